@@ -50,7 +50,7 @@ export function keptListingPath(): string {
 }
 
 /** The search index, next to the session index: a cache too. */
-export function searchPathBeside(catalog: string): string {
+export function searchPathNextTo(catalog: string): string {
   return join(dirname(catalog), "search.db");
 }
 

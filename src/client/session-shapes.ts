@@ -161,7 +161,7 @@ export interface SessionBytes {
 }
 
 export const CHECKPOINT = object({
-  line: described(string, "The checkpoint's line as it stands, without its LF"),
+  line: described(string, "The checkpoint's line without its LF"),
   start: offset,
   end: offset,
   seq: count,

@@ -9,11 +9,11 @@ import type { Finding } from "../findings/finding.ts";
 import type { Durability, LogMode } from "../log/log-options.ts";
 import type { SessionStatus } from "../model/summary.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
-import type { BesideProof } from "../signing/judging/verify-options.ts";
+import type { FilesProof } from "../signing/judging/verify-options.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import type { Trust } from "../signing/trust/trust.ts";
-import type { Beside } from "./beside.ts";
 import type { DerivedKind } from "./derived.ts";
+import type { DerivedFiles } from "./derived-files.ts";
 
 /** What a dialect's files need to know about their store. */
 export interface StoreOfFiles {
@@ -32,7 +32,7 @@ export interface StoreOfFiles {
 /** The files of one store, opened with the first session that is appended to. */
 export interface StoreFiles {
   /** The derived files of one session. */
-  openDerived(session: { readonly id: string; readonly logId: string }): Beside;
+  openDerived(session: { readonly id: string; readonly logId: string }): DerivedFiles;
   close?(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export interface DialectFiles {
   };
   standingOf?(host: Host, root: string, id: string): Promise<Standing>;
   /** Verifies the files that belong to a signed log, together with it. */
-  proofOf?(host: Host, log: StoredSession, trust: Trust): BesideProof;
+  proofOf?(host: Host, log: StoredSession, trust: Trust): FilesProof;
   /** The file that goes into bundles, next to the log. */
   readonly signedFile?: {
     readonly name: string;

@@ -15,7 +15,7 @@ import type { FoundStore } from "../listing/find-stores.ts";
 import { derivedKind, storeFiles } from "./derived-kinds.ts";
 import { type Doctor, examineSession } from "./examine-session.ts";
 import { inboxFindings } from "./inbox-findings.ts";
-import { byLog, isBeside, isDerived, isOurs, logNameOf } from "./own-names.ts";
+import { belongsTo, byLog, isDerived, isOurs, logNameOf } from "./own-names.ts";
 import { type WalkedDirectory, walkStore } from "./store-walk.ts";
 
 /** A session that will be examined next, or a finding. */
@@ -37,7 +37,7 @@ export async function* examineOne(doctor: Doctor, found: FoundSession): AsyncGen
   const name = basename(path);
   const files =
     id === null
-      ? entries.filter((each) => isBeside(name, each.name))
+      ? entries.filter((each) => belongsTo(name, each.name))
       : (byLog(found.dialect, entries).get(name) ?? []);
   const isOurOwn = id === null || isOurs(found.dialect, files);
   if (id !== null && isOurOwn) {

@@ -9,7 +9,7 @@ import { derivedKind } from "./derived-kinds.ts";
 const ENDINGS = /(\.(lock|checkpoints|torn-\d+|tmp|before-repair-\d+))+$/;
 
 /** Whether a file belongs to the log of that name: the log itself, or a file next to it. */
-export function isBeside(logName: string, name: string): boolean {
+export function belongsTo(logName: string, name: string): boolean {
   return name === logName || name.replace(ENDINGS, "") === logName;
 }
 

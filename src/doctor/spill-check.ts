@@ -18,8 +18,8 @@ export async function checkSpill(
   line: FoundAt,
 ): Promise<Finding | null> {
   const { path: name } = reference;
-  if (!isNameBeside(name)) {
-    const detail = `it refers to ${clipped(name)}, which is no file beside the log`;
+  if (!isPlainName(name)) {
+    const detail = `it refers to ${clipped(name)}, which is not a file next to the log`;
     return finding("SPILL_MISSING", line, detail);
   }
   const at = { ...line, path: `${directory.path}/${name}` };
@@ -45,6 +45,6 @@ export async function checkSpill(
 }
 
 /** One path segment, so that no line can lead out of the log's directory. */
-function isNameBeside(name: string): boolean {
+function isPlainName(name: string): boolean {
   return !/^\.{0,2}$/.test(name) && !name.includes("/") && !name.includes("\0");
 }

@@ -25,7 +25,7 @@ export const FINDINGS = {
     mends: true,
     means:
       "A crash cut an append short; nothing that was acknowledged as durable is in these bytes.",
-    remedy: "keeps the bytes in a .torn file beside the log and cuts them off",
+    remedy: "keeps the bytes in a .torn file next to the log and cuts them off",
   },
   MISSING_LF: {
     severity: "warning",
@@ -72,7 +72,7 @@ export const FINDINGS = {
   UNKNOWN_CALL_RESULT: {
     severity: "warning",
     mends: false,
-    means: "A tool's result stands in the log, and the call that it answers does not.",
+    means: "A tool's result is in the log, and the call that it answers is not.",
     remedy: "takes nothing away; resuming leaves the result out and counts it",
   },
   DUPLICATE_RESULT: {
@@ -96,7 +96,8 @@ export const FINDINGS = {
   LOG_MISSING: {
     severity: "warning",
     mends: false,
-    means: "What stands beside a log is there and the log is not: it is lost, or never was.",
+    means:
+      "Files that belong to a log are there, and the log is missing: it was lost or never made.",
     remedy: "cannot make a log; put it back from a copy",
   },
   UNREADABLE: {
@@ -109,7 +110,7 @@ export const FINDINGS = {
     severity: "error",
     mends: false,
     means:
-      "A symbolic link, or something that is no file, stands where only files may: it is never followed.",
+      "A symbolic link, or something that is no file, is where only files may be: it is never followed.",
     remedy: "does not touch it; put the real file in its place",
   },
   WRONG_MODE: {

@@ -149,7 +149,7 @@ function openAtPath(host: Host, { dialect, root, path }: FoundSession, id: strin
     version: packageVersion(),
     model: null,
     logOptions: {},
-    openBeside: null,
+    openDerived: null,
     adopt: null,
     onClosed: () => {},
   });

@@ -15,7 +15,7 @@ export function withinBatch(limits: LogLimits): LogLimits {
 }
 
 /** A log with such a name would be taken for a sidecar file of another log, and overwritten. */
-export function refuseBesideName({ name }: Place): void {
+export function refuseReservedName({ name }: Place): void {
   if (!/\.(lock|checkpoints|torn-\d+|tmp)$/.test(name)) return;
   const reason = "it ends like a sidecar file of a log";
   throw new VerbatimError("BAD_ID", `a log cannot be named ${name}: ${reason}; end it in .jsonl`, {

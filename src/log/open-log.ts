@@ -3,7 +3,7 @@
 import { ioError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
-import { refuseBesideName, refuseSharingOverNetwork } from "./admission.ts";
+import { refuseReservedName, refuseSharingOverNetwork } from "./admission.ts";
 import { LogLock } from "./lock.ts";
 import { type Durability, type LogMode, type LogOptions, logChoices } from "./log-options.ts";
 import { openPlace, type Place } from "./place.ts";
@@ -31,7 +31,7 @@ export async function openLogFile(
   const place = await openPlace(host, path, { create: true, root: options.root });
   const opened: { close(): void }[] = [place.directory];
   try {
-    refuseBesideName(place);
+    refuseReservedName(place);
     refuseSharingOverNetwork(place, mode);
     const lock = new LogLock(host, place.directory, place.name);
     opened.push(lock);

@@ -37,7 +37,7 @@ export class DeepJudge implements WalkHandler {
   }
 
   /** A sidecar checkpoint, whose bytes end here. */
-  beside(checkpoint: Checkpoint): void {
+  fromSidecar(checkpoint: Checkpoint): void {
     this.#compare(checkpoint, checkpoint.byteOffset);
     this.ledger.beginSegment();
   }

@@ -250,7 +250,7 @@ test("an end writes context.md at once, and the session may go on", async () => 
   assert.match(readFileSync(context, "utf8"), /- \*\*bash\*\*: ls\n- \*\*more\*\*: ls\n$/);
 });
 
-test("what cannot be written beside the log is a warning, and no row is lost for it", async () => {
+test("what cannot be written derived the log is a warning, and no row is lost for it", async () => {
   const { disk, session, rows, warnings } = opened();
   disk.before = ({ call, name }) => {
     if (call === "rename" || (call === "open" && name.endsWith(".tmp"))) throw errno("EACCES");

@@ -140,7 +140,7 @@ export class SessionAppends implements Companion {
     if (begins) await turn.syncAll(); // Also with `os` (SL4).
     const ends = marks.at(-1) === "ends";
     const presign = () => this.#presign("final", write.known.last);
-    await this.#parts.beside?.sealed?.(() => turn.syncAll(), ends ? presign : undefined);
+    await this.#parts.derived?.sealed?.(() => turn.syncAll(), ends ? presign : undefined);
     if (this.#parts.isDurable) this.#pinSoon(log);
     const final: Choose = (now) => duesAtEnd(now, "final");
     if (ends) await this.#warned(signing, () => this.#sign(signing, turn, final));
@@ -158,7 +158,7 @@ export class SessionAppends implements Companion {
       for (const prepared of waiting.content.lines) {
         const line = write.known.add(prepared);
         if (!line) continue;
-        this.#parts.beside?.expect(line, prepared.whole);
+        this.#parts.derived?.expect(line, prepared.whole);
         addLine(write, line, prepared);
       }
       waiting.end = toByteOffset(end + write.length);
@@ -188,7 +188,7 @@ export class SessionAppends implements Companion {
     if (log.isSidecar) {
       write.sidecar.push(line);
     } else {
-      this.#parts.beside?.expect(line.subarray(0, -1), SAYS_NOTHING);
+      this.#parts.derived?.expect(line.subarray(0, -1), SAYS_NOTHING);
       addChunk(write, line);
     }
     if (id !== null) known.last = id;
@@ -201,13 +201,13 @@ export class SessionAppends implements Companion {
     const start = lines.length > 0 ? turn.append(lines) : turn.end;
     const last = after ? await this.#endWith(write, after, start, turn) : null;
     const end = toByteOffset(start + write.length);
-    const { beside, isDurable } = this.#parts;
+    const { derived, isDurable } = this.#parts;
     await turn.settle(() => {
-      if (lines.length > 0) beside?.appended(lines, lines.length, start);
-      if (last) beside?.appended(last, last.length, toByteOffset(start + lines.length));
+      if (lines.length > 0) derived?.appended(lines, lines.length, start);
+      if (last) derived?.appended(last, last.length, toByteOffset(start + lines.length));
       this.#commit(write, end);
     });
-    if (isDurable && write.length > 0) await beside?.madeDurable();
+    if (isDurable && write.length > 0) await derived?.madeDurable();
   }
 
   /**
@@ -314,7 +314,7 @@ export class SessionAppends implements Companion {
       await this.#addDues(signing, write, dues, turn);
       if (log.isSidecar) await log.files.appendSidecar(Buffer.concat(write.sidecar));
       await this.#write(write, turn);
-      await this.#parts.beside?.sealed?.(() => turn.syncAll());
+      await this.#parts.derived?.sealed?.(() => turn.syncAll());
     }
     if (!log.hasUnpinned) return;
     await turn.syncAll();
@@ -369,7 +369,7 @@ export class SessionAppends implements Companion {
   async caughtUp(end: ByteOffset, cutBytes: number): Promise<void> {
     await this.#catchUpSigned(end, cutBytes);
     await this.#known.caughtUp(end);
-    await this.#parts.beside?.caughtUp(end, cutBytes);
+    await this.#parts.derived?.caughtUp(end, cutBytes);
   }
 
   /** Verifies the log, or what other writers appended, and counts its turns. */
@@ -384,6 +384,6 @@ export class SessionAppends implements Companion {
   }
 
   close(): void {
-    this.#parts.beside?.close();
+    this.#parts.derived?.close();
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
-import type { Beside } from "../dialects/beside.ts";
+import type { DerivedFiles } from "../dialects/derived-files.ts";
 import type { Dialect, WriterFacts } from "../dialects/dialect.ts";
 import type { SessionFiles } from "../signing/writing/session-files.ts";
 import type { SignedLog } from "../signing/writing/signed-log.ts";
@@ -31,7 +31,7 @@ export interface SessionAppendsParts {
   /** The dialect of the log's own lines: in rye the first line decides. */
   readonly dialect: () => Dialect;
   readonly facts: WriterFacts;
-  readonly beside: Beside | null;
+  readonly derived: DerivedFiles | null;
   /** Null when the session is not signed. */
   readonly signing: SessionSigning | null;
   /** Whether acknowledged lines are synced to disk. */

@@ -11,7 +11,7 @@ import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
-import type { Beside } from "../dialects/beside.ts";
+import type { DerivedFiles } from "../dialects/derived-files.ts";
 import type { Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
 import {
   type EntryOptions,
@@ -43,7 +43,7 @@ import { WRITE_BYTES_MAX } from "./session-write.ts";
 export type OpenSigning = (
   session: Session,
   facts: WriterFacts,
-  beside: Beside | null,
+  derived: DerivedFiles | null,
 ) => Promise<SessionSigning>;
 
 export interface SessionParts extends KnownFacts {
@@ -52,7 +52,7 @@ export interface SessionParts extends KnownFacts {
   readonly dialect: Dialect;
   readonly logOptions: Omit<LogOptions, "root" | "companion">;
   /** Opens the dialect's derived files; null if it has none. */
-  readonly openBeside: ((session: Session) => Promise<Beside | null>) | null;
+  readonly openDerived: ((session: Session) => Promise<DerivedFiles | null>) | null;
   /** Opens the session's signing; absent if it is not signed. */
   readonly openSigning?: OpenSigning | null;
   /** The dialect to continue a log that begins with this value; null: always the same dialect. */
@@ -72,7 +72,7 @@ export class Session {
   #dialect: Dialect;
   #opening: Promise<LogWriter> | null = null;
   #writer: LogWriter | null = null;
-  #beside: Beside | null = null;
+  #derived: DerivedFiles | null = null;
   /** For lines that are finished under the lock; null if they are finished before. */
   #appends: SessionAppends | null = null;
   #closing: Promise<void> | null = null;
@@ -126,7 +126,7 @@ export class Session {
 
   /** Refuses an entry that gives no line, unless it only says that the session's files are due. */
   #refuseUnwritten({ kind, ...rest }: NewEntry): void {
-    const hasFiles = kind === "end" && this.#parts.openBeside !== null;
+    const hasFiles = kind === "end" && this.#parts.openDerived !== null;
     if (!hasFiles) throw invalidEntry("kind", `the dialect ${this.#dialect.name} has no ${kind}`);
     const isSaid = (value: unknown) => value !== null && !(Array.isArray(value) && !value.length);
     const said = Object.entries(rest).find(([, value]) => isSaid(value));
@@ -155,7 +155,7 @@ export class Session {
 
   #appendGroup(writer: LogWriter, group: readonly Encoded[]): Promise<ByteOffset> {
     if (this.#appends) return this.#appends.submit(group.map(({ native }) => native));
-    for (const { line, native } of group) this.#beside?.expect(line, native);
+    for (const { line, native } of group) this.#derived?.expect(line, native);
     return writer.appendLines(withLfs(group.map(({ line }) => line)));
   }
 
@@ -187,7 +187,7 @@ export class Session {
   #appendLine(writer: LogWriter, native: Native): Promise<ByteOffset> {
     if (this.#appends) return this.#appends.submit([native]);
     const line = encodeLine(native);
-    this.#beside?.expect(line, native);
+    this.#derived?.expect(line, native);
     return writer.append(line);
   }
 
@@ -198,11 +198,11 @@ export class Session {
   }
 
   /** Changes derived files, with the log's lock held; nothing is appended. */
-  async changeBeside(change: (beside: Beside, sync: Sync) => Promise<void>): Promise<void> {
+  async changeDerived(change: (derived: DerivedFiles, sync: Sync) => Promise<void>): Promise<void> {
     const writer = await this.openToAppend();
-    const beside = this.#beside;
-    if (!beside) return;
-    await writer.inTurn((turn) => change(beside, () => turn.syncAll()));
+    const derived = this.#derived;
+    if (!derived) return;
+    await writer.inTurn((turn) => change(derived, () => turn.syncAll()));
   }
 
   #encode(natives: readonly Native[]): Encoded[] {
@@ -221,16 +221,16 @@ export class Session {
 
   async #openWriter(): Promise<LogWriter> {
     try {
-      const { host, root, logOptions, openBeside, openSigning } = this.#parts;
+      const { host, root, logOptions, openDerived, openSigning } = this.#parts;
       await refuseForeign(host, this, this.#dialect, true);
       await makeOwnDirectory(host, root, this.logId);
-      const beside = (await openBeside?.(this)) ?? null;
-      this.#beside = beside;
-      const signing = openSigning ? await openSigning(this, this.#facts, beside) : null;
+      const derived = (await openDerived?.(this)) ?? null;
+      this.#derived = derived;
+      const signing = openSigning ? await openSigning(this, this.#facts, derived) : null;
       this.#signing = signing;
       const { chain, once } = this.#dialect;
-      const appends = chain || once || signing ? this.#newAppends(beside, signing) : null;
-      const companion = appends ?? beside;
+      const appends = chain || once || signing ? this.#newAppends(derived, signing) : null;
+      const companion = appends ?? derived;
       const writer = await LogWriter.open(host, this.logId, {
         ...logOptions,
         root,
@@ -252,10 +252,10 @@ export class Session {
     }
   }
 
-  #newAppends(beside: Beside | null, signing: SessionSigning | null): SessionAppends {
+  #newAppends(derived: DerivedFiles | null, signing: SessionSigning | null): SessionAppends {
     const { host, root, logOptions } = this.#parts;
     return new SessionAppends({
-      ...{ host, root, logId: this.logId, id: this.id, beside, signing, facts: this.#facts },
+      ...{ host, root, logId: this.logId, id: this.id, derived, signing, facts: this.#facts },
       dialect: () => this.#dialect,
       isDurable: logOptions.durability !== "os",
       openDirectory: () => this.#openDirectory(),
@@ -346,16 +346,16 @@ export class Session {
 
   /** Tells the derived files that the session ends here, with the lock held. */
   async #pause(writer: LogWriter): Promise<void> {
-    const beside = this.#beside;
+    const derived = this.#derived;
     const isShared = this.#parts.logOptions.mode === "shared";
     await writer.idle();
-    if (!beside || (isShared && !beside.pausesShared)) return;
+    if (!derived || (isShared && !derived.pausesShared)) return;
     try {
       // In the writer's queue: they may still be processing the last append.
-      await writer.inTurn((turn) => beside.pause(() => turn.syncAll()));
+      await writer.inTurn((turn) => derived.pause(() => turn.syncAll()));
     } catch (cause) {
       if (!isShared) throw cause;
-      beside.notPaused?.(cause);
+      derived.notPaused?.(cause);
     }
   }
 

@@ -8,7 +8,7 @@
 
 import type { Host } from "../base/host.ts";
 import { type UserPlaces, userPlaces } from "../base/node-places.ts";
-import type { SigningTools } from "../dialects/beside.ts";
+import type { SigningTools } from "../dialects/derived-files.ts";
 import type { Spilling, WriterFacts } from "../dialects/dialect.ts";
 import { SpillProof } from "../dialects/files/spill-proof.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
@@ -77,7 +77,7 @@ export class StoreSigning {
       own: () => loadOwnSigners(places, signer),
       keys: async () => transcriptKeys(await Trust.load(places), target.id),
       nowMs: () => facts.nowMs,
-      newBesideProof: () => (spilling ? new SpillProof(host, target, spilling) : null),
+      newFilesProof: () => (spilling ? new SpillProof(host, target, spilling) : null),
       from: async () => from,
     });
     const { rev = () => log.newest?.rev ?? 0 } = session;

@@ -12,7 +12,7 @@ import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-package.ts";
 import { catalogPath as defaultCatalogPath } from "../base/node-places.ts";
 import { DEFAULT_DIALECT, type DialectName, dialectNamed, hostOf } from "../dialects/all.ts";
-import type { Beside } from "../dialects/beside.ts";
+import type { DerivedFiles } from "../dialects/derived-files.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { StoreFiles } from "../dialects/dialect-files.ts";
 import { openPlace, openToRead } from "../log/place.ts";
@@ -180,7 +180,7 @@ export class Store {
         ...(lockWaitMs === undefined ? {} : { lockWaitMs }),
       },
       adopt: adopt ? (first) => adopt(first, { ...this.#options }) : null,
-      openBeside: this.#dialect.files ? (each) => this.#openDerived(each) : null,
+      openDerived: this.#dialect.files ? (each) => this.#openDerived(each) : null,
       openSigning: this.#options.sign ? (...opening) => this.#openSigning(from, ...opening) : null,
       ...(this.#dialect.inbox ? { beforeReading: () => this.drainInbox() } : {}),
       onClosed: () => this.#sessions.delete(session),
@@ -225,7 +225,7 @@ export class Store {
 
   async #openSigning(
     from: ForeignHead | null,
-    ...[session, facts, beside]: Parameters<OpenSigning>
+    ...[session, facts, derived]: Parameters<OpenSigning>
   ): Promise<SessionSigning> {
     this.#signing ??= this.#storeSigning();
     const { sign, mode, profile } = this.#options;
@@ -238,15 +238,15 @@ export class Store {
       from,
       isLegacyProfile: profile !== undefined,
       isEveryAppend: sign === "append" || mode === "shared",
-      rev: () => beside?.rev ?? 0,
-      revAhead: () => beside?.revAhead ?? 0,
-      ...(beside?.namedSeq ? { namedSeq: beside.namedSeq.bind(beside) } : {}),
+      rev: () => derived?.rev ?? 0,
+      revAhead: () => derived?.revAhead ?? 0,
+      ...(derived?.namedSeq ? { namedSeq: derived.namedSeq.bind(derived) } : {}),
     });
-    beside?.signWith?.(await signing.toolsFor(signed.log, Date.now));
+    derived?.signWith?.(await signing.toolsFor(signed.log, Date.now));
     return signed;
   }
 
-  async #openDerived({ id, logId }: Session): Promise<Beside | null> {
+  async #openDerived({ id, logId }: Session): Promise<DerivedFiles | null> {
     this.#files ??= this.#openFiles();
     return (await this.#files)?.openDerived({ id, logId }) ?? null;
   }

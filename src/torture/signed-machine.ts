@@ -74,7 +74,7 @@ export class SignedMachine {
       version: "0",
       model: "m",
       logOptions: { mode, durability, lockWaitMs: mode === "shared" ? 500 : 0 },
-      openBeside: null,
+      openDerived: null,
       openSigning: async (_, facts) => ({
         log: new SignedLog({
           ...{ target: this.log, files: new SessionFiles(host, this.log), crypto, signer },

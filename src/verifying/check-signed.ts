@@ -10,7 +10,7 @@ import type { Directory } from "../base/files.ts";
 import { type CheckFinding, damage } from "../findings/check-finding.ts";
 import { toHex } from "../proof/bytes.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
-import { readSidecar } from "../signing/judging/inspect-beside.ts";
+import { readSidecar } from "../signing/judging/inspect-sidecar.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";

@@ -138,7 +138,7 @@ class Search {
     // To its end: several may have the same offset, and any other line shows that the file was
     // changed.
     const order = new SidecarOrder();
-    const takeBeside = (found: StandingCheckpoint) => {
+    const takeFromSidecar = (found: StandingCheckpoint) => {
       if (order.kindOf("checkpoint", false) === "checkpoint") take(found);
       else this.#foreignLines++;
     };
@@ -151,7 +151,7 @@ class Search {
         start = next;
       }
     };
-    await eachCheckpoint(chunks, base, envelope, takeBeside, () => this.#isFull, onOther);
+    await eachCheckpoint(chunks, base, envelope, takeFromSidecar, () => this.#isFull, onOther);
   }
 
   found(place: Covering["place"], isAllSearched: boolean): Covering {

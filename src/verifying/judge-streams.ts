@@ -15,7 +15,7 @@ import type { Finding, FindingCode, Verdict } from "../proof/verdict.ts";
 import { worse } from "../proof/verdict.ts";
 import type { RootNames } from "../signing/heads/heads.ts";
 import { unreadableReport } from "../signing/judging/assemble.ts";
-import { readSidecar } from "../signing/judging/inspect-beside.ts";
+import { readSidecar } from "../signing/judging/inspect-sidecar.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
 import { judgeOpen } from "../signing/judging/verify.ts";
 import type { VerifyOptions } from "../signing/judging/verify-options.ts";

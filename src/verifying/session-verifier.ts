@@ -247,8 +247,8 @@ export class SessionVerifier {
     for (const store of lookedAt(this.#options.where).flat()) {
       const gone = goneIn(store, id);
       if (gone === null) continue;
-      const beside = hasSidecar(gone.dialect) ? sidecarOf(join(gone.root, gone.logId)) : null;
-      if (beside !== null && sizeOf(beside) > 0) return gone; // Checkpoints without a log.
+      const sidecar = hasSidecar(gone.dialect) ? sidecarOf(join(gone.root, gone.logId)) : null;
+      if (sidecar !== null && sizeOf(sidecar) > 0) return gone; // Checkpoints without a log.
       if (this.judging.remembered(await this.judging.whose(gone)).here) return gone;
     }
     return null;

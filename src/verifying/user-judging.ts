@@ -20,7 +20,7 @@ import {
   rememberedIn,
 } from "../signing/heads/heads.ts";
 import { rootNames } from "../signing/heads/root-names.ts";
-import type { BesideProof, Remembered, VerifyOptions } from "../signing/judging/verify-options.ts";
+import type { FilesProof, Remembered, VerifyOptions } from "../signing/judging/verify-options.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Trust } from "../signing/trust/trust.ts";
@@ -76,12 +76,12 @@ export class UserJudging {
       crypto: nodeCrypto,
       keys: transcriptKeys(this.trust, target.id),
       remembered: this.remembered(await this.whose(target)),
-      beside: await this.#besideProof(target),
+      filesProof: await this.#filesProof(target),
     };
   }
 
   /** Judges the files that belong to a log; null if there are none. */
-  async #besideProof(target: SessionLog): Promise<BesideProof | null> {
+  async #filesProof(target: SessionLog): Promise<FilesProof | null> {
     const { id } = target;
     const { spilling, files } = dialectNamed(target.dialect);
     if (spilling) return new SpillProof(this.#host, target, spilling);

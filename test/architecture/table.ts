@@ -67,7 +67,7 @@ export const DIALECT_PARTS: Readonly<Record<string, string>> = {
   "dialect.ts": "dialects/interface",
   "dialect-files.ts": "dialects/interface",
   "derived.ts": "dialects/interface",
-  "beside.ts": "dialects/interface",
+  "derived-files.ts": "dialects/interface",
   "native.ts": "dialects/interface",
   "recording.ts": "dialects/interface",
   "all.ts": "dialects",

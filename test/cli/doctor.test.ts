@@ -34,7 +34,7 @@ test("what was found is told with what it means and what to do, and the exit cod
       `hello-1  ${path}`,
       `  warning TORN_TAIL: at byte ${size}: 6 bytes after the last whole line`,
       "    A crash cut an append short; nothing that was acknowledged as durable is in these bytes.",
-      "    `verbatim repair hello-1` keeps the bytes in a .torn file beside the log and cuts them off",
+      "    `verbatim repair hello-1` keeps the bytes in a .torn file next to the log and cuts them off",
       "  warning DERIVED_MISSING: transcript.md is missing",
       "    A file that is made from the log is not there.",
       "    `verbatim repair hello-1` makes it from the log",

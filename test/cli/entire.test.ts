@@ -314,7 +314,7 @@ test("Claude Code's own rows and its subagents' are no title, no turn and no lin
     jsonLines(stdout).map(({ content }) => (content as { text: string }[])[0]?.text);
   const exported = await user.run(["export", "s", "--format", "etf"]);
   assert.deepEqual(texts(exported.stdout), ["Caveat: …", "Real prompt", "hi"]);
-  assert.equal(exported.stderr, "3 entries stand beside the conversation and are left out\n");
+  assert.equal(exported.stderr, "3 entries are not part of the conversation and are left out\n");
 
   const path = join(user.cwd, "agent-a1.jsonl");
   put(path, asLines(...subagents));

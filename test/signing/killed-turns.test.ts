@@ -101,7 +101,7 @@ test.for(Object.keys(ALL_SHAPES))(
     }
     await child.kill();
 
-    // Beside a log the genesis is one more; record begins a thread of rye with a line of its own.
+    // DerivedFiles a log the genesis is one more; record begins a thread of rye with a line of its own.
     const more = hasSidecar(shape.dialect) || shape.dialect === "rye" ? 1 : 0;
     const { verdict, checkpoints } = await user.verify(writtenAt(shape, root));
     assert.deepEqual([verdict, checkpoints.total], ["verified", acks + more]);

@@ -22,7 +22,7 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Beside the packages, so that what is compiled into it finds them. */
+    /** DerivedFiles the packages, so that what is compiled into it finds them. */
     readonly runDirectory: string;
     /** Where temporary directories are that must be on a disk. */
     readonly diskDirectory: string;

@@ -110,8 +110,8 @@ function adviceOn(report: VerifyReport): string | undefined {
   }
   if (verdict !== "rollback" || through) return ADVICE[verdict];
   // There is no head that could be accepted.
-  const beside = has("LOG_SHORTER_THAN_SIDECAR") ? `, and move ${path}.checkpoints away` : "";
-  return `restore it from a copy, or give it up: \`verbatim head forget\`${beside}`;
+  const alsoMove = has("LOG_SHORTER_THAN_SIDECAR") ? `, and move ${path}.checkpoints away` : "";
+  return `restore it from a copy, or give it up: \`verbatim head forget\`${alsoMove}`;
 }
 
 /** What to do about a verdict. */

@@ -138,8 +138,8 @@ async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGe
   tell(
     io,
     asides,
-    "entry stands beside the conversation and is left out",
-    "entries stand beside the conversation and are left out",
+    "entry is not part of the conversation and is left out",
+    "entries are not part of the conversation and are left out",
   );
 }
 

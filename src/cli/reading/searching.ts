@@ -6,7 +6,7 @@
 
 import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
-import { catalogPath, searchPathBeside } from "../../base/node-places.ts";
+import { catalogPath, searchPathNextTo } from "../../base/node-places.ts";
 import type { FindOptions } from "../../catalog/search/find-entries.ts";
 import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
 import type { SnippetPiece } from "../../catalog/search/snippet.ts";
@@ -48,7 +48,7 @@ export async function runSearch(where: Where, asked: SearchAsked, io: Io): Promi
   const stores = findStores(where);
   if (stores.length === 0) io.err("no session store was found from here; name one with --root");
   await warnOfJournal(stores, io);
-  const index = await SearchIndex.open(searchPathBeside(catalogPath()));
+  const index = await SearchIndex.open(searchPathNextTo(catalogPath()));
   try {
     if (asked.isRebuilt) await index.clear();
     try {

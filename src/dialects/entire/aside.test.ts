@@ -8,7 +8,7 @@ const row = (type: string, model: string, more = {}) => ({
   ...more,
 });
 
-test("rows for another agent, and error texts in the model's name, stand beside the conversation", () => {
+test("rows for another agent, and error texts in the model's name, are not part of the conversation", () => {
   assert.equal(asideOf(row("user", "", { isSidechain: true })), "other_agent");
   assert.equal(asideOf(row("assistant", "<synthetic>", { isSidechain: true })), "other_agent");
   assert.equal(asideOf({ type: "summary", isSidechain: true }), "other_agent");

@@ -75,7 +75,7 @@ function spillError(path: string, spills: readonly SpillFile[], cause: unknown):
   const bytes = spills.reduce((sum, spill) => sum + spill.bytes.length, 0);
   return new VerbatimError(
     "NO_SPACE",
-    `no room for ${bytes} bytes beside the log in ${path}; nothing was written, and the log ` +
+    `no room for ${bytes} bytes next to the log in ${path}; nothing was written, and the log ` +
       "takes appends again when there is room",
     { path, end: 0, bytes },
     { cause },

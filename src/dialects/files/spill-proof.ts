@@ -10,7 +10,7 @@ import type { Host } from "../../base/host.ts";
 import { decodeLine } from "../../log/json.ts";
 import type { Finding } from "../../proof/verdict.ts";
 import { WholeLines } from "../../proof/whole-lines.ts";
-import type { BesideProof } from "../../signing/judging/verify-options.ts";
+import type { FilesProof } from "../../signing/judging/verify-options.ts";
 import type { SessionLog } from "../../signing/session-log.ts";
 import type { Spilling, SpillReference } from "../dialect.ts";
 import { readSpill } from "./spill-files.ts";
@@ -25,7 +25,7 @@ interface Referring {
   readonly at: number;
 }
 
-export class SpillProof implements BesideProof {
+export class SpillProof implements FilesProof {
   readonly #host: Host;
   readonly #log: SessionLog;
   readonly #spilling: Spilling;

@@ -5,7 +5,7 @@
  * and then the result says that it is not complete.
  */
 
-import { catalogPath, searchPathBeside } from "../../base/node-places.ts";
+import { catalogPath, searchPathNextTo } from "../../base/node-places.ts";
 import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
 import type { Of } from "../../client/schema.ts";
 import { type FoundStore, findStores } from "../../listing/find-stores.ts";
@@ -30,7 +30,7 @@ export async function searchTool(
   const after = cursor === undefined ? null : entryIn(cursor);
   const places = findStores(parts.where);
   const options = { places, after, limit, examinedMax: EXAMINED_MAX };
-  const index = await SearchIndex.open(searchPathBeside(catalogPath()));
+  const index = await SearchIndex.open(searchPathNextTo(catalogPath()));
   const search = async () => {
     // Later pages are of the same moment: only the first one updates the index.
     const isComplete = after !== null || (await freshen(index, places, parts, signal));

@@ -130,8 +130,8 @@ async function openStrictly(
   const judged = await judging.optionsFor(target);
   // A signed file that does not verify is left out (#addMeta) and does not count against the log.
   const files = await dialectNamed(target.dialect).files?.();
-  const beside = files?.signedFile ? null : (judged.beside ?? null);
-  const options = { ...judged, beside, requiresPin, onCheckpoint, isLegacyProfile };
+  const filesProof = files?.signedFile ? null : (judged.filesProof ?? null);
+  const options = { ...judged, filesProof, requiresPin, onCheckpoint, isLegacyProfile };
   try {
     return await openVerifiedLog(host, target, options);
   } catch (cause) {

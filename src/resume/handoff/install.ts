@@ -30,7 +30,7 @@ export interface InstallParts {
   readonly root: string;
   readonly id: string;
   readonly log: Omit<InstalledFile, "name">;
-  readonly beside: readonly InstalledFile[];
+  readonly others: readonly InstalledFile[];
 }
 
 /**
@@ -38,7 +38,7 @@ export interface InstallParts {
  * needed to remove it.
  */
 export async function installSession(host: Host, parts: InstallParts): Promise<Traces> {
-  const { dialect, root, id, log, beside } = parts;
+  const { dialect, root, id, log, others } = parts;
   const { newIds } = dialectNamed(dialect);
   const pathOf = (each: string) => join(root, ...dialectNamed(dialect).logPath(each));
   const path = pathOf(id);
@@ -49,7 +49,7 @@ export async function installSession(host: Host, parts: InstallParts): Promise<T
     const lock = new LogLock(host, directory, basename(path));
     try {
       await lock.acquire(0);
-      for (const file of beside) await writeNew(directory, file);
+      for (const file of others) await writeNew(directory, file);
       const name = basename(path);
       const bytes = await writeNew(directory, { ...log, name: `${name}.tmp` });
       directory.rename(`${name}.tmp`, name);

@@ -121,7 +121,7 @@ export function bundledSession(
       keys: transcriptKeys(judging.trust, id),
       remembered: rememberedIn(judging.book, whose),
       requiresPin,
-      beside: spilling ? new SpillProof(host, target, spilling) : null,
+      filesProof: spilling ? new SpillProof(host, target, spilling) : null,
     };
   };
   return { bundle, members, target, host, options };

@@ -120,7 +120,7 @@ async function installed(
   const traces = await installSession(host, {
     ...{ dialect, root, id },
     log: fileOf(judged, LOG, basename(logId)),
-    beside: besideIn(judged),
+    others: otherFiles(judged),
   });
   const where = { cwd: root, root, dialect };
   const verifier = await SessionVerifier.open(host, { where, pins: true, onWarning });
@@ -203,7 +203,7 @@ function notPinned(id: string, cause: unknown): string {
   );
 }
 
-function besideIn(judged: JudgedBundle): InstalledFile[] {
+function otherFiles(judged: JudgedBundle): InstalledFile[] {
   const { members, target, metaDoubt } = judged;
   const names: [string, string][] = [];
   for (const name of members.keys()) {

@@ -1,6 +1,6 @@
 /**
  * Stream paths: the Durable Streams protocol in outline. The protocol's own document says all of it,
- * docs/subscriptions.md the rest; here stands enough to find one's way and to generate a client.
+ * docs/subscriptions.md the rest; this is enough to find a route and to generate a client.
  */
 
 import type { SubscriptionRefusal } from "../../base/errors.ts";

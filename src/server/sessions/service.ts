@@ -9,7 +9,7 @@
 
 import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
-import { searchPathBeside, catalogPath as userCatalogPath } from "../../base/node-places.ts";
+import { searchPathNextTo, catalogPath as userCatalogPath } from "../../base/node-places.ts";
 import { Catalog } from "../../catalog/catalog.ts";
 import { eachLog, type Unreadable } from "../../catalog/find.ts";
 import { forgetRows, freshenInSlices, keepRow, lookAtLog, readRow } from "../../catalog/pages.ts";
@@ -100,7 +100,7 @@ export class SessionService {
     const stores = () => this.roots.stores();
     this.hooks = new WaitingHooks({ host, stores, onFault: options.onFault });
     this.search = new SearchService({
-      path: searchPathBeside(options.catalogPath ?? userCatalogPath()),
+      path: searchPathNextTo(options.catalogPath ?? userCatalogPath()),
       host,
       stores,
       limits,

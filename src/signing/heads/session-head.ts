@@ -51,7 +51,7 @@ export async function readHead(
   const against = findings.find(({ verdict }) => verdict !== null && !HOLDS.has(verdict));
   if (against || !log || !through) throw notVerified(report, session, against?.message);
   const isShorter = findings.some(({ code }) => code === "LOG_SHORTER_THAN_SIDECAR");
-  const surplus = isShorter ? await newestBeside(host, session) : null;
+  const surplus = isShorter ? await newestInSidecar(host, session) : null;
   const checkpoint = await findCheckpoint(host, session, through, options.crypto);
   if (!checkpoint || (isShorter && !surplus)) {
     throw notVerified(report, session, "it was changed while it was verified");
@@ -67,7 +67,10 @@ export async function readHead(
 }
 
 /** The last checkpoint of a sidecar. */
-async function newestBeside(host: Host, { root, logId }: SignableLog): Promise<Checkpoint | null> {
+async function newestInSidecar(
+  host: Host,
+  { root, logId }: SignableLog,
+): Promise<Checkpoint | null> {
   const reader = new LogReader(host, sidecarOf(logId), { root, onBadLine: "skip" });
   for await (const { bytes } of reader.backward()) return readCheckpoint(bytes, "sidecar");
   return null;
@@ -80,14 +83,14 @@ async function findCheckpoint(
   through: NonNullable<VerifyReport["signed_through"]>,
   crypto: VerifyOptions["crypto"],
 ): Promise<Checkpoint | null> {
-  const isBeside = hasSidecar(dialect);
-  const path = isBeside ? sidecarOf(logId) : logId;
+  const isSidecar = hasSidecar(dialect);
+  const path = isSidecar ? sidecarOf(logId) : logId;
   const reader = new LogReader(host, path, { root, onBadLine: "skip" });
-  const range = isBeside ? {} : { to: through.end as ByteOffset };
+  const range = isSidecar ? {} : { to: through.end as ByteOffset };
   for await (const { bytes } of reader.backward(range)) {
     if (toHex(crypto.sha256(concat(bytes, Uint8Array.of(LF)))) !== through.line) continue;
     // It was verified; the envelope only decides how to parse it.
-    const envelopes: readonly EnvelopeName[] = isBeside ? ["sidecar"] : INSIDE;
+    const envelopes: readonly EnvelopeName[] = isSidecar ? ["sidecar"] : INSIDE;
     return envelopes.map((name) => readCheckpoint(bytes, name)).find((found) => found) ?? null;
   }
   return null;

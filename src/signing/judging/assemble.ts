@@ -12,7 +12,7 @@ import { type Freshness, judgePin, type Rollback } from "../../proof/pins.ts";
 import { type Finding, type FindingCode, type Verdict, worse } from "../../proof/verdict.ts";
 import type { SignableLog } from "../session-log.ts";
 import type { Inspection } from "./inspect.ts";
-import type { SidecarInspection } from "./inspect-beside.ts";
+import type { SidecarInspection } from "./inspect-sidecar.ts";
 import type { VerifyReport } from "./report.ts";
 import { NOTHING_REMEMBERED, type Remembered, type VerifyOptions } from "./verify-options.ts";
 
@@ -311,7 +311,7 @@ function said({ code, verdict, byteOffset, turn, message }: Finding) {
 }
 
 /** Findings about the sidecar file itself. */
-export function besideFindings(found: SidecarInspection): Finding[] {
+export function sidecarFindings(found: SidecarInspection): Finding[] {
   const findings: Finding[] = [];
   const { foreignAt, newerAt, tornBytes } = found.sidecar;
   if (newerAt !== null) {

@@ -15,7 +15,7 @@ import { toHex } from "../../proof/bytes.ts";
 import type { Head } from "../../proof/pin.ts";
 import { readHead, type StoredLog } from "../heads/session-head.ts";
 import { sidecarOf } from "../session-log.ts";
-import { readSidecar } from "./inspect-beside.ts";
+import { readSidecar } from "./inspect-sidecar.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
 /**

@@ -50,11 +50,11 @@ export interface VerifyOptions {
   /** Called for each checkpoint; those up to the last signed one are genuine. */
   readonly onCheckpoint?: OnCheckpoint;
   /** Judges files that a signed log's lines refer to. Use for one log, once. */
-  readonly beside?: BesideProof | null;
+  readonly filesProof?: FilesProof | null;
 }
 
 /** What the dialect adds to the judgement of a signed log. */
-export interface BesideProof {
+export interface FilesProof {
   /** Called with the judged bytes, in order. */
   onBytes(bytes: Uint8Array): void;
   /** Called after the last byte. */

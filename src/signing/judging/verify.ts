@@ -14,9 +14,9 @@ import { openPlace, openToRead, type Place } from "../../log/place.ts";
 import { envelopeOf, hasSidecar } from "../../proof/envelopes.ts";
 import type { Finding } from "../../proof/verdict.ts";
 import { contentOf, type SignableLog, sidecarOf, signedName } from "../session-log.ts";
-import { besideFindings, type Inspected, reportOf, unreadableReport } from "./assemble.ts";
+import { type Inspected, reportOf, sidecarFindings, unreadableReport } from "./assemble.ts";
 import { type Inspection, type InspectOptions, inspectLog } from "./inspect.ts";
-import { inspectBare, inspectBeside } from "./inspect-beside.ts";
+import { inspectBare, inspectSidecar } from "./inspect-sidecar.ts";
 import { withLineEndings } from "./line-endings.ts";
 import { changedWhileRead } from "./read-counted.ts";
 import type { VerifyReport } from "./report.ts";
@@ -35,7 +35,7 @@ export async function verifyLog(
   try {
     const place = await openPlace(host, target.logId, { create: false, root: target.root });
     try {
-      hasCheckpoints = hasSidecar(target.dialect) && isThere(besideOf(place));
+      hasCheckpoints = hasSidecar(target.dialect) && isThere(sidecarPlace(place));
       const log = openToRead(place);
       try {
         return await judgeOpen(place, log, target, options);
@@ -61,9 +61,9 @@ export async function judgeOpen(
     const inspected = await inspectInside(log, target, options);
     return withLineEndings(reportOf(target, options, inspected), [log]);
   }
-  const sidecar = openIfThere(besideOf(place));
+  const sidecar = openIfThere(sidecarPlace(place));
   try {
-    const inspected = await inspectSidecar(log, sidecar, target, options);
+    const inspected = await inspectWithSidecar(log, sidecar, target, options);
     const files = sidecar ? [log, sidecar] : [log];
     return await withLineEndings(reportOf(target, options, inspected), files);
   } finally {
@@ -91,7 +91,7 @@ async function inspectInside(
   return { inspection: again, extra };
 }
 
-async function inspectSidecar(
+async function inspectWithSidecar(
   log: OpenFile,
   sidecar: OpenFile | null,
   target: SignableLog,
@@ -102,20 +102,20 @@ async function inspectSidecar(
     return { inspection: await inspectBare(log, inspecting), extra: [] };
   }
   if (!sidecar) return { inspection: await inspectLog(log, "sidecar", inspecting), extra: [] };
-  const inspection = await inspectBeside(log, sidecar, inspecting);
-  return { inspection, extra: besideFindings(inspection) };
+  const inspection = await inspectSidecar(log, sidecar, inspecting);
+  return { inspection, extra: sidecarFindings(inspection) };
 }
 
 /** Findings about the files that belong to a signed log. */
 export async function fileFindings(
   log: OpenFile,
   { judge, tailBytes }: Inspection,
-  { beside }: VerifyOptions,
+  { filesProof }: VerifyOptions,
 ): Promise<readonly Finding[]> {
-  return beside && judge.total > 0 ? beside.findings({ log, judge, tailBytes }) : [];
+  return filesProof && judge.total > 0 ? filesProof.findings({ log, judge, tailBytes }) : [];
 }
 
-function besideOf(place: Place): Place {
+function sidecarPlace(place: Place): Place {
   return { ...place, name: sidecarOf(place.name) };
 }
 
@@ -159,10 +159,10 @@ export function inspectOptions(
   };
 }
 
-function onBytesOf({ onBytes, beside }: VerifyOptions): VerifyOptions["onBytes"] {
-  if (!beside) return onBytes;
+function onBytesOf({ onBytes, filesProof }: VerifyOptions): VerifyOptions["onBytes"] {
+  if (!filesProof) return onBytes;
   return (bytes) => {
     onBytes?.(bytes);
-    beside.onBytes(bytes);
+    filesProof.onBytes(bytes);
   };
 }

@@ -17,9 +17,9 @@ import type { Ledger } from "../../proof/ledger.ts";
 import type { TailFault } from "../../proof/tail.ts";
 import type { Verdict } from "../../proof/verdict.ts";
 import { WholeLines } from "../../proof/whole-lines.ts";
-import { besideFindings, reportOf } from "../judging/assemble.ts";
+import { reportOf, sidecarFindings } from "../judging/assemble.ts";
 import { type Inspection, inspectLog, lineTooLong } from "../judging/inspect.ts";
-import { inspectBare, inspectBeside, type SidecarInspection } from "../judging/inspect-beside.ts";
+import { inspectBare, inspectSidecar, type SidecarInspection } from "../judging/inspect-sidecar.ts";
 import { readCounted } from "../judging/read-counted.ts";
 import { newTail } from "../judging/tail-keeper.ts";
 import { fileFindings, inspectOptions } from "../judging/verify.ts";
@@ -56,7 +56,7 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   }
   const inspecting = { ...inspectOptions(target, options, end), isDeep: true };
   let inspection: Inspection | SidecarInspection;
-  if (sidecar) inspection = await inspectBeside(log, sidecar, inspecting, end);
+  if (sidecar) inspection = await inspectSidecar(log, sidecar, inspecting, end);
   else if (inspecting.content !== "lines") inspection = await inspectBare(log, inspecting, end);
   else inspection = await inspectLog(log, envelopeOf(target.dialect), inspecting, end);
   await refuseUnlessFit(opening, inspection);
@@ -75,8 +75,8 @@ async function refuseUnlessFit(
   { target, options, log }: OpenToSign,
   inspection: Inspection,
 ): Promise<void> {
-  const beside = "sidecar" in inspection ? besideFindings(inspection as SidecarInspection) : [];
-  const extra = [...beside, ...(await fileFindings(log, inspection, options))];
+  const inSidecar = "sidecar" in inspection ? sidecarFindings(inspection as SidecarInspection) : [];
+  const extra = [...inSidecar, ...(await fileFindings(log, inspection, options))];
   const report = reportOf(target, options, { inspection, extra });
   if (GOES_ON.has(report.verdict)) return;
   const why = report.findings.find(({ verdict }) => verdict === report.verdict);

@@ -26,7 +26,7 @@ import type { OnCheckpoint } from "../../proof/judge.ts";
 import type { Keys } from "../../proof/keys.ts";
 import { type HandOver, Rotations } from "../../proof/rotations.ts";
 import type { RememberedHead } from "../heads/heads.ts";
-import type { BesideProof } from "../judging/verify-options.ts";
+import type { FilesProof } from "../judging/verify-options.ts";
 import type { OwnKeys } from "../keys/keys.ts";
 import type { Signer } from "../keys/signer.ts";
 import type { SignableLog } from "../session-log.ts";
@@ -62,7 +62,7 @@ export interface SignedLogParts<Files extends SignedFiles = SignedFiles> {
   readonly nowMs: () => number;
   readonly newSalt?: () => Uint8Array;
   /** Judges the files that its lines refer to, once; absent or null if there are none. */
-  readonly newBesideProof?: () => BesideProof | null;
+  readonly newFilesProof?: () => FilesProof | null;
   /**
    * The checkpoint that thread.json names as its head, correct or not; searched for while reading.
    */
@@ -233,14 +233,14 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     const { isLegacyProfile = false, from } = this.#parts;
     const keys = await this.#parts.keys();
     const { current: signer, signers: own } = await this.#own();
-    const beside = this.#parts.newBesideProof?.() ?? null;
+    const filesProof = this.#parts.newFilesProof?.() ?? null;
     const remembered = await this.#parts.remembered();
     const { isSidecar } = this;
     const sidecar = isSidecar ? await files.openSidecar() : null;
     try {
       const log = await files.openLog();
       try {
-        const options = { crypto, keys, remembered, beside, onCheckpoint, isLegacyProfile };
+        const options = { crypto, keys, remembered, filesProof, onCheckpoint, isLegacyProfile };
         const opening = { target, log, sidecar, end, cut: this.#cut, newSalt, options };
         const so = await openToSign({ ...opening, lost: remembered.lost });
         const source = (await from?.(so)) ?? null;

@@ -49,7 +49,7 @@ export class Batch {
   /** Files of deleted streams, and since when. */
   readonly removals = new Map<string, number>();
   /** Checkpoints for sidecar files, by file. */
-  readonly beside = new Map<string, SignOp>();
+  readonly sidecars = new Map<string, SignOp>();
   readonly ops: Op[] = [];
   readonly #published: Published;
 
@@ -96,7 +96,7 @@ export class Batch {
     if (op.op === "append") this.#append(op);
     else if (op.op === "create") this.#create(op);
     else if (op.op === "delete") this.#delete(op);
-    else if (op.op === "sign") this.beside.set(op.file, op);
+    else if (op.op === "sign") this.sidecars.set(op.file, op);
     else this.records.set(op.key, op.value);
   }
 

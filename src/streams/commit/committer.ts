@@ -248,10 +248,10 @@ export class Committer {
         log.append(bytes.length === 1 ? (bytes[0] as Uint8Array) : Buffer.concat(bytes));
       });
     }
-    for (const { file, pos, bytes } of batch.beside.values()) {
-      pool.useNow(file, (beside) => {
-        if (beside.size !== pos) throw new Error(`${beside.path} ends at ${beside.size}`);
-        beside.append(bytes);
+    for (const { file, pos, bytes } of batch.sidecars.values()) {
+      pool.useNow(file, (sidecar) => {
+        if (sidecar.size !== pos) throw new Error(`${sidecar.path} ends at ${sidecar.size}`);
+        sidecar.append(bytes);
       });
     }
     backlog.add(batch, this.#lastLsn);

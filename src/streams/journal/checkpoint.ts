@@ -103,7 +103,7 @@ export class Checkpoints {
       for (const id of change.producers.keys()) addProducer(touched, id);
       if (change.bytes.length > 0) this.#files.add(change.state.file);
     }
-    for (const file of batch.beside.keys()) this.#files.add(file);
+    for (const file of batch.sidecars.keys()) this.#files.add(file);
     for (const [key, value] of batch.records) this.#records.set(key, value);
     for (const [file, atMs] of batch.removals) this.#removals.set(file, atMs);
   }

@@ -75,9 +75,9 @@ export class Upkeep {
     const { directory, pool, checkpoints } = this.#parts;
     const { index, logs } = directory;
     for (const file of index.removals(untilMs, FILES_TOGETHER)) {
-      const beside = sidecarOf(file);
-      if (checkpoints.isAbout(file) || checkpoints.isAbout(beside)) continue;
-      for (const name of [file, beside]) {
+      const sidecar = sidecarOf(file);
+      if (checkpoints.isAbout(file) || checkpoints.isAbout(sidecar)) continue;
+      for (const name of [file, sidecar]) {
         pool.close(name);
         try {
           logs.remove(name);

@@ -32,7 +32,7 @@ export async function addGeneses(
   for (const state of states) {
     if (wasSigned(parts.rememberedOf(state.path))) continue;
     const file = sidecarOf(state.file);
-    if (batch.beside.has(file) || !isEmpty(parts.pool, file)) continue;
+    if (batch.sidecars.has(file) || !isEmpty(parts.pool, file)) continue;
     const bytes = await genesisOf(parts, state);
     batch.add({ op: "sign", path: state.path, file, pos: 0, bytes });
   }

@@ -251,7 +251,7 @@ test.each(Object.entries(SHAPES))(
     assert.equal(createHash("sha256").update(raw).digest("hex"), key.keyId);
     const genesis = JSON.parse(all.genesis?.line ?? "{}");
     assert.equal(genesis.payload.kind, "genesis");
-    // Beside a log, the hash begins with the salt: docs/formats/checkpoint.md.
+    // DerivedFiles a log, the hash begins with the salt: docs/formats/checkpoint.md.
     const salt = Buffer.from(all.place === "sidecar" ? genesis.payload.salt : "", "hex");
     for (const { line, start, covers } of all.checkpoints) {
       // Method: bytes and checkpoints as they are answered; the hash is made here.

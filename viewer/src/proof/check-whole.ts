@@ -138,7 +138,7 @@ class Checking {
       const isAt = place === at && lastByte === LF;
       const actual = isAt ? this.#hash.hex() : "";
       this.#judge.checkpoint(checkpoint, line, { place, end: place }, actual);
-      this.#deeper(() => this.#deep?.beside(checkpoint), place);
+      this.#deeper(() => this.#deep?.fromSidecar(checkpoint), place);
       this.#stretchFrom = place;
       this.#turns = Math.max(this.#turns, turnAt(checkpoint));
     }

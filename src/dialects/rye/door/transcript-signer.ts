@@ -186,7 +186,7 @@ export class TranscriptSigner {
       // Other writers may be appending, and hold the lock only while they do.
       logOptions: { mode: "shared" },
       adopt: (first) => dialectOf(readEnvelope(first).event?.envelope ?? "flat"),
-      openBeside: null,
+      openDerived: null,
       openSigning: (_, facts) =>
         signing.open({
           log: this.#log,

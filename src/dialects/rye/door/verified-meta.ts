@@ -50,7 +50,7 @@ async function readBoth(host: Host, judging: UserJudging, root: string, threadId
     const found = await FoundMeta.read(host, log);
     const onCheckpoint = found?.onCheckpoint ?? (() => {});
     // Verifies the log alone: the file is checked here, more strictly than a verdict does.
-    const options = { ...(await judging.optionsFor(log)), beside: null, onCheckpoint };
+    const options = { ...(await judging.optionsFor(log)), filesProof: null, onCheckpoint };
     const report = await verifyLog(host, log, options);
     const isSame = found?.text === (await FoundMeta.read(host, log))?.text;
     if (isSame || tries === 1) return { found, report };

@@ -7,7 +7,7 @@ import { badOption } from "../../../base/choice.ts";
 import type { Host } from "../../../base/host.ts";
 import { Store } from "../../../store/store.ts";
 import { UserJudging } from "../../../verifying/user-judging.ts";
-import { RyeBeside } from "../files/thread-beside.ts";
+import { RyeDerivedFiles } from "../files/derived-files.ts";
 import { readStoredMeta, writeThreadMeta as writeUnsignedMeta } from "../files/thread-files.ts";
 import { isThreadMeta, type StoredThreadMeta } from "../thread-meta.ts";
 import { isSignedThread } from "./signed-thread.ts";
@@ -42,8 +42,8 @@ async function writeSignedMeta(
   const session = store.session(threadId);
   try {
     await session.addCheckpoints(async () => []); // Throws if the log does not verify.
-    await session.changeBeside(async (beside, sync) => {
-      if (beside instanceof RyeBeside) await beside.replaceMeta(meta, sync);
+    await session.changeDerived(async (derived, sync) => {
+      if (derived instanceof RyeDerivedFiles) await derived.replaceMeta(meta, sync);
     });
   } finally {
     await session.release(); // Not closed: the caller decides whether the thread continues.

@@ -23,8 +23,8 @@ import { DOCUMENT_OPTIONS, isOriginalsMarkdown, LIVE_OPTIONS, renderEvent } from
 import { MetaRebuilder } from "../rebuild-meta.ts";
 import { LOG_NAME, MARKDOWN_NAME, META_NAME } from "../thread-id.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";
+import { MARKDOWN_HEAD_BYTES, parseMeta } from "./derived-files.ts";
 import { RyeMetaReplay } from "./meta-replay.ts";
-import { MARKDOWN_HEAD_BYTES, parseMeta } from "./thread-beside.ts";
 import { renderThread, threadEvents, writeThreadMeta } from "./thread-files.ts";
 
 /** A larger thread.json is corrupt: it holds about one line's worth of inputs, indented. */

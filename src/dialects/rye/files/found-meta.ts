@@ -16,7 +16,7 @@ import { threadKeys } from "../../../signing/trust/trusted-keys.ts";
 import type { SignedFile } from "../../dialect-files.ts";
 import { META_NAME } from "../thread-id.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";
-import { namedSeqIn, parseMeta } from "./thread-beside.ts";
+import { namedSeqIn, parseMeta } from "./derived-files.ts";
 import { META_BYTES_MAX } from "./threads.ts";
 
 /** Verdicts on a log whose signatures hold. */

@@ -23,12 +23,12 @@ import {
   type ThreadHead,
 } from "../../../proof/thread-signature.ts";
 import type { Finding, FindingCode, SignedThrough, Verdict } from "../../../proof/verdict.ts";
-import type { BesideProof, JudgedLog } from "../../../signing/judging/verify-options.ts";
+import type { FilesProof, JudgedLog } from "../../../signing/judging/verify-options.ts";
 import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../../../signing/session-log.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";
+import { parseMeta } from "./derived-files.ts";
 import { FoundMeta } from "./found-meta.ts";
-import { parseMeta } from "./thread-beside.ts";
 
 /** Much longer than any checkpoint. */
 const HEAD_BYTES_MAX = 64 * 1024;
@@ -44,7 +44,7 @@ interface Stated {
   readonly isComplete: boolean;
 }
 
-export class MetaProof implements BesideProof {
+export class MetaProof implements FilesProof {
   readonly #host: Host;
   readonly #target: SessionLog & { readonly id: string };
   /** Keys that the user trusts for threads, and keys that those handed the log over to. */

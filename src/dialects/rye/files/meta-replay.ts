@@ -14,7 +14,7 @@ import type { RyeEvent } from "../envelope.ts";
 import { pythonJsonFile } from "../python.ts";
 import { metaAfter, resumedMeta, type StoredThreadMeta } from "../thread-meta.ts";
 import { parseTime } from "../time.ts";
-import { GOES_ON } from "./thread-beside.ts";
+import { GOES_ON } from "./derived-files.ts";
 
 /** Fields that events determine, besides the status and its fields. */
 const SAID_FIELDS = [

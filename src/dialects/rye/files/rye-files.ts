@@ -7,10 +7,10 @@ import type { RyeOptions } from "../options.ts";
 import { META_NAME, THREADS_PATH } from "../thread-id.ts";
 import { ryeDerived } from "./check-files.ts";
 import { lookAtRegistry, mendRegistry } from "./check-registry.ts";
+import { RyeDerivedFiles } from "./derived-files.ts";
 import { FoundMeta } from "./found-meta.ts";
 import { MetaProof } from "./meta-proof.ts";
 import { Registrar } from "./registrar.ts";
-import { RyeBeside } from "./thread-beside.ts";
 import { readStoredMeta } from "./thread-files.ts";
 
 export const ryeFiles: DialectFiles = {
@@ -50,7 +50,7 @@ function openStore({ project, options, ...store }: StoreOfFiles): StoreFiles {
       : new Registrar(project, join(project, ...THREADS_PATH), store.onWarning);
   return {
     openDerived: ({ id, logId }) =>
-      new RyeBeside({
+      new RyeDerivedFiles({
         ...store,
         threadId: id,
         logId,

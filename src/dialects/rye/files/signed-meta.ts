@@ -15,7 +15,7 @@ import { isJsonMap, type JsonMap, parseJson } from "../../../proof/json-tree.ts"
 import { judgeThread, signThread } from "../../../proof/thread-signature.ts";
 import { threadKeys } from "../../../signing/trust/trusted-keys.ts";
 import type { NamedCheckpoint, Newest } from "../../../signing/writing/signer-state.ts";
-import type { SigningTools } from "../../beside.ts";
+import type { SigningTools } from "../../derived-files.ts";
 import { formatThreadMeta, type StoredThreadMeta, withoutSignatures } from "../thread-meta.ts";
 
 export class SignedMeta {
@@ -89,12 +89,12 @@ export class SignedMeta {
   async #signed(
     meta: StoredThreadMeta,
     rev: number,
-    stands: Newest | null,
+    newest: Newest | null,
   ): Promise<JsonMap | null> {
     const { signer, crypto, nowMs } = this.#parts;
     if (this.#doubt) return this.#unsigned(`what was found there is not verified: ${this.#doubt}`);
-    if (!stands) return null; // Nothing in the log is signed yet either.
-    const { seq, byteOffset: byte_offset, line } = stands;
+    if (!newest) return null; // Nothing in the log is signed yet either.
+    const { seq, byteOffset: byte_offset, line } = newest;
     const value = { ...withoutSignatures(meta), rev, head: { seq, byte_offset, line } };
     try {
       const tree = jsonTree(value, this.#was ?? undefined);

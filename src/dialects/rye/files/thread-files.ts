@@ -11,7 +11,7 @@ import { type MarkdownOptions, renderEvent } from "../markdown.ts";
 import { MetaRebuilder } from "../rebuild-meta.ts";
 import { logPath, META_NAME, THREADS_PATH, threadSegments } from "../thread-id.ts";
 import { formatThreadMeta, type StoredThreadMeta } from "../thread-meta.ts";
-import { parseMeta } from "./thread-beside.ts";
+import { parseMeta } from "./derived-files.ts";
 
 /** The events of a thread in order; other lines are skipped, and `onBadLine` is called for each. */
 export async function* threadEvents(

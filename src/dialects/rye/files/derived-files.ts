@@ -23,7 +23,7 @@ import { readSmallFile, replaceFile, replaceFileDurably } from "../../../base/re
 import type { Durability, LogMode } from "../../../log/log-options.ts";
 import { LogReader } from "../../../log/reader.ts";
 import type { Sync } from "../../../log/turn.ts";
-import type { Beside, SigningTools } from "../../beside.ts";
+import type { DerivedFiles, SigningTools } from "../../derived-files.ts";
 import type { Native } from "../../dialect.ts";
 import { copyAside } from "../../files/aside.ts";
 import { ExpectedLines } from "../../files/expected-lines.ts";
@@ -59,7 +59,7 @@ const MEND_CHARS = 64 * 1024;
 /** Events that continue an ended thread; other events may follow an end. */
 export const GOES_ON: ReadonlySet<string> = new Set(["thread_start", "user_message", "step_start"]);
 
-export interface RyeBesideParts {
+export interface RyeDerivedParts {
   readonly host: Host;
   readonly threadId: string;
   /** Path of the log below the root. */
@@ -73,8 +73,8 @@ export interface RyeBesideParts {
   readonly onWarning: (warning: string) => void;
 }
 
-export class RyeBeside implements Beside {
-  readonly #parts: RyeBesideParts;
+export class RyeDerivedFiles implements DerivedFiles {
+  readonly #parts: RyeDerivedParts;
   readonly #expected = new ExpectedLines();
   #directory: Directory | null = null;
   #markdown: MarkdownFile | null = null;
@@ -87,7 +87,7 @@ export class RyeBeside implements Beside {
   #turn: NodeJS.Immediate | null = null;
   #logEnd: ByteOffset | null = null;
 
-  constructor(parts: RyeBesideParts) {
+  constructor(parts: RyeDerivedParts) {
     this.#parts = parts;
   }
 

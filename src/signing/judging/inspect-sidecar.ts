@@ -1,5 +1,5 @@
 /**
- * Inspect beside: checks the checkpoints of a sidecar against the log's bytes.
+ * Inspect sidecar: checks the checkpoints of a sidecar against the log's bytes.
  *
  * The sidecar is read first: its writer syncs the log before it adds a checkpoint, so a log that is
  * opened later has every byte that a checkpoint covers. Otherwise as inspect.ts.
@@ -79,7 +79,7 @@ export interface SidecarInspection extends Inspection {
 }
 
 /** Checks sidecar checkpoints against the log's bytes. The sidecar was opened before the log. */
-export async function inspectBeside(
+export async function inspectSidecar(
   log: OpenFile,
   sidecar: OpenFile,
   options: InspectOptions,
@@ -130,7 +130,7 @@ export async function inspectBeside(
     const actual = isBoundary && place === at ? hash.hex() : "";
     const found = place > bytes ? null : actual;
     judge.checkpoint(checkpoint, line, { place, end: place }, found);
-    deep?.beside(checkpoint);
+    deep?.fromSidecar(checkpoint);
   }
   judge.finish();
   const tailBytes = bytes - at;

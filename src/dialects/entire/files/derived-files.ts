@@ -10,7 +10,7 @@ import { dirname } from "node:path";
 import type { Directory } from "../../../base/files.ts";
 import { type ByteOffset, START } from "../../../base/offset.ts";
 import type { Durability } from "../../../log/log-options.ts";
-import type { Beside } from "../../beside.ts";
+import type { DerivedFiles } from "../../derived-files.ts";
 import type { Native } from "../../dialect.ts";
 import { ExpectedLines } from "../../files/expected-lines.ts";
 import { promptIn } from "../prompt.ts";
@@ -25,7 +25,7 @@ import {
   writePromptNow,
 } from "./session-files.ts";
 
-export interface EntireBesideParts extends EntireLog {
+export interface EntireDerivedParts extends EntireLog {
   readonly sessionId: string;
   readonly durability: Durability;
   /** Used in context.md if no row names a model. */
@@ -33,9 +33,9 @@ export interface EntireBesideParts extends EntireLog {
   readonly onWarning: (warning: string) => void;
 }
 
-export class EntireBeside implements Beside {
+export class EntireDerivedFiles implements DerivedFiles {
   readonly pausesShared = true;
-  readonly #parts: EntireBesideParts;
+  readonly #parts: EntireDerivedParts;
   readonly #expected = new ExpectedLines();
   #directory: Directory | null = null;
   /** The prompt was found; rows need no further check. */
@@ -46,7 +46,7 @@ export class EntireBeside implements Beside {
   #searchedTo: ByteOffset = START;
   #hasAppended = false;
 
-  constructor(parts: EntireBesideParts) {
+  constructor(parts: EntireDerivedParts) {
     this.#parts = parts;
   }
 

@@ -31,7 +31,7 @@ export interface SigningTools {
   readonly onWarning: (warning: string) => void;
 }
 
-export interface Beside extends Required<Omit<Companion, "share" | "append">> {
+export interface DerivedFiles extends Required<Omit<Companion, "share" | "append">> {
   /** Passes the parsed value of a line that is about to be appended, so it is not parsed again. */
   expect(line: Uint8Array, native: Native): void;
   /**
