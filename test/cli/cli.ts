@@ -1,5 +1,7 @@
 /**
- * The command line as a user runs it: a process of its own, with a home directory of the test's.
+ * The command line as a user runs it: its entry point in a process other than the test's, with a
+ * home directory of the test's. Commands that are run to their end share processes
+ * (command-servers.ts), unless the test is about the process itself.
  *
  * From `dist` when that was made from the sources as they are, else compiled from them here.
  */
@@ -13,6 +15,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { onTestFinished } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
 import { Child } from "../support/child.ts";
+import { type Answered, runCommand } from "../support/command-servers.ts";
 import { compiledProgram } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -20,9 +23,10 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const source = ["--import", tsx, join(root, "src/cli/main.ts")];
+const hasDist = isBuilt();
 /** What Node is given to run the command. */
-export const main = [
-  isBuilt() ? join(root, "dist/cli/main.js") : compiledProgram("src/cli/main.ts"),
+export const main: [string] = [
+  hasDist ? join(root, "dist/cli/main.js") : compiledProgram("src/cli/main.ts"),
 ];
 
 export interface Ran {
@@ -42,6 +46,8 @@ export interface RunOptions {
   readonly stdoutTo?: number;
   /** From the sources in any case, each in a module of its own. */
   readonly isFromSource?: boolean;
+  /** In a process of its own, for what is about the process: its start, its end, its memory. */
+  readonly isOwnProcess?: boolean;
 }
 
 /** A command that takes longer hangs: it is killed, and the error says where it stood. */
@@ -58,6 +64,29 @@ export class CliUser {
 
   /** Runs a command to its end. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    let stuck = "";
+    const onStuck = (child: ChildProcess) => {
+      stuck = threadsOf(child.pid);
+      child.kill("SIGKILL");
+    };
+    const env = this.#env(options.env);
+    const input = Buffer.from(options.input ?? "");
+    const { code, ...printed } = needsOwnProcess(options)
+      ? await this.#runAlone(args, options, onStuck)
+      : await runCommand(main[0], { args, cwd: this.cwd, env, input }, STUCK_AFTER_MS, onStuck);
+    const [stdout, stderr] = [printed.stdout.toString("utf8"), printed.stderr.toString("utf8")];
+    if (stuck !== "") {
+      const said = `It printed ${JSON.stringify([stdout, stderr])}.`;
+      throw new Error(`verbatim ${args.join(" ")} hangs. ${said} Its threads:\n${stuck}`);
+    }
+    return { code, stdout, stderr };
+  }
+
+  async #runAlone(
+    args: readonly string[],
+    options: RunOptions,
+    onStuck: (child: ChildProcess) => void,
+  ): Promise<Answered> {
     const { env, stdinFrom = "pipe", stdoutTo = "pipe" } = options;
     const argv = [...(options.isFromSource ? source : main), ...args];
     const child = this.#spawn(argv, { env: this.#env(env), stdio: [stdinFrom, stdoutTo, "pipe"] });
@@ -72,18 +101,10 @@ export class CliUser {
       if (read >= (options.stdoutBytesMax ?? Number.POSITIVE_INFINITY)) child.stdout?.destroy();
     });
     child.stderr?.on("data", (chunk: Buffer) => err.push(chunk));
-    let stuck = "";
-    const deadline = setTimeout(() => {
-      stuck = threadsOf(child.pid);
-      child.kill("SIGKILL");
-    }, STUCK_AFTER_MS);
+    const deadline = setTimeout(() => onStuck(child), STUCK_AFTER_MS);
     const [code] = (await once(child, "close")) as [number | null];
     clearTimeout(deadline);
-    if (stuck !== "") {
-      const said = `It printed ${JSON.stringify([textOf(out), textOf(err)])}.`;
-      throw new Error(`verbatim ${args.join(" ")} hangs. ${said} Its threads:\n${stuck}`);
-    }
-    return { code, stdout: textOf(out), stderr: textOf(err) };
+    return { code, stdout: Buffer.concat(out), stderr: Buffer.concat(err) };
   }
 
   /** Runs a command in a pipe whose reader is gone; its own exit code. */
@@ -193,6 +214,16 @@ export function jsonLines(text: string): Record<string, unknown>[] {
 /** Values as lines of input. */
 export function asLines(...values: readonly unknown[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join("");
+}
+
+/** Whether a command needs what a command server (command-servers.ts) cannot give it. */
+function needsOwnProcess(options: RunOptions): boolean {
+  const { isOwnProcess, isFromSource, stdoutBytesMax, stdinFrom, stdoutTo, env = {} } = options;
+  const isForNode = Object.keys(env).some((name) => /^(NODE|UV|LD)_/.test(name));
+  const descriptors = [stdoutBytesMax, stdinFrom, stdoutTo];
+  if (!hasDist) return true; // One file: a server would load all of it for each command.
+  if (isOwnProcess || isFromSource || isForNode) return true;
+  return descriptors.some((each) => each !== undefined);
 }
 
 /** What the kernel knows of each thread of a process: where it waits, and in which call. */
