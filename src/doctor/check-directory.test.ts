@@ -13,7 +13,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { test } from "vitest";
 import { refusal } from "../../test/support/refusal.ts";
 import {
@@ -25,19 +25,21 @@ import {
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { openCache } from "../catalog/sqlite.ts";
-import type { CheckFinding } from "../findings/check-finding.ts";
+import type { Finding } from "../findings/finding.ts";
 import { encodeMetaLine } from "../streams/journal/meta-file.ts";
 import { SCHEMA } from "../streams/lookup/stream-rows.ts";
-import { checkDataDirectory } from "./check-directory.ts";
+import { examineData } from "./check-directory.ts";
 
-async function found(path: string): Promise<CheckFinding[]> {
-  const findings: CheckFinding[] = [];
-  for await (const each of checkDataDirectory({ host: nodeHost, path })) findings.push(each);
+async function found(path: string): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for await (const step of examineData(nodeHost, path)) {
+    if ("finding" in step) findings.push(step.finding);
+  }
   return findings;
 }
 
 async function codesIn(path: string): Promise<string[]> {
-  return (await found(path)).map(({ code, file }) => `${code} ${file}`);
+  return (await found(path)).map((each) => `${each.code} ${relative(path, each.path)}`);
 }
 
 /** Streams of each kind, closed; `crashed` is the directory as a crash would leave it. */

@@ -17,7 +17,8 @@ import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { OPEN_LOG_FILES_MAX } from "../base/limits.ts";
-import { type CheckFinding, damage, note } from "../findings/check-finding.ts";
+import { type FindingCode, type FoundAt, finding } from "../findings/finding.ts";
+import { STREAMS } from "../proof/envelopes.ts";
 import { readMark } from "../streams/journal/journal-mark.ts";
 import { type ScannedJournal, scanJournal } from "../streams/journal/journal-scan.ts";
 import { MetaFile } from "../streams/journal/meta-file.ts";
@@ -27,17 +28,10 @@ import { StreamIndex } from "../streams/lookup/stream-index.ts";
 import { HandlePool } from "../streams/reading/handle-pool.ts";
 import { differencesOf } from "./check-index.ts";
 import { StreamFiles } from "./check-streams.ts";
+import type { Examined } from "./examine.ts";
 
-export interface CheckOptions {
-  readonly host: Host;
-  readonly path: string;
-  /** Called with the number of streams examined. */
-  readonly onProgress?: ((streams: number) => void) | undefined;
-}
-
-/** The findings, one by one. Throws if the directory cannot be examined. */
-export async function* checkDataDirectory(options: CheckOptions): AsyncGenerator<CheckFinding> {
-  const { host, path } = options;
+/** The streams and their findings, one by one. Throws if the directory cannot be examined. */
+export async function* examineData(host: Host, path: string): AsyncGenerator<Examined> {
   const opened: { close(): void }[] = [];
   const keep = <T extends { close(): void }>(part: T): T => {
     opened.unshift(part);
@@ -50,7 +44,7 @@ export async function* checkDataDirectory(options: CheckOptions): AsyncGenerator
     const logs = keep(await host.files.openDirectory(`${path}/logs`, { create: false }));
     const journals = keep(await host.files.openDirectory(`${path}/journal`, { create: false }));
     const truth = keep(await StreamIndex.open(join(scratch, "truth.db")));
-    yield* examine({ ...options, root, logs, journals, truth, scratch, keep });
+    yield* examine({ root, logs, journals, truth, scratch, keep });
   } catch (cause) {
     if (errnoOf(cause) !== "ENOENT") throw cause;
     const message = `${path} is no data directory of streams; name the one that serve was given`;
@@ -61,7 +55,7 @@ export async function* checkDataDirectory(options: CheckOptions): AsyncGenerator
   }
 }
 
-interface Parts extends CheckOptions {
+interface Parts {
   readonly root: Directory;
   readonly logs: Directory;
   readonly journals: Directory;
@@ -70,78 +64,57 @@ interface Parts extends CheckOptions {
   keep<T extends { close(): void }>(part: T): T;
 }
 
-async function* examine(parts: Parts): AsyncGenerator<CheckFinding> {
-  const { root, logs, truth, keep, onProgress = () => {} } = parts;
-  const meta = await openMeta(root);
-  if ("code" in meta) {
-    yield meta;
-    return;
-  }
+async function* examine(parts: Parts): AsyncGenerator<Examined> {
+  const { root, logs, truth, keep } = parts;
+  const path = `${root.path}/meta.jsonl`;
+  const meta = await orDamage(MetaFile.openToRead(root));
+  if (meta === null) return yield found("META_UNFINISHED", { path }, "it was never begun");
+  // If meta.jsonl is damaged, the expected state is unknown.
+  if ("reason" in meta) return yield found("META_DAMAGED", { ...meta, path }, meta.reason);
   keep(meta);
   try {
     await applyMeta(truth, { meta, onProgress: () => {} });
   } catch (cause) {
-    yield damage("META_DAMAGED", "meta.jsonl", reasonOf(cause), { offset: offsetOf(cause) });
-    return; // The expected state is unknown.
+    const { reason, offset } = damageIn(cause) ?? { reason: "a line is not what was written" };
+    return yield found("META_DAMAGED", { path, offset }, reason);
   }
   const left = meta.bytesLeft;
-  const journal = await scanned(parts.journals, meta);
-  if ("code" in journal && left > 0) {
-    const message = `its last ${left} bytes are not what was written, and no record is about them`;
-    yield damage("META_DAMAGED", "meta.jsonl", message, { offset: meta.end });
-    return; // The expected state is unknown.
+  const journal = await orDamage(scanJournal(parts.journals, meta.storeId, meta.checkpointLsn));
+  const records = "reason" in journal ? null : journal.records;
+  if ("reason" in journal && left > 0) {
+    const detail = `its last ${left} bytes are not what was written, and no record is about them`;
+    return yield found("META_DAMAGED", { path, offset: meta.end }, detail);
   }
-  if (left > 0) yield note("META_UNFINISHED", "meta.jsonl", `${left} bytes were not finished`);
-  if ("code" in journal) yield journal;
-  else {
-    yield* pending(journal);
-    yield* lost(await readMark(parts.root, meta.storeId), journal);
-  }
-  const records = "code" in journal ? null : journal.records;
+  if (left > 0) yield found("META_UNFINISHED", { path }, `${left} bytes were not finished`);
+  if ("reason" in journal) yield found("JOURNAL_DAMAGED", journal, journal.reason);
+  else yield* journalFindings(parts, journal, await readMark(root, meta.storeId));
 
   const pool = new HandlePool(logs, OPEN_LOG_FILES_MAX);
   try {
-    yield* new StreamFiles({ logs, pool, truth, records, onProgress }).check();
+    const store = { dialect: STREAMS, root: root.path };
+    yield* new StreamFiles({ logs, pool, truth, records, store }).check();
   } finally {
     await pool.closeAll();
   }
-  if (!("code" in journal)) yield* indexFindings(parts, meta, journal);
+  if (!("reason" in journal)) yield* indexFindings(parts, meta, journal);
 }
 
-async function openMeta(root: Directory): Promise<MetaFile | CheckFinding> {
-  try {
-    const meta = await MetaFile.openToRead(root);
-    return meta ?? note("META_UNFINISHED", "meta.jsonl", "it was never begun");
-  } catch (cause) {
-    if (codeOf(cause) !== "STORE_DAMAGED") throw causeOf(cause);
-    return damage("META_DAMAGED", "meta.jsonl", reasonOf(cause), { offset: offsetOf(cause) });
+function found(code: FindingCode, at: Omit<FoundAt, "session">, detail: string): Examined {
+  return { finding: finding(code, { path: at.path, offset: at.offset, session: null }, detail) };
+}
+
+function* journalFindings(
+  { journals: { path } }: Parts,
+  { records, bytes, lastLsn }: ScannedJournal,
+  acknowledged: number,
+): Generator<Examined> {
+  if (records.length > 0) {
+    const detail = `${records.length} records (${bytes} bytes) wait to be carried out`;
+    yield found("JOURNAL_PENDING", { path }, detail);
   }
-}
-
-async function scanned(
-  journals: Directory,
-  meta: MetaFile,
-): Promise<ScannedJournal | CheckFinding> {
-  try {
-    return await scanJournal(journals, meta.storeId, meta.checkpointLsn);
-  } catch (cause) {
-    if (codeOf(cause) !== "STORE_DAMAGED") throw cause;
-    const { path, offset } = (cause as VerbatimError<"STORE_DAMAGED">).details;
-    const file = `journal/${path.split("/").at(-1)}`;
-    return damage("JOURNAL_DAMAGED", file, reasonOf(cause), { offset });
-  }
-}
-
-function* pending({ records, bytes }: ScannedJournal): Generator<CheckFinding> {
-  if (records.length === 0) return;
-  const message = `${records.length} records (${bytes} bytes) wait to be carried out`;
-  yield note("JOURNAL_PENDING", "journal", `${message}; the next opening does`);
-}
-
-function* lost(acknowledged: number, { lastLsn }: ScannedJournal): Generator<CheckFinding> {
   if (acknowledged <= lastLsn) return;
-  const message = `${acknowledged} commits were acknowledged; it and meta.jsonl hold ${lastLsn}`;
-  yield damage("JOURNAL_DAMAGED", "journal", message);
+  const detail = `${acknowledged} commits were acknowledged; it and meta.jsonl hold ${lastLsn}`;
+  yield found("JOURNAL_DAMAGED", { path }, detail);
 }
 
 /** Compares a copy of `streams.db` with what it is derived from. */
@@ -149,13 +122,12 @@ async function* indexFindings(
   { root, truth, scratch, keep }: Parts,
   meta: MetaFile,
   journal: ScannedJournal,
-): AsyncGenerator<CheckFinding> {
-  const file = "streams.db";
+): AsyncGenerator<Examined> {
+  const path = `${root.path}/streams.db`;
   const copy = join(scratch, "index.db");
-  const rebuilt = (why: string) => note("INDEX_REBUILT", file, `${why}; the next opening mends it`);
+  const rebuilt = (why: string) => found("INDEX_REBUILT", { path }, why);
   for (const ending of ["", "-wal"]) {
-    const original = join(root.path, file + ending);
-    if (existsSync(original)) copyFileSync(original, copy + ending);
+    if (existsSync(path + ending)) copyFileSync(path + ending, copy + ending);
   }
   if (!existsSync(copy)) return yield rebuilt("it is not there");
   const index = keep(await StreamIndex.open(copy, { isSuspect: true }));
@@ -164,31 +136,29 @@ async function* indexFindings(
   if (storeId !== meta.storeId && !isOfNothing)
     return yield rebuilt("it is damaged, or another store's");
   if (lsn > journal.lastLsn || metaBytes > meta.end) {
-    const message = `it knows of ${lsn} commits; the journal and meta.jsonl of ${journal.lastLsn}`;
-    return yield damage("INDEX_AHEAD", file, message);
+    const detail = `it knows of ${lsn} commits; the journal and meta.jsonl of ${journal.lastLsn}`;
+    return yield found("INDEX_AHEAD", { path }, detail);
   }
   if (lsn < meta.checkpointLsn) return yield rebuilt("it is behind meta.jsonl");
   for (const each of [truth, index]) applyJournal(each, meta, journal);
-  yield* differencesOf(truth, index);
+  for (const each of differencesOf(truth, index, path)) yield { finding: each };
 }
 
-function codeOf(cause: unknown): string {
-  return cause instanceof VerbatimError ? cause.code : "";
+type Damage = VerbatimError<"STORE_DAMAGED">["details"];
+
+/** The result of `work`, or what is damaged; other errors are thrown. */
+async function orDamage<T>(work: Promise<T>): Promise<T | Damage> {
+  try {
+    return await work;
+  } catch (cause) {
+    const damage = damageIn(cause);
+    if (damage !== null) return damage;
+    // The operating system's error, if it was wrapped.
+    throw cause instanceof VerbatimError && cause.code === "IO_ERROR" ? cause.cause : cause;
+  }
 }
 
-/** The operating system's error, if it was wrapped. */
-function causeOf(cause: unknown): unknown {
-  return cause instanceof VerbatimError && cause.code === "IO_ERROR" ? cause.cause : cause;
-}
-
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof VerbatimError)) return "a line is not what was written";
-  const { reason } = cause.details as { readonly reason?: string };
-  return reason ?? cause.message;
-}
-
-function offsetOf(cause: unknown): number | null {
-  if (!(cause instanceof VerbatimError)) return null;
-  const { offset } = cause.details as { readonly offset?: number };
-  return offset ?? null;
+function damageIn(cause: unknown): Damage | null {
+  const isDamage = cause instanceof VerbatimError && cause.code === "STORE_DAMAGED";
+  return isDamage ? (cause.details as Damage) : null;
 }

@@ -1,15 +1,20 @@
 /** Check index: the differences between two indexes of one store, both up to date. */
 
-import { type CheckFinding, damage } from "../findings/check-finding.ts";
+import { type Finding, finding } from "../findings/finding.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
 import type { StreamIndex } from "../streams/lookup/stream-index.ts";
 
 const STREAMS_TOGETHER = 1000;
 const MESSAGES_TOGETHER = 5000;
 
-export function* differencesOf(truth: StreamIndex, index: StreamIndex): Generator<CheckFinding> {
-  const differs = (what: string, stream: string | null) =>
-    damage("INDEX_DIFFERS", "streams.db", `${what}; deleted, it is rebuilt`, { stream });
+/** `path` is that of the index that is examined. */
+export function* differencesOf(
+  truth: StreamIndex,
+  index: StreamIndex,
+  path: string,
+): Generator<Finding> {
+  const differs = (what: string, session: string | null) =>
+    finding("INDEX_DIFFERS", { session, path }, what);
   for (let after = ""; ; ) {
     const expected = truth.keptStreams(after, STREAMS_TOGETHER);
     const found = index.keptStreams(after, STREAMS_TOGETHER);
@@ -22,13 +27,13 @@ export function* differencesOf(truth: StreamIndex, index: StreamIndex): Generato
       .map((page) => page.at(-1)?.path ?? "")
       .sort()[0];
     const page = [...paths].sort().filter((path) => last === undefined || path <= last);
-    for (const path of page) {
-      const [a, b] = [own.get(path), other.get(path)];
-      if (a === undefined) yield differs(`it has ${path}, which is no stream`, path);
-      else if (b === undefined) yield differs(`it has no ${path}`, path);
-      else if (said(a) !== said(b)) yield differs(`it says otherwise of ${path}`, path);
+    for (const stream of page) {
+      const [a, b] = [own.get(stream), other.get(stream)];
+      if (a === undefined) yield differs(`it has ${stream}, which is no stream`, stream);
+      else if (b === undefined) yield differs(`it has no ${stream}`, stream);
+      else if (said(a) !== said(b)) yield differs(`it says otherwise of ${stream}`, stream);
       else if (!hasSameMessages(truth, index, a)) {
-        yield differs(`it says otherwise of the messages of ${path}`, path);
+        yield differs(`it says otherwise of the messages of ${stream}`, stream);
       }
     }
     after = page.at(-1) ?? "";

@@ -2,7 +2,8 @@
 
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
-import { type CheckFinding, damage } from "../findings/check-finding.ts";
+import { type Finding, type FoundAt, finding } from "../findings/finding.ts";
+import type { FoundStore } from "../listing/find-stores.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
 import type { JournalRecord } from "../streams/journal/journal-record.ts";
@@ -10,7 +11,8 @@ import type { StreamIndex } from "../streams/lookup/stream-index.ts";
 import type { HandlePool } from "../streams/reading/handle-pool.ts";
 import { StreamReader } from "../streams/reading/stream-reader.ts";
 import { logFileName } from "../streams/stream-path.ts";
-import { checkSigned } from "../verifying/check-signed.ts";
+import { checkSigned } from "./check-signed.ts";
+import type { Examined } from "./examine.ts";
 
 export interface StreamFilesParts {
   readonly logs: Directory;
@@ -19,7 +21,7 @@ export interface StreamFilesParts {
   readonly truth: StreamIndex;
   /** The journal's records after that; null if unknown. */
   readonly records: readonly JournalRecord[] | null;
-  readonly onProgress: (streams: number) => void;
+  readonly store: FoundStore;
 }
 
 const STREAMS_TOGETHER = 1000;
@@ -52,51 +54,51 @@ export class StreamFiles {
     }
   }
 
-  async *check(): AsyncGenerator<CheckFinding> {
-    const { truth, onProgress } = this.#parts;
-    let count = 0;
+  async *check(): AsyncGenerator<Examined> {
+    const { truth, store } = this.#parts;
     for (let after: string | undefined = ""; after !== undefined; ) {
       const states: readonly StreamState[] = truth.keptStreams(after, STREAMS_TOGETHER);
       for (const state of states) {
-        yield* this.#stream(state);
-        onProgress(++count);
+        const path = this.#pathOf(state.file);
+        yield { session: { ...store, id: state.path, path } };
+        for await (const found of this.#stream(state, path)) yield { finding: found };
       }
       after = states.at(-1)?.path;
     }
-    if (this.#parts.records !== null) yield* this.#orphans();
+    if (this.#parts.records === null) return;
+    for (const found of this.#orphans()) yield { finding: found };
   }
 
-  async *#stream(state: StreamState): AsyncGenerator<CheckFinding> {
-    const { path: stream, file, base, end, fork } = state;
+  async *#stream(state: StreamState, path: string): AsyncGenerator<Finding> {
+    const { path: session, file, base, end, fork } = state;
+    const at = { session, path };
     this.#known.add(file);
-    if (!isNameOf(state)) {
-      yield damage("NAME_WRONG", `logs/${file}`, `it is not the name of ${stream}`, { stream });
-    }
+    if (!isNameOf(state)) yield finding("NAME_WRONG", at, `it is not the name of ${session}`);
     if (fork !== null) {
       const source = this.#parts.truth.stream(fork.source);
       if (source === null || source.status === "deleted" || source.end < base) {
         const message = `it begins in ${fork.source}, which has not that much`;
-        yield damage("SOURCE_MISSING", `logs/${file}`, message, { stream });
+        yield finding("SOURCE_MISSING", at, message);
       }
     }
     const size = this.#sizeOf(file);
     yield* this.#signed(state, size ?? 0);
     const expected = end - base;
     if (size === null) {
-      if (expected > 0) yield damage("FILE_MISSING", `logs/${file}`, "it is gone", { stream });
+      if (expected > 0) yield finding("FILE_MISSING", at, "it is gone");
       return;
     }
     const is = `it has ${size} bytes, and ${expected} were appended`;
     if (size < expected) {
-      yield damage("FILE_TOO_SHORT", `logs/${file}`, is, { stream, offset: size });
+      yield finding("FILE_TOO_SHORT", { ...at, offset: size }, is);
     } else if (size > expected && !this.#isUnsettled(file)) {
-      yield damage("FILE_TOO_LONG", `logs/${file}`, is, { stream, offset: expected });
+      yield finding("FILE_TOO_LONG", { ...at, offset: expected }, is);
     }
-    yield* this.#bytes(state, Math.min(size, expected) + base);
+    yield* this.#bytes(state, at, Math.min(size, expected) + base);
   }
 
   /** While the journal has records for a stream, its checkpoints may be ahead of `meta.jsonl`. */
-  async *#signed(state: StreamState, size: number): AsyncGenerator<CheckFinding> {
+  async *#signed(state: StreamState, size: number): AsyncGenerator<Finding> {
     const { logs, truth, records } = this.#parts;
     const source = state.fork === null ? null : truth.stream(state.fork.source);
     const paths = [state.path, source?.path ?? state.path];
@@ -107,29 +109,28 @@ export class StreamFiles {
   /**
    * Reads everything up to an offset in large pieces; a damaged piece is read message by message.
    */
-  async *#bytes(state: StreamState, upTo: number): AsyncGenerator<CheckFinding> {
+  async *#bytes(state: StreamState, at: FoundAt, upTo: number): AsyncGenerator<Finding> {
     let damaged = 0;
-    for (let at = state.base; at < upTo; ) {
+    for (let from = state.base; from < upTo; ) {
       try {
-        at += (await this.#reader.read(state, at, READ_BYTES)).length;
+        from += (await this.#reader.read(state, from, READ_BYTES)).length;
         continue;
       } catch (cause) {
         if (!(cause instanceof VerbatimError)) throw cause;
       }
-      let end = at;
-      for (const { start, length, isDamaged } of await this.#messages(state, at)) {
+      let end = from;
+      for (const { start, length, isDamaged } of await this.#messages(state, from)) {
         end = start + length;
         if (!isDamaged || end > upTo || ++damaged > DAMAGED_LISTED_MAX) continue;
         const message = `the ${length} bytes from ${start} are not what was appended`;
-        const where = { stream: state.path, offset: start - state.base };
-        yield damage("BYTES_DAMAGED", `logs/${state.file}`, message, where);
+        yield finding("BYTES_DAMAGED", { ...at, offset: start - state.base }, message);
       }
-      if (end === at) return; // The file ends here.
-      at = end;
+      if (end === from) return; // The file ends here.
+      from = end;
     }
     if (damaged <= DAMAGED_LISTED_MAX) return;
     const message = `${damaged - DAMAGED_LISTED_MAX} more messages are not what was appended`;
-    yield damage("BYTES_DAMAGED", `logs/${state.file}`, message, { stream: state.path });
+    yield finding("BYTES_DAMAGED", at, message);
   }
 
   /** Some messages from an offset on; none if they cannot be read at all. */
@@ -150,7 +151,7 @@ export class StreamFiles {
     return this.#parts.records === null || this.#unsettled.has(file);
   }
 
-  *#orphans(): Generator<CheckFinding> {
+  *#orphans(): Generator<Finding> {
     const { logs, truth } = this.#parts;
     for (const file of truth.removals(Number.MAX_SAFE_INTEGER, REMOVALS_MAX)) this.#known.add(file);
     for (const file of this.#unsettled) this.#known.add(file);
@@ -160,8 +161,12 @@ export class StreamFiles {
       if (own.endsWith(sidecarOf("")) && this.#known.has(own.slice(0, -sidecarOf("").length))) {
         continue;
       }
-      yield damage("ORPHAN", `logs/${name}`, "it is no stream's; move it elsewhere");
+      yield finding("ORPHAN", { session: null, path: this.#pathOf(name) }, "it is no stream's");
     }
+  }
+
+  #pathOf(file: string): string {
+    return `${this.#parts.logs.path}/${file}`;
   }
 
   #sizeOf(file: string): number | null {

@@ -8,8 +8,7 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
-import type { Finding, FindingCode } from "../findings/finding.ts";
-import { errnoIn } from "../findings/trouble.ts";
+import { errnoIn, type Finding, type FindingCode } from "../findings/finding.ts";
 import { type FoundSession, openFound } from "../listing/find-session.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
 import { refuseForeign } from "../store/foreign-log.ts";

@@ -7,8 +7,7 @@ import { createHash } from "node:crypto";
 import type { Directory } from "../base/files.ts";
 import type { SpillReference } from "../dialects/dialect.ts";
 import { openIfThere } from "../dialects/files/aside.ts";
-import { clipped, type Finding, type FoundAt, finding } from "../findings/finding.ts";
-import { troubleOf } from "../findings/trouble.ts";
+import { clipped, type Finding, type FoundAt, finding, troubleOf } from "../findings/finding.ts";
 import { readChunks } from "../log/bytes.ts";
 
 /** The fault of a line's spill file; null if it matches its record. */

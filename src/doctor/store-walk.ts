@@ -7,8 +7,7 @@
 
 import type { Seen, Surroundings } from "../base/node-surroundings.ts";
 import { FIND_DEPTH_MAX, type Layout } from "../catalog/find.ts";
-import { type Finding, finding } from "../findings/finding.ts";
-import { troubleOf } from "../findings/trouble.ts";
+import { type Finding, finding, troubleOf } from "../findings/finding.ts";
 
 export interface WalkedDirectory {
   readonly path: string;

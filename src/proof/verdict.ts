@@ -125,6 +125,11 @@ export interface Finding {
   readonly message: string;
 }
 
+/** A finding about a log as a whole. */
+export function findingOf(code: FindingCode, verdict: Verdict | null, message: string): Finding {
+  return { code, verdict, byteOffset: null, turn: null, message };
+}
+
 /** The last checkpoint up to which everything is valid. */
 export interface SignedThrough {
   readonly seq: number;

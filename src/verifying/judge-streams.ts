@@ -11,8 +11,13 @@
 
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
-import type { Finding, FindingCode, Verdict } from "../proof/verdict.ts";
-import { worse } from "../proof/verdict.ts";
+import {
+  type Finding,
+  type FindingCode,
+  findingOf,
+  type Verdict,
+  worse,
+} from "../proof/verdict.ts";
 import type { RootNames } from "../signing/heads/heads.ts";
 import { unreadableReport } from "../signing/judging/assemble.ts";
 import { readSidecar } from "../signing/judging/inspect-sidecar.ts";
@@ -89,9 +94,7 @@ export class StreamJudge {
       isFinal: judged.isFinal,
       bytes: through.byte_offset,
     };
-    const found = contradictions(stream, signed, report.file.bytes).map(
-      ({ code, verdict, message }) => finding(code, verdict, message),
-    );
+    const found = contradictions(stream, signed, report.file.bytes);
     return withFindings(report, [...found, ...(await this.#inherited(stream, judged))]);
   }
 
@@ -205,11 +208,11 @@ function sourceFault(
 const BAD: ReadonlySet<Verdict> = new Set(["tampered", "unreadable", "rollback", "untrusted"]);
 
 function sourceFinding(verdict: Verdict, source: string, what: string): Finding {
-  return finding("SOURCE_NOT_VERIFIED", verdict, `what it begins with, in ${source}: that ${what}`);
-}
-
-function finding(code: FindingCode, verdict: Verdict, message: string): Finding {
-  return { code, verdict, byteOffset: null, turn: null, message };
+  return findingOf(
+    "SOURCE_NOT_VERIFIED",
+    verdict,
+    `what it begins with, in ${source}: that ${what}`,
+  );
 }
 
 /** A report with more findings, and the resulting verdict. */

@@ -21,7 +21,7 @@ import { type FoundStore, findStores, statOf, type Where } from "../listing/find
 import { goneIn, lookedAt, storesOrPinned, upwardsFrom } from "../listing/gone-sessions.ts";
 import { hasSidecar } from "../proof/envelopes.ts";
 import type { Head } from "../proof/pin.ts";
-import { worse } from "../proof/verdict.ts";
+import { findingOf } from "../proof/verdict.ts";
 import { readHead } from "../signing/heads/session-head.ts";
 import { unreadableReport } from "../signing/judging/assemble.ts";
 import { changedWhileRead } from "../signing/judging/read-counted.ts";
@@ -29,6 +29,7 @@ import type { VerifyReport } from "../signing/judging/report.ts";
 import { verifyLog } from "../signing/judging/verify.ts";
 import type { VerifyOptions } from "../signing/judging/verify-options.ts";
 import { type SessionLog, sidecarOf } from "../signing/session-log.ts";
+import { withFindings } from "./judge-streams.ts";
 import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 
 export interface VerifierOptions extends JudgingOptions {
@@ -259,14 +260,9 @@ export class SessionVerifier {
 function withWaitingHooks(report: VerifyReport, count: number): VerifyReport {
   const isNew = report.findings.every(({ code }) => code === "NOT_FOUND");
   const message = `${count} recorded hooks wait to be put into the log and are not signed yet`;
-  const place = { byte_offset: null, turn: null };
-  const waiting = { code: "HOOKS_WAITING", verdict: "incomplete", ...place, message } as const;
   const isMissing = isNew && report.verdict === "unreadable";
-  return {
-    ...report,
-    verdict: isMissing ? "incomplete" : worse(report.verdict, "incomplete"),
-    findings: [...(isMissing ? [] : report.findings), waiting],
-  };
+  const base = isMissing ? { ...report, verdict: "incomplete" as const, findings: [] } : report;
+  return withFindings(base, [findingOf("HOOKS_WAITING", "incomplete", message)]);
 }
 
 /** Streams have their own verdicts (verifying/verify-directory.ts). */

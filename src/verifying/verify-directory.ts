@@ -17,7 +17,7 @@ import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { STREAMS } from "../proof/envelopes.ts";
-import type { Finding, Verdict } from "../proof/verdict.ts";
+import { type Finding, findingOf } from "../proof/verdict.ts";
 import type { RootNames } from "../signing/heads/heads.ts";
 import { unreadableReport } from "../signing/judging/assemble.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
@@ -214,18 +214,12 @@ function deletionFindings(
   removals: ReadonlySet<string>,
 ): readonly Finding[] {
   if (status === "deleted") {
-    return [
-      mismatch("rollback", "meta.jsonl says that it was deleted, and its file is still kept"),
-    ];
+    const message = "meta.jsonl says that it was deleted, and its file is still kept";
+    return [findingOf("DELETION_MISMATCH", "rollback", message)];
   }
   if (!removals.has(file)) return [];
-  return [
-    mismatch("tampered", "meta.jsonl says that its file was to be deleted, and that it lives"),
-  ];
-}
-
-function mismatch(verdict: Verdict, message: string): Finding {
-  return { code: "DELETION_MISMATCH", verdict, byteOffset: null, turn: null, message };
+  const message = "meta.jsonl says that its file was to be deleted, and that it lives";
+  return [findingOf("DELETION_MISMATCH", "tampered", message)];
 }
 
 const NOT_NAMED = (root: string) =>

@@ -114,7 +114,7 @@ test("verify reports hooks that wait as not signed yet, and writes nothing", asy
   for (const name of [[], [ID], ["6f1c"]]) {
     const ran = await user.run(["verify", ...name]);
     assert.equal(ran.code, 5, ran.stderr);
-    assert.match(ran.stdout, /incomplete.*\n.*1 recorded hooks wait.*HOOKS_WAITING/);
+    assert.match(ran.stdout, /incomplete.*\n.*HOOKS_WAITING: 1 recorded hooks wait/);
   }
   assert.equal(spooled(user.cwd).length, 1);
   await shown(user);

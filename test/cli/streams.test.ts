@@ -50,7 +50,7 @@ test("a server signs, is backed up while it runs, and its backup is verified, ex
   const [report] = jsonLines(verified.stdout);
   assert.deepEqual([report?.session, report?.verdict], ["/chat/1", "verified"]);
   const sound = await user.run(["serve", "--check", copy]);
-  assert.deepEqual([sound.code, sound.stdout], [0, "1 streams examined: no damage\n"]);
+  assert.deepEqual([sound.code, sound.stdout], [0, "looked at 1 stream: nothing found\n"]);
 
   const restored = user.start(["serve", "--port", "0", "--data", copy]);
   const answer = await fetch(`${await urlOf(restored)}/v1/stream/chat/1`);
@@ -65,6 +65,21 @@ test("a server signs, is backed up while it runs, and its backup is verified, ex
   const [finding, summary] = jsonLines(damaged.stdout);
   assert.deepEqual([finding?.code, finding?.file], ["BYTES_DAMAGED", "logs/chat__1.jsonl"]);
   assert.deepEqual(summary, { summary: { streams: 1, damages: 1, notes: 0 } });
+  const examined = await user.run(["doctor", data]);
+  assert.equal(examined.code, 1);
+  assert.match(
+    examined.stdout,
+    /^\/chat\/1 {2}.*\/logs\/chat__1.jsonl\n {2}error BYTES_DAMAGED: at/,
+  );
+  assert.match(examined.stdout, /\n {4}restore the directory from a backup\n/);
+  const found = jsonLines((await user.run(["doctor", data, "--json"])).stdout);
+  assert.deepEqual(
+    [found[0]?.session, found[0]?.severity, found[0]?.path],
+    ["/chat/1", "error", log],
+  );
+  const refused = await user.run(["repair", data]);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /is a server's data directory: its server repairs it/);
   assert.equal((await user.run(["verify", data])).code, 1);
   appendFileSync(log, "\n");
   assert.equal((await user.run(["verify", data, "--lenient"])).code, 1);

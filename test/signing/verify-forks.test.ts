@@ -5,7 +5,7 @@ import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { checkDataDirectory } from "../../src/doctor/check-directory.ts";
+import { examineData } from "../../src/doctor/check-directory.ts";
 import { verify } from "../../src/signing.ts";
 import {
   encodeMetaLine,
@@ -76,11 +76,10 @@ const SOUND = {
 
 async function damages(directory: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const { stream, code, isDamage } of checkDataDirectory({
-    host: nodeHost,
-    path: directory,
-  })) {
-    if (isDamage) found.push(`${stream} ${code}`);
+  for await (const step of examineData(nodeHost, directory)) {
+    if (!("finding" in step)) continue;
+    const { session, code, severity } = step.finding;
+    if (severity === "error") found.push(`${session} ${code}`);
   }
   return found;
 }

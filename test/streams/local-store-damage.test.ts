@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { checkDataDirectory } from "../../src/doctor/check-directory.ts";
+import { examineData } from "../../src/doctor/check-directory.ts";
 import { type LocalStore, openLocalStore } from "../../src/streams/local-store.ts";
 import { formatOffset } from "../../src/streams/offset-token.ts";
 import { refusal } from "../support/refusal.ts";
@@ -166,8 +166,9 @@ test("a last record that was acknowledged and is damaged is said to be lost, not
     await refusal(openLocalStore({ dataDirectory: copy }), "STORE_DAMAGED");
     if (cut > 1) continue;
     const codes: string[] = [];
-    for await (const { code } of checkDataDirectory({ host: nodeHost, path: copy }))
-      codes.push(code);
+    for await (const step of examineData(nodeHost, copy)) {
+      if ("finding" in step) codes.push(step.finding.code);
+    }
     assert.ok(codes.includes("JOURNAL_DAMAGED"), codes.join());
     rmSync(join(copy, "streams.mark"));
     assert.equal(await textOf(await open(copy)), sound.slice(0, -'{"n":3}\n'.length));

@@ -1,20 +1,20 @@
 /**
- * Examining: shared by `doctor` and `repair`: their targets, progress, and the text of findings.
+ * Examining: the targets and the progress of `doctor` and `repair`.
  */
 
+import { resolve } from "node:path";
 import { type Io, type Run, UsageError } from "../../command/command.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import type { Doctor } from "../../doctor/examine-session.ts";
-import type { Finding } from "../../findings/finding.ts";
 import type { FoundSession } from "../../listing/find-session.ts";
 import type { FoundStore } from "../../listing/find-stores.ts";
-import { safeLine } from "../../render/safe-text.ts";
 import { whereOf } from "../reading/reading.ts";
 
-/** The user's target: one session, or stores with all their sessions. */
+/** The user's target: one session, stores with all their sessions, or a server's data. */
 export type Target =
   | { readonly session: FoundSession }
-  | { readonly stores: readonly FoundStore[] };
+  | { readonly stores: readonly FoundStore[] }
+  | { readonly data: string };
 
 /** Progress is printed after this many bytes of a log. */
 const TOLD_BYTES = 8 * 1024 * 1024;
@@ -35,11 +35,12 @@ export async function allStores({ options }: Run): Promise<Target> {
   );
 }
 
-/** A store by its root, or a session by id, path or the beginning of its id. */
+/** A store or data directory by its root, or a session by id, path or the beginning of its id. */
 export async function namedTarget(name: string, { options }: Run): Promise<Target> {
   if (name === "") throw new UsageError("name a session or a store: the name given is empty");
   const { findSession } = await import("../../listing/find-session.ts");
   const { findStores } = await import("../../listing/find-stores.ts");
+  const { isDataDirectory } = await import("../../verifying/data-directories.ts");
   const { nodeHost } = await import("../../base/node-host.ts");
   const { VerbatimError } = await import("../../base/errors.ts");
   const where = whereOf(options);
@@ -52,6 +53,7 @@ export async function namedTarget(name: string, { options }: Run): Promise<Targe
     // Not a directory, so not a store's root: treat it as a session.
     if (!(cause instanceof VerbatimError && cause.code === "IO_ERROR")) throw cause;
   }
+  if (isDataDirectory(name)) return { data: resolve(where.cwd, name) };
   return { session: await findSession(nodeHost, name, where) };
 }
 
@@ -73,27 +75,7 @@ export async function nodeDoctor(io: Io): Promise<Doctor> {
   };
 }
 
-/** A name for a session that works on the command line, even if its id looks like an option. */
-export function nameOf({ id, path }: FoundSession): string {
-  return id === null || id.startsWith("-") ? path : id;
-}
-
-/** A finding on one line: code, place and detail. */
-export function findingLine({ code, severity, line, offset, detail }: Finding): string {
-  const places = [
-    ...(line === undefined ? [] : [`line ${line}`]),
-    ...(offset === undefined ? [] : [`at byte ${offset}`]),
-  ];
-  const where = places.length === 0 ? "" : `${places.join(", ")}: `;
-  return safeLine(`${severity} ${code}: ${where}${detail}`);
-}
-
-/** `1 session`, `2 sessions`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** Streams are examined by `serve --check`, and only their server writes to them. */
+/** Only their server writes to streams. */
 function isMendable({ dialect }: { readonly dialect: string }): boolean {
   return !dialectNamed(dialect).isReadOnly;
 }

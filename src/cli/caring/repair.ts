@@ -49,9 +49,16 @@ export const repair: CliCommand = {
     const targets: Target[] = [];
     if (options.all === true) targets.push(await allStores(run));
     for (const name of args) targets.push(await namedTarget(name, run));
+    const data = targets.find((target) => "data" in target);
+    if (data) {
+      throw new UsageError(
+        `${data.data} is a server's data directory: its server repairs it when it starts; check it ` +
+          "with `verbatim doctor`",
+      );
+    }
 
-    const { RepairReport } = await import("./repair-report.ts");
-    const report = new RepairReport({ isDryRun: options.dryRun === true });
+    const { RepairReport } = await import("./findings-report.ts");
+    const report = new RepairReport();
     const output = new ChunkedOutput(io);
     for await (const step of repairTargets(targets, run)) {
       if (step.kind === "session") io.progress(`${report.summary.sessions + 1} sessions`);
@@ -59,7 +66,9 @@ export const repair: CliCommand = {
       await output.add(options.json ? (line.json === null ? "" : jsonLine(line.json)) : line.text);
     }
     io.progress(null);
-    await output.add(options.json ? jsonLine({ summary: report.summary }) : report.text());
+    await output.add(
+      options.json ? jsonLine({ summary: report.summary }) : report.text(options.dryRun === true),
+    );
     await output.flush();
     if (report.summary.failed > 0) return EXIT_FAILED;
     return report.summary.left > 0 ? EXIT_LEFT : 0;
@@ -75,6 +84,7 @@ async function* repairTargets(
   const how = { isDryRun: options.dryRun === true };
   for (const target of targets) {
     if ("session" in target) yield* repairOne(doctor, target.session, how);
-    else for (const store of target.stores) yield* repairStore(doctor, store, how);
+    else if ("stores" in target)
+      for (const store of target.stores) yield* repairStore(doctor, store, how);
   }
 }

@@ -3,6 +3,7 @@
 import { hasTurns } from "../../proof/envelopes.ts";
 import { grouped } from "../../render/phrases.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
+import { findingLine } from "../caring/findings-report.ts";
 
 /** One line with the verdict, and one for each reason. */
 export function describeReport(report: VerifyReport): string[] {
@@ -14,10 +15,18 @@ export function describeReport(report: VerifyReport): string[] {
     ...(report.from ? [beginningOf(report.from)] : []),
     ...report.links.map(linkOf),
     ...report.rotations.map(rotationOf),
-    ...reasonsOf(report).map(({ message, code }) => `  ${message} (${code})`),
+    ...reasonsOf(report).map(reasonLine),
     ...(advice ? [`  ${advice}`] : []),
   ];
 }
+
+/** Like a finding of `doctor`. */
+function reasonLine({ code, verdict, byte_offset, message }: VerifyReport["findings"][number]) {
+  const severity = verdict === null ? "note" : BAD.has(verdict) ? "error" : "warning";
+  return `  ${findingLine({ code, severity, offset: byte_offset, detail: message })}`;
+}
+
+const BAD: ReadonlySet<VerifyReport["verdict"]> = new Set(["tampered", "unreadable", "rollback"]);
 
 /** Only the first finding of each kind of tampering: one cause shows at every later checkpoint. */
 function reasonsOf({ verdict, findings }: VerifyReport): VerifyReport["findings"] {

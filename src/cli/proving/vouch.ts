@@ -21,7 +21,7 @@ import { isDataDirectory } from "../../verifying/data-directories.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import { withSignedStream } from "../../verifying/verify-directory.ts";
 import { vouchForSession } from "../../verifying/vouching.ts";
-import { counted } from "../caring/examining.ts";
+import { counted } from "../caring/findings-report.ts";
 import { ChunkedOutput } from "../chunked-output.ts";
 import { EXIT_DECLINED, isAgreed } from "../question.ts";
 import { whereOf } from "../reading/reading.ts";

@@ -7,7 +7,7 @@
  */
 
 import type { ForeignHead } from "../../proof/checkpoint.ts";
-import type { FindingCode, Verdict } from "../../proof/verdict.ts";
+import { type Finding, findingOf } from "../../proof/verdict.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 
 /** What is compared with the checkpoints. */
@@ -20,12 +20,6 @@ export interface SignedClaims {
   readonly isFinal: boolean;
   /** How much of the stream's own file they cover. */
   readonly bytes: number;
-}
-
-export interface Contradiction {
-  readonly code: FindingCode;
-  readonly verdict: Verdict;
-  readonly message: string;
 }
 
 /** Why a fork differs from its genesis; null when it does not. The source is not checked. */
@@ -47,26 +41,26 @@ export function contradictions(
   stated: Stated,
   signed: SignedClaims | null,
   fileBytes: number,
-): Contradiction[] {
-  const found: Contradiction[] = [];
+): Finding[] {
+  const found: Finding[] = [];
   const own = stated.end - stated.base;
   if (fileBytes < own) {
     const message = `its file has ${fileBytes} bytes, but meta.jsonl says ${own}`;
-    found.push({ code: "END_MISMATCH", verdict: "rollback", message });
+    found.push(findingOf("END_MISMATCH", "rollback", message));
   }
   if (signed === null) return found;
   if (own < signed.bytes) {
     const message = `meta.jsonl ends it at byte ${own} of its file, but ${signed.bytes} are signed`;
-    found.push({ code: "END_MISMATCH", verdict: "rollback", message });
+    found.push(findingOf("END_MISMATCH", "rollback", message));
   }
   const fault = forkFault(stated, signed.from);
-  if (fault !== null) found.push({ code: "FORK_MISMATCH", verdict: "tampered", message: fault });
+  if (fault !== null) found.push(findingOf("FORK_MISMATCH", "tampered", fault));
   if (signed.isFinal && !stated.isClosed) {
     const message = "its final checkpoint says that it is closed, but meta.jsonl says it is open";
-    found.push({ code: "CLOSURE_MISMATCH", verdict: "tampered", message });
+    found.push(findingOf("CLOSURE_MISMATCH", "tampered", message));
   } else if (stated.isClosed && !signed.isFinal) {
     const message = "meta.jsonl says that it is closed, but no checkpoint does";
-    found.push({ code: "CLOSURE_UNSIGNED", verdict: "incomplete", message });
+    found.push(findingOf("CLOSURE_UNSIGNED", "incomplete", message));
   }
   return found;
 }

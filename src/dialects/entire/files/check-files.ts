@@ -9,8 +9,7 @@
  */
 
 import { readSmallFile } from "../../../base/replace.ts";
-import { type Finding, finding } from "../../../findings/finding.ts";
-import { troubleOf } from "../../../findings/trouble.ts";
+import { type Finding, finding, troubleOf } from "../../../findings/finding.ts";
 import type { Entry } from "../../../model/entry.ts";
 import {
   type DerivedKind,

@@ -7,8 +7,7 @@
 
 import type { OpenFile } from "../../../base/files.ts";
 import { readSmallFile } from "../../../base/replace.ts";
-import { type Finding, finding } from "../../../findings/finding.ts";
-import { troubleOf } from "../../../findings/trouble.ts";
+import { type Finding, finding, troubleOf } from "../../../findings/finding.ts";
 import {
   type DerivedKind,
   type DerivedLook,

@@ -22,7 +22,13 @@ import {
   type ThreadFacts,
   type ThreadHead,
 } from "../../../proof/thread-signature.ts";
-import type { Finding, FindingCode, SignedThrough, Verdict } from "../../../proof/verdict.ts";
+import {
+  type Finding,
+  type FindingCode,
+  findingOf,
+  type SignedThrough,
+  type Verdict,
+} from "../../../proof/verdict.ts";
 import type { FilesProof, JudgedLog } from "../../../signing/judging/verify-options.ts";
 import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../../../signing/session-log.ts";
@@ -193,5 +199,5 @@ function reconstructed(): Finding {
 }
 
 function finding(code: FindingCode, verdict: Verdict | null, what: string): Finding {
-  return { code, verdict, byteOffset: null, turn: null, message: `its thread.json ${what}` };
+  return findingOf(code, verdict, `its thread.json ${what}`);
 }

@@ -7,7 +7,7 @@
 
 import { errnoOf } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
-import { type CheckFinding, damage } from "../findings/check-finding.ts";
+import { type Finding, finding } from "../findings/finding.ts";
 import { toHex } from "../proof/bytes.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import { readSidecar } from "../signing/judging/inspect-sidecar.ts";
@@ -24,20 +24,19 @@ export async function* checkSigned(
   state: StreamState,
   fileBytes: number,
   source: StreamState | null,
-): AsyncGenerator<CheckFinding> {
+): AsyncGenerator<Finding> {
   const said = await claimsIn(logs, state.file);
   if (said === null) return;
-  const file = `logs/${state.file}`;
-  const where = { stream: state.path };
+  const at = { session: state.path, path: `${logs.path}/${state.file}` };
   for (const { code, verdict, message } of contradictions(state, said, fileBytes)) {
     // The length of the file is already reported; an unsigned closing is not damage.
     const isNew = verdict !== "incomplete" && !(code === "END_MISMATCH" && fileBytes < said.bytes);
-    if (isNew) yield damage("SIGNED_OTHERWISE", file, message, where);
+    if (isNew) yield finding("SIGNED_OTHERWISE", at, message);
   }
   const { from } = said;
   if (from === null || source === null || (await hasHead(logs, source.file, from))) return;
   const message = `its genesis names a checkpoint that ${source.path}, in which it begins, has not`;
-  yield damage("SIGNED_OTHERWISE", file, message, where);
+  yield finding("SIGNED_OTHERWISE", at, message);
 }
 
 /** The claims of a stream's checkpoints; null without any. */
