@@ -20,6 +20,21 @@ function pkcs8(key: KeyObject): string {
   return key.export({ format: "pem", type: "pkcs8" }) as string;
 }
 
+test("OpenSSL reads the same PEM once, and another PEM after many others", () => {
+  const { value: first } = parsePrivatePem(privateText);
+  assert.equal(parsePrivatePem(privateText).value, first);
+  for (let n = 0; n < 20; n++) {
+    const other = generateKeyPairSync("ed25519").privateKey;
+    const { value } = parsePrivatePem(privateKeyPem(other));
+    assert.ok(value);
+    assert.deepEqual(rawPublicKey(value), rawPublicKey(other));
+  }
+  assert.deepEqual(
+    rawPublicKey(parsePrivatePem(privateText).value ?? assert.fail()),
+    rawPublicKey(publicKey),
+  );
+});
+
 test("a key comes back from the PEM it was written as", () => {
   const parsed = parsePrivatePem(privateText);
   assert.ok(parsed.value);
