@@ -3,7 +3,7 @@
 import { test } from "vitest";
 import { Mutants } from "./mutations.ts";
 
-/** Sixteen verdicts on every byte. */
+/** Nine verdicts on every byte. */
 const SLOW = { timeout: 180_000 };
 
 test("an Entire session with any bit flipped is not verified", SLOW, async () => {
