@@ -19,3 +19,4 @@ export type { Capture, CaptureOptions, CaptureSession } from "./capture/capture.
 export { captureOpenAI } from "./capture/openai.ts";
 export type { OpenAIResult, OpenAIUsage } from "./capture/openai-result.ts";
 export type { ByteStream } from "./capture/source.ts";
+export type { JsonObject } from "./capture/wire.ts";

@@ -15,6 +15,7 @@ export type {
   SearchHit,
   SearchOptions,
   SearchPage,
+  SlowestCall,
   SnippetPiece,
   ToolUsageRow,
   UsageOptions,

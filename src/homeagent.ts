@@ -14,3 +14,4 @@ export {
   type TranscriptWriterOptions,
 } from "./dialects/homeagent/door/transcripts.ts";
 export { TranscriptEntry, TurnRole } from "./dialects/homeagent/schema.ts";
+export type { PooledSession } from "./store/pool.ts";

@@ -10,12 +10,13 @@
  */
 
 import { nodeHost } from "./base/node-host.ts";
-import { Store } from "./store/store.ts";
+import type { Store } from "./store/published.ts";
+import { Store as OpenedStore } from "./store/store.ts";
 import type { OpenStoreOptions } from "./store/store-options.ts";
 
 /** Opens a store of sessions; creates nothing on disk before the first session. */
 export async function openStore(options: OpenStoreOptions = {}): Promise<Store> {
-  return new Store(nodeHost, options);
+  return new OpenedStore(nodeHost, options);
 }
 
 export {
@@ -23,14 +24,27 @@ export {
   type ErrorDetails,
   type LineFault,
   type LockHolder,
+  type Provider,
+  type SubscriptionRefusal,
   VerbatimError,
 } from "./base/errors.ts";
+export type { ByteOffset } from "./base/offset.ts";
 export type { DialectName } from "./dialects/all.ts";
 export type { Native } from "./dialects/dialect.ts";
+export type { EntireOptions } from "./dialects/entire/options.ts";
 export type { BadEntry, EntryOptions, StoredEntry } from "./dialects/files/stored-entries.ts";
-export type { Entry, NewEntry, Part, Role, Usage } from "./model/entry.ts";
-export type { ListOptions, SessionSummary } from "./store/list.ts";
-export type { Session } from "./store/session.ts";
-export type { CreateOptions, Store } from "./store/store.ts";
-export type { OpenStoreOptions as StoreOptions } from "./store/store-options.ts";
+export type { Envelope } from "./dialects/rye/envelope.ts";
+export type { RyeOptions } from "./dialects/rye/options.ts";
+export type { OnBadLine } from "./log/bad-line-warning.ts";
+export type { Durability, LogMode } from "./log/log-options.ts";
+export type { Entry, NewEntry, Part, Role, Speaker, Usage } from "./model/entry.ts";
+export type { SessionStatus } from "./model/summary.ts";
+export type { LegacyProfile } from "./proof/envelopes.ts";
+export type { ListOptions, Session, SessionSummary, Store } from "./store/published.ts";
+export type {
+  CommonOptions,
+  CreateOptions,
+  OpenOptions,
+  OpenStoreOptions as StoreOptions,
+} from "./store/store-options.ts";
 export type { SignOption } from "./store/store-signing.ts";

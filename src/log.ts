@@ -10,9 +10,18 @@
 
 import { checkKind, checkOptions, type OptionKinds } from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
+import type { ByteOffset } from "./base/offset.ts";
 import { checkLogOpening, type LogOptions } from "./log/log-options.ts";
-import { LogReader, type ReadOptions } from "./log/reader.ts";
-import { LogWriter } from "./log/writer.ts";
+import {
+  type FollowOptions,
+  type LogLine,
+  LogReader as Reader,
+  type ReadOptions,
+  type ReadRange,
+  type ReadReport,
+} from "./log/reader.ts";
+import type { Recovery } from "./log/repair.ts";
+import { LogWriter as Writer } from "./log/writer.ts";
 
 const READ_OPTIONS: OptionKinds<ReadOptions> = {
   onBadLine: "any",
@@ -22,17 +31,55 @@ const READ_OPTIONS: OptionKinds<ReadOptions> = {
   signal: "object",
 };
 
+/** A log that is open to append. */
+export interface LogWriter {
+  readonly path: string;
+  /** What opening found and repaired. */
+  readonly recovery: Recovery;
+  /** After the last line that was acknowledged here or found on opening. */
+  readonly end: ByteOffset;
+  /**
+   * Appends one line, passed without its LF. Resolves to the offset after it, once it is as durable
+   * as the log's setting.
+   */
+  append(line: Uint8Array): Promise<ByteOffset>;
+  /** Appends whole lines, each with its LF, in one write: all of them or, if refused, none. */
+  appendLines(lines: Uint8Array): Promise<ByteOffset>;
+  /** Resolves once everything acknowledged is on the disk, also with `os`. */
+  flush(): Promise<void>;
+  /** Resolves after everything accepted is durable and the lock is free. Further calls wait too. */
+  close(): Promise<void>;
+}
+
+/** Reads a log, and may be iterated over. Takes no lock, and writes nothing. */
+export interface LogReader extends AsyncIterable<LogLine> {
+  readonly path: string;
+  readonly report: ReadReport;
+  /** The lines in order. */
+  forward(range?: ReadRange): AsyncGenerator<LogLine>;
+  /** The lines from the end to the start. */
+  backward(range?: ReadRange): AsyncGenerator<LogLine>;
+  /** The last `count` lines, in order, however long the log. */
+  last(count: number): Promise<LogLine[]>;
+  /**
+   * The lines, and then those that any process appends, as they come; ends by `signal` only. When
+   * delivered lines were undone, calls `onRewound` or throws LOG_REWOUND; then delivers the lines
+   * that took their place.
+   */
+  follow(options?: FollowOptions): AsyncGenerator<LogLine>;
+}
+
 /** Opens a log for appending: creates it if missing, repairs a tail that a crash tore. */
 export async function openLog(path: string, options: LogOptions = {}): Promise<LogWriter> {
   checkLogOpening("openLog", path, options);
-  return LogWriter.open(nodeHost, path, options);
+  return Writer.open(nodeHost, path, options);
 }
 
 /** A reader of a log: iterate it, or call `forward`, `backward`, `last` or `follow`. */
 export function readLog(path: string, options: ReadOptions = {}): LogReader {
   checkKind("path", path, "string");
   checkOptions("readLog", options, READ_OPTIONS);
-  return new LogReader(nodeHost, path, options);
+  return new Reader(nodeHost, path, options);
 }
 
 export type { LogLimits } from "./base/limits.ts";
@@ -45,10 +92,8 @@ export type {
   BadLine,
   FollowOptions,
   LogLine,
-  LogReader,
   ReadOptions,
   ReadRange,
   ReadReport,
 } from "./log/reader.ts";
 export type { Recovery } from "./log/repair.ts";
-export type { LogWriter } from "./log/writer.ts";

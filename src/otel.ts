@@ -14,14 +14,73 @@
  * const exporting = exportLive(session, { url: "http://localhost:4318", signal: stop.signal });
  */
 
+import { badArgument, checkOptions, type OptionKind } from "./base/choice.ts";
+import * as spans from "./integrations/otel/export.ts";
+import type { Session } from "./store/published.ts";
+import { Session as OpenedSession } from "./store/session.ts";
+
+type AllOptions = spans.LiveExportOptions & { readonly url?: string; readonly headers?: object };
+
+const OPTIONS = {
+  url: "text",
+  headers: "object",
+  exporter: "function",
+  content: "boolean",
+  serviceName: "text",
+  after: "count",
+  onRetry: "function",
+} as const satisfies Partial<Record<keyof AllOptions, OptionKind>>;
+
+/**
+ * Sends the spans of a session in its current state; open ones are marked. Refuses with LOG_REWOUND
+ * an `after` past the log's end.
+ */
+export async function exportSpans(
+  session: Session,
+  options: spans.ExportOptions,
+): Promise<spans.ExportReport> {
+  checkExport("exportSpans", session, options);
+  return spans.exportSpans(session, options);
+}
+
+/**
+ * Sends spans as they end, whichever process appends to the session, until the signal; then the
+ * open ones. An unreachable collector is retried until it is back. Refuses like `exportSpans`.
+ */
+export async function exportLive(
+  session: Session,
+  options: spans.LiveExportOptions,
+): Promise<spans.ExportReport> {
+  checkExport("exportLive", session, options, { signal: "object", lingerMs: "count" });
+  return spans.exportLive(session, options);
+}
+
+function checkExport(
+  of: string,
+  session: unknown,
+  options: spans.ExportOptions,
+  more: Readonly<Record<string, OptionKind>> = {},
+): asserts session is OpenedSession {
+  if (!(session instanceof OpenedSession)) {
+    throw badArgument(of, "takes a session first: one of a store that openStore gave");
+  }
+  checkOptions(of, options, { ...OPTIONS, ...more });
+  if ((options.exporter === undefined) === ((options as AllOptions).url === undefined)) {
+    throw badArgument(of, "sends the spans to either url or exporter; give one of them");
+  }
+}
+
 export { VerbatimError } from "./base/errors.ts";
-export {
-  type ExportOptions,
-  type ExportReport,
-  exportLive,
-  exportSpans,
-  type LiveExportOptions,
-  type SpanTarget,
+export type {
+  ExportOptions,
+  ExportReport,
+  LiveExportOptions,
+  SpanTarget,
 } from "./integrations/otel/export.ts";
 export type { SpansReport } from "./integrations/otel/session-spans.ts";
-export { type SpannedSession, spanIdOf, traceIdOf } from "./integrations/otel/span.ts";
+export {
+  type SpannedSession,
+  type SpanPart,
+  spanIdOf,
+  traceIdOf,
+} from "./integrations/otel/span.ts";

@@ -22,8 +22,9 @@ import { type Unpacked, type UnpackOptions, unpackBundle } from "./resume/handof
 import type { TargetName } from "./resume/repair-report.ts";
 import { requestBody as bodyOf, type RequestBody, type RequestOptions } from "./resume/request.ts";
 import { type Resumed, type ResumeOptions, resumeSession } from "./resume/resume.ts";
-import { Session } from "./store/session.ts";
-import { Store } from "./store/store.ts";
+import type { Session, Store } from "./store/published.ts";
+import { Session as OpenedSession } from "./store/session.ts";
+import { Store as OpenedStore } from "./store/store.ts";
 
 const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
   for: "any",
@@ -93,7 +94,9 @@ export async function continueSession(
   resumed: Resumed,
   options: ContinueOptions = {},
 ): Promise<Continued> {
-  if (!(store instanceof Store)) throw badArgument("continueSession", "needs a store of openStore");
+  if (!(store instanceof OpenedStore)) {
+    throw badArgument("continueSession", "needs a store of openStore");
+  }
   checkResumed("continueSession", resumed);
   checkOptions("continueSession", options, { id: "string" });
   return continueResumed(nodeHost, store, resumed, options);
@@ -156,8 +159,8 @@ async function hooksFirst(
   await bringInHooks(nodeHost, { cwd: process.cwd(), root }, [name]);
 }
 
-function checkSession(of: string, session: unknown): void {
-  if (session instanceof Session || (typeof session === "string" && session !== "")) return;
+function checkSession(of: string, session: unknown): asserts session is string | OpenedSession {
+  if (session instanceof OpenedSession || (typeof session === "string" && session !== "")) return;
   throw badArgument(of, "needs a session, by its id or its path, or as openStore gives it");
 }
 
@@ -168,18 +171,21 @@ function checkResumed(of: string, resumed: unknown): void {
   if (!isResumed) throw badArgument(of, "needs what resume has given, after an await");
 }
 
+export type { Found, SignedHead } from "./proof/checkpoint.ts";
+export type { Freshness } from "./proof/pins.ts";
+export type { Finding, FindingCode, Verdict } from "./proof/verdict.ts";
 export type { Continued, ContinueOptions } from "./resume/continue.ts";
 export type { ListedMember } from "./resume/handoff/bundle-writer.ts";
 export type { HandedOff, HandoffOptions } from "./resume/handoff/handoff.ts";
 export type { BundleHead, BundleManifest, GitIdentity } from "./resume/handoff/manifest.ts";
 export type { Fidelity, FidelityChange } from "./resume/handoff/record-anew.ts";
 export type { Unpacked, UnpackOptions } from "./resume/handoff/unpack.ts";
+export type { ImageType } from "./resume/image.ts";
 export type {
   Made,
   RepairAction,
   RepairReason,
   RepairReport,
-  SignedHead,
   TargetName,
 } from "./resume/repair-report.ts";
 export type {
@@ -198,7 +204,22 @@ export type {
   ResumeOptions,
   TargetMessages,
 } from "./resume/resume.ts";
-export type { AiSdkMessage } from "./resume/targets/ai-sdk.ts";
-export type { AnthropicMessage } from "./resume/targets/anthropic.ts";
-export type { ChatMessage } from "./resume/targets/openai-chat.ts";
-export type { ResponsesItem } from "./resume/targets/openai-responses.ts";
+export type {
+  AiSdkContent,
+  AiSdkMessage,
+  AiSdkOutput,
+  AiSdkOutputPart,
+  AiSdkResult,
+  AiSdkSpoken,
+} from "./resume/targets/ai-sdk.ts";
+export type {
+  AnthropicBlock,
+  AnthropicContent,
+  AnthropicImage,
+  AnthropicMessage,
+} from "./resume/targets/anthropic.ts";
+export type { ChatContent, ChatMessage, ChatToolCall } from "./resume/targets/openai-chat.ts";
+export type { ResponsesContent, ResponsesItem } from "./resume/targets/openai-responses.ts";
+export type { Policy } from "./signing/judging/policy.ts";
+export type { VerifyReport } from "./signing/judging/report.ts";
+export type { DroppedWhy } from "./store/mapping.ts";

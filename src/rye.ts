@@ -163,3 +163,4 @@ export type { Envelope } from "./dialects/rye/envelope.ts";
 export type { MarkdownOptions } from "./dialects/rye/markdown.ts";
 export type { ExcludedThread, TelemetryGroup, TelemetryStats } from "./dialects/rye/telemetry.ts";
 export type { StoredThreadMeta, ThreadMeta } from "./dialects/rye/thread-meta.ts";
+export type { PooledSession } from "./store/pool.ts";

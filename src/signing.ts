@@ -26,7 +26,12 @@ import { LEGACY_PROFILE, type LegacyProfile } from "./proof/envelopes.ts";
 import type { VerifyReport } from "./signing/judging/report.ts";
 import { loadSigner as loadUserSigner } from "./signing/keys/keys.ts";
 import type { Signer } from "./signing/keys/signer.ts";
-import { Trust } from "./signing/trust/trust.ts";
+import {
+  type HeldKey,
+  type Judgement,
+  type TrustQuestion,
+  Trust as UserTrust,
+} from "./signing/trust/trust.ts";
 import { dataDirectoriesAmong, streamJudgingBy } from "./verifying/data-directories.ts";
 import { SessionVerifier } from "./verifying/session-verifier.ts";
 import { inspectJsonObject, type JsonIntegrity, signJsonObject } from "./verifying/signed-json.ts";
@@ -208,7 +213,19 @@ export function loadSigner(): Promise<Signer> {
  * trust.judge({ kid, purpose: "transcript", sessionId: "nightly/1", at: Date.now() });
  */
 export function loadTrust(): Promise<Trust> {
-  return Trust.load(userPlaces());
+  return UserTrust.load(userPlaces());
+}
+
+/** The keys that the user holds, and which signatures count. */
+export interface Trust {
+  /** Every key, the user's own first. */
+  readonly keys: readonly HeldKey[];
+  /** Whether a signature by this key counts, for this session and purpose. */
+  judge(question: TrustQuestion): Judgement;
+  /** A key by its id; null if there is none. */
+  key(kid: string): HeldKey | null;
+  /** The keys with this short name (`fp`); two keys may share one. */
+  keysByFp(fp: string): readonly HeldKey[];
 }
 
 function processWarning(warning: string): void {
@@ -220,13 +237,23 @@ export {
   TranscriptSigner,
   type TranscriptSignerOptions,
 } from "./dialects/rye/door/transcript-signer.ts";
-export { EXIT_CODES, type FindingCode, VERDICTS, type Verdict } from "./proof/verdict.ts";
+export type { Found, SignedHead } from "./proof/checkpoint.ts";
+export type { Freshness } from "./proof/pins.ts";
+export {
+  EXIT_CODES,
+  type Finding,
+  type FindingCode,
+  VERDICTS,
+  type Verdict,
+} from "./proof/verdict.ts";
 export type { Policy, PolicyInForce } from "./signing/judging/policy.ts";
 export type { VerifyReport } from "./signing/judging/report.ts";
 export type { Signer } from "./signing/keys/signer.ts";
-export type { Judgement, Trust, TrustQuestion } from "./signing/trust/trust.ts";
+export type { Distrust, HeldKey, Judgement, Scope, TrustQuestion } from "./signing/trust/trust.ts";
+export type { Purpose, TrustEntry } from "./signing/trust/trust-entry.ts";
 export type { JsonIntegrity } from "./verifying/signed-json.ts";
 export type {
+  BadVerifiedLine,
   OpenVerifiedOptions,
   VerifiedEntry,
   VerifiedSession,

@@ -9,6 +9,7 @@
  * await engine.close();
  */
 
+export type { LogLimits } from "./base/limits.ts";
 export {
   type CreateStreamOptions,
   JsonlEngine,
@@ -25,6 +26,7 @@ export {
 } from "./dialects/streams/door/typed-log.ts";
 export { encodeLine } from "./log/json.ts";
 export { LogFile, type Stored } from "./log/log-file.ts";
+export type { LogOptions } from "./log/log-options.ts";
 export { formatOffset, type OffsetToken } from "./streams/offset-token.ts";
 export { streamPathToFilename } from "./streams/stream-path.ts";
 export type { Lifetime, StreamHead } from "./streams/stream-store.ts";

@@ -24,7 +24,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { isBuilt } from "../scripts/setup.mjs";
 import { compile } from "./public-api/compile.ts";
-import { declaredDoors, listedNames, listPath, root } from "./public-api/doors.ts";
+import { declaredDoors, root } from "./public-api/doors.ts";
+import { listedNames, referencePath } from "./public-api/reference.ts";
 
 const execute = promisify(execFile);
 const doors = declaredDoors();
@@ -117,7 +118,7 @@ test("no packed file points to a source map that is not there", async () => {
 });
 
 test("every door can be imported from an ES module and has the listed names", async () => {
-  const list = await readFile(listPath, "utf8");
+  const list = await readFile(referencePath, "utf8");
   const program = `
     const found = {};
     for (const door of process.argv.slice(1)) found[door] = Object.keys(await import(door)).sort();
@@ -138,7 +139,7 @@ test.each([
   async (module, moduleResolution) => {
     const project = join(user, moduleResolution);
     await mkdir(project);
-    const list = await readFile(listPath, "utf8");
+    const list = await readFile(referencePath, "utf8");
     const files: string[] = [];
     for (const [index, { specifier }] of doors.entries()) {
       // Types of their frameworks would take the compiler ten times as long as all of ours.

@@ -71,14 +71,18 @@ export const USAGE_ROW = object({
   spend: described(orNull(number), "US dollars, as recorded"),
 });
 
+const SLOWEST_CALL = object({ ms: number, session: string, start: offset });
+/** The slowest call of a tool, and where its result is. */
+export interface SlowestCall extends Of<typeof SLOWEST_CALL> {}
+
 export const TOOL_USAGE = object({
   tool: string,
   calls: count,
   errors: count,
   timed: described(count, "Calls whose duration is known"),
   totalMs: number,
-  /** The slowest call, and where its result is; null where no duration is known. */
-  slowest: orNull(object({ ms: number, session: string, start: offset })),
+  /** Null where no duration is known. */
+  slowest: orNull<SlowestCall>(SLOWEST_CALL),
 });
 export interface ToolUsageRow extends ToolUse, Of<typeof TOOL_USAGE> {}
 

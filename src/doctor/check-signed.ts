@@ -9,7 +9,7 @@ import { errnoOf } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import { type Finding, finding } from "../findings/finding.ts";
 import { toHex } from "../proof/bytes.ts";
-import type { ForeignHead } from "../proof/checkpoint.ts";
+import type { SignedHead } from "../proof/checkpoint.ts";
 import { readSidecar } from "../signing/judging/inspect-sidecar.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { sidecarOf } from "../signing/session-log.ts";
@@ -41,7 +41,7 @@ export async function* checkSigned(
 
 /** The claims of a stream's checkpoints; null without any. */
 async function claimsIn(logs: Directory, file: string): Promise<SignedClaims | null> {
-  let from: ForeignHead | null = null;
+  let from: SignedHead | null = null;
   let isFinal = false;
   let bytes: number | null = null;
   for await (const { checkpoint } of checkpointsOf(logs, file)) {
@@ -53,7 +53,7 @@ async function claimsIn(logs: Directory, file: string): Promise<SignedClaims | n
   return bytes === null ? null : { from, isFinal, bytes };
 }
 
-async function hasHead(logs: Directory, file: string, from: ForeignHead): Promise<boolean> {
+async function hasHead(logs: Directory, file: string, from: SignedHead): Promise<boolean> {
   for await (const { checkpoint, line } of checkpointsOf(logs, file)) {
     if (checkpoint.seq !== from.seq) continue;
     return checkpoint.log === from.log && toHex(nodeCrypto.sha256(line)) === from.line;

@@ -6,6 +6,7 @@
 import { badArgument, checkBytes, checkStretch, notByNew } from "../base/choice.ts";
 import { ioError, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
 import { InFlight } from "../base/in-flight.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { readStretch } from "./bytes.ts";
@@ -33,6 +34,9 @@ export class LogFile {
     this.#file = file;
   }
 
+  static open(path: string, options?: LogOptions): Promise<LogFile>;
+  /** @internal */
+  static open(path: string, options?: LogOptions, host?: Host): Promise<LogFile>;
   static async open(path: string, options: LogOptions = {}, host = nodeHost): Promise<LogFile> {
     checkLogOpening("LogFile.open", path, options);
     const writer = await LogWriter.open(host, path, options);

@@ -20,11 +20,15 @@ export interface LogOptions {
   readonly limits?: Partial<LogLimits>;
   /** Aborts waiting for the lock on opening. */
   readonly signal?: AbortSignal;
-  readonly companion?: Companion;
   /**
    * Called when others could read the log: it is made 0600 on opening. Default: a process warning.
    */
   readonly onWarning?: (warning: string) => void;
+}
+
+/** The options inside the package. */
+export interface WriterOptions extends LogOptions {
+  readonly companion?: Companion;
 }
 
 const DURABILITIES: readonly Durability[] = ["disk", "os"];
@@ -38,7 +42,6 @@ const OPTIONS: OptionKinds<LogOptions> = {
   root: "text",
   limits: "object",
   signal: "object",
-  companion: "object",
   onWarning: "function",
 };
 

@@ -5,7 +5,7 @@ import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { refuseReservedName, refuseSharingOverNetwork } from "./admission.ts";
 import { LogLock } from "./lock.ts";
-import { type Durability, type LogMode, type LogOptions, logChoices } from "./log-options.ts";
+import { type Durability, type LogMode, logChoices, type WriterOptions } from "./log-options.ts";
 import { openPlace, type Place } from "./place.ts";
 import { type Recovery, recover } from "./repair.ts";
 import { narrowRights } from "./rights.ts";
@@ -25,7 +25,7 @@ export interface OpenedLog {
 export async function openLogFile(
   host: Host,
   path: string,
-  options: LogOptions,
+  options: WriterOptions,
 ): Promise<OpenedLog> {
   const { durability, mode, lockWaitMs } = logChoices(options);
   const place = await openPlace(host, path, { create: true, root: options.root });

@@ -26,7 +26,7 @@ import { Batch } from "./batch.ts";
 import { LF } from "./bytes.ts";
 import type { Companion } from "./companion.ts";
 import { checkLine, checkLines } from "./framing.ts";
-import type { LogOptions } from "./log-options.ts";
+import type { WriterOptions } from "./log-options.ts";
 import { type OpenedLog, openLogFile } from "./open-log.ts";
 import { type Recovery, repairTail } from "./repair.ts";
 import type { Turn } from "./turn.ts";
@@ -68,7 +68,7 @@ export class LogWriter {
   }
 
   /** Opens a log to append: creates it when missing, repairs its tail when torn. */
-  static async open(host: Host, path: string, options: LogOptions = {}): Promise<LogWriter> {
+  static async open(host: Host, path: string, options: WriterOptions = {}): Promise<LogWriter> {
     const limits = withinBatch({ ...LOG_LIMITS, ...options.limits });
     return new LogWriter(await openLogFile(host, path, options), limits, options.companion);
   }

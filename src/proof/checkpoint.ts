@@ -27,7 +27,7 @@ export const PARTS_DEFAULT = 64;
 export type Found = readonly [number, number];
 
 /** A signed head of another log, and an offset in what it signs. */
-export interface ForeignHead {
+export interface SignedHead {
   readonly log: string;
   readonly seq: number;
   /** SHA-256 of the checkpoint's line. */
@@ -41,7 +41,7 @@ export type Kind =
       readonly kind: "genesis";
       readonly salt: string;
       readonly parts: number;
-      readonly from: ForeignHead | null;
+      readonly from: SignedHead | null;
       readonly found: Found | null;
       readonly vouched: boolean;
     }

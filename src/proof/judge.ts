@@ -13,7 +13,7 @@
  */
 
 import { fromBase64url, fromHex, toHex, utf8 } from "./bytes.ts";
-import type { Checkpoint, ForeignHead, Found } from "./checkpoint.ts";
+import type { Checkpoint, Found, SignedHead } from "./checkpoint.ts";
 import type { Claim, LegacyCheckpoint } from "./claims.ts";
 import type { ProofCrypto, RunningHash } from "./crypto.ts";
 import {
@@ -100,7 +100,7 @@ export class Judge implements WalkHandler {
   /** Genesis says that its signer wrote every line before it: none was found unsigned. */
   isSignedFromStart = false;
   /** The head of another log that this one begins from, as genesis states. */
-  from: ForeignHead | null = null;
+  from: SignedHead | null = null;
   /** The line hash of the checkpoint with the pinned number, when the log has one. */
   pinnedLine: string | null = null;
 

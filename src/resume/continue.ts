@@ -19,6 +19,7 @@ import type { Host } from "../base/host.ts";
 import type { NewEntry } from "../model/entry.ts";
 import { mendedLog } from "../signing/judging/open-verified.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
+import type { Session as PublishedSession } from "../store/published.ts";
 import type { Session } from "../store/session.ts";
 import type { Store } from "../store/store.ts";
 import { forkInto } from "./fork/fork.ts";
@@ -37,7 +38,7 @@ export interface ContinueOptions {
 
 export interface Continued {
   /** Open to append, with the report in it. */
-  readonly session: Session;
+  readonly session: PublishedSession;
   /** Of a fork: lines of the parent that were not copied, such as checkpoints. */
   readonly leftBehind: number;
   /** Of a fork of a signed session: why the parent does not name it; null when it does. */

@@ -10,7 +10,7 @@
  */
 
 import type { Draft } from "../base/draft.ts";
-import type { ForeignHead } from "../proof/checkpoint.ts";
+import type { SignedHead } from "../proof/checkpoint.ts";
 import type { Policy } from "../signing/judging/policy.ts";
 
 export type TargetName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
@@ -87,9 +87,6 @@ export interface Made {
   /** Some of it is neither signed nor vouched for. */
   readonly unverified?: true;
 }
-
-/** A signed head of the session, and where the used entries end. */
-export type SignedHead = ForeignHead;
 
 export interface RepairReport {
   readonly schema: "verbatim.resume/1";

@@ -6,7 +6,8 @@ import { expect, test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { SESSION_SORTS } from "../catalog/session-row.ts";
-import { type Listed, listLines, type SessionSummary, summaryOf, unclosedJson } from "./list.ts";
+import { type Listed, listLines, summaryOf, unclosedJson } from "./list.ts";
+import type { SessionSummary } from "./published.ts";
 import { Store } from "./store.ts";
 
 const TS = "2026-02-09T04:03:50.365000+00:00";

@@ -9,7 +9,7 @@
  *      sessions is not loaded.
  */
 
-import { Catalog, type FreshenProgress } from "../catalog/catalog.ts";
+import { Catalog } from "../catalog/catalog.ts";
 import { eachLog, type Unreadable } from "../catalog/find.ts";
 import {
   lineOf,
@@ -20,20 +20,8 @@ import {
 } from "../catalog/session-row.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import type { SessionStatus } from "../model/summary.ts";
+import type { ListOptions, SessionSummary } from "./published.ts";
 import type { Summaries } from "./summaries.ts";
-
-export interface SessionSummary extends SessionRow {
-  readonly dialect: string;
-  readonly root: string;
-  readonly path: string;
-}
-
-export interface ListOptions {
-  /** Reports how many of the changed logs have been read. */
-  readonly onProgress?: FreshenProgress;
-  /** Stops reading; the next listing continues from there. */
-  readonly signal?: AbortSignal;
-}
 
 export interface ListLinesOptions extends ListOptions {
   /** The sort order that the lines will be put in. */

@@ -66,8 +66,11 @@ export class SessionAppends implements Companion {
     this.#writer = writer;
   }
 
-  /** Appends completed entries, all of them or none; resolves to the offset after the last. */
-  submit(natives: readonly Native[]): Promise<ByteOffset> {
+  /**
+   * Appends completed entries, all of them or none; resolves to the offset after the last. `ends`
+   * receives the offset after each.
+   */
+  submit(natives: readonly Native[], ends: ByteOffset[] = []): Promise<ByteOffset> {
     try {
       const writer = this.#opened();
       const lines = natives.map((native) => this.#known.prepare(native, this.#markOf(native)));
@@ -75,7 +78,7 @@ export class SessionAppends implements Companion {
       const lineBytes = lines.reduce((sum, { line }) => sum + line.length + 1, 0);
       const spills = lines.flatMap((line) => line.spills);
       const bytes = spills.reduce((sum, file) => sum + file.bytes.length, lineBytes);
-      return writer.appendComposed({ lines, lineBytes, spills } satisfies Entries, bytes);
+      return writer.appendComposed({ lines, lineBytes, spills, ends } satisfies Entries, bytes);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -157,9 +160,11 @@ export class SessionAppends implements Companion {
     for (const waiting of group) {
       for (const prepared of waiting.content.lines) {
         const line = write.known.add(prepared);
-        if (!line) continue;
-        this.#parts.derived?.expect(line, prepared.whole);
-        addLine(write, line, prepared);
+        if (line) {
+          this.#parts.derived?.expect(line, prepared.whole);
+          addLine(write, line, prepared);
+        }
+        waiting.content.ends.push(toByteOffset(end + write.length));
       }
       waiting.end = toByteOffset(end + write.length);
     }

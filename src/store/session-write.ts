@@ -1,6 +1,7 @@
 /** Session write: lines that will be written to a session's log together. */
 
 import { LOG_LIMITS } from "../base/limits.ts";
+import type { ByteOffset } from "../base/offset.ts";
 import type { SpillFile } from "../dialects/dialect.ts";
 import type { LogSigner } from "../signing/writing/log-signer.ts";
 import type { KnownDraft } from "./known-lines.ts";
@@ -18,6 +19,8 @@ export interface Entries {
   readonly lines: readonly PreparedLine[];
   readonly lineBytes: number;
   readonly spills: readonly SpillFile[];
+  /** Receives the offset after each line. */
+  readonly ends: ByteOffset[];
 }
 
 /** Lines to write; state changes only once they are in the log. */

@@ -10,7 +10,7 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
-import type { ByteOffset } from "../base/offset.ts";
+import { type ByteOffset, toByteOffset } from "../base/offset.ts";
 import type { DerivedFiles } from "../dialects/derived-files.ts";
 import type { Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
 import {
@@ -28,13 +28,14 @@ import { LogReader } from "../log/reader.ts";
 import type { Sync } from "../log/turn.ts";
 import { LogWriter } from "../log/writer.ts";
 import type { NewEntry } from "../model/entry.ts";
-import { checkedEntry } from "../model/entry-check.ts";
+import { checkedEntry, isEntry } from "../model/entry-check.ts";
 import { invalidEntry } from "../model/plain-json.ts";
 import type { Due } from "../signing/writing/dues.ts";
 import type { LogSigner } from "../signing/writing/log-signer.ts";
 import { refuseForeign } from "./foreign-log.ts";
 import type { Repeat } from "./known-lines.ts";
 import { makeOwnDirectory } from "./own-directory.ts";
+import type { Session as Published } from "./published.ts";
 import { SessionAppends } from "./session-appends.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
 import type { SessionSigning } from "./session-signing.ts";
@@ -50,7 +51,7 @@ export interface SessionParts extends KnownFacts {
   readonly host: Host;
   readonly root: string;
   readonly dialect: Dialect;
-  readonly logOptions: Omit<LogOptions, "root" | "companion">;
+  readonly logOptions: Omit<LogOptions, "root">;
   /** Opens the dialect's derived files; null if it has none. */
   readonly openDerived: ((session: Session) => Promise<DerivedFiles | null>) | null;
   /** Opens the session's signing; absent if it is not signed. */
@@ -62,7 +63,7 @@ export interface SessionParts extends KnownFacts {
   readonly onClosed: () => void;
 }
 
-export class Session {
+export class Session implements Published {
   readonly id: string;
   /** The log's path below the store's root. */
   readonly logId: string;
@@ -98,7 +99,6 @@ export class Session {
     return this.#dialect;
   }
 
-  /** Signed sessions: the identity of the log once it was opened to append; else null. */
   get signedLog(): string | null {
     return this.#signing?.log.log ?? null;
   }
@@ -107,21 +107,48 @@ export class Session {
     return `${this.root}/${this.logId}`;
   }
 
-  /**
-   * Appends the entry as the dialect expresses it; resolves to the offset after it. Everything in
-   * the entry is then in the log: a field that entries do not have, or that the dialect cannot
-   * express, is refused with INVALID_ENTRY.
-   */
-  async append(given: NewEntry): Promise<ByteOffset> {
-    const entry = checkedEntry(given);
-    const natives = this.#dialect.express(entry, this.#facts);
-    const [first] = natives;
-    if (first && natives.length === 1) return this.appendNative(first);
+  append(given: NewEntry | Native): Promise<ByteOffset>;
+  append(given: readonly (NewEntry | Native)[]): Promise<ByteOffset[]>;
+  append(given: unknown): Promise<ByteOffset | ByteOffset[]> {
+    try {
+      if (Array.isArray(given)) return this.#appendAll(given);
+      return isLine(given) ? this.appendNative(given) : this.#appendEntry(given);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async #appendEntry(given: unknown): Promise<ByteOffset> {
+    const natives = this.#express(given);
+    const [only] = natives;
+    if (only && natives.length === 1) return this.appendNative(only);
     if (natives.length > 0) return this.appendNatives(natives);
-    this.#refuseUnwritten(entry);
     const writer = await this.openToAppend();
     await this.#pause(writer);
     return writer.end;
+  }
+
+  /** Appends entries and lines of the dialect together; resolves to the offset after each. */
+  async #appendAll(given: readonly unknown[]): Promise<ByteOffset[]> {
+    this.#refuseWhenClosed();
+    const lines = given.map((each) => (isLine(each) ? [each] : this.#express(each)));
+    if (lines.length === 0) return [];
+    const ends = await this.#appendLines(lines.flat());
+    const writer = await this.openToAppend();
+    if (lines.some(({ length }) => length === 0)) await this.#pause(writer);
+    let count = 0;
+    return lines.map(({ length }) => {
+      count += length;
+      return ends[count - 1] ?? writer.end;
+    });
+  }
+
+  /** The lines of an entry; none if it only says that the session's files are due. */
+  #express(given: unknown): readonly Native[] {
+    const entry = checkedEntry(given);
+    const natives = this.#dialect.express(entry, this.#facts);
+    if (natives.length === 0) this.#refuseUnwritten(entry);
+    return natives;
   }
 
   /** Refuses an entry that gives no line, unless it only says that the session's files are due. */
@@ -133,33 +160,50 @@ export class Session {
     if (said) throw invalidEntry(said[0], `the dialect ${this.#dialect.name} has no line for it`);
   }
 
-  /**
-   * Appends several entries in order, in as few writes as possible; a write is in the log whole or
-   * not at all. If a line is refused, none is written. Resolves to the offset after the last.
-   */
+  /** Appends lines of the dialect together; resolves to the offset after the last. */
   async appendNatives(given: readonly Native[]): Promise<ByteOffset> {
     this.#refuseWhenClosed();
-    if (!Array.isArray(given)) throw invalidEntry("entries", "expected a list");
+    const ends = await this.#appendLines(given);
+    return ends.at(-1) ?? (await this.openToAppend()).end;
+  }
+
+  /**
+   * Appends lines in order, in as few writes as possible; a write is in the log whole or not at
+   * all. If a line is refused, none is written. Resolves to the offset after each.
+   */
+  async #appendLines(given: readonly Native[]): Promise<ByteOffset[]> {
+    const [only] = given;
+    if (only && given.length === 1) return [await this.appendNative(only)];
     const { spilling } = this.#dialect;
     for (const { line } of this.#encode(given)) {
       if (!spilling) checkLine(this.path, line, LOG_LIMITS);
     }
     const writer = await this.openToAppend();
     const lines = this.#encode(given);
-    let { end } = writer;
+    const ends: ByteOffset[] = [];
     // Long values go to spill files, so the length of their lines is not known yet.
     const groups = spilling ? [lines] : inWrites(lines);
-    for (const group of groups) end = await this.#appendGroup(writer, group);
-    return end;
+    for (const group of groups) ends.push(...(await this.#appendGroup(writer, group)));
+    return ends;
   }
 
-  #appendGroup(writer: LogWriter, group: readonly Encoded[]): Promise<ByteOffset> {
-    if (this.#appends) return this.#appends.submit(group.map(({ native }) => native));
+  async #appendGroup(writer: LogWriter, group: readonly Encoded[]): Promise<ByteOffset[]> {
+    const ends: ByteOffset[] = [];
+    if (this.#appends) {
+      const natives = group.map(({ native }) => native);
+      await this.#appends.submit(natives, ends);
+      return ends;
+    }
     for (const { line, native } of group) this.#derived?.expect(line, native);
-    return writer.appendLines(withLfs(group.map(({ line }) => line)));
+    let end = await writer.appendLines(withLfs(group.map(({ line }) => line)));
+    for (const { line } of group.toReversed()) {
+      ends.push(end);
+      end = toByteOffset(end - line.length - 1);
+    }
+    return ends.reverse();
   }
 
-  /** Appends one entry in the dialect's own shape, without the fields that the writer adds. */
+  /** Appends one line of the dialect, without the fields that the writer adds. */
   appendNative(given: Native): Promise<ByteOffset> {
     // Not `async`: wrapping the log's promise in a second one would double the cost.
     try {
@@ -274,7 +318,6 @@ export class Session {
     yield* inOrder(this.dialect, this.#understand(this.reader(options).forward(options), options));
   }
 
-  /** The last `count` entries, in order, however long the session. */
   async last(count: number, options: EntryOptions = {}): Promise<StoredEntry[]> {
     const entries: StoredEntry[] = [];
     if (!Number.isSafeInteger(count) || count < 0)
@@ -289,7 +332,6 @@ export class Session {
     return entries.reverse().map((entry) => memory?.read(entry) ?? entry);
   }
 
-  /** The entries from `from` on, and then those that any process appends. */
   async *follow(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
     await this.#parts.beforeReading?.();
     yield* inOrder(this.dialect, this.#understand(this.reader(options).follow(options), options));
@@ -306,7 +348,6 @@ export class Session {
     return understand(lines, { dialect, path, openDirectory }, options);
   }
 
-  /** Resolves once everything is durable and the lock is released. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -365,6 +406,11 @@ export class Session {
       path: this.path,
     });
   }
+}
+
+/** What is neither is refused as an entry. */
+function isLine(given: unknown): given is Native {
+  return typeof given === "object" && given !== null && !isEntry(given);
 }
 
 interface Encoded {

@@ -18,7 +18,7 @@ import {
   READ_DIALECT_NAMES,
 } from "../dialects/all.ts";
 import { checkLogChoices, type Durability, type LogMode } from "../log/log-options.ts";
-import type { ForeignHead } from "../proof/checkpoint.ts";
+import type { SignedHead } from "../proof/checkpoint.ts";
 import type { SignOption } from "./store-signing.ts";
 
 export interface CommonOptions {
@@ -47,15 +47,19 @@ export type OpenStoreOptions = CommonOptions &
   (
     | { [Name in DialectName]: { readonly dialect: Name } & OnlyOwn<Name> }[DialectName]
     /** Our own layout. The others are for programs whose layout you need to match. */
-    | ({ readonly dialect?: undefined } & NoneOwn)
+    | ({ readonly dialect?: undefined } & { readonly [Other in OwnNames]?: never })
   );
+
+/** The options of opening a session by its id. */
+export interface OpenOptions {
+  readonly agent?: string;
+}
 
 type OwnNames = { [Name in DialectName]: keyof OptionsOf[Name] }[DialectName];
 /** The options of one dialect; options of another do not compile. */
 type OnlyOwn<Name extends DialectName> = OptionsOf[Name] & {
   readonly [Other in Exclude<OwnNames, keyof OptionsOf[Name]>]?: never;
 };
-type NoneOwn = { readonly [Other in OwnNames]?: never };
 
 /** For programs that choose the dialect at run time. */
 export interface StoreOptions extends CommonOptions, AllOptions {
@@ -75,7 +79,7 @@ export interface CreateOptions {
 
 export interface BeginOptions extends CreateOptions {
   /** Of a fork: the head of its parent's log where it begins. */
-  readonly from?: ForeignHead | null;
+  readonly from?: SignedHead | null;
 }
 
 const SIGN_OPTIONS: readonly SignOption[] = [true, false, "turn", "append"];
@@ -98,6 +102,8 @@ const BEGIN_OPTIONS: OptionKinds<BeginOptions> = {
   wait: "boolean",
   from: "any",
 };
+
+const OPEN_OPTIONS: OptionKinds<OpenOptions> = { agent: "string" };
 
 /** Refuses unknown options and invalid values with BAD_SETTING. */
 export function checkStoreOptions(options: StoreOptions): void {
@@ -135,5 +141,5 @@ export function checkBeginOptions(options: BeginOptions): void {
 /** The same for a session opened by id. */
 export function checkOpening(id: unknown, options: unknown): void {
   checkKind("id", id, "string");
-  checkOptions("open", options, { agent: "string" });
+  checkOptions("open", options, OPEN_OPTIONS);
 }

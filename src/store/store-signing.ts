@@ -11,7 +11,7 @@ import { type UserPlaces, userPlaces } from "../base/node-places.ts";
 import type { SigningTools } from "../dialects/derived-files.ts";
 import type { Spilling, WriterFacts } from "../dialects/dialect.ts";
 import { SpillProof } from "../dialects/files/spill-proof.ts";
-import type { ForeignHead } from "../proof/checkpoint.ts";
+import type { SignedHead } from "../proof/checkpoint.ts";
 import { Heads } from "../signing/heads/heads.ts";
 import { rootNames } from "../signing/heads/root-names.ts";
 import { loadOwnSigners, loadSigner } from "../signing/keys/keys.ts";
@@ -36,7 +36,7 @@ export interface SessionToSign {
   readonly spilling?: Spilling | undefined;
   readonly facts: WriterFacts;
   /** Of a fork: the head of another log where this one begins. */
-  readonly from?: ForeignHead | null;
+  readonly from?: SignedHead | null;
   readonly isLegacyProfile?: boolean;
   readonly isEveryAppend: boolean;
   /** thread.json's revision; default: the newest checkpoint's. */

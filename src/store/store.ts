@@ -16,8 +16,9 @@ import type { DerivedFiles } from "../dialects/derived-files.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { StoreFiles } from "../dialects/dialect-files.ts";
 import { openPlace, openToRead } from "../log/place.ts";
-import type { ForeignHead } from "../proof/checkpoint.ts";
-import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
+import type { SignedHead } from "../proof/checkpoint.ts";
+import { listSessions } from "./list.ts";
+import type { ListOptions, Store as Published, SessionSummary } from "./published.ts";
 import { type OpenSigning, Session } from "./session.ts";
 import { SessionIds, sessionExists } from "./session-ids.ts";
 import type { SessionSigning } from "./session-signing.ts";
@@ -27,6 +28,7 @@ import {
   checkBeginOptions,
   checkOpening,
   checkStoreOptions,
+  type OpenOptions,
   type StoreOptions,
 } from "./store-options.ts";
 import type { StoreSigning } from "./store-signing.ts";
@@ -34,10 +36,16 @@ import { Summaries } from "./summaries.ts";
 
 export type { BeginOptions, CreateOptions, StoreOptions };
 
+interface SessionChoices extends OpenOptions {
+  /** Of a fork: the head of its parent's log where it begins. */
+  readonly from?: SignedHead | null;
+  readonly isBrief?: boolean;
+}
+
 /** How long a reader waits for the lock of a session that has lines in the inbox. */
 const DRAIN_WAIT_MS = 1000;
 
-export class Store {
+export class Store implements Published {
   readonly dialect: DialectName;
   readonly root: string;
   readonly #host: Host;
@@ -66,39 +74,36 @@ export class Store {
     return this.#options.onWarning ?? processWarning;
   }
 
-  /** Creates a session. Refuses with SESSION_EXISTS if the requested id is taken. */
   async create(options: CreateOptions = {}): Promise<Session> {
     const session = await this.begin(options);
     await session.openToAppend();
     return session;
   }
 
-  /** @internal Like `create`, but the id is taken and nothing is written yet (whole-session.ts). */
+  /** Like `create`, but the id is taken and nothing is written yet (whole-session.ts). */
   async begin(options: BeginOptions): Promise<Session> {
     checkBeginOptions(options);
     const agent = options.agent ?? this.#options.agent ?? null;
     const id = options.id ?? (await this.#ids.winNew(agent, options.wait ?? false));
     if (options.id !== undefined && !(await this.#ids.win(id))) throw sessionExists(id);
-    return this.session(id, agent, options.from ?? null);
+    return this.sessionBy(id, { ...(agent === null ? {} : { agent }), from: options.from ?? null });
   }
 
-  /** @internal The path of a session's log, which may not exist. */
+  /** The path of a session's log, which may not exist. */
   pathOf(id: string): string {
     return join(this.root, ...this.#dialect.logPath(id));
   }
 
-  /** @internal Unpins a session that was rolled back; its files are gone. */
+  /** Unpins a session that was rolled back; its files are gone. */
   async forget({ id, logId }: Session): Promise<void> {
     const { dialect, root } = this;
     const signing = await this.#signing;
     await signing?.forget({ dialect, root, logId, id }, this.#project ?? root);
   }
 
-  /** An existing session, to read or to continue. */
-  async open(id: string, options: { readonly agent?: string } = {}): Promise<Session> {
+  async open(id: string, options: OpenOptions = {}): Promise<Session> {
     checkOpening(id, options);
-    const agent = options.agent ?? this.#options.agent ?? null;
-    if (await this.has(id)) return this.session(id, agent);
+    if (await this.has(id)) return this.session(id, options);
     throw new VerbatimError(
       "SESSION_NOT_FOUND",
       `there is no session ${id} in ${this.root}; list them, or create it`,
@@ -112,7 +117,7 @@ export class Store {
     return this.hasLog(id);
   }
 
-  /** @internal Whether its log exists, without draining the inbox into it. */
+  /** Whether its log exists, without draining the inbox into it. */
   async hasLog(id: string): Promise<boolean> {
     checkOpening(id, {});
     const logId = this.#dialect.logPath(id).join("/");
@@ -130,7 +135,6 @@ export class Store {
     }
   }
 
-  /** Every session of the store with its summary, unordered. */
   async list(options: ListOptions = {}): Promise<SessionSummary[]> {
     const { root, dialect } = this;
     const catalogPath = this.#options.catalogPath ?? defaultCatalogPath();
@@ -140,7 +144,7 @@ export class Store {
     return listSessions({ root, dialect, catalogPath, summaries, onWarning }, options);
   }
 
-  /** @internal Reads sessions for a listing. */
+  /** Reads sessions for a listing. */
   summaries(): Summaries {
     const { root, dialect } = this;
     return new Summaries({ host: this.#host, dialect, root, open: (id) => this.session(id) });
@@ -150,17 +154,13 @@ export class Store {
     return Boolean(this.#options.sign);
   }
 
-  /**
-   * A session by its id, which may not exist yet: the first append creates it. `isBrief`: does not
-   * wait while another process holds its lock.
-   */
-  session(
-    id: string,
-    agent: string | null = this.#options.agent ?? null,
-    from: ForeignHead | null = null,
-    isBrief = false,
-  ): Session {
-    checkOpening(id, {});
+  session(id: string, options: OpenOptions = {}): Session {
+    checkOpening(id, options);
+    return this.sessionBy(id, options);
+  }
+
+  /** Like `session`. `isBrief`: does not wait while another process holds its lock. */
+  sessionBy(id: string, { agent, from = null, isBrief = false }: SessionChoices): Session {
     const { durability = "disk", mode = "exclusive" } = this.#options;
     const lockWaitMs = isBrief ? 0 : this.#options.lockWaitMs;
     const { adopt } = this.#dialect;
@@ -169,7 +169,7 @@ export class Store {
       id,
       root: this.root,
       dialect: this.#dialect,
-      agent,
+      agent: agent ?? this.#options.agent ?? null,
       newId: randomUUID,
       nowMs: Date.now,
       cwd: this.root,
@@ -190,7 +190,7 @@ export class Store {
   }
 
   /**
-   * @internal Moves lines from the inbox into their sessions if their locks become free in time.
+   * Moves lines from the inbox into their sessions if their locks become free in time.
    * Called before each read. Returns how many lines are left.
    */
   async drainInbox({ lockWaitMs = DRAIN_WAIT_MS }: { lockWaitMs?: number } = {}): Promise<number> {
@@ -224,7 +224,7 @@ export class Store {
   }
 
   async #openSigning(
-    from: ForeignHead | null,
+    from: SignedHead | null,
     ...[session, facts, derived]: Parameters<OpenSigning>
   ): Promise<SessionSigning> {
     this.#signing ??= this.#storeSigning();
@@ -266,7 +266,7 @@ export class Store {
     return projectOf ? projectOf(this.root, { ...this.#options }) : this.root;
   }
 
-  /** @internal Takes the id of this second or, with `wait`, a later one's. */
+  /** Takes the id of this second or, with `wait`, a later one's. */
   winSecond(agent: string, wait: boolean): Promise<string> {
     return this.#ids.winSecond(agent, wait);
   }

@@ -1,21 +1,10 @@
-/**
- * Doors: the public entry points as package.json names them, and the list of what each exports.
- *
- * The list is a text file, one name a line, so that a change of the public names shows in a diff:
- *
- *     verbatim-log/log
- *       type LogFile
- *       value LogFile
- *
- * A value is there at run time; a type is there for TypeScript; a class is both.
- */
+/** Doors: the public entry points as package.json names them. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-export const listPath = join(root, "test", "public-api.txt");
 
 export interface Door {
   /** What users import: `verbatim-log/log`. */
@@ -56,27 +45,4 @@ export function doorSources(): string[] {
   return readdirSync(join(root, "src"), { withFileTypes: true })
     .filter(({ name }) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
     .map(({ name }) => `src/${name}`);
-}
-
-export function formatList(doors: ReadonlyMap<string, Names>): string {
-  let text = "";
-  for (const [specifier, { types, values }] of doors) {
-    text += `${specifier}\n`;
-    for (const name of types) text += `  type ${name}\n`;
-    for (const name of values) text += `  value ${name}\n`;
-  }
-  return text;
-}
-
-/** The names the list gives to a door. */
-export function listedNames(list: string, specifier: string): Names {
-  const types: string[] = [];
-  const values: string[] = [];
-  let door: string | undefined;
-  for (const line of list.split("\n")) {
-    const [, kind, name = ""] = /^ {2}(type|value) (\S+)$/.exec(line) ?? [];
-    if (kind === undefined) door = line;
-    else if (door === specifier) (kind === "type" ? types : values).push(name);
-  }
-  return { types, values };
 }

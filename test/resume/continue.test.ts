@@ -9,7 +9,7 @@ import { continueResumed, RECORDED_ACTIONS_MAX, reportEntry } from "../../src/re
 import { LAST_USER_TEXT, UNCERTAIN_RESULT } from "../../src/resume/phrases.ts";
 import { continueSession, type RepairReport, resume } from "../../src/resume.ts";
 import { verifySession } from "../../src/signing.ts";
-import type { Session } from "../../src/store/session.ts";
+import type { Session } from "../../src/store/published.ts";
 import { refusal } from "../support/refusal.ts";
 import {
   ALL_SHAPES,

@@ -7,14 +7,14 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "vitest";
 import { LOG_LIMITS } from "../../src/base/limits.ts";
 import { nodeHost } from "../../src/base/node-host.ts";
-import type { ForeignHead } from "../../src/proof/checkpoint.ts";
+import type { SignedHead } from "../../src/proof/checkpoint.ts";
 import { continueResumed } from "../../src/resume/continue.ts";
 import { continueSession, type Resumed, resume } from "../../src/resume.ts";
 import { readVerifiedThreadMeta } from "../../src/rye.ts";
 import { loadSigner } from "../../src/signing/keys/keys.ts";
 import { addTrust } from "../../src/signing/trust/trust.ts";
 import { verifySession } from "../../src/signing.ts";
-import type { Session } from "../../src/store/session.ts";
+import type { Session } from "../../src/store/published.ts";
 import { Store } from "../../src/store/store.ts";
 import { errno } from "../support/refusal.ts";
 import {
@@ -51,11 +51,11 @@ function forkId({ dialect }: SignedShape): string {
 }
 
 /** Where the checkpoints of a session are. */
-function checkpointsPath({ path, dialect }: Session): string {
-  return dialect.name === "homeagent" ? `${path}.checkpoints` : path;
+function checkpointsPath({ path }: Session, { dialect }: Pick<Store, "dialect">): string {
+  return dialect === "homeagent" ? `${path}.checkpoints` : path;
 }
 
-function genesisIn(text: string): { from: ForeignHead | null } {
+function genesisIn(text: string): { from: SignedHead | null } {
   const line = text.split("\n").find((each) => each.includes('"kind":"genesis"')) ?? "{}";
   return JSON.parse(line).payload;
 }
@@ -78,7 +78,7 @@ test.each(shapes)(
       ["verified", { log, seq: through?.seq, line: through?.line, at }],
     );
     assert.ok(Number(at) > 0 && Number(at) <= parent.file.bytes);
-    const { from } = genesisIn(readFileSync(checkpointsPath(session), "utf8"));
+    const { from } = genesisIn(readFileSync(checkpointsPath(session, store), "utf8"));
     assert.deepEqual(from, fork.from);
   },
 );
@@ -136,11 +136,11 @@ test.each(shapes)(
     const store = await user.store({ ...shape, root });
     const { session } = await continueSession(store, resumed, { id: forkId(shape) });
     await store.close();
-    const path = checkpointsPath(session);
+    const path = checkpointsPath(session, store);
     const honest = readFileSync(path, "utf8");
     const said = `"from":${JSON.stringify(genesisIn(honest).from)}`;
-    const { log, seq, line, at } = genesisIn(honest).from as ForeignHead;
-    const forged: (ForeignHead | null)[] = [
+    const { log, seq, line, at } = genesisIn(honest).from as SignedHead;
+    const forged: (SignedHead | null)[] = [
       { log: other(log), seq, line, at },
       { log, seq: seq + 1, line, at },
       { log, seq, line: other(line), at },

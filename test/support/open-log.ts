@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Host } from "../../src/base/host.ts";
 import { nodeHost } from "../../src/base/node-host.ts";
-import type { LogOptions } from "../../src/log/log-options.ts";
+import type { WriterOptions } from "../../src/log/log-options.ts";
 import { LogWriter } from "../../src/log/writer.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export async function openWriter(
   path: string,
-  options: LogOptions = {},
+  options: WriterOptions = {},
   host: Host = nodeHost,
 ): Promise<LogWriter> {
   const log = await LogWriter.open(host, path, options);

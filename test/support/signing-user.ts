@@ -6,7 +6,6 @@ import type { Host } from "../../src/base/host.ts";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { type UserPlaces, userPlaces } from "../../src/base/node-places.ts";
 import type { DialectName } from "../../src/dialects/all.ts";
-import { openStore } from "../../src/index.ts";
 import type { NewEntry } from "../../src/model/entry.ts";
 import { hasSidecar } from "../../src/proof/envelopes.ts";
 import { Heads, placeOf, rememberedIn } from "../../src/signing/heads/heads.ts";
@@ -19,8 +18,7 @@ import type { SessionLog } from "../../src/signing/session-log.ts";
 import { addTrust, revokeTrust, Trust } from "../../src/signing/trust/trust.ts";
 import { transcriptKeys } from "../../src/signing/trust/trusted-keys.ts";
 import type { Session } from "../../src/store/session.ts";
-import type { Store, StoreOptions } from "../../src/store/store.ts";
-import type { OpenStoreOptions } from "../../src/store/store-options.ts";
+import { Store, type StoreOptions } from "../../src/store/store.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export interface SignedShape {
@@ -97,11 +95,11 @@ export class SigningUser {
     return userPlaces();
   }
 
-  store(options: StoreOptions): Promise<Store> {
+  async store(options: StoreOptions): Promise<Store> {
     this.#enter();
     const onWarning = (warning: string) => void this.warnings.push(warning);
     const defaults = { durability: "os", sign: true, agent: "hello", onWarning } as const;
-    return openStore({ ...defaults, ...options } as OpenStoreOptions);
+    return new Store(nodeHost, { ...defaults, ...options });
   }
 
   /** Writes a session to its end and closes the store: what stands there is what an honest one is. */

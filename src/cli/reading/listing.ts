@@ -34,10 +34,10 @@ import {
   mayStandOtherwise,
   placeOf,
   type SessionLine,
-  type SessionSummary,
   summaryOf,
   unclosedJson,
 } from "../../store/list.ts";
+import type { SessionSummary } from "../../store/published.ts";
 import { warnOfJournal } from "./journal-warning.ts";
 
 export interface ListingOptions {

@@ -206,6 +206,7 @@ async function openSession(store: Store, { dialect, own, sessionId }: Asked): Pr
       root: store.root,
     })) ?? (sessionId === undefined ? { isNew: true } : { id: sessionId });
   if ("missing" in found) throw new UsageError(found.missing);
-  if ("id" in found) return store.session(found.id, found.agent);
+  if ("id" in found)
+    return store.session(found.id, found.agent === undefined ? {} : { agent: found.agent });
   return store.create({ wait: true, ...(found.agent === undefined ? {} : { agent: found.agent }) });
 }

@@ -4,7 +4,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import type { Directory } from "../../base/files.ts";
 import type { ByteOffset } from "../../base/offset.ts";
 import type { OnBadLine } from "../../log/bad-line-warning.ts";
-import type { BadLine, FollowOptions, ReadOptions, ReadRange } from "../../log/reader.ts";
+import type { BadLine, ReadOptions, ReadRange } from "../../log/reader.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { Dialect } from "../dialect.ts";
 import { decodeWhole } from "./spill-files.ts";
@@ -37,7 +37,7 @@ export interface EntryOptions extends ReadRange {
    * not make them durable, or the log was cut or replaced. The lines now in their place come next.
    * Default: throws LOG_REWOUND.
    */
-  readonly onRewound?: FollowOptions["onRewound"];
+  readonly onRewound?: ((rewound: { from: ByteOffset; to: ByteOffset }) => void) | undefined;
   readonly signal?: AbortSignal;
 }
 

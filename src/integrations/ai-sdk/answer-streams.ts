@@ -6,7 +6,6 @@
 
 import type { UIMessageChunk } from "ai";
 import { VerbatimError } from "../../base/errors.ts";
-import type { VerbatimClient } from "../../client/client.ts";
 
 /** The part of a `JsonlEngine` that is used. */
 export interface EmbeddedStreams {
@@ -25,7 +24,26 @@ export interface EmbeddedStreams {
 }
 
 /** The part of `new VerbatimClient({ url }).streams` that is used. */
-export type ServedStreams = VerbatimClient["streams"];
+export interface ServedStreams {
+  create(path: string): Promise<void>;
+  appendAll(
+    path: string,
+    messages: readonly unknown[],
+    options: { readonly closes: boolean },
+  ): Promise<boolean>;
+  live(
+    path: string,
+    options: { readonly signal: AbortSignal },
+  ): AsyncIterable<{ readonly bytes: Uint8Array }>;
+  readJson(
+    path: string,
+    offset?: string,
+  ): Promise<{
+    readonly messages: readonly unknown[];
+    readonly next: string;
+    readonly isAtEnd: boolean;
+  }>;
+}
 
 export interface AnswerStreams {
   create(path: string): Promise<void>;

@@ -7,7 +7,7 @@
 
 import type { Of } from "../../client/schema.ts";
 import { findStores } from "../../listing/find-stores.ts";
-import type { SessionSummary } from "../../store/list.ts";
+import type { SessionSummary } from "../../store/published.ts";
 import { Store } from "../../store/store.ts";
 import type { LIST_ARGUMENTS } from "./arguments.ts";
 import { badCursor, type McpParts } from "./parts.ts";

@@ -17,7 +17,7 @@ import type { Host } from "../../base/host.ts";
 import { type DialectName, dialectNamed } from "../../dialects/all.ts";
 import type { Dialect, Native } from "../../dialects/dialect.ts";
 import type { NewEntry } from "../../model/entry.ts";
-import type { ForeignHead } from "../../proof/checkpoint.ts";
+import type { SignedHead } from "../../proof/checkpoint.ts";
 import type { Session } from "../../store/session.ts";
 import type { Store } from "../../store/store.ts";
 import { GroupedAppends } from "./grouped-appends.ts";
@@ -28,7 +28,7 @@ export type { Dialect, DialectName, Native };
 export interface ForkParts {
   readonly parent: string;
   /** The parent's signed head, and where the copied lines end; null where nothing is signed. */
-  readonly head: ForeignHead | null;
+  readonly head: SignedHead | null;
   readonly natives: readonly Native[];
   /** The agent (`agentIn`); null: the store's default. */
   readonly agent: string | null;

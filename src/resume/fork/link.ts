@@ -26,7 +26,7 @@ export async function linkSession(
   } catch (cause) {
     return reasonOf(cause);
   }
-  const session = store.session(id, undefined, null, true);
+  const session = store.sessionBy(id, { isBrief: true });
   try {
     await session.addCheckpoints(async (signer): Promise<readonly Due[]> => {
       if (log !== null && signer.log !== log) reason = "another log is in its place";

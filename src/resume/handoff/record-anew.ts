@@ -10,6 +10,7 @@
 import type { Host } from "../../base/host.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import type { NewEntry } from "../../model/entry.ts";
+import type { SignedHead } from "../../proof/checkpoint.ts";
 import {
   type DroppedWhy,
   type Mapped,
@@ -25,7 +26,6 @@ import { agentIn } from "../fork/fork.ts";
 import { GroupedAppends } from "../fork/grouped-appends.ts";
 import { createWhole } from "../fork/whole-session.ts";
 import { HANDOFF_TYPE } from "../gather.ts";
-import type { SignedHead } from "../repair-report.ts";
 import { linesTakenBack } from "../taken-back.ts";
 import { bundledEntries, type JudgedBundle } from "./judge-bundle.ts";
 import { LOG } from "./member-names.ts";

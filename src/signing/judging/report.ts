@@ -4,7 +4,7 @@
  * A public format: fields are added, never renamed. Page: docs/formats/checkpoint.md, "Reports".
  */
 
-import type { ForeignHead, Found } from "../../proof/checkpoint.ts";
+import type { Found, SignedHead } from "../../proof/checkpoint.ts";
 import type { LegacyProfile } from "../../proof/envelopes.ts";
 import type { Freshness } from "../../proof/pins.ts";
 import type { Finding, Verdict } from "../../proof/verdict.ts";
@@ -49,7 +49,7 @@ export interface VerifyReport {
   readonly freshness: Freshness;
   readonly log: string | null;
   /** Of a fork, once a trusted signature covers it: the head of its parent where it begins. */
-  readonly from: ForeignHead | null;
+  readonly from: SignedHead | null;
   readonly keys: readonly {
     readonly kid: string | null;
     readonly fp: string | null;

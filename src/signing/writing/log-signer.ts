@@ -23,9 +23,9 @@ import { toBase64url, toHex } from "../../proof/bytes.ts";
 import {
   type Checkpoint,
   type CheckpointFacts,
-  type ForeignHead,
   type Found,
   type Kind,
+  type SignedHead,
   writeCheckpoint,
 } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
@@ -51,7 +51,7 @@ export interface SignerParts {
   readonly isSidecar: boolean;
   readonly nowIso: () => string;
   /** Of a fork: the head where the log begins, stated in its genesis. */
-  readonly from?: ForeignHead | null;
+  readonly from?: SignedHead | null;
 }
 
 /** Added to a draft, but not hashed yet. */

@@ -19,7 +19,7 @@ import { randomBytes } from "node:crypto";
 import { ioError, VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { CheckpointOpening } from "../../dialects/dialect.ts";
-import type { ForeignHead } from "../../proof/checkpoint.ts";
+import type { SignedHead } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
 import { hasSidecar } from "../../proof/envelopes.ts";
 import type { OnCheckpoint } from "../../proof/judge.ts";
@@ -68,7 +68,7 @@ export interface SignedLogParts<Files extends SignedFiles = SignedFiles> {
    */
   readonly namedSeq?: () => Promise<number | null>;
   /** Of a fork: the head of another log where this one begins. */
-  readonly from?: (so: SignedSoFar) => Promise<ForeignHead | null>;
+  readonly from?: (so: SignedSoFar) => Promise<SignedHead | null>;
   /**
    * Accepts a log signed by the Python original: all of it is stated as found. Default: refuses.
    */

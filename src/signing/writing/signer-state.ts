@@ -1,6 +1,6 @@
 /** Signer state: what a log signer knows about its log, and types that other files use. */
 
-import type { CheckpointFacts, ForeignHead, Found } from "../../proof/checkpoint.ts";
+import type { CheckpointFacts, Found, SignedHead } from "../../proof/checkpoint.ts";
 import { PARTS_DEFAULT } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
 import { Ledger } from "../../proof/ledger.ts";
@@ -36,7 +36,7 @@ export interface State {
     readonly salt: string;
     readonly parts: number;
     readonly log: string;
-    readonly from: ForeignHead | null;
+    readonly from: SignedHead | null;
   };
   seq: number;
   prev: string;
@@ -98,7 +98,7 @@ export interface SignedSoFar {
   readonly lost: Lost | null;
   readonly newest: Newest | null;
   /** The head that the genesis names as the log's origin; null also without a genesis. */
-  readonly from?: ForeignHead | null;
+  readonly from?: SignedHead | null;
   /** Rotations by others that were followed (proof/rotations.ts). */
   readonly handOvers: readonly HandOver[];
 }

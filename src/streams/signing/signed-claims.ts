@@ -6,7 +6,7 @@
  * count.
  */
 
-import type { ForeignHead } from "../../proof/checkpoint.ts";
+import type { SignedHead } from "../../proof/checkpoint.ts";
 import { type Finding, findingOf } from "../../proof/verdict.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 
@@ -15,7 +15,7 @@ export type Stated = Pick<StreamState, "base" | "end" | "isClosed" | "fork">;
 
 /** What the valid checkpoints of a stream say. */
 export interface SignedClaims {
-  readonly from: ForeignHead | null;
+  readonly from: SignedHead | null;
   /** One of them is `final`. */
   readonly isFinal: boolean;
   /** How much of the stream's own file they cover. */
@@ -25,7 +25,7 @@ export interface SignedClaims {
 /** Why a fork differs from its genesis; null when it does not. The source is not checked. */
 export function forkFault(
   { base, fork }: Pick<Stated, "base" | "fork">,
-  from: ForeignHead | null,
+  from: SignedHead | null,
 ): string | null {
   if (from === null) {
     if (base === 0) return null;

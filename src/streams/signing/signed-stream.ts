@@ -23,7 +23,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Directory } from "../../base/files.ts";
 import { concat } from "../../proof/bytes.ts";
-import type { ForeignHead, Found } from "../../proof/checkpoint.ts";
+import type { Found, SignedHead } from "../../proof/checkpoint.ts";
 import type { RunningHash } from "../../proof/crypto.ts";
 import type { Keys } from "../../proof/keys.ts";
 import { WholeLines } from "../../proof/whole-lines.ts";
@@ -65,7 +65,7 @@ export interface SigningParts {
   /** Pins a head whose checkpoint is durable. */
   pin(path: string, head: Head): void;
   /** The signed head of a fork's source that covers what the fork has from it (SN5). */
-  sourceHead(fork: Signable): Promise<ForeignHead>;
+  sourceHead(fork: Signable): Promise<SignedHead>;
   /** Makes checkpoints durable; false when the stream no longer exists. */
   commit(stream: SignedStream, file: string, pos: number, lines: Uint8Array): Promise<boolean>;
 }
@@ -178,7 +178,7 @@ export class SignedStream {
   }
 
   /** The newest checkpoint, which covers the file up to `to`; created if there is none. */
-  headCovering(to: number): Promise<Omit<ForeignHead, "at">> {
+  headCovering(to: number): Promise<Omit<SignedHead, "at">> {
     return this.#inTurn(async () => {
       const signer = await this.#signer();
       const isCovered = !signer.isBeginning && (signer.newest?.byteOffset ?? -1) >= to;
@@ -291,7 +291,7 @@ export class SignedStream {
   }
 
   /** What the genesis names, or must name, as the source (SN5). */
-  async #source({ seq, from = null }: SignedSoFar): Promise<ForeignHead | null> {
+  async #source({ seq, from = null }: SignedSoFar): Promise<SignedHead | null> {
     if (seq === 0) return this.of.base > 0 ? this.#parts.sourceHead(this.of) : null;
     const fault = forkFault(this.of, from);
     if (fault === null) return from;

@@ -26,7 +26,7 @@
 import { randomBytes } from "node:crypto";
 import { VerbatimError } from "../../base/errors.ts";
 import type { Clock } from "../../base/host.ts";
-import type { ForeignHead } from "../../proof/checkpoint.ts";
+import type { SignedHead } from "../../proof/checkpoint.ts";
 import type { Keys } from "../../proof/keys.ts";
 import type { PinBook } from "../../proof/pins.ts";
 import { type Found, type Heads, rememberedIn } from "../../signing/heads/heads.ts";
@@ -237,7 +237,7 @@ export class StreamSigning {
   }
 
   /** Signs a fork's source first, as far as the fork goes. */
-  async #sourceHead({ path, fork, base }: Signable): Promise<ForeignHead> {
+  async #sourceHead({ path, fork, base }: Signable): Promise<SignedHead> {
     const { stateOf } = this.#parts;
     const state = fork === null ? null : stateOf(fork.source);
     if (state === null || state.status === "deleted" || comesFrom(stateOf, state, path)) {

@@ -10,6 +10,7 @@ import { checkKind, checkOptions, notByNew, type OptionKinds } from "../../../ba
 import { nodeHost } from "../../../base/node-host.ts";
 import type { Durability } from "../../../log/log-options.ts";
 import type { NewEntry } from "../../../model/entry.ts";
+import type { Session as PublishedSession } from "../../../store/published.ts";
 import type { Session } from "../../../store/session.ts";
 import { Store } from "../../../store/store.ts";
 import type { SignOption } from "../../../store/store-signing.ts";
@@ -109,7 +110,7 @@ export class SessionTranscript {
   }
 
   /** The neutral session, for reading it or for capturing a provider's stream into it. */
-  get session(): Session {
+  get session(): PublishedSession {
     return this.#session;
   }
 

@@ -46,10 +46,6 @@ export interface TypedLog<Input, Value> {
 
 const OPTIONS: OptionKinds<TypedLogOptions> = { validatesOnRead: "boolean", onBadLine: "any" };
 
-/** Input and output types of a schema. */
-type Input<Schema extends StandardSchemaV1> = StandardSchemaV1.InferInput<Schema>;
-type Output<Schema extends StandardSchemaV1> = StandardSchemaV1.InferOutput<Schema>;
-
 type Judged = { readonly value: unknown; readonly fault: string | null };
 
 /**
@@ -64,13 +60,13 @@ export function typedLog<Schema extends StandardSchemaV1>(
   streamPath: string,
   schema: Schema,
   options: TypedLogOptions & { readonly validatesOnRead: true },
-): TypedLog<Input<Schema>, Output<Schema>>;
+): TypedLog<StandardSchemaV1.InferInput<Schema>, StandardSchemaV1.InferOutput<Schema>>;
 export function typedLog<Schema extends StandardSchemaV1>(
   engine: JsonlEngine,
   streamPath: string,
   schema: Schema,
   options?: TypedLogOptions,
-): TypedLog<Input<Schema>, Input<Schema>>;
+): TypedLog<StandardSchemaV1.InferInput<Schema>, StandardSchemaV1.InferInput<Schema>>;
 export function typedLog(
   engine: JsonlEngine,
   streamPath: string,
