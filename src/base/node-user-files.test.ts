@@ -44,6 +44,18 @@ test("a file may be as large as its limit, and not a byte larger", () => {
   assert.match(faultOf("/proc/self/environ", { bytesMax: 1, access: "anyone" }), /larger than 1/);
 });
 
+test("a file of any size up to its limit is read whole", () => {
+  for (const length of [0, 1, 4095, 4096, 4097, 8191, 8192, 8193, 20_000]) {
+    const text = Array.from({ length }, (_, at) => at % 10).join("");
+    for (const bytesMax of [length, length + 1, 1024 * 1024]) {
+      const file = readUserFile(fileWith(text), { bytesMax, access: "anyone" });
+      assert.equal(file?.text, text, `${length} bytes, at most ${bytesMax}`);
+    }
+    const bytesMax = Math.max(0, length - 1);
+    if (length > 0) assert.match(faultOf(fileWith(text), { bytesMax, access: "anyone" }), /larger/);
+  }
+});
+
 test("a file that is not UTF-8 is refused", () => {
   assert.match(faultOf(fileWith(Uint8Array.of(0x61, 0xff)), ANYONE), /not UTF-8/);
   assert.match(faultOf(fileWith(Uint8Array.of(0xc3)), ANYONE), /not UTF-8/);

@@ -104,10 +104,19 @@ function accessFault(path: string, stats: Stats, access: UserFileRules["access"]
   return null;
 }
 
+/** How much is read at first; doubled while there is more. */
+const FIRST_BYTES = 4096;
+
 function readText(descriptor: number, bytesMax: number): UserFile {
-  const bytes = Buffer.alloc(bytesMax + 1);
+  // Most files are far smaller than their limit, and may be read often.
+  let bytes = Buffer.allocUnsafe(Math.min(bytesMax + 1, FIRST_BYTES));
   let length = 0;
-  for (let count = -1; count !== 0 && length < bytes.length; length += count) {
+  for (let count = -1; count !== 0 && length <= bytesMax; length += count) {
+    if (length === bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.min(bytesMax + 1, 2 * length));
+      bytes.copy(larger);
+      bytes = larger;
+    }
     count = readSync(descriptor, bytes, length, bytes.length - length, null);
   }
   if (length > bytesMax) return refused(`it is larger than ${bytesMax} bytes`);

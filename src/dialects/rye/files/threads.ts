@@ -83,12 +83,14 @@ class InSlices implements AsyncIterator<FoundMeta> {
   }
 }
 
+/** Made for the first search, and used by all: nothing is kept in it between two reads. */
+let metaBuffer: Buffer | null = null;
+
 class ThreadSearch {
   /** The directory of threads; null if there is none. */
   readonly #top: string | null;
   /** The device on which link counts say that, or null. */
   readonly #countingDevice: number | null;
-  readonly #buffer = Buffer.allocUnsafe(META_BYTES_MAX + 1);
 
   constructor(root: string) {
     this.#top = realDirectory(root, THREADS_PATH);
@@ -119,7 +121,8 @@ class ThreadSearch {
   }
 
   #readMeta(path: string): unknown {
-    const buffer = this.#buffer;
+    metaBuffer ??= Buffer.allocUnsafe(META_BYTES_MAX + 1);
+    const buffer = metaBuffer;
     try {
       const descriptor = openSync(`${path}/${META_NAME}`, READ_FLAGS);
       try {
