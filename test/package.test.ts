@@ -158,7 +158,9 @@ test.each([
     };
     await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
 
-    expect(compile(project, user)).toBe("");
+    // The declarations of our dependencies are the same in both: one of them checks those, too.
+    const isOurs = (path: string) => !/^node_modules\/(?!verbatim-log\/)/.test(path);
+    expect(compile(project, user, module === "NodeNext" ? undefined : isOurs)).toBe("");
   },
 );
 

@@ -10,8 +10,15 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 
-/** `folder`: where the packages were installed; `project`: below it, with a tsconfig.json. */
-export function compile(project: string, folder: string): string {
+/**
+ * `folder`: where the packages were installed; `project`: below it, with a tsconfig.json. With
+ * `isAsked`, the declarations of which packages are checked: by default all.
+ */
+export function compile(
+  project: string,
+  folder: string,
+  isAsked: (path: string) => boolean = () => true,
+): string {
   const { config, error } = ts.readConfigFile(join(project, "tsconfig.json"), ts.sys.readFile);
   const { fileNames, options, errors } = ts.parseJsonConfigFileContent(config, ts.sys, project);
   const program = ts.createProgram(fileNames, options);
@@ -23,7 +30,8 @@ export function compile(project: string, folder: string): string {
     ...program.getGlobalDiagnostics(),
   ];
   for (const file of program.getSourceFiles()) {
-    if (!realpathSync(file.fileName).startsWith(installed)) continue;
+    const path = realpathSync(file.fileName);
+    if (!path.startsWith(installed) || !isAsked(path.slice(installed.length))) continue;
     found.push(...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file));
   }
   return ts.formatDiagnostics(found, {

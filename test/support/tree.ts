@@ -8,8 +8,10 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
+const collectGarbage = runInNewContext("gc") as (options?: { type: "minor" }) => void;
 const COLLECTIONS_MAX = 20;
+/** New objects alone: enough for what was just closed, and a tenth of the time. */
+const MINOR_FIRST = 3;
 
 /** By path: kind, permissions, time of the last change, and of what is in it a hash. */
 export function treeAt(root: string): Record<string, string> {
@@ -36,7 +38,8 @@ async function settle(root: string): Promise<void> {
   const isTidy = () =>
     !readdirSync(root, { recursive: true }).some((name) => /-wal$/.test(`${name}`));
   for (let n = 0; n < COLLECTIONS_MAX && !isTidy(); n++) {
-    collectGarbage();
+    if (n < MINOR_FIRST) collectGarbage({ type: "minor" });
+    else collectGarbage();
     await setImmediate();
   }
 }
