@@ -15,7 +15,6 @@ import {
   lineOf,
   type RowLine,
   rowOf,
-  type SessionRow,
   type SessionSort,
 } from "../catalog/session-row.ts";
 import { dialectNamed } from "../dialects/all.ts";
