@@ -43,4 +43,4 @@ export type {
   SessionsClient,
 } from "./client/sessions.ts";
 export type { LiveOptions, StreamChunk, StreamsClient } from "./client/streams.ts";
-export type { UsageRow } from "./model/usage-sums.ts";
+export type { UsageRow } from "./model/usage-once.ts";

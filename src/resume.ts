@@ -30,7 +30,7 @@ const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
   for: "any",
   root: "text",
   dialect: "any",
-  requirePin: "boolean",
+  requiresPin: "boolean",
   profile: "any",
   policy: "any",
   allowUnsigned: "boolean",
@@ -44,7 +44,7 @@ const HANDOFF_OPTIONS: OptionKinds<HandoffOptions> = {
   dialect: "any",
   output: "text",
   summary: "string",
-  requirePin: "boolean",
+  requiresPin: "boolean",
   profile: "any",
 };
 
@@ -54,7 +54,7 @@ const UNPACK_OPTIONS: OptionKinds<UnpackOptions> = {
   id: "string",
   agent: "string",
   sign: "boolean",
-  requirePin: "boolean",
+  requiresPin: "boolean",
   onWarning: "function",
 };
 
@@ -178,7 +178,7 @@ export type { Continued, ContinueOptions } from "./resume/continue.ts";
 export type { ListedMember } from "./resume/handoff/bundle-writer.ts";
 export type { HandedOff, HandoffOptions } from "./resume/handoff/handoff.ts";
 export type { BundleHead, BundleManifest, GitIdentity } from "./resume/handoff/manifest.ts";
-export type { Fidelity, FidelityChange } from "./resume/handoff/record-anew.ts";
+export type { Fidelity, FidelityChange } from "./resume/handoff/transcode.ts";
 export type { Unpacked, UnpackOptions } from "./resume/handoff/unpack.ts";
 export type { ImageType } from "./resume/image.ts";
 export type {

@@ -6,9 +6,9 @@
 import { createHash, generateKeyPairSync, sign, verify } from "node:crypto";
 import { closeSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { Keys } from "../../src/proof/keys.ts";
+import type { Keys } from "../../src/proof/ed25519-keys.ts";
 import type { VerifyReport } from "../../src/signing/judging/report.ts";
-import type { Signer } from "../../src/signing/keys/signer.ts";
+import type { Signer } from "../../src/signing/keys/keys.ts";
 import type { LogSigner as Signing } from "../../src/signing/writing/log-signer.ts";
 import { LogSigner, nodeCrypto, nodeHost, nothingSigned, verifyLog } from "./built.ts";
 

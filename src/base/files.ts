@@ -82,3 +82,6 @@ export interface Files {
   makeDirectory(path: string, options: { readonly root?: string | undefined }): Promise<boolean>;
   openDirectory(path: string, options: DirectoryOptions): Promise<Directory>;
 }
+
+/** An object under construction: its fields can be set. */
+export type Draft<T> = { -readonly [Field in keyof T]: T[Field] };

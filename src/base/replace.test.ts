@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Call, type Fault, Machine } from "../torture/fault-files.ts";
-import { Random } from "../torture/random.ts";
-import { Scheduler } from "../torture/scheduler.ts";
+import { Random, Scheduler } from "../torture/scheduler.ts";
 import { readSmallFile, replaceFile, replaceFileDurably } from "./replace.ts";
 
 const [OLD, NEW] = ["old ".repeat(40), "new ".repeat(60)];

@@ -18,8 +18,7 @@ import { CAPTURE_LIMITS, type CaptureLimits } from "../base/limits.ts";
 import type { NewEntry } from "../model/entry.ts";
 import { Budget } from "./budget.ts";
 import { assistantEntry, type Gathering } from "./gathering.ts";
-import { Source } from "./source.ts";
-import { UnknownEvents } from "./unknown-events.ts";
+import { Source, UnknownEvents } from "./source.ts";
 import { badStream, incomplete, isObject } from "./wire.ts";
 
 /**

@@ -3,15 +3,102 @@
  */
 
 import type { VerbatimError } from "../base/errors.ts";
-import type { NewEntry } from "../model/entry.ts";
-import type { Budget } from "./budget.ts";
+import type { NewEntry, Part } from "../model/entry.ts";
+import type { Budget, Weighed } from "./budget.ts";
 import { type Capture, type CaptureOptions, type CaptureSession, capture } from "./capture.ts";
-import type { Gathering } from "./gathering.ts";
-import { ChatMessage } from "./openai-chat.ts";
+import { ChatChoice } from "./chat-choice.ts";
+import { assistantEntry, type Gathering } from "./gathering.ts";
 import { ResponseMessage } from "./openai-responses.ts";
-import type { OpenAIResult } from "./openai-result.ts";
+import { type OpenAIResult, type OpenAIUsage, usageOf } from "./openai-result.ts";
 import type { ByteStream } from "./source.ts";
-import type { JsonObject } from "./wire.ts";
+import {
+  badStream,
+  isIndex,
+  isObject,
+  type JsonObject,
+  nameOf,
+  other,
+  providerError,
+} from "./wire.ts";
+
+/**
+ * Collects the chunks of a chat completion into one message.
+ *
+ * - The choice with index 0 is the message. Others are kept after it, each as one `other` part.
+ * - A message is complete when every choice that began has a finish reason; its usage comes in a
+ *   later chunk, so only the end of the stream ends it. The last usage wins.
+ * - A choice is its deltas put together (`chat-choice.ts`); other data in chunks (log
+ *   probabilities, filter results, fingerprints) is passed on and not kept.
+ */
+class ChatMessage implements Gathering<OpenAIResult> {
+  readonly #budget: Budget;
+  readonly #choices = new Map<number, ChatChoice>();
+  #id: string | null = null;
+  #model: string | null = null;
+  #usage: Weighed<OpenAIUsage> | null = null;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  take(chunk: JsonObject): "unknown" | VerbatimError | null {
+    const { error, choices = [], usage } = chunk;
+    if (isObject(error) || (typeof error === "string" && error !== "")) {
+      const { code, type } = isObject(error) ? error : { code: null, type: null };
+      return providerError("openai", code ?? type, chunk);
+    }
+    // Azure's first chunk has neither, only the filter results of the prompt.
+    this.#id ??= nameOf("openai", chunk.id);
+    this.#model ??= nameOf("openai", chunk.model);
+    if (isObject(usage)) this.#usage = this.#budget.replace(this.#usage, usage);
+    if (!Array.isArray(choices)) throw badStream("openai", "choices is not a list");
+    if (chunk.choices === undefined && !isObject(usage)) return "unknown";
+    for (const choice of choices) this.#takeChoice(choice);
+    return null;
+  }
+
+  isWhole(): boolean {
+    const all = [...this.#choices.values()];
+    return this.#choices.has(0) && all.every(({ finishReason }) => finishReason !== null);
+  }
+
+  entry(isPartial: boolean): NewEntry | null {
+    if (this.#id === null && this.#choices.size === 0) return null;
+    const first = this.#choices.get(0);
+    const parts: Part[] = [...(first?.parts() ?? [])];
+    for (const [index, choice] of [...this.#choices].sort(([a], [b]) => a - b)) {
+      if (choice === first) continue;
+      const { finishReason: finish_reason } = choice;
+      parts.push(other({ type: "choice", index, finish_reason, message: choice.message() }));
+    }
+    const usage = usageOf(this.#usage?.copy ?? null);
+    const stopReason = first?.finishReason ?? null;
+    const said = { parts, model: this.#model, messageId: this.#id, stopReason, usage };
+    return assistantEntry(said, isPartial);
+  }
+
+  result(): OpenAIResult {
+    const first = this.#choices.get(0);
+    return {
+      blocks: first ? [first.message()] : [],
+      stopReason: first?.finishReason ?? null,
+      usage: this.#usage?.copy ?? null,
+    };
+  }
+
+  #takeChoice(choice: unknown): void {
+    if (!isObject(choice)) throw badStream("openai", "a choice is not an object");
+    const { index = 0, delta } = choice; // Some servers send one choice without an index.
+    if (!isIndex(index)) throw badStream("openai", "a choice has no index");
+    const known = this.#choices.get(index);
+    const gathered = known ?? new ChatChoice(this.#budget);
+    if (!known) this.#choices.set(index, gathered);
+    if (isObject(delta)) gathered.add(delta);
+    else if (delta !== null && delta !== undefined)
+      throw badStream("openai", "a delta is not an object");
+    gathered.finishReason = nameOf("openai", choice.finish_reason) ?? gathered.finishReason;
+  }
+}
 
 /**
  * Passes on the events of a chat completion or a response and appends its message to a session.

@@ -8,7 +8,7 @@
 import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import { type Io, OutputClosed, UsageError } from "../command/command.ts";
-import { safeText } from "../render/safe-text.ts";
+import { safeText } from "../render/text.ts";
 
 const COLUMNS_DEFAULT = 80;
 

@@ -3,10 +3,10 @@
 import { existsSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { errnoSentence, VerbatimError } from "../base/errors.ts";
-import { packageVersion } from "../base/node-package.ts";
+import { packageVersion } from "../base/node-host.ts";
 import { type CliCommand, type Io, OutputClosed, UsageError } from "../command/command.ts";
 import { RECORD_SOURCES } from "../dialects/commands.ts";
-import { safeText } from "../render/safe-text.ts";
+import { safeText } from "../render/text.ts";
 import { COMMANDS } from "./commands.ts";
 import { type ProcessIo, processIo } from "./process-io.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { EventText, type TextEvent } from "./event-text.ts";
+import { EventText, type TextEvent } from "./follow.ts";
 
 const TEXT =
   ':\n\nid: 7\n\nid: 9\nevent: entry\ndata: {"a":1}\n\nevent: two\r\ndata: x\r\ndata:  y\r\nid: 10\r\n\r\n' +

@@ -1,6 +1,6 @@
 /** Search shapes: results of searching, and of usage over all sessions, and their options. */
 
-import type { ToolUse, UsageRow } from "../model/usage-sums.ts";
+import type { ToolUse, UsageRow } from "../model/usage-once.ts";
 import {
   boolean,
   count,

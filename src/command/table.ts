@@ -5,7 +5,7 @@
  * characters; a double-width character only shifts the rest of its line.
  */
 
-import { safeLine } from "../render/safe-text.ts";
+import { safeLine } from "../render/text.ts";
 import type { Io, Run } from "./command.ts";
 import { jsonLine } from "./json-line.ts";
 

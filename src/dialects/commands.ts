@@ -4,7 +4,7 @@
  */
 
 import type { CliCommand, CommandGroup, CommandOption, Run } from "../command/command.ts";
-import { hookSource } from "./claude/door/hook-source.ts";
+import { hookSource } from "./claude/door/hook-arguments.ts";
 import { hooks } from "./claude/door/hooks-command.ts";
 import { stats } from "./rye/door/stats-command.ts";
 

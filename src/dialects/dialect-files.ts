@@ -12,8 +12,7 @@ import type { VerifyReport } from "../signing/judging/report.ts";
 import type { FilesProof } from "../signing/judging/verify-options.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import type { Trust } from "../signing/trust/trust.ts";
-import type { DerivedKind } from "./derived.ts";
-import type { DerivedFiles } from "./derived-files.ts";
+import type { DerivedFiles, DerivedKind } from "./derived-files.ts";
 
 /** What a dialect's files need to know about their store. */
 export interface StoreOfFiles {

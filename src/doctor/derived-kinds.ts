@@ -1,7 +1,7 @@
 /** Derived kinds: the derived files of each dialect, loaded once for all checks. */
 
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
-import type { DerivedKind } from "../dialects/derived.ts";
+import type { DerivedKind } from "../dialects/derived-files.ts";
 import type { DialectFiles } from "../dialects/dialect-files.ts";
 
 const FILES: ReadonlyMap<string, DialectFiles> = new Map(

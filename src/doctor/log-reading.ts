@@ -8,7 +8,7 @@
 
 import type { Directory, OpenFile } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
-import type { DerivedLook } from "../dialects/derived.ts";
+import type { DerivedLook } from "../dialects/derived-files.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { recognise } from "../dialects/recognise.ts";
 import { clipped, type Finding, type FoundAt, finding } from "../findings/finding.ts";

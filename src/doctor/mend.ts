@@ -7,7 +7,7 @@
  * may have repaired them, or the repair of the tail may have changed what is correct.
  */
 
-import type { DerivedKind, Patient } from "../dialects/derived.ts";
+import type { DerivedKind, Patient } from "../dialects/derived-files.ts";
 import { moveAside } from "../dialects/files/aside.ts";
 import { DIRECTORY_MODE, FILE_MODE } from "../findings/file-findings.ts";
 import type { Finding, FindingCode } from "../findings/finding.ts";

@@ -15,7 +15,7 @@ import { bareRow } from "../catalog/table.ts";
 import { DIALECT_NAMES, dialectNamed } from "../dialects/all.ts";
 import type { PinBook } from "../proof/pins.ts";
 import { Heads } from "../signing/heads/heads.ts";
-import { rootNames } from "../signing/heads/root-names.ts";
+import { rootNames } from "../signing/heads/session-head.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { type FoundStore, isStore, type Where } from "./find-stores.ts";
 

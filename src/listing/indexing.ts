@@ -21,7 +21,7 @@ import { isIndexed, type NewPiece, type SearchIndex } from "../catalog/search/se
 import type { FoundLog } from "../catalog/session-row.ts";
 import type { LogState } from "../catalog/table.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { listedAside } from "../dialects/listed-aside.ts";
+import { listedAside } from "../dialects/dialect.ts";
 import type { Session } from "../store/session.ts";
 import type { Store } from "../store/store.ts";
 import { SessionWindow } from "./session-window.ts";

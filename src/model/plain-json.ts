@@ -30,6 +30,11 @@ export function invalidEntry(
   );
 }
 
+/** Names the field and the fault, never the field's value. */
+export function refuseEntry(field: string, reason: string): never {
+  throw invalidEntry(field, reason);
+}
+
 /** Copies a value, and tracks the path of the current field. */
 export class PlainCopy {
   readonly #path: string[] = [];

@@ -1,7 +1,7 @@
 /** Findings: the list of what is wrong with a log, and its messages, which repeat no log text. */
 
 import { asciiJson } from "./checkpoint.ts";
-import type { KeyAnswer } from "./keys.ts";
+import type { KeyAnswer } from "./ed25519-keys.ts";
 import type { Finding, FindingCode, Verdict } from "./verdict.ts";
 
 /** Further findings are dropped, except the first of each code. */

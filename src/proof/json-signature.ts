@@ -18,6 +18,7 @@ import { fromBase64url, toBase64url, toHex, utf8 } from "./bytes.ts";
 import { canonicalTree, jsonTree } from "./canonical-json.ts";
 import type { Sign } from "./checkpoint.ts";
 import type { ProofCrypto } from "./crypto.ts";
+import type { KeyAnswer, KeyRefusal, Keys } from "./ed25519-keys.ts";
 import {
   isJsonMap,
   type JsonMap,
@@ -25,7 +26,6 @@ import {
   type JsonTree,
   parseJson,
 } from "./json-tree.ts";
-import type { KeyAnswer, KeyRefusal, Keys } from "./keys.ts";
 
 export const SIGNATURE_FIELD = "_signature";
 

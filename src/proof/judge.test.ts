@@ -6,8 +6,8 @@ import { testKey } from "../../test/signing/json-key.ts";
 import { proofCrypto as crypto } from "../../test/support/proof-crypto.ts";
 import { asciiJson, type CheckpointFacts, type Kind, writeCheckpoint } from "./checkpoint.ts";
 import { DeepJudge } from "./deep.ts";
+import type { KeyRefusal, Keys } from "./ed25519-keys.ts";
 import { Judge, type JudgeOptions } from "./judge.ts";
-import type { KeyRefusal, Keys } from "./keys.ts";
 import { Ledger } from "./ledger.ts";
 import { Walk } from "./walk.ts";
 

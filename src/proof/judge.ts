@@ -16,6 +16,7 @@ import { fromBase64url, fromHex, toHex, utf8 } from "./bytes.ts";
 import type { Checkpoint, Found, SignedHead } from "./checkpoint.ts";
 import type { Claim, LegacyCheckpoint } from "./claims.ts";
 import type { ProofCrypto, RunningHash } from "./crypto.ts";
+import type { KeyAnswer, Keys } from "./ed25519-keys.ts";
 import {
   FALSE_SIGNATURE,
   Findings,
@@ -26,7 +27,6 @@ import {
   refused,
 } from "./findings.ts";
 import { History, type KeyChange, type Link } from "./history.ts";
-import type { KeyAnswer, Keys } from "./keys.ts";
 import { type HandOver, Rotations } from "./rotations.ts";
 import type { Finding, FindingCode, SignedThrough } from "./verdict.ts";
 import type { WalkHandler } from "./walk.ts";

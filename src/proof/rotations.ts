@@ -12,8 +12,8 @@
 import { fromBase64url } from "./bytes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { ProofCrypto } from "./crypto.ts";
+import type { KeyAnswer, Keys } from "./ed25519-keys.ts";
 import { fpOf, kidOf, publicKeyFault } from "./ed25519-keys.ts";
-import type { KeyAnswer, Keys } from "./keys.ts";
 
 /** A key that was named as the next one, and signed the checkpoint that followed. */
 export interface HandOver {

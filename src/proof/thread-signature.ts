@@ -24,6 +24,7 @@ import { assert } from "../base/errors.ts";
 import { idSegments } from "../base/ids.ts";
 import { fromBase64url, toBase64url, utf8 } from "./bytes.ts";
 import { jsonTree } from "./canonical-json.ts";
+import type { Keys } from "./ed25519-keys.ts";
 import {
   type Doubted,
   doubted,
@@ -40,7 +41,6 @@ import {
   type Vouched,
 } from "./json-signature.ts";
 import { isJsonMap, type JsonMap, JsonNumber, type JsonTree, parseJson } from "./json-tree.ts";
-import type { Keys } from "./keys.ts";
 
 export const SIGNATURE2_FIELD = "_signature2";
 

@@ -6,13 +6,12 @@
  * EM2  A value within a line stays on it: a tool's name cannot begin a heading.
  * - "" means that the entry has nothing to show; callers count these.
  *
- * Control characters pass through: `safe-text.ts` removes what a terminal must not see.
+ * Control characters pass through: `text.ts` removes what a terminal must not see.
  */
 
 import type { Entry, Part, Usage } from "../model/entry.ts";
-import { blockTexts, imageLabel } from "./block-text.ts";
-import { indentedJson } from "./json-text.ts";
 import { blockName, durationOf, isEmpty, speakerName, usageOf } from "./phrases.ts";
+import { blockTexts, imageLabel, indentedJson } from "./text.ts";
 
 export interface EntryMarkdownOptions {
   /** Print the model's thinking. Default: false. */

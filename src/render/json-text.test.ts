@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { indentedJson, jsonText } from "./json-text.ts";
+import { indentedJson, jsonText } from "./text.ts";
 
 test("JSON is the same as by JSON.stringify, compact and indented", () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { safeLine, safeText } from "./safe-text.ts";
+import { safeLine, safeText } from "./text.ts";
 
 /** Characters that must never reach a terminal, defined a second time in another way. */
 function isActing(code: number): boolean {

@@ -4,7 +4,7 @@
  * state for it.
  */
 
-import { jsonText } from "../render/json-text.ts";
+import { jsonText } from "../render/text.ts";
 
 export interface BrokenCall {
   readonly callId: string | null;

@@ -12,7 +12,7 @@
 
 import type { Aside, Part } from "../model/entry.ts";
 import { CallPairing, opensTurn } from "../model/pairing.ts";
-import { jsonText } from "../render/json-text.ts";
+import { jsonText } from "../render/text.ts";
 import type { VerifiedEntry } from "../verifying/verified-entries.ts";
 import { brokenCallIn } from "./broken-call.ts";
 import { CallIds, toolName } from "./call-names.ts";

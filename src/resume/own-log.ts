@@ -8,6 +8,11 @@
  * - Held entries count against the limit, as in taken-back.ts (TB1).
  */
 
+import { relative } from "node:path";
+import type { LockHolder } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { writerOf } from "../log/lock.ts";
+import { openPlace } from "../log/place.ts";
 import type { Aside } from "../model/entry.ts";
 import type { VerifiedEntry } from "../verifying/verified-entries.ts";
 import type { Dialect } from "./fork/fork.ts";
@@ -64,5 +69,28 @@ export class OwnLog {
 
   #asideOf({ native }: VerifiedEntry, isSubagents: boolean): Aside | null {
     return this.#dialect.asideOf?.(native, this.#id, isSubagents) ?? null;
+  }
+}
+
+/**
+ * Whether another process is writing a session, for code that continues from it.
+ *
+ * Between two appends only `exclusive` writers are visible: a `shared` writer holds the lock only
+ * during each append.
+ *
+ * The writer of the log, as its lock file names it; null when there is none, or it is this process.
+ */
+export async function otherWriterOf(
+  host: Host,
+  { root, path }: { readonly root: string; readonly path: string },
+): Promise<LockHolder | null> {
+  const place = await openPlace(host, relative(root, path), { create: false, root });
+  try {
+    const holder = await writerOf(place.directory, place.name);
+    const { pid, started } = host.process;
+    const isOurs = holder !== null && holder !== "unknown" && holder.pid === pid;
+    return isOurs && holder.started === started ? null : holder;
+  } finally {
+    place.directory.close();
   }
 }

@@ -9,7 +9,7 @@
  * - No text of the conversation is repeated here: only lines, offsets, ids and counts.
  */
 
-import type { Draft } from "../base/draft.ts";
+import type { Draft } from "../base/files.ts";
 import type { SignedHead } from "../proof/checkpoint.ts";
 import type { Policy } from "../signing/judging/policy.ts";
 

@@ -1,7 +1,7 @@
 /** Result content: a tool's output as content for a model. */
 
 import type { Part } from "../model/entry.ts";
-import { jsonText } from "../render/json-text.ts";
+import { jsonText } from "../render/text.ts";
 import type { Content } from "./conversation.ts";
 import { type Image, imageIn, isFile } from "./image.ts";
 import { SILENT_FAILURE } from "./phrases.ts";

@@ -24,10 +24,10 @@ import {
   type VerifiedSession,
 } from "../verifying/verified-entries.ts";
 import { withAdvice } from "./advice.ts";
-import { otherWriterOf } from "./being-written.ts";
 import { Compacted } from "./compacted.ts";
+import { entriesUpTo } from "./conversation.ts";
 import { agentIn, type Native } from "./fork/fork.ts";
-import { OwnLog } from "./own-log.ts";
+import { OwnLog, otherWriterOf } from "./own-log.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { RepairReport, TargetName } from "./repair-report.ts";
 import type { Prompt } from "./settle.ts";
@@ -37,7 +37,6 @@ import { type AnthropicMessage, anthropic } from "./targets/anthropic.ts";
 import { type ChatMessage, openaiChat } from "./targets/openai-chat.ts";
 import { openaiResponses, type ResponsesItem } from "./targets/openai-responses.ts";
 import type { Target } from "./targets/target.ts";
-import { entriesUpTo } from "./up-to-turn.ts";
 
 /** The messages of each target. */
 export interface TargetMessages {
@@ -48,7 +47,7 @@ export interface TargetMessages {
 }
 
 export interface ResumeOptions<Name extends TargetName = TargetName>
-  extends Pick<OpenVerifiedOptions, "root" | "dialect" | "requirePin" | "profile"> {
+  extends Pick<OpenVerifiedOptions, "root" | "dialect" | "requiresPin" | "profile"> {
   /** The provider of the request. */
   readonly for: Name;
   /** Default: the user's settings, else `strict`. */
@@ -192,15 +191,15 @@ async function openGate(
   options: ResumeOptions,
   pipeline: Pipeline,
 ): Promise<VerifiedSession> {
-  const { policy, allowUnsigned = false, requirePin = false, profile } = options;
+  const { policy, allowUnsigned = false, requiresPin = false, profile } = options;
   try {
     return await openVerifiedSession(host, name, {
       ...(root === undefined ? {} : { root }),
       ...(dialect === undefined ? {} : { dialect }),
       ...(policy === undefined ? {} : { policy }),
       ...(profile === undefined ? {} : { profile }),
-      requirePin,
-      allowUnsigned,
+      requiresPin,
+      admitsUnsigned: allowUnsigned,
       restoresSpilled: true,
       onBadLine: (bad) => pipeline.addBadLine(bad),
     });

@@ -3,7 +3,7 @@
 import type { Demo } from "../demo/demo.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
 import type { TokenGate } from "./auth/gate.ts";
-import type { AnswerRoom } from "./http/answer-room.ts";
+import type { AnswerRoom } from "./http/answer.ts";
 import type { BodyRoom } from "./http/body.ts";
 import type { Front } from "./http/front.ts";
 import type { Semaphore } from "./http/semaphore.ts";

@@ -1,8 +1,8 @@
 /** Pages: the welcome page, health and metrics. */
 
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerContext } from "./context.ts";
-import { answerJson, answerText, newHeaders } from "./http/answer.ts";
+import { answer, answerJson, answerText, newHeaders } from "./http/answer.ts";
 import { STREAM_ROOT } from "./http/target.ts";
 import { METRICS_TYPE } from "./metrics/registry.ts";
 
@@ -70,4 +70,23 @@ export function answerMetrics(context: ServerContext, response: ServerResponse):
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");
   answerText(response, 200, METRICS_TYPE, text, headers);
+}
+
+/** Whether the demo is shown, and the request that removes it. */
+export function answerDemo(
+  { demo }: ServerContext,
+  { method }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const headers = newHeaders();
+  headers.push("Cache-Control", "no-store");
+  if (method === "GET" || method === "HEAD") {
+    answerJson(response, 200, { isShown: demo.isShown }, headers);
+  } else if (method === "DELETE") {
+    demo.remove();
+    answer(response, 204, headers);
+  } else {
+    headers.push("Allow", "GET, HEAD, DELETE, OPTIONS");
+    answer(response, 405, headers);
+  }
 }

@@ -7,7 +7,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../base/errors.ts";
 import type { ServerContext } from "./context.ts";
-import { answerDemo } from "./demo/route.ts";
 import { answerError, answerJson, errorBody } from "./http/answer.ts";
 import { answerTooLarge } from "./http/body.ts";
 import type { Handler } from "./http/front.ts";
@@ -15,7 +14,7 @@ import { Origins } from "./http/origin.ts";
 import type { RequestTrack } from "./http/request-track.ts";
 import { rawPath, STREAM_ROOT, streamPathOf } from "./http/target.ts";
 import { answerOpenApi, OPENAPI_PATH } from "./openapi.ts";
-import { answerHealth, answerMetrics, answerReady, answerWelcome } from "./pages.ts";
+import { answerDemo, answerHealth, answerMetrics, answerReady, answerWelcome } from "./pages.ts";
 import { handleSessions, SESSIONS_ROOT } from "./sessions/route.ts";
 import { handleOverSessions, isOverSessions } from "./sessions/search.ts";
 import { handleStream } from "./streams/stream-routes.ts";

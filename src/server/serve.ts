@@ -12,12 +12,15 @@ import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { demoRoot } from "../base/node-places.ts";
 import { Demo } from "../demo/demo.ts";
+import { openLocalStore } from "../streams/local-store.ts";
+import { loadStreamSigner } from "../streams/signing/signing-user.ts";
+import type { StreamSigner } from "../streams/signing/stream-signing.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
 import { TokenGate } from "./auth/gate.ts";
 import { tokenFilePath } from "./auth/token-file.ts";
 import { validTokens } from "./auth/tokens.ts";
 import type { ServerContext } from "./context.ts";
-import { AnswerRoom } from "./http/answer-room.ts";
+import { AnswerRoom } from "./http/answer.ts";
 import { BodyRoom } from "./http/body.ts";
 import { Front } from "./http/front.ts";
 import type { RequestRecord } from "./http/request-track.ts";
@@ -221,4 +224,38 @@ function sweepNowAndThen({ store, settings, onFault }: ServerContext): () => Pro
     clearInterval(timer);
     await sweeping;
   };
+}
+
+/**
+ * Opens the store, recovers it, and serves it.
+ *
+ * Opens the store in `dataDirectory`, recovering what a crash left there, and serves it.
+ *
+ * @example
+ * const server = await startServer({ dataDirectory: "./streams", port: 0 });
+ * await fetch(`${server.url}/v1/stream/chat/1`, { method: "PUT" });
+ * await server.close();
+ */
+export async function startServer(options: ServeOptions): Promise<RunningServer> {
+  const front = await openFront(options); // Before recovery, which can take a while.
+  const { metrics } = front;
+  const { queuedAppendsMax, queuedBytesMax } = { ...SERVER_SETTINGS, ...options };
+  const startedMs = performance.now();
+  const open = async () =>
+    openLocalStore({
+      dataDirectory: options.dataDirectory,
+      limits: { queueRequestsMax: queuedAppendsMax, queueBytesMax: queuedBytesMax },
+      signing: options.sign === true ? await signerOf(options) : undefined,
+      onBatch: (report) => metrics.batch(report),
+    });
+  const store = await open().catch(async (error: unknown) => {
+    await front.close(0);
+    throw error;
+  });
+  metrics.recoverySeconds = (performance.now() - startedMs) / 1000;
+  return serveStore(store, options, front);
+}
+
+function signerOf({ onFault = () => {} }: ServeOptions): Promise<StreamSigner> {
+  return loadStreamSigner(nodeHost, (warning) => onFault("signing", warning));
 }

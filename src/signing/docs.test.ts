@@ -11,9 +11,15 @@ import { fpOf, kidOf, publicKeyPem } from "../proof/ed25519-keys.ts";
 import { policyFor, readProjectPolicies, readUserPolicy } from "./judging/policy.ts";
 import { nodeCrypto } from "./keys/node-crypto.ts";
 import { PEM_BYTES_MAX, parsePublicPem } from "./keys/pem.ts";
-import { GLOB_CHARS_MAX, globMatches } from "./trust/session-glob.ts";
 import { Trust } from "./trust/trust.ts";
-import { GLOBS_MAX, OWNER_CHARS_MAX, PURPOSES, REASON_CHARS_MAX } from "./trust/trust-entry.ts";
+import {
+  GLOB_CHARS_MAX,
+  GLOBS_MAX,
+  globMatches,
+  OWNER_CHARS_MAX,
+  PURPOSES,
+  REASON_CHARS_MAX,
+} from "./trust/trust-entry.ts";
 import {
   changeTrustFile,
   ENTRIES_MAX,

@@ -11,12 +11,7 @@
 
 import { Catalog } from "../catalog/catalog.ts";
 import { eachLog, type Unreadable } from "../catalog/find.ts";
-import {
-  lineOf,
-  type RowLine,
-  rowOf,
-  type SessionSort,
-} from "../catalog/session-row.ts";
+import { lineOf, type RowLine, rowOf, type SessionSort } from "../catalog/session-row.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import type { SessionStatus } from "../model/summary.ts";
 import type { ListOptions, SessionSummary } from "./published.ts";

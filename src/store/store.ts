@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { packageVersion } from "../base/node-package.ts";
+import { packageVersion } from "../base/node-host.ts";
 import { catalogPath as defaultCatalogPath } from "../base/node-places.ts";
 import { DEFAULT_DIALECT, type DialectName, dialectNamed, hostOf } from "../dialects/all.ts";
 import type { DerivedFiles } from "../dialects/derived-files.ts";
@@ -80,7 +80,7 @@ export class Store implements Published {
     return session;
   }
 
-  /** Like `create`, but the id is taken and nothing is written yet (whole-session.ts). */
+  /** Like `create`, but the id is taken and nothing is written yet (`createWhole`). */
   async begin(options: BeginOptions): Promise<Session> {
     checkBeginOptions(options);
     const agent = options.agent ?? this.#options.agent ?? null;

@@ -7,8 +7,8 @@
 import type { Host } from "../base/host.ts";
 import { SummaryFold } from "../catalog/summary.ts";
 import { dialectNamed } from "../dialects/all.ts";
+import { listedAside } from "../dialects/dialect.ts";
 import type { Standing } from "../dialects/dialect-files.ts";
-import { listedAside } from "../dialects/listed-aside.ts";
 import type { Summary } from "../model/summary.ts";
 import type { Session } from "./session.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { isJsonType, sameType } from "./content-type.ts";
+import { isJsonType, sameType } from "./json-messages.ts";
 
 test("a stream is JSON by its media type, in any case and with any parameters", () => {
   for (const type of ["application/json", "Application/JSON", "application/json; charset=utf-8"]) {

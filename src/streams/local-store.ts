@@ -9,22 +9,22 @@
 import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
 import { assert } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
 import { OPEN_LOG_FILES_MAX } from "../base/limits.ts";
 import { nodeHost } from "../base/node-host.ts";
 import type { Batch } from "./commit/batch.ts";
-import { Committer } from "./commit/committer.ts";
+import { type BatchReport, type CommitLimits, Committer } from "./commit/committer.ts";
 import {
   decideAppend,
   decideExpire,
   decideRemove,
+  decideSign,
   livingStream,
   notFound,
 } from "./commit/decide.ts";
 import { type Creating, decideCreate } from "./commit/decide-create.ts";
-import { decideSign } from "./commit/decide-sign.ts";
-import { PublishedStreams } from "./commit/published-streams.ts";
+import { PublishedStreams, Watchers } from "./commit/published-streams.ts";
 import { headOf, type StreamState } from "./commit/stream-state.ts";
-import { Watchers } from "./commit/watchers.ts";
 import { Checkpoints } from "./journal/checkpoint.ts";
 import {
   type DataDirectory,
@@ -32,17 +32,19 @@ import {
   openDataDirectory,
 } from "./journal/data-directory.ts";
 import { Upkeep } from "./journal/upkeep.ts";
-import { CHECKPOINT_BYTES, COMMIT_LIMITS, type LocalStoreOptions } from "./local-store-options.ts";
 import { IndexBacklog, ROWS_WAITING_MAX } from "./lookup/index-backlog.ts";
 import { formatOffset, type OffsetToken } from "./offset-token.ts";
-import { CheckedFiles } from "./reading/checked-files.ts";
 import { placeIn } from "./reading/forks.ts";
-import { HandlePool } from "./reading/handle-pool.ts";
-import { ReadAhead } from "./reading/read-ahead.ts";
-import { StreamReader } from "./reading/stream-reader.ts";
+import { CheckedFiles, HandlePool } from "./reading/handle-pool.ts";
+import { ReadAhead, StreamReader } from "./reading/stream-reader.ts";
 import type { Agree } from "./signing/signed-stream.ts";
 import { namesOfData } from "./signing/signing-user.ts";
-import { SIGNING_CADENCE, StreamSigning } from "./signing/stream-signing.ts";
+import {
+  SIGNING_CADENCE,
+  type SigningCadence,
+  type StreamSigner,
+  StreamSigning,
+} from "./signing/stream-signing.ts";
 import { checkStreamPath } from "./stream-path.ts";
 import type {
   Appended,
@@ -56,6 +58,49 @@ import type {
   StreamMessage,
   StreamStore,
 } from "./stream-store.ts";
+
+const MIB = 1024 * 1024;
+
+/** Options of a local store, and the limits that apply by default. */
+export interface LocalStoreOptions {
+  /** Created if it is missing. */
+  readonly dataDirectory: string;
+  readonly host?: Host | undefined;
+  /** Where `streams.db` is, if not in the data directory. */
+  readonly indexPath?: string | undefined;
+  /** How many log files stay open. */
+  readonly openFilesMax?: number | undefined;
+  /** How many stream states are kept in memory. */
+  readonly statesMax?: number | undefined;
+  /** How many rows may wait before they are written to `streams.db`. */
+  readonly indexRowsMax?: number | undefined;
+  /** Size and age of the journal that start a checkpoint. */
+  readonly checkpointBytes?: number | undefined;
+  readonly checkpointMs?: number | undefined;
+  /** How long the bytes of deleted streams are kept. */
+  readonly keepDeletedMs?: number | undefined;
+  /** Signs appended data some time after the append. Default: nothing is signed. */
+  readonly signing?: StreamSigner | undefined;
+  readonly signingCadence?: Partial<SigningCadence> | undefined;
+  readonly limits?: Partial<CommitLimits> | undefined;
+  /** Called for each durable batch, for metrics. */
+  readonly onBatch?: ((report: BatchReport) => void) | undefined;
+  /** The time of day, in milliseconds. */
+  readonly now?: (() => number) | undefined;
+  /** Returns sixteen hexadecimal digits that were never used before. */
+  readonly newId?: (() => string) | undefined;
+  /** Progress, in bytes of `meta.jsonl`, while `streams.db` is rebuilt. */
+  readonly onRebuild?: ((done: number, of: number) => void) | undefined;
+}
+
+const CHECKPOINT_BYTES = 64 * MIB;
+
+const COMMIT_LIMITS: CommitLimits = {
+  batchRequestsMax: 1024,
+  batchBytesMax: 16 * MIB,
+  queueRequestsMax: 64 * 1024,
+  queueBytesMax: 256 * MIB,
+};
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

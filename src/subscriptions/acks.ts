@@ -9,8 +9,8 @@
 import { type OffsetToken, parseOffset } from "../streams/offset-token.ts";
 import type { Link, LinkChanges, LinkedStream } from "./links.ts";
 import { expired } from "./phase.ts";
-import { refused } from "./refusal.ts";
 import type { Subscription } from "./subscription.ts";
+import { refused } from "./subscription.ts";
 import { judgeToken } from "./tokens.ts";
 
 /** Proof that the sender holds the current wake. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { webhookConfig } from "../../test/support/subscribing.ts";
-import { StreamEnds } from "./ends.ts";
-import { Followers } from "./followers.ts";
+import { Followers } from "./followed.ts";
+import { StreamEnds } from "./links.ts";
 import { Subscription } from "./subscription.ts";
 
 test("who follows a stream is known anew when subscriptions come, go or change a link", () => {

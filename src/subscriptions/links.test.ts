@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { formatOffset, type OffsetToken } from "../streams/offset-token.ts";
 import type { StreamHead } from "../streams/stream-store.ts";
-import { StreamEnds } from "./ends.ts";
-import { Links } from "./links.ts";
+import { Links, StreamEnds } from "./links.ts";
 
 const at = (bytes: number, readSeq = 0): OffsetToken => formatOffset(readSeq, bytes);
 

@@ -15,10 +15,9 @@
 
 import type { OffsetToken } from "../streams/offset-token.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
-import type { SubscriptionConfig } from "./config.ts";
-import type { StreamEnds } from "./ends.ts";
-import type { Link, LinkChanges } from "./links.ts";
+import type { Link, LinkChanges, StreamEnds } from "./links.ts";
 import type { Phase } from "./phase.ts";
+import type { SubscriptionConfig } from "./subscription.ts";
 import { Subscription } from "./subscription.ts";
 
 const PREFIX = "subscription/";

@@ -3,7 +3,7 @@ import { refusal } from "../../test/support/refusal.ts";
 import { PULL, Subscribing, webhookConfig } from "../../test/support/subscribing.ts";
 import { SUBSCRIPTION_LIMITS } from "../base/limits.ts";
 import { formatOffset } from "../streams/offset-token.ts";
-import type { SubscriptionConfig } from "./config.ts";
+import type { SubscriptionConfig } from "./subscription.ts";
 
 const ZERO = formatOffset(0, 0);
 

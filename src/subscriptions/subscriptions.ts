@@ -14,14 +14,19 @@
 import { SUBSCRIPTION_LIMITS } from "../base/limits.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
 import { type AckRequest, ackedLinks, type Fence, requireHolder } from "./acks.ts";
-import { configHash, type SubscriptionConfig } from "./config.ts";
 import { FollowedStreams } from "./followed.ts";
 import type { Link } from "./links.ts";
 import { claimed, expired, extended, finished } from "./phase.ts";
 import { SubscriptionRecords } from "./records.ts";
-import { notFound, refused } from "./refusal.ts";
-import { newlyNamed, requireType } from "./requirements.ts";
-import { Subscription } from "./subscription.ts";
+import {
+  configHash,
+  newlyNamed,
+  notFound,
+  refused,
+  requireType,
+  Subscription,
+  type SubscriptionConfig,
+} from "./subscription.ts";
 import { type SubscriptionHost, type WakeNotice, Waking, type WakingOptions } from "./waking.ts";
 
 export interface SubscriptionsOptions extends Pick<WakingOptions, "host" | "deliver" | "onFault"> {

@@ -16,6 +16,7 @@ import { InFlight } from "../base/in-flight.ts";
 import { SUBSCRIPTION_LIMITS } from "../base/limits.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
 import { acknowledged } from "./acks.ts";
+import { isMissing } from "./followed.ts";
 import type { LinkChanges, LinkedStream } from "./links.ts";
 import {
   dueAtMs,
@@ -31,7 +32,6 @@ import {
 import type { SubscriptionRecords } from "./records.ts";
 import type { Attempt, Subscription, SubscriptionIdentity } from "./subscription.ts";
 import { mintToken, TOKEN_MS_MAX } from "./tokens.ts";
-import { appendWakeEvent } from "./wake-event.ts";
 
 /** What a woken worker receives. */
 export interface WakeNotice {
@@ -296,5 +296,43 @@ export class Waking {
       const links = acknowledged(subscription, notice.streams);
       await records.commit(subscription, { links, phase: this.next(subscription, links) });
     }
+  }
+}
+
+type WakeStreamStore = Pick<StreamStore, "head" | "append" | "touch">;
+
+/**
+ * The messages that a pull-wake subscription writes to its wake stream.
+ *
+ * Appends the event of the current wake, unless it is already there: the generation is the
+ * producer's epoch, so retries leave it in the stream once. False if the stream does not exist or
+ * is closed; the application creates it.
+ */
+async function appendWakeEvent(
+  store: WakeStreamStore,
+  { id, uid, config, phase, links }: Subscription,
+  nowMs: number,
+): Promise<boolean> {
+  const path = config.wakeStream ?? "";
+  const event = JSON.stringify({
+    type: "wake",
+    subscription_id: id,
+    stream: links.firstPending?.slice(1) ?? "",
+    generation: phase.generation,
+    ts: nowMs,
+  });
+  try {
+    const { isJson, contentType } = await store.head(path);
+    const { outcome } = await store.append(path, {
+      body: Buffer.from(isJson ? event : `${event}\n`),
+      contentType,
+      producer: { id: `subscription/${uid}`, epoch: phase.generation, seq: 0 },
+      close: false,
+    });
+    store.touch(path);
+    return outcome === "appended" || outcome === "duplicate";
+  } catch (cause) {
+    if (isMissing(cause)) return false;
+    throw cause;
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { DirectoryNode, FileNode } from "./fault-disk.ts";
-import { Random } from "./random.ts";
+import { Random } from "./scheduler.ts";
 
 const PAGE = 64;
 const contents = (file: FileNode): string => {

@@ -11,7 +11,7 @@
  * failure once; a handle opened later never reports it. (Linux does this since 4.13.)
  */
 
-import type { Random } from "./random.ts";
+import type { Random } from "./scheduler.ts";
 
 const SECTOR_BYTES = 16;
 

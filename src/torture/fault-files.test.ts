@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { Machine } from "./fault-files.ts";
-import { Random } from "./random.ts";
-import { Scheduler } from "./scheduler.ts";
+import { Random, Scheduler } from "./scheduler.ts";
 
 test("a promise resolved before a kill does not call back after it", async () => {
   const random = new Random(1);

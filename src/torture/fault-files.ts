@@ -9,8 +9,7 @@
 import type { Directory, Files, OpenFile, OpenMode } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { DirectoryNode, FileNode } from "./fault-disk.ts";
-import type { Random } from "./random.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Random, Scheduler } from "./scheduler.ts";
 
 export const STARTED = "2026-01-01T00:00:00.000Z";
 

@@ -10,8 +10,8 @@ import type { Turn } from "../log/turn.ts";
 import { LogWriter } from "../log/writer.ts";
 import type { Episode, Kind, Subject } from "./episode.ts";
 import type { Call, Process } from "./fault-files.ts";
-import { FollowerWatch } from "./follower-watch.ts";
 import { Ledger } from "./ledger.ts";
+import { FollowerWatch } from "./stream-checks.ts";
 
 const DIRECTORY = "/logs";
 const NAME = "log.jsonl";

@@ -1,6 +1,6 @@
 /** Stream operations: random requests to a store, correct and incorrect ones. */
 
-import type { Random } from "./random.ts";
+import type { Random } from "./scheduler.ts";
 import { type Operation, type OracleTurn, type StreamOracle, tokenAt } from "./stream-oracle.ts";
 
 const PATHS = ["/a", "/b/c", "/b__c", "/d"] as const;

@@ -10,7 +10,7 @@
 import { VerbatimError } from "../base/errors.ts";
 import type { LocalStore } from "../streams/local-store.ts";
 import type { Process } from "./fault-files.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "./scheduler.ts";
 import { differenceOf } from "./stream-checks.ts";
 import { StreamOperations } from "./stream-operations.ts";
 import { type Operation, StreamOracle } from "./stream-oracle.ts";

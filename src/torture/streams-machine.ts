@@ -13,7 +13,7 @@ import { type LocalStore, openLocalStore } from "../streams/local-store.ts";
 import type { OffsetToken } from "../streams/offset-token.ts";
 import type { CreateRequest } from "../streams/stream-store.ts";
 import type { Machine, Process } from "./fault-files.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "./scheduler.ts";
 import type { Operation } from "./stream-oracle.ts";
 
 export const DATA = "/data";

@@ -15,7 +15,7 @@ import type { Checkpoint, EnvelopeName } from "../proof/checkpoint.ts";
 import type { Claim } from "../proof/claims.ts";
 import { envelopeOf, hasSidecar } from "../proof/envelopes.ts";
 import { Walk } from "../proof/walk.ts";
-import { SidecarOrder } from "../signing/judging/sidecar-order.ts";
+import { SidecarOrder } from "../signing/judging/inspect-sidecar.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { openSidecar } from "../signing/writing/session-files.ts";
 import type { Session } from "../store/session.ts";

@@ -11,7 +11,7 @@ import type { Found, NamedSession, RootNames } from "../signing/heads/heads.ts";
 import type { Remembered, VerifyOptions } from "../signing/judging/verify-options.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import type { Trust } from "../signing/trust/trust.ts";
-import { transcriptKeys } from "../signing/trust/trusted-keys.ts";
+import { transcriptKeys } from "../signing/trust/trust.ts";
 import { namesOfData } from "../streams/signing/signing-user.ts";
 import type { StreamJudging } from "./judge-streams.ts";
 
@@ -48,7 +48,7 @@ export interface UserTrust {
 
 export function streamJudgingBy(
   user: UserTrust,
-  flags: Pick<VerifyOptions, "isDeep" | "requirePin">,
+  flags: Pick<VerifyOptions, "isDeep" | "requiresPin">,
 ): StreamJudging {
   return {
     optionsFor: ({ id }, names): VerifyOptions => {

@@ -26,9 +26,9 @@ import { judgeOpen } from "../signing/judging/verify.ts";
 import type { VerifyOptions } from "../signing/judging/verify-options.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
-import { openOrEmpty } from "../streams/journal/empty-file.ts";
+import { openOrEmpty } from "../streams/journal/data-directory.ts";
 import { contradictions, forkFault } from "../streams/signing/signed-claims.ts";
-import { type SignedStreamLog, signedLogOf } from "../streams/signing/signed-log.ts";
+import { type SignedStreamLog, signedLogOf } from "../streams/signing/stream-files.ts";
 
 /** What streams are judged by. */
 export interface StreamJudging {

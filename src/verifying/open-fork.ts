@@ -11,13 +11,13 @@ import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { hostOf } from "../dialects/all.ts";
 import { STREAMS } from "../proof/envelopes.ts";
+import { changedWhileRead } from "../signing/judging/inspect.ts";
 import {
   type OpenVerifiedOptions,
   openJudged,
   Pieces,
   type VerifiedLog,
 } from "../signing/judging/open-verified.ts";
-import { changedWhileRead } from "../signing/judging/read-counted.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import { knownStreams } from "../streams/reading/known-streams.ts";

@@ -24,7 +24,7 @@ import type { Head } from "../proof/pin.ts";
 import { findingOf } from "../proof/verdict.ts";
 import { readHead } from "../signing/heads/session-head.ts";
 import { unreadableReport } from "../signing/judging/assemble.ts";
-import { changedWhileRead } from "../signing/judging/read-counted.ts";
+import { changedWhileRead } from "../signing/judging/inspect.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
 import { verifyLog } from "../signing/judging/verify.ts";
 import type { VerifyOptions } from "../signing/judging/verify-options.ts";
@@ -35,7 +35,7 @@ import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 export interface VerifierOptions extends JudgingOptions {
   readonly where: Where;
   readonly isDeep?: boolean;
-  readonly requirePin?: boolean;
+  readonly requiresPin?: boolean;
   readonly isLegacyProfile?: boolean;
   /** Pin the heads of verified sessions. */
   readonly pins?: boolean;
@@ -130,13 +130,13 @@ export class SessionVerifier {
     target: SessionLog,
     onProgress: (bytes: number, of: number) => void,
   ): Promise<VerifyOptions> {
-    const { isDeep, requirePin, isLegacyProfile } = this.#options;
+    const { isDeep, requiresPin, isLegacyProfile } = this.#options;
     const size = sizeOf(join(target.root, target.logId));
     let done = 0;
     return {
       ...(await this.judging.optionsFor(target)),
       isDeep: isDeep === true,
-      requirePin: requirePin === true,
+      requiresPin: requiresPin === true,
       isLegacyProfile: isLegacyProfile === true,
       onProgress: (bytes) => {
         done += bytes;

@@ -13,8 +13,7 @@ import { judgeJson, SIGNATURE_FIELD, signJsonValue } from "../proof/json-signatu
 import { isJsonMap, parseJson } from "../proof/json-tree.ts";
 import { loadSigner } from "../signing/keys/keys.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
-import { Trust } from "../signing/trust/trust.ts";
-import { threadKeys } from "../signing/trust/trusted-keys.ts";
+import { Trust, threadKeys } from "../signing/trust/trust.ts";
 
 export interface JsonIntegrity {
   /** Unaltered, and signed by a key that the user trusts. */

@@ -19,12 +19,11 @@ import {
   type RootNames,
   rememberedIn,
 } from "../signing/heads/heads.ts";
-import { rootNames } from "../signing/heads/root-names.ts";
+import { rootNames } from "../signing/heads/session-head.ts";
 import type { FilesProof, Remembered, VerifyOptions } from "../signing/judging/verify-options.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../signing/session-log.ts";
-import { Trust } from "../signing/trust/trust.ts";
-import { transcriptKeys } from "../signing/trust/trusted-keys.ts";
+import { Trust, transcriptKeys } from "../signing/trust/trust.ts";
 
 export interface JudgingOptions {
   /** A file of exported heads to use as well. */

@@ -23,12 +23,12 @@ import { unreadableReport } from "../signing/judging/assemble.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
 import type { VerifyOptions } from "../signing/judging/verify-options.ts";
 import { sidecarOf } from "../signing/session-log.ts";
+import { lockUnused } from "../streams/journal/data-directory.ts";
 import { bytesNotIn } from "../streams/journal/journal-left.ts";
 import { scanJournal } from "../streams/journal/journal-scan.ts";
 import { MetaFile } from "../streams/journal/meta-file.ts";
-import { lockUnused } from "../streams/journal/unused-directory.ts";
-import { type SignedStreamLog, signedLogOf } from "../streams/signing/signed-log.ts";
 import { namesOfData } from "../streams/signing/signing-user.ts";
+import { type SignedStreamLog, signedLogOf } from "../streams/signing/stream-files.ts";
 import { logFileName } from "../streams/stream-path.ts";
 import {
   type JudgeParts,

@@ -66,7 +66,6 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
 export const DIALECT_PARTS: Readonly<Record<string, string>> = {
   "dialect.ts": "dialects/interface",
   "dialect-files.ts": "dialects/interface",
-  "derived.ts": "dialects/interface",
   "derived-files.ts": "dialects/interface",
   "native.ts": "dialects/interface",
   "recording.ts": "dialects/interface",

@@ -1,8 +1,7 @@
 /** Failing machine: a simulated machine on which one chosen call to the disk fails, once. */
 
 import { type Call, type Fault, Machine, type Process } from "../../src/torture/fault-files.ts";
-import { Random } from "../../src/torture/random.ts";
-import { Scheduler } from "../../src/torture/scheduler.ts";
+import { Random, Scheduler } from "../../src/torture/scheduler.ts";
 
 /** Which call fails, counted from 0, and how; null for none. */
 export type Failing = { readonly call: number; readonly fault: Fault } | null;

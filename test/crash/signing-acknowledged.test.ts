@@ -12,8 +12,7 @@ import { test } from "vitest";
 import type { NewEntry } from "../../src/model/entry.ts";
 import { hasSidecar } from "../../src/proof/envelopes.ts";
 import { type Call, type Fault, Machine, type Process } from "../../src/torture/fault-files.ts";
-import { Random } from "../../src/torture/random.ts";
-import { Scheduler } from "../../src/torture/scheduler.ts";
+import { Random, Scheduler } from "../../src/torture/scheduler.ts";
 import { SignedMachine, type SigningWay } from "../../src/torture/signed-machine.ts";
 
 const WAYS: readonly SigningWay[] = [

@@ -1,6 +1,6 @@
 /** Hostile bodies: JSON and other bytes, framed rightly or wrongly. */
 
-import type { Random } from "../../src/torture/random.ts";
+import type { Random } from "../../src/torture/scheduler.ts";
 
 export interface HostileBody {
   /** The header lines that say how long it is, or lie about it. */

@@ -1,6 +1,6 @@
 /** Hostile requests: bytes that a server should never have been sent, from a seed. */
 
-import type { Random } from "../../src/torture/random.ts";
+import type { Random } from "../../src/torture/scheduler.ts";
 import { hostileBody } from "./hostile-body.ts";
 
 const METHODS = [

@@ -1,7 +1,7 @@
 /** Json key: an Ed25519 key for tests, the same in every run, and judges that know it. */
 
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
-import type { KeyAnswer, KeyRefusal } from "../../src/proof/keys.ts";
+import type { KeyAnswer, KeyRefusal } from "../../src/proof/ed25519-keys.ts";
 import type { ThreadJudge, ThreadSigner } from "../../src/proof/thread-signature.ts";
 import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
 

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { canonicalJson, canonicalValue, formatPythonJson } from "../../src/proof/canonical-json.ts";
-import { Random } from "../../src/torture/random.ts";
+import { Random } from "../../src/torture/scheduler.ts";
 import { hasPython, runPython } from "./python.ts";
 
 const COUNT = 20_000;

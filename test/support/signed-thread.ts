@@ -1,8 +1,8 @@
 /** Signed logs: lines, and the checkpoints among or beside them, made by the signer itself. */
 
 import { asciiJson } from "../../src/proof/checkpoint.ts";
+import type { Signer } from "../../src/signing/keys/keys.ts";
 import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import type { Signer } from "../../src/signing/keys/signer.ts";
 import { LogSigner } from "../../src/signing/writing/log-signer.ts";
 import { nothingSigned } from "../../src/signing/writing/signer-state.ts";
 

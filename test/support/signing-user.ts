@@ -15,8 +15,7 @@ import type { Remembered, VerifyOptions } from "../../src/signing/judging/verify
 import { rotateKey } from "../../src/signing/keys/keys.ts";
 import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
 import type { SessionLog } from "../../src/signing/session-log.ts";
-import { addTrust, revokeTrust, Trust } from "../../src/signing/trust/trust.ts";
-import { transcriptKeys } from "../../src/signing/trust/trusted-keys.ts";
+import { addTrust, revokeTrust, Trust, transcriptKeys } from "../../src/signing/trust/trust.ts";
 import type { Session } from "../../src/store/session.ts";
 import { Store, type StoreOptions } from "../../src/store/store.ts";
 import { tempDirectory } from "./temp-directory.ts";

@@ -7,7 +7,7 @@ import { onTestFinished } from "vitest";
 import { type LocalStore, openLocalStore } from "../../src/streams/local-store.ts";
 import type { OffsetToken } from "../../src/streams/offset-token.ts";
 import type { AckRequest } from "../../src/subscriptions/acks.ts";
-import type { SubscriptionConfig } from "../../src/subscriptions/config.ts";
+import type { SubscriptionConfig } from "../../src/subscriptions/subscription.ts";
 import { Subscriptions, type SubscriptionsOptions } from "../../src/subscriptions/subscriptions.ts";
 import type { DeliveryOutcome, WakeNotice } from "../../src/subscriptions/waking.ts";
 import { ManualTime } from "./manual-time.ts";

@@ -6,7 +6,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-import type { ToolUse, UsageRow } from "../../model/usage-sums.ts";
+import type { ToolUse, UsageRow } from "../../model/usage-once.ts";
 import type { SqlValue } from "../sqlite.ts";
 import { FIELDS } from "../summary.ts";
 import { type IndexedPlace, rootsOf } from "./index-table.ts";

@@ -19,7 +19,7 @@ import {
   type Severity,
 } from "../../findings/finding.ts";
 import type { FoundSession } from "../../listing/find-session.ts";
-import { safeLine } from "../../render/safe-text.ts";
+import { safeLine } from "../../render/text.ts";
 import { ChunkedOutput } from "../chunked-output.ts";
 
 const LISTED_MAX = 5;

@@ -73,8 +73,8 @@ export const resume: CliCommand = {
       ...(maxTokens === undefined ? {} : { maxTokens }),
     });
     const recorded = options.record === true ? await record(resumed, run) : null;
-    const { indentedJson, jsonText } = await import("../../render/json-text.ts");
-    const { safeText } = await import("../../render/safe-text.ts");
+    const { indentedJson, jsonText } = await import("../../render/text.ts");
+    const { safeText } = await import("../../render/text.ts");
     await io.print(options.json ? jsonLine(body) : `${safeText(indentedJson(body))}\n`);
     const { report } = resumed;
     if (options.json) io.err(jsonText(recorded === null ? report : { ...report, recorded }));
@@ -102,7 +102,7 @@ async function resumeOrVerdict(
       ...(upTo === undefined ? {} : { upTo }),
       ...(prompt === undefined ? {} : { prompt }),
       allowUnsigned: options.allowUnsigned === true,
-      requirePin: options.requirePin === true,
+      requiresPin: options.requirePin === true,
       ...(options.profile === LEGACY_PROFILE ? { profile: options.profile } : {}),
       snapshot: options.snapshot === true,
     }),

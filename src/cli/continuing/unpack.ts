@@ -3,7 +3,7 @@
 import { type CliCommand, textOption } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
 import { DIALECT_NAMES } from "../../dialects/all.ts";
-import type { FidelityChange } from "../../resume/handoff/record-anew.ts";
+import type { FidelityChange } from "../../resume/handoff/transcode.ts";
 import type { Unpacked } from "../../resume/handoff/unpack.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
 import { PIN_OPTION, whereOf } from "../reading/reading.ts";
@@ -49,7 +49,7 @@ export const unpack: CliCommand = {
         ...(id === undefined ? {} : { id }),
         ...(agent === undefined ? {} : { agent }),
         sign: options.sign !== false,
-        requirePin: options.requirePin === true,
+        requiresPin: options.requirePin === true,
         onWarning: (warning) => io.err(`warning: ${warning}`),
       }),
     );

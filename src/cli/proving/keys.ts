@@ -10,7 +10,7 @@ import {
 } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
 import { type Column, printList } from "../../command/table.ts";
-import { safeLine } from "../../render/safe-text.ts";
+import { safeLine } from "../../render/text.ts";
 import type { OwnKey } from "../../signing/keys/keys.ts";
 
 const JSON_OPTION: CommandOption = { flags: "--json", summary: "print the key as JSON" };
@@ -164,7 +164,7 @@ async function askedKey(name: string | undefined): Promise<OwnKey> {
   const { loadOwnKeys, noKey, places } = await parts();
   const own = await loadOwnKeys(places);
   if (name !== undefined)
-    return (await import("../../signing/keys/key-names.ts")).namedKey(name, own);
+    return (await import("../../signing/keys/key-files.ts")).namedKey(name, own);
   const current = own.find(({ state }) => state === "current");
   if (current) return current;
   throw noKey(places.keyDirectory);
@@ -202,7 +202,7 @@ async function revocations(): Promise<Revocations> {
 }
 
 async function printKey(key: OwnKey, { options, io }: Run): Promise<number> {
-  const { inGroups } = await import("../../signing/keys/key-names.ts");
+  const { inGroups } = await import("../../signing/keys/key-files.ts");
   const revoked = await revocations();
   const shown = jsonOf(key, revoked);
   if (options.json) {

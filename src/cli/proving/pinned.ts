@@ -12,7 +12,7 @@ import type { Host } from "../../base/host.ts";
 import { findSession } from "../../listing/find-session.ts";
 import { findStores, type Where } from "../../listing/find-stores.ts";
 import type { Pinned } from "../../proof/pins.ts";
-import { rootNames } from "../../signing/heads/root-names.ts";
+import { rootNames } from "../../signing/heads/session-head.ts";
 
 const LISTED_MAX = 10;
 

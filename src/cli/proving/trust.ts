@@ -56,7 +56,7 @@ const add: CliCommand = {
     const { addTrust, places, nodeHost } = await parts();
     const { kidOf } = await import("../../proof/ed25519-keys.ts");
     const { nodeCrypto } = await import("../../signing/keys/node-crypto.ts");
-    const { inGroups } = await import("../../signing/keys/key-names.ts");
+    const { inGroups } = await import("../../signing/keys/key-files.ts");
     const { owner, purposes, sessions, validAfter, validBefore, profile } = grant;
     run.io.err(`id        ${inGroups(kidOf(nodeCrypto, grant.publicKey))}`);
     run.io.err(`owner     ${owner}`);
@@ -180,7 +180,7 @@ async function purposesOf(value: Run["options"][string]): Promise<Purpose[]> {
 }
 
 async function sessionsOf(value: Run["options"][string]): Promise<string[]> {
-  const { isGlob, GLOB_CHARS_MAX } = await import("../../signing/trust/session-glob.ts");
+  const { isGlob, GLOB_CHARS_MAX } = await import("../../signing/trust/trust-entry.ts");
   const globs = listOf(value);
   if (globs.every(isGlob)) return globs;
   throw new UsageError(`--sessions takes globs of at most ${GLOB_CHARS_MAX} characters`);
@@ -226,13 +226,13 @@ async function givenKey({ args, io }: Run): Promise<Uint8Array> {
 
 async function askedKey(name: string): Promise<HeldKey> {
   const { Trust, places } = await parts();
-  const { namedKey } = await import("../../signing/keys/key-names.ts");
+  const { namedKey } = await import("../../signing/keys/key-files.ts");
   return namedKey(name, (await Trust.load(places)).keys);
 }
 
 /** Prints the key that is about to change, in full. */
 async function tell({ io }: Run, { kid, owner }: HeldKey): Promise<void> {
-  const { inGroups } = await import("../../signing/keys/key-names.ts");
+  const { inGroups } = await import("../../signing/keys/key-files.ts");
   io.err(`id     ${inGroups(kid)}`);
   io.err(`owner  ${owner}`);
 }

@@ -48,7 +48,7 @@ export const verify: CliCommand = {
     const { streamJudgingOf, verifyStreams } = await import("./verify-streams.ts");
     const { nodeHost } = await import("../../base/node-host.ts");
     const { dataDirectoriesAmong } = await import("../../verifying/data-directories.ts");
-    const { safeLine } = await import("../../render/safe-text.ts");
+    const { safeLine } = await import("../../render/text.ts");
     // Names come from the disk: one with a line break must not look like a second verdict.
     const textOf = (lines: readonly string[]) => `${lines.map(safeLine).join("\n")}\n`;
     const verifier = await openVerifier(run);
@@ -117,7 +117,7 @@ async function openVerifier({ options, io }: Run) {
   return SessionVerifier.open(nodeHost, {
     where: whereOf(options),
     isDeep: options.deep === true,
-    requirePin: options.requirePin === true,
+    requiresPin: options.requirePin === true,
     isLegacyProfile: options.profile === LEGACY_PROFILE,
     against: textOption("--against", options.against) ?? null,
     pins: options.pin === true,

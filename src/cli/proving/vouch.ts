@@ -11,7 +11,7 @@ import { claimOf } from "../../proof/claims.ts";
 import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import { EXIT_CODES, type Verdict } from "../../proof/verdict.ts";
 import { grouped } from "../../render/phrases.ts";
-import { safeText } from "../../render/safe-text.ts";
+import { safeText } from "../../render/text.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { Shown, type Unsigned, unsignedIn } from "../../signing/judging/shown.ts";
 import { verifyLog } from "../../signing/judging/verify.ts";

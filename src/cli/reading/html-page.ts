@@ -8,8 +8,8 @@
 import { nodeHost } from "../../base/node-host.ts";
 import { NOTHING_KNOWN, SummaryFold } from "../../catalog/summary.ts";
 import type { Run } from "../../command/command.ts";
+import { listedAside } from "../../dialects/dialect.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
-import { listedAside } from "../../dialects/listed-aside.ts";
 import type { SessionStatus, Summary } from "../../model/summary.ts";
 import { usageOnce } from "../../model/usage-once.ts";
 import { type BadLineRun, SessionPage } from "../../render/html/page.ts";

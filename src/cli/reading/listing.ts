@@ -27,7 +27,7 @@ import type { Io } from "../../command/command.ts";
 import { type Column, formatTable } from "../../command/table.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { type FoundStore, findStores, statOf, type Where } from "../../listing/find-stores.ts";
-import { safeText } from "../../render/safe-text.ts";
+import { safeText } from "../../render/text.ts";
 import {
   type Listed,
   listLines,

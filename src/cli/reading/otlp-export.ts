@@ -20,7 +20,7 @@ import {
   exportSpans,
   type SpanTarget,
 } from "../../integrations/otel/export.ts";
-import { safeText } from "../../render/safe-text.ts";
+import { safeText } from "../../render/text.ts";
 import type { Session } from "../../store/session.ts";
 
 /** 1: the collector rejected some spans. */

@@ -22,7 +22,7 @@ import {
   searchPage,
   understandQuery,
 } from "../../listing/searching.ts";
-import { safeLine } from "../../render/safe-text.ts";
+import { safeLine } from "../../render/text.ts";
 import { Store } from "../../store/store.ts";
 import { warnOfJournal } from "./journal-warning.ts";
 

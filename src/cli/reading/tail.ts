@@ -4,7 +4,7 @@ import { type ByteOffset, START } from "../../base/offset.ts";
 import { type CliCommand, type Io, wholeNumber } from "../../command/command.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { HeldEntries, usageOnce } from "../../model/usage-once.ts";
-import { jsonText } from "../../render/json-text.ts";
+import { jsonText } from "../../render/text.ts";
 import type { Session } from "../../store/session.ts";
 import {
   BadLines,

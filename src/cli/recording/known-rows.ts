@@ -5,7 +5,7 @@
 
 import type { Io } from "../../command/command.ts";
 import type { Native } from "../../dialects/dialect.ts";
-import { safeLine } from "../../render/safe-text.ts";
+import { safeLine } from "../../render/text.ts";
 import type { Session } from "../../store/session.ts";
 
 const NAMED_MAX = 10;

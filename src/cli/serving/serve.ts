@@ -82,7 +82,7 @@ export const serve: CliCommand = {
     const logPath = textOption("--request-log", options.requestLog);
     const { dataDirectory } = await import("../../base/node-places.ts");
     const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
-    const { startServer } = await import("../../server/start.ts");
+    const { startServer } = await import("../../server/serve.ts");
     const { HOST_DEFAULT, isOwnAddress } = await import("../../server/serve.ts");
     const { RequestLog } = await import("./request-log.ts");
     const onLogFault = (cause: unknown) => io.err(`fault: the request log: ${faultText(cause)}`);

@@ -5,24 +5,45 @@
  * `<project>/<session>/<subpath>` for a subagent.
  */
 
-import type { Dialect } from "../dialect.ts";
-import { isProgramsPrompt } from "../entire/aside.ts";
+import type { TurnMark } from "../../model/turns.ts";
+import { sidecarOpening } from "../checkpoint-opening.ts";
+import type { Dialect, Inbox, Native, Signing } from "../dialect.ts";
+import { isProgramsPrompt, isSilent } from "../entire/aside.ts";
 import { compaction } from "../entire/compaction.ts";
+import { rowMark } from "../entire/dialect.ts";
 import { QueueMemory } from "../entire/queue.ts";
-import { isSilent } from "../entire/silent.ts";
 import { named } from "../new-ids.ts";
 import { isOthersLine } from "../recognise.ts";
 import { mustBeNamed } from "../recording.ts";
-import { asideOf } from "./aside.ts";
-import { complete } from "./complete.ts";
-import { decode } from "./decode.ts";
-import { takingBack } from "./deletion.ts";
-import { express } from "./express.ts";
-import { inbox } from "./files/inbox.ts";
+import { drainSpool, waitingHooks } from "./files/drain-spool.ts";
+import { hooksMayWait, hooksStillWait, spoolDirectory } from "./files/hooks-waiting.ts";
 import { isSilentHook } from "./hooks.ts";
-import { once } from "./once.ts";
+import { asideOf, complete, decode, express, once, takingBack } from "./lines.ts";
 import { idAt, keyOf, LOG_NAME, logPath, SESSIONS_PATH, sessionIdOf } from "./session-id.ts";
-import { signing } from "./signing.ts";
+
+/** The spool of recorded hooks that wait for their sessions. */
+const inbox: Inbox = {
+  mayWait: hooksMayWait,
+  waiting: waitingHooks,
+  drain: drainSpool,
+  directory: spoolDirectory,
+  warning: hooksStillWait,
+};
+
+/**
+ * Checkpoints are in a sidecar file, because readers of a session's log want only its
+ * entries. A turn begins with the user's first message after the assistant or a tool.
+ */
+const signing: Signing = {
+  isSidecar: true,
+
+  turnMark(native: Native, id: string | null): TurnMark {
+    const role = decode(native).entry?.role ?? null;
+    return rowMark(native, role, asideOf(native, id) === "other_agent");
+  },
+
+  opening: sidecarOpening("claude"),
+};
 
 export const claude: Dialect<"claude"> = {
   name: "claude",
@@ -32,7 +53,7 @@ export const claude: Dialect<"claude"> = {
   newIds: {
     make: (agent, _, uuid) => sessionIdOf({ projectKey: named(agent), sessionId: uuid }),
   },
-  /** Next to the subagent's log; elsewhere its rows would be outside the conversation (aside.ts). */
+  /** Next to the subagent's log; elsewhere its rows would be outside the conversation (`asideOf`). */
   forkId(parent, uuid) {
     const key = keyOf(parent);
     if (key?.subpath === undefined) return undefined;
@@ -45,7 +66,7 @@ export const claude: Dialect<"claude"> = {
   idAt,
   decode,
   /**
-   * Any object with a type is an entry (complete.ts), so only known lines of other programs are
+   * Any object with a type is an entry (`complete`), so only known lines of other programs are
    * not.
    */
   isOwn: (value: unknown) => decode(value).entry !== null && !isOthersLine(value),

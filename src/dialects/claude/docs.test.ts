@@ -4,13 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
 import type { Native } from "../dialect.ts";
-import { asideOf } from "./aside.ts";
-import { complete } from "./complete.ts";
-import { decode } from "./decode.ts";
-import { isDeletion } from "./deletion.ts";
 import { parseSpooled, SPOOL_WAITING_MAX, sessionOfHook, spoolLine } from "./hook-spool.ts";
 import { hookLine } from "./hooks.ts";
-import { once } from "./once.ts";
+import { asideOf, complete, decode, isDeletion, once } from "./lines.ts";
 import {
   ID_CHARS_MAX,
   ID_SEGMENTS_MAX,

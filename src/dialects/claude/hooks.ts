@@ -22,7 +22,7 @@ export interface HookFacts {
   readonly nowMs: number;
   /** The payload's text, if its numbers exceed a double's precision; null: the object is exact. */
   readonly text: string | null;
-  /** Detects a line that is written again (once.ts); absent if it was written directly. */
+  /** Detects a line that is written again (`once`); absent if it was written directly. */
   readonly uuid?: string;
 }
 

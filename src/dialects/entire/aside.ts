@@ -5,6 +5,42 @@ import type { Native } from "../dialect.ts";
 import { get, isObject } from "../fields.ts";
 import { ATTACHMENT_TYPE, attachedIn, isNotification } from "./attachment.ts";
 
+/** Rows that a program keeps for itself. Types that are not listed may have been seen. */
+const TYPES: readonly unknown[] = [
+  "agent-color",
+  "agent-name",
+  "agent-setting",
+  "ai-title",
+  "custom-title",
+  "file-history-snapshot",
+  "last-prompt",
+  "mode",
+  "permission-mode",
+  "pr-link",
+  "progress",
+  "queue-operation",
+  "summary",
+  "tag",
+  "worktree-state",
+];
+
+/** Subtypes of `system`. Others, such as `local_command`, go to the model. */
+const SYSTEM_SUBTYPES: readonly unknown[] = [
+  "api_error",
+  "api_metrics",
+  "bridge_status",
+  "compact_boundary",
+  "microcompact_boundary",
+  "stop_hook_summary",
+  "turn_duration",
+];
+
+/** Whether no model saw a row that is not a message. */
+export function isSilent(row: Native): boolean {
+  const type = get(row, "type");
+  return type === "system" ? SYSTEM_SUBTYPES.includes(get(row, "subtype")) : TYPES.includes(type);
+}
+
 /** The model name in Claude Code's own error messages. */
 const SYNTHETIC_MODEL = "<synthetic>";
 

@@ -7,9 +7,9 @@
  */
 
 import type { Part } from "../../model/entry.ts";
+import { refuseEntry } from "../../model/plain-json.ts";
 import { get, getNumber, getString, has, isObject, type JsonObject } from "../fields.ts";
 import { toJsonValue } from "../json-value.ts";
-import { refuse } from "./invalid-row.ts";
 import { withStructured } from "./structured-content.ts";
 
 /** The parts of a message's content, a string or a list of blocks. */
@@ -148,7 +148,7 @@ export function blockOf(part: Part): JsonObject {
     case "child":
       return { type: "child_session", session: part.session, agent: part.agent };
     case "other":
-      return isBlock(part.native) ? part.native : refuse("parts", "a block without a type");
+      return isBlock(part.native) ? part.native : refuseEntry("parts", "a block without a type");
   }
 }
 
@@ -179,5 +179,7 @@ export function isBlock(value: unknown): value is JsonObject {
 
 function jsonOf(output: unknown): string {
   const value = toJsonValue(output);
-  return value === undefined ? refuse("parts", "a result that has no JSON") : JSON.stringify(value);
+  return value === undefined
+    ? refuseEntry("parts", "a result that has no JSON")
+    : JSON.stringify(value);
 }

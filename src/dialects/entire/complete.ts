@@ -5,7 +5,7 @@
  *
  * - The writer's values replace the caller's, except `version`: a row that another program wrote
  *   keeps that program's version. `parentUuid` is null here: the previous row is known only under
- *   the log's lock (chain.ts).
+ *   the log's lock (`chain` in dialect.ts).
  * - A completed row is plain JSON in memory too: it reads back unchanged.
  * - An assistant's content is a list of blocks, and its message has an id: without them Entire
  *   loses the text, or the tokens.
@@ -13,11 +13,11 @@
  *   callers.
  */
 
+import { refuseEntry } from "../../model/plain-json.ts";
 import type { Native, WriterFacts } from "../dialect.ts";
 import { get, getString, has, isObject, type JsonObject, withRest } from "../fields.ts";
 import { toJsonValue } from "../json-value.ts";
 import { isBlock } from "./blocks.ts";
-import { refuse } from "./invalid-row.ts";
 import { completeUsage } from "./usage.ts";
 
 /** Types of conversation rows; all other types belong to the store or to other programs. */
@@ -40,12 +40,12 @@ const ASSISTANT_KEYS = ["id", "role", "model", "content", "stop_reason", "usage"
 const OTHER_KEYS = ["role", "content"];
 
 export function complete(given: Native, facts: WriterFacts): Native {
-  if (!isObject(given)) refuse("entry", "not an object");
+  if (!isObject(given)) refuseEntry("entry", "not an object");
   const row = toJsonValue(given);
-  if (!isObject(row)) refuse("entry", "not JSON");
+  if (!isObject(row)) refuseEntry("entry", "not JSON");
   const type = ROLES.find((role) => role === get(row, "type"));
-  if (type === undefined) refuse("type", "not user, assistant or system");
-  for (const key of RESERVED) if (has(row, key)) refuse(key, "reserved");
+  if (type === undefined) refuseEntry("type", "not user, assistant or system");
+  for (const key of RESERVED) if (has(row, key)) refuseEntry(key, "reserved");
   const completed = {
     type,
     sessionId: facts.id,
@@ -60,8 +60,8 @@ export function complete(given: Native, facts: WriterFacts): Native {
 }
 
 function messageOf(type: RowType, message: unknown, facts: WriterFacts): JsonObject {
-  if (!isObject(message)) return refuse("message", "not an object");
-  if (get(message, "role", type) !== type) refuse("message.role", "not the row's type");
+  if (!isObject(message)) return refuseEntry("message", "not an object");
+  if (get(message, "role", type) !== type) refuseEntry("message.role", "not the row's type");
   const content = contentOf(get(message, "content"));
   if (type !== "assistant") return withRest({ role: type, content }, message, OTHER_KEYS);
   const usage = completeUsage(get(message, "usage"));
@@ -80,15 +80,15 @@ function messageOf(type: RowType, message: unknown, facts: WriterFacts): JsonObj
 function contentOf(content: unknown): string | readonly JsonObject[] {
   if (typeof content === "string") return content;
   if (!Array.isArray(content))
-    return refuse("message.content", "neither text nor a list of blocks");
+    return refuseEntry("message.content", "neither text nor a list of blocks");
   for (const [at, block] of content.entries()) {
     const field = `message.content.${at}`;
-    if (!isBlock(block)) refuse(field, "not a block with a type");
+    if (!isBlock(block)) refuseEntry(field, "not a block with a type");
     const { type } = block;
     const needed =
       type === "tool_use" ? ["id", "name"] : type === "tool_result" ? ["tool_use_id"] : [];
     for (const key of needed) {
-      if (getString(block, key) === null) refuse(`${field}.${key}`, "not a string");
+      if (getString(block, key) === null) refuseEntry(`${field}.${key}`, "not a string");
     }
   }
   return content as JsonObject[];
@@ -100,6 +100,6 @@ function nameOf(message: JsonObject, key: string): string | null {
 
 function nameIn(from: JsonObject, key: string, field: string): string | null {
   const name = get(from, key) ?? null;
-  if (name !== null && typeof name !== "string") return refuse(field, "not a string");
+  if (name !== null && typeof name !== "string") return refuseEntry(field, "not a string");
   return name;
 }

@@ -11,6 +11,9 @@
 import { oneLine } from "../../base/one-line.ts";
 import { compactJson } from "../../base/print-json.ts";
 import type { Entry } from "../../model/entry.ts";
+import { get, isObject } from "../fields.ts";
+import { asideOf, isProgramsPrompt } from "./aside.ts";
+import { textOf } from "./blocks.ts";
 
 /** Maximum characters of an action's value. */
 export const ACTION_CHARS_MAX = 200;
@@ -86,4 +89,18 @@ function firstValue(input: unknown): unknown {
     if (Object.hasOwn(input, key)) return (input as Readonly<Record<string, unknown>>)[key];
   }
   return undefined;
+}
+
+/**
+ * The content of `prompt.txt`: the user's first message.
+ *
+ * The exact text of a user's message; null for every other row. Rows that another program wrote in
+ * the user's name (`isMeta`) or to its own agent (`isSidechain`) are not prompts.
+ */
+export function promptIn(row: unknown): string | null {
+  if (!isObject(row) || get(row, "type") !== "user") return null;
+  if (isProgramsPrompt(row) || asideOf(row) !== null) return null;
+  const message = get(row, "message");
+  const text = isObject(message) ? textOf(get(message, "content")) : "";
+  return text.trim() === "" ? null : text;
 }

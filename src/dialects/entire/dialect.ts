@@ -4,12 +4,15 @@
  * Root: the project's directory, which is also `cwd` in rows.
  */
 
-import type { Dialect } from "../dialect.ts";
+import type { Role } from "../../model/entry.ts";
+import type { TurnMark } from "../../model/turns.ts";
+import { envelopeText } from "../../proof/checkpoint.ts";
+import { openingWith } from "../checkpoint-opening.ts";
+import type { Chain, Dialect, Native, Signing, WriterFacts } from "../dialect.ts";
 import { getString, isObject } from "../fields.ts";
 import { dated } from "../new-ids.ts";
 import { isTranscriptRow } from "../recognise.ts";
-import { asideOf, isProgramsPrompt } from "./aside.ts";
-import { chain } from "./chain.ts";
+import { asideOf, isProgramsPrompt, isSilent } from "./aside.ts";
 import { compaction } from "./compaction.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
@@ -18,9 +21,61 @@ import { recording } from "./files/recording.ts";
 import { OPTIONS } from "./options.ts";
 import { QueueMemory } from "./queue.ts";
 import { idAt, LOG_NAME, logPath, SESSIONS_PATH } from "./session-id.ts";
-import { signing } from "./signing.ts";
-import { isSilent } from "./silent.ts";
 import { spilling } from "./spill.ts";
+
+/** A checkpoint is a row without `message`, and part of the chain: Entire ignores it. */
+const signing: Signing = {
+  turnMark(native: Native): TurnMark {
+    const role = decode(native).entry?.role ?? null;
+    return rowMark(native, role, asideOf(native) === "other_agent");
+  },
+
+  opening(facts: WriterFacts, { previous }: { readonly previous: string | null }) {
+    const uuid = facts.newId();
+    const fields = {
+      type: "checkpoint",
+      sessionId: facts.id,
+      uuid,
+      parentUuid: previous,
+      timestamp: new Date(facts.nowMs).toISOString(),
+      cwd: envelopeText(facts.cwd),
+      version: envelopeText(facts.version),
+    };
+    return openingWith(fields, uuid);
+  },
+};
+
+/**
+ * The role of a row in the conversation's turns. A program's message in the user's name opens no
+ * turn, and rows of another agent (`isOthers`) do not count: they are inside a turn, or before the
+ * first.
+ */
+export function rowMark(native: Native, role: Role | null, isOthers: boolean): TurnMark {
+  if (isOthers || isProgramsPrompt(native)) return null;
+  if (role === "user") return "opens";
+  return role === "assistant" || role === "tool" ? "works" : null;
+}
+
+/** Longer ids are ignored; a line may hold 16 MiB. */
+const ID_CHARS_MAX = 200;
+
+/**
+ * Every row names the row before it (`parentUuid`), whichever program wrote that row.
+ *
+ * Rows of other programs may form a tree or have no id. The next row refers to the last row in the
+ * log that has one.
+ */
+export const chain: Chain = {
+  idOf(value: unknown): string | null {
+    const id = isObject(value) ? getString(value, "uuid") : null;
+    return id === null || id === "" || id.length > ID_CHARS_MAX ? null : id;
+  },
+
+  /** Sets the field that `complete` left null. */
+  link(native: Native, previous: string | null): Native {
+    return { ...native, parentUuid: previous };
+  },
+};
 
 export const entire: Dialect<"entire"> = {
   name: "entire",

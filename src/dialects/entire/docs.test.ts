@@ -6,10 +6,10 @@ import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
-import { chain } from "./chain.ts";
 import { complete } from "./complete.ts";
 import { ACTION_CHARS_MAX, ACTIONS_MAX, ContextFold } from "./context.ts";
 import { decode } from "./decode.ts";
+import { chain } from "./dialect.ts";
 import { EtfExport, HELD_CHARS_MAX, HELD_LINES_MAX } from "./etf.ts";
 import { ROW_BYTES_MAX, SPILL_BYTES_MAX, SPILLS_MAX, spilling } from "./spill.ts";
 

@@ -7,10 +7,10 @@
  */
 
 import type { NewEntry, Part } from "../../model/entry.ts";
+import { refuseEntry } from "../../model/plain-json.ts";
 import type { Native } from "../dialect.ts";
 import { blockOf } from "./blocks.ts";
 import type { RowType } from "./complete.ts";
-import { refuse } from "./invalid-row.ts";
 import { expressUsage } from "./usage.ts";
 
 export function express(entry: NewEntry): readonly Native[] {
@@ -25,25 +25,25 @@ export function express(entry: NewEntry): readonly Native[] {
     case "other": {
       const { parts = [] } = entry;
       const isChild = parts.length > 0 && parts.every(({ type }) => type === "child");
-      if (!isChild) refuse("kind", "other, of which a row can only say that a child begins");
-      if (entry.role) refuse("role", "not said by an other");
+      if (!isChild) refuseEntry("kind", "other, of which a row can only say that a child begins");
+      if (entry.role) refuseEntry("role", "not said by an other");
       return [rowOf(entry, "system")];
     }
     default:
-      return refuse("kind", "unknown");
+      return refuseEntry("kind", "unknown");
   }
 }
 
 function typeOf({ role }: NewEntry): RowType {
   if (role === null || role === undefined)
-    return refuse("role", "missing, and a message needs one");
+    return refuseEntry("role", "missing, and a message needs one");
   return role === "tool" ? "user" : role;
 }
 
 function rowOf(entry: NewEntry, type: RowType): Native {
   const { parts = [], model, messageId, stopReason, usage, isPartial } = entry;
   for (const field of ["outcome", "error"] as const) {
-    if (entry[field]) refuse(field, `not said by a ${entry.kind}`);
+    if (entry[field]) refuseEntry(field, `not said by a ${entry.kind}`);
   }
   const spend = usage?.spend ?? null;
   const message = {

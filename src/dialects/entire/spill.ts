@@ -11,10 +11,10 @@
  */
 
 import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
+import { refuseEntry } from "../../model/plain-json.ts";
 import type { Native, SpillFile, Spilling, SpillReference, SpillTools } from "../dialect.ts";
 import { get, getNumber, getString, isObject, type JsonObject, without } from "../fields.ts";
 import { ROW_KEYS } from "./complete.ts";
-import { refuse } from "./invalid-row.ts";
 
 /** Entire's reader fails on lines over 10 MiB. */
 export const ROW_BYTES_MAX = 8 * 1024 * 1024;
@@ -48,7 +48,7 @@ function split(row: Native, tools: SpillTools): { native: Native; files: readonl
   let length = tools.encode(row).length + LINK_BYTES + tools.encode({ spill }).length;
   for (const { at, token } of longestStrings(row, tools)) {
     const bytes = token.length;
-    if (bytes > SPILL_BYTES_MAX) refuse("message", "too long even for files of its own");
+    if (bytes > SPILL_BYTES_MAX) refuseEntry("message", "too long even for files of its own");
     const path = `${uuid}.${files.length}.spill`;
     const reference = { path, bytes, sha256: tools.sha256(token), at: pointerOf(at) };
     const marker = markerOf(path, bytes);
@@ -58,7 +58,7 @@ function split(row: Native, tools: SpillTools): { native: Native; files: readonl
     length += tools.encode(marker).length - bytes + tools.encode(reference).length + 1;
     if (length <= ROW_BYTES_MAX) return { native: { ...(native as Native), spill }, files };
   }
-  return refuse("message", "over 8 MiB, and that not for a few long strings");
+  return refuseEntry("message", "over 8 MiB, and that not for a few long strings");
 }
 
 /** The text that replaces the string. */

@@ -6,8 +6,8 @@
  */
 
 import type { Usage } from "../../model/entry.ts";
+import { refuseEntry } from "../../model/plain-json.ts";
 import { get, getNumber, isObject, type JsonObject, withRest } from "../fields.ts";
-import { refuse } from "./invalid-row.ts";
 
 /** In the order of the document's example. */
 export const USAGE_FIELDS = [
@@ -20,7 +20,7 @@ export const USAGE_FIELDS = [
 /** A usage as written: the four counts, then the caller's other fields. */
 export function completeUsage(given: unknown): JsonObject | null {
   if (given === undefined || given === null) return null;
-  if (!isObject(given)) return refuse("message.usage", "not an object");
+  if (!isObject(given)) return refuseEntry("message.usage", "not an object");
   const counts: Record<string, unknown> = {};
   for (const field of USAGE_FIELDS) counts[field] = countOf(given, field);
   return withRest(counts, given, USAGE_FIELDS);
@@ -29,7 +29,7 @@ export function completeUsage(given: unknown): JsonObject | null {
 function countOf(usage: JsonObject, field: string): number {
   const count = get(usage, field) ?? 0;
   if (typeof count === "number" && Number.isSafeInteger(count) && count >= 0) return count;
-  return refuse(`message.usage.${field}`, "not a whole number of tokens");
+  return refuseEntry(`message.usage.${field}`, "not a whole number of tokens");
 }
 
 /** The usage of a row; null if it has none. `costUSD` is Claude Code's field. */

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { onTestFinished, test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { nodeHost } from "../../base/node-host.ts";
-import { TextComparison } from "./text-comparison.ts";
+import { TextComparison } from "../rye/files/check-files.ts";
 
 async function comparisonWith(content: string | Buffer): Promise<TextComparison> {
   const path = tempDirectory();

@@ -5,14 +5,29 @@
  */
 
 import { homeagentRoot } from "../../base/node-places.ts";
-import type { Dialect } from "../dialect.ts";
+import type { TurnMark } from "../../model/turns.ts";
+import { sidecarOpening } from "../checkpoint-opening.ts";
+import type { Dialect, Native, Signing } from "../dialect.ts";
 import { agentBefore, perAgent } from "../new-ids.ts";
-import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
-import { express } from "./express.ts";
+import { complete, express } from "./express.ts";
 import { recording } from "./files/recording.ts";
 import { idAt, logPath } from "./session-id.ts";
-import { signing } from "./signing.ts";
+
+/**
+ * Checkpoints are in a sidecar file, because readers of the log would take them for turn
+ * records. A turn begins with the user's first message after the assistant or a tool.
+ */
+const signing: Signing = {
+  isSidecar: true,
+
+  turnMark({ role }: Native): TurnMark {
+    if (role === "user") return "opens";
+    return role === "assistant" || role === "tool" ? "works" : null;
+  },
+
+  opening: sidecarOpening("homeagent"),
+};
 
 export const homeagent: Dialect<"homeagent"> = {
   name: "homeagent",

@@ -5,7 +5,7 @@
  * them, and the parsed line is kept in `native`.
  */
 
-import type { Draft } from "../../base/draft.ts";
+import type { Draft } from "../../base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
 import { get, getNumber, getString, has, type JsonObject } from "../fields.ts";

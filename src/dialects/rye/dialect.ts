@@ -1,15 +1,18 @@
 /** Dialect: rye's threads, as a `Dialect` for the store. The root is the project's directory. */
 
-import type { Dialect, Native, WriterFacts } from "../dialect.ts";
-import { without } from "../fields.ts";
+import type { Role } from "../../model/entry.ts";
+import type { TurnMark } from "../../model/turns.ts";
+import { envelopeText } from "../../proof/checkpoint.ts";
+import { openingWith } from "../checkpoint-opening.ts";
+import type { CheckpointOpening, Dialect, Native, Signing, WriterFacts } from "../dialect.ts";
+import { getObject, getString, without } from "../fields.ts";
 import { named } from "../new-ids.ts";
-import { decode } from "./decode.ts";
+import { decode, roleOf } from "./decode.ts";
 import { completeNative, type Envelope, readEnvelope } from "./envelope.ts";
 import { express } from "./express.ts";
 import { recording } from "./files/recording.ts";
 import { renderEvent } from "./markdown.ts";
 import { OPTIONS, type RyeOptions } from "./options.ts";
-import { ryeSigning } from "./signing.ts";
 import {
   idAt,
   LOG_NAME,
@@ -20,7 +23,72 @@ import {
   THREADS_PATH,
   threadSegments,
 } from "./thread-id.ts";
-import { isSilentType } from "./vocabulary.ts";
+import { isoFormat } from "./time.ts";
+import { BLOCK_TYPE, isSilentType, meaningOf } from "./vocabulary.ts";
+
+/** Events that begin a call of the model. */
+const STEPS: ReadonlySet<string> = new Set(["step_start", "cognition_in"]);
+
+/**
+ * How checkpoints are stored in a thread, and where its turns begin and end.
+ *
+ * The runner calls the model at `step_start`, or at `cognition_in` in the other vocabulary. Threads
+ * with only messages have neither: there a turn ends before the user's next message
+ * (model/turns.ts). A checkpoint line is spelt as in docs/formats/checkpoint.md.
+ */
+function ryeSigning(envelope: Envelope): Signing {
+  return { turnMark, opening: envelope === "flat" ? flatOpening : payloadOpening };
+}
+
+/**
+ * The turn mark of an event in either envelope. Runs for each event, so it reads little more than
+ * the type.
+ */
+function turnMark(native: Native): TurnMark {
+  const payloadType = getString(native, "event_type");
+  const type = payloadType ?? getString(native, "type");
+  if (type === null) return null;
+  if (STEPS.has(type)) return "step";
+  switch (meaningOf(type)) {
+    case "thread_complete":
+    case "thread_error":
+      return "ends";
+    case "user_message":
+      return markOfRole(saidBy(native, payloadType !== null));
+    case null:
+      return type === BLOCK_TYPE ? markOfRole(saidBy(native, payloadType !== null)) : null;
+    case "thread_start":
+    case "hook_triggered": // A hook may run before the model has done anything.
+      return null;
+    case "step_finish":
+      return "finishes";
+    default:
+      return "works";
+  }
+}
+
+function saidBy(native: Native, isPayload: boolean): Role {
+  return roleOf(isPayload ? getObject(native, "payload") : native);
+}
+
+function markOfRole(role: Role): TurnMark {
+  if (role === "user") return "opens";
+  return role === "system" ? null : "works";
+}
+
+function flatOpening(facts: WriterFacts, after: { readonly native: Native | null }) {
+  const ts = isoFormat(facts.nowMs);
+  // The thread's directive, from the line before, which is flat too.
+  const directive = (after.native && getString(after.native, "directive")) ?? facts.agent ?? "";
+  return openingWith({
+    ...{ ts, type: "checkpoint", thread_id: facts.id },
+    directive: envelopeText(directive),
+  });
+}
+
+function payloadOpening(facts: WriterFacts): CheckpointOpening {
+  return openingWith({ timestamp: isoFormat(facts.nowMs), thread_id: facts.id });
+}
 
 export type { Envelope };
 

@@ -14,6 +14,7 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
+import { refuseEntry } from "../../model/plain-json.ts";
 import { get, getString, has, isObject, type JsonObject, withRest } from "../fields.ts";
 import { toJsonValue } from "../json-value.ts";
 import { isTruthy } from "./python.ts";
@@ -126,19 +127,19 @@ export interface EventFacts extends WriterKnows {
  */
 export function completeEvent(facts: EventFacts): JsonObject {
   const { type, threadId } = facts;
-  if (typeof type !== "string") refuse("type", "not a string");
-  if (type === "") refuse("type", "empty");
-  if (type === CHECKPOINT_TYPE) refuse("type", "reserved for signed checkpoints");
-  if (!isObject(facts.data)) refuse("data", "not an object");
+  if (typeof type !== "string") refuseEntry("type", "not a string");
+  if (type === "") refuseEntry("type", "empty");
+  if (type === CHECKPOINT_TYPE) refuseEntry("type", "reserved for signed checkpoints");
+  if (!isObject(facts.data)) refuseEntry("data", "not an object");
   const data = toJsonValue(facts.data);
-  if (!isObject(data)) refuse("data", "not JSON");
+  if (!isObject(data)) refuseEntry("data", "not JSON");
   const directive = directiveOf(type, data, facts.defaultDirective);
   const now = isoFormat(facts.nowMs);
   if (facts.envelope === "payload") {
     const payload = withRest({ directive }, data, ["directive"]);
     return { timestamp: now, thread_id: threadId, event_type: type, payload };
   }
-  if (has(data, "event_type")) refuse("event_type", "reserved for the other envelope");
+  if (has(data, "event_type")) refuseEntry("event_type", "reserved for the other envelope");
   return withRest({ ts: now, type, thread_id: threadId, directive }, data, WRITTEN_KEYS);
 }
 
@@ -147,18 +148,18 @@ export function completeEvent(facts: EventFacts): JsonObject {
  * envelope of `facts`.
  */
 export function completeNative(native: unknown, facts: WriterKnows): JsonObject {
-  if (!isObject(native)) refuse("entry", "not an object");
+  if (!isObject(native)) refuseEntry("entry", "not an object");
   if (!has(native, "event_type")) {
-    if (!has(native, "type")) refuse("type", "missing");
+    if (!has(native, "type")) refuseEntry("type", "missing");
     // In a flat line the writer's keys replace these anyway.
     const data = facts.envelope === "flat" ? native : withRest({}, native, FLAT_KEYS);
     return completeEvent(withData(facts, native.type, data));
   }
-  if (has(native, "type")) refuse("event_type", "given besides type");
+  if (has(native, "type")) refuseEntry("event_type", "given besides type");
   const stray = Object.keys(native).find((key) => !PAYLOAD_KEYS.includes(key));
-  if (stray !== undefined) refuse(stray, "not part of the payload envelope");
+  if (stray !== undefined) refuseEntry(stray, "not part of the payload envelope");
   const data = get(native, "payload", {});
-  if (!isObject(data)) refuse("payload", "not an object");
+  if (!isObject(data)) refuseEntry("payload", "not an object");
   return completeEvent(withData(facts, native.event_type, data));
 }
 
@@ -178,14 +179,6 @@ function directiveOf(type: string, data: JsonObject, fallback: string | null): s
       { field: "directive", reason: "missing" },
     );
   }
-  if (typeof directive !== "string") refuse("directive", "not a string");
+  if (typeof directive !== "string") refuseEntry("directive", "not a string");
   return directive;
-}
-
-function refuse(field: string, reason: string): never {
-  throw new VerbatimError(
-    "INVALID_ENTRY",
-    `the event is refused: ${field} is ${reason}; see docs/formats/rye.md`,
-    { field, reason },
-  );
 }

@@ -6,8 +6,8 @@
  * (docs/formats/rye.md): the writer's time replaces `at`, which is kept as `said_at`.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
 import type { NewEntry, Part, Role, Usage } from "../../model/entry.ts";
+import { refuseEntry } from "../../model/plain-json.ts";
 import type { Native } from "../dialect.ts";
 import { BLOCK_TYPE } from "./vocabulary.ts";
 
@@ -33,12 +33,13 @@ const FIELDS = [
 ] as const;
 
 export function express(entry: NewEntry): readonly Native[] {
-  if (!Object.hasOwn(SAYS, entry.kind)) refuse("kind", "unknown");
+  if (!Object.hasOwn(SAYS, entry.kind)) refuseEntry("kind", "unknown");
   for (const field of FIELDS) {
     const value = entry[field];
     const isSaid =
       value !== null && value !== undefined && !(Array.isArray(value) && !value.length);
-    if (isSaid && !SAYS[entry.kind].includes(field)) refuse(field, `not said by a ${entry.kind}`);
+    if (isSaid && !SAYS[entry.kind].includes(field))
+      refuseEntry(field, `not said by a ${entry.kind}`);
   }
   const model = modelAndTime(entry);
   switch (entry.kind) {
@@ -107,7 +108,7 @@ function stopReasonOf({ stopReason }: NewEntry): object {
 
 function other({ parts = [] }: NewEntry, model: object): readonly Native[] {
   const isChild = parts.length > 0 && parts.every((part) => part.type === "child");
-  if (!isChild) refuse("kind", "other, of which rye can only say that a child begins");
+  if (!isChild) refuseEntry("kind", "other, of which rye can only say that a child begins");
   return parts.map((part) => ({ ...said(part, null), ...model }));
 }
 
@@ -148,7 +149,7 @@ function said(part: Part, role: Role | null): Native {
 }
 
 function ending({ outcome, error }: NewEntry): Native {
-  if (outcome === "completed" && error) refuse("error", "given although it completed");
+  if (outcome === "completed" && error) refuseEntry("error", "given although it completed");
   if (outcome !== "error" && !error) return { type: "thread_complete" };
   return {
     type: "thread_error",
@@ -191,12 +192,4 @@ function cacheTokens({ cacheWriteTokens, cacheReadTokens }: Usage) {
 function filled(key: string, numbers: Readonly<Record<string, number | null>>): object {
   const known = Object.entries(numbers).filter(([, value]) => value !== null);
   return known.length > 0 ? { [key]: Object.fromEntries(known) } : {};
-}
-
-function refuse(field: string, reason: string): never {
-  throw new VerbatimError(
-    "INVALID_ENTRY",
-    `the entry is refused: ${field} is ${reason}; write a rye event instead`,
-    { field, reason },
-  );
 }

@@ -8,7 +8,7 @@
  *     cost           `elapsed_seconds` for `duration_seconds`; no `tokens`, the sum is used
  */
 
-import type { Draft } from "../../base/draft.ts";
+import type { Draft } from "../../base/files.ts";
 import type { Usage } from "../../model/entry.ts";
 import { get, getNumber, getObject, has, isObject, type JsonObject } from "../fields.ts";
 import type { RyeEvent } from "./envelope.ts";

@@ -11,9 +11,8 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { test } from "vitest";
 import { readEnvelope } from "./envelope.ts";
-import { type MarkdownOptions, renderEvent } from "./markdown.ts";
+import { type MarkdownOptions, pythonTitle, renderEvent } from "./markdown.ts";
 import { pythonFixed, pythonJson } from "./python.ts";
-import { pythonTitle } from "./title.ts";
 import { EVENT_TYPES } from "./vocabulary.ts";
 
 const ORACLE = fileURLToPath(new URL("../../../test/golden/rye/oracle.py", import.meta.url));

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "vitest";
+import { pythonTitle } from "./markdown.ts";
 import {
   compactJson,
   INDENTED_CHARS_MAX,
@@ -12,7 +13,6 @@ import {
   pythonJson,
   pythonJsonFile,
 } from "./python.ts";
-import { pythonTitle } from "./title.ts";
 
 interface Question {
   readonly ask: "fixed" | "dumps" | "title" | "truth" | "created";

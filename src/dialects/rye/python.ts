@@ -1,7 +1,7 @@
 /**
  * Python: what the original, which is written in Python, would print for a JSON value.
  *
- * Owns numbers, JSON texts and truthiness; `title.ts` has `str.title()`. All take values of
+ * Owns numbers, JSON texts and truthiness; markdown.ts has `str.title()`. All take values of
  * `JSON.parse`. No Python is run; the tests compare with one if it is installed.
  *
  * A number prints as Python would print what it reads in *our* line. JSON.stringify writes 1.0 as

@@ -8,6 +8,7 @@
  */
 
 import { ENTRY_DEPTH_MAX } from "../../base/limits.ts";
+import type { NewEntry } from "../../model/entry.ts";
 import { invalidEntry } from "../../model/plain-json.ts";
 import type { Native, WriterFacts } from "../dialect.ts";
 import { isObject } from "../fields.ts";
@@ -57,4 +58,13 @@ function refuseOthers(value: unknown, field: string, depthLeft: number): void {
     throw invalidEntry(field, "it holds an object that JSON cannot say");
   }
   for (const item of Object.values(value as object)) refuseOthers(item, field, depthLeft - 1);
+}
+
+/**
+ * Maps a neutral entry to a line of kind `entry`, which holds it whole. Such lines come
+ * from people and other dialects (a fork's report, an unpacked session), never from a framework;
+ * the adapters skip them. Page: docs/formats/sdk.md, "Neutral entries".
+ */
+export function express({ at, ...entry }: NewEntry): readonly Native[] {
+  return [{ type: "entry", ...(at ? { at } : {}), entry }];
 }

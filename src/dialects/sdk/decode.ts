@@ -5,7 +5,7 @@
  * an `other` entry. The line is kept unchanged as `native`.
  */
 
-import type { Draft } from "../../base/draft.ts";
+import type { Draft } from "../../base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Native, Understood } from "../dialect.ts";
 import { get, getObject, getString, isObject } from "../fields.ts";

@@ -5,15 +5,85 @@
  * Root: the project. A session id is `<adapter>/<the framework's own id>`.
  */
 
-import type { Dialect } from "../dialect.ts";
+import { VerbatimError } from "../../base/errors.ts";
+import { idSegments } from "../../base/ids.ts";
+import type { TurnMark } from "../../model/turns.ts";
+import { sidecarOpening } from "../checkpoint-opening.ts";
+import type { Dialect, Native, Signing } from "../dialect.ts";
+import { getObject, getString } from "../fields.ts";
 import { agentBefore, perAgent } from "../new-ids.ts";
 import { mustBeNamed } from "../recording.ts";
-import { complete } from "./complete.ts";
+import { complete, express } from "./complete.ts";
 import { decode } from "./decode.ts";
-import { express } from "./express.ts";
 import { cutBefore, LINE_TYPES, takingBack } from "./line.ts";
-import { ENDING, idAt, logPath, SESSIONS_PATH } from "./session-id.ts";
-import { signing } from "./signing.ts";
+
+/** Where the sessions are, below the root. */
+const SESSIONS_PATH: readonly string[] = [".verbatim", "sdk"];
+const ENDING = ".jsonl";
+
+/**
+ * Maps adapter and session to a log, and back.
+ *
+ *     adapter "ai-sdk", session "c1"   <->   "ai-sdk/c1"   <->   .verbatim/sdk/ai-sdk/c1.jsonl
+ *
+ * Each half is exactly one path segment, so the only `/` in an id is the separator.
+ */
+function logPath(id: string): readonly string[] {
+  const segments = idSegments(id);
+  const [door, name] = segments;
+  if (door === undefined || name === undefined || segments.length !== 2) {
+    throw badId(id, "it is not <door>/<session>");
+  }
+  return [...SESSIONS_PATH, door, name + ENDING];
+}
+
+function idAt(path: readonly string[]): string | null {
+  const [first, second, door, file, ...rest] = path;
+  if (first !== SESSIONS_PATH[0] || second !== SESSIONS_PATH[1] || door === undefined) return null;
+  if (file === undefined || !file.endsWith(ENDING) || rest.length > 0) return null;
+  const id = `${door}/${file.slice(0, -ENDING.length)}`;
+  try {
+    return idSegments(id).length === 2 ? id : null;
+  } catch {
+    return null; // Another program's file.
+  }
+}
+
+function badId(id: string, reason: string): VerbatimError<"BAD_ID"> {
+  return new VerbatimError(
+    "BAD_ID",
+    `the id ${JSON.stringify(id)} is refused: ${reason}; choose one plain path segment`,
+    { id, reason },
+  );
+}
+
+/**
+ * Checkpoints are in a sidecar file, so the log has only the frameworks' lines. A turn
+ * begins with the user's first message after the model or a tool.
+ */
+export const signing = signingAs("sdk");
+
+/** `name`: of the dialect; the name of a signed session begins with it. */
+export function signingAs(name: string): Signing {
+  return { isSidecar: true, turnMark, opening: sidecarOpening(name) };
+}
+
+function turnMark(native: Native): TurnMark {
+  const { type } = native;
+  if (type !== "item" && type !== "message" && type !== "entry") return null;
+  const said = getObject(native, type);
+  if (type === "entry" && said.kind !== "message") return markOfKind(said.kind);
+  const role = getString(said, "role");
+  if (role === "user") return "opens";
+  return role === "system" || role === "developer" ? null : "works";
+}
+
+/** Turn mark of a neutral entry that is not a message. */
+function markOfKind(kind: unknown): TurnMark {
+  if (kind === "turn_start") return "step";
+  if (kind === "turn_end") return "finishes";
+  return kind === "end" ? "ends" : null;
+}
 
 export const sdk: Dialect<"sdk"> = {
   name: "sdk",

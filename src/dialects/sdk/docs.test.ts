@@ -5,8 +5,8 @@ import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
+import { signing } from "./dialect.ts";
 import { LINE_TYPES, takingBack } from "./line.ts";
-import { signing } from "./signing.ts";
 
 const page = docsPage("formats/sdk");
 const lines = page.lines("jsonl sdk-line");

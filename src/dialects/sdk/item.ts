@@ -5,8 +5,9 @@
  * their results with a `callId`, reasoning. All of them are accepted as unknown JSON.
  */
 
-import type { Draft } from "../../base/draft.ts";
+import type { Draft } from "../../base/files.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
+import type { Native } from "../dialect.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
 import { usageOf } from "./usage.ts";
 
@@ -134,4 +135,20 @@ function reasoningOf(item: JsonObject): Part {
   const data = getObject(item, "providerData");
   const withheld = getString(data, "encrypted_content") ?? getString(data, "encryptedContent");
   return { type: "reasoning", text, ...(withheld === null ? {} : { withheld }) };
+}
+
+/**
+ * Whether the model's provider ran a call, such as a web search: an item
+ * `hosted_tool_call` of the OpenAI Agents SDK, a part with `providerExecuted` of the AI SDK.
+ */
+export function isHostedCall(line: Native, callId: string | null): boolean {
+  if (getString(getObject(line, "item"), "type") === "hosted_tool_call") return true;
+  const parts = get(getObject(line, "message"), "parts");
+  if (callId === null || !Array.isArray(parts)) return false;
+  return parts.some(
+    (part) =>
+      isObject(part) &&
+      getString(part, "toolCallId") === callId &&
+      get(part, "providerExecuted") === true,
+  );
 }

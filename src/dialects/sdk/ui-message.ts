@@ -1,6 +1,6 @@
 /** UI message: maps a `UIMessage` of the AI SDK to neutral parts. Accepted as unknown JSON. */
 
-import type { Draft } from "../../base/draft.ts";
+import type { Draft } from "../../base/files.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
 import { denied, UNANSWERED } from "../not-started.ts";

@@ -8,7 +8,7 @@
  * sessions".
  */
 
-import type { Draft } from "../../base/draft.ts";
+import type { Draft } from "../../base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Native, Understood } from "../dialect.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";

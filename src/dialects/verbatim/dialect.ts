@@ -5,16 +5,48 @@
  * Root: the project.
  */
 
+import { VerbatimError } from "../../base/errors.ts";
+import { idSegments } from "../../base/ids.ts";
 import { checkedEntry } from "../../model/entry-check.ts";
 import { invalidEntry } from "../../model/plain-json.ts";
 import type { Dialect, Native, WriterFacts } from "../dialect.ts";
 import { getObject, isObject } from "../fields.ts";
 import { dated } from "../new-ids.ts";
-import { complete as completeLine } from "../sdk/complete.ts";
+import { complete as completeLine, express } from "../sdk/complete.ts";
 import { decode } from "../sdk/decode.ts";
-import { express } from "../sdk/express.ts";
-import { signingAs } from "../sdk/signing.ts";
-import { ENDING, idAt, logPath, SESSIONS_PATH } from "./session-id.ts";
+import { signingAs } from "../sdk/dialect.ts";
+
+/** Where the sessions are, below the root. */
+const SESSIONS_PATH: readonly string[] = [".verbatim", "sessions"];
+const ENDING = ".jsonl";
+
+/**
+ * Session ids of our own layout: `<id>` <-> `.verbatim/sessions/<id>.jsonl`. An id is one path
+ * segment.
+ */
+function logPath(id: string): readonly string[] {
+  if (idSegments(id).length !== 1) {
+    const reason = "it is more than one path segment";
+    throw new VerbatimError(
+      "BAD_ID",
+      `the id ${JSON.stringify(id)} is refused: ${reason}; choose one without a slash`,
+      { id, reason },
+    );
+  }
+  return [...SESSIONS_PATH, id + ENDING];
+}
+
+function idAt(path: readonly string[]): string | null {
+  const [first, second, file, ...rest] = path;
+  if (first !== SESSIONS_PATH[0] || second !== SESSIONS_PATH[1] || rest.length > 0) return null;
+  if (file === undefined || !file.endsWith(ENDING)) return null;
+  const id = file.slice(0, -ENDING.length);
+  try {
+    return idSegments(id).length === 1 ? id : null;
+  } catch {
+    return null; // Not a session's file.
+  }
+}
 
 const TYPE = "entry";
 

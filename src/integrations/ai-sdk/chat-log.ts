@@ -9,8 +9,13 @@
 
 import type { UIMessage } from "ai";
 import type { Session } from "../../store/session.ts";
-import { appendTogether } from "../sdk/append.ts";
-import { countedBackward, type Line, lastSaid, linesBackward } from "../sdk/history.ts";
+import {
+  appendTogether,
+  countedBackward,
+  type Line,
+  lastSaid,
+  linesBackward,
+} from "../sdk/history.ts";
 
 /** How an answer ended: by itself, by `stop`, with an error, or with its process or stream. */
 export type AnswerState = "finished" | "stopped" | "failed" | "interrupted";

@@ -16,7 +16,6 @@ import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
 import { type AnswerStreams, answerStreams } from "./answer-streams.ts";
 import { INTERRUPTED, messageOf, pump, STOPPED } from "./answering.ts";
-import { bodyOf } from "./body.ts";
 import {
   addMessage,
   type BegunAnswer,
@@ -33,6 +32,7 @@ import type {
   ResumeAnswerOptions,
   VerbatimChatsOptions,
 } from "./chat-options.ts";
+import { bodyOf } from "./chat-options.ts";
 
 const DOOR = "ai-sdk";
 /** The usual maximum from an answer's last chunk to its stored message. */

@@ -6,20 +6,27 @@
  *   passed again, and the missing part is added.
  * - Batches of one key are written in the order of the calls.
  * - `load` returns what was appended, entry by entry, since the session was last deleted.
- * - Nothing is erased: deleting appends a line that says so (dialects/claude/deletion.ts).
+ * - Nothing is erased: deleting appends a line that says so (dialects/claude/lines.ts).
  */
 
 import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
-import { invalidEntry } from "../../dialects/claude/complete.ts";
-import { DELETED_TYPE, deletion, isDeletion } from "../../dialects/claude/deletion.ts";
+import { eachLog, type Unreadable } from "../../catalog/find.ts";
 import { HOOK_SOURCES } from "../../dialects/claude/hook-spool.ts";
-import { sessionIdOf } from "../../dialects/claude/session-id.ts";
+import { DELETED_TYPE, deletion, isDeletion } from "../../dialects/claude/lines.ts";
+import {
+  directoryOf,
+  idAt,
+  keyOf,
+  LOG_NAME,
+  type SessionKey,
+  sessionIdOf,
+} from "../../dialects/claude/session-id.ts";
 import type { BadEntry } from "../../dialects/files/stored-entries.ts";
+import { invalidEntry } from "../../model/plain-json.ts";
 import { SessionPool } from "../../store/pool.ts";
 import type { Session } from "../../store/session.ts";
 import { Store, type StoreOptions } from "../../store/store.ts";
-import { type ClaudeLog, claudeLogs } from "./claude-logs.ts";
 import type {
   ClaudeSessionEntry,
   ClaudeSessionKey,
@@ -232,4 +239,32 @@ async function isLive(session: Session): Promise<boolean> {
 
 function isNotThere(cause: unknown): boolean {
   return cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND";
+}
+
+interface ClaudeLog {
+  readonly id: string;
+  readonly key: SessionKey;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+/**
+ * Finds the transcripts of a project, or of a session, below a root, by their keys.
+ *
+ * Looks at names and sizes only (catalog/find.ts).
+ *
+ * The transcripts of a project's sessions, or of one session's subagents, unsorted. Refuses with
+ * IO_ERROR when a directory cannot be read: the caller wants all of them.
+ */
+function* claudeLogs(root: string, ...names: readonly string[]): Generator<ClaudeLog> {
+  const layout = { under: directoryOf(...names), logName: LOG_NAME, idAt };
+  for (const { id, size, mtimeMs } of eachLog(root, layout, { onUnreadable })) {
+    const key = keyOf(id);
+    if (key !== null) yield { id, key, size, mtimeMs };
+  }
+}
+
+/** A link is not a transcript. */
+function onUnreadable({ cause }: Unreadable): void {
+  if (cause.code === "IO_ERROR") throw cause;
 }

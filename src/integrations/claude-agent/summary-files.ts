@@ -15,7 +15,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { type ByteOffset, START, toByteOffset } from "../../base/offset.ts";
 import { readSmallFile, replaceFile } from "../../base/replace.ts";
-import { isDeletion } from "../../dialects/claude/deletion.ts";
+import { isDeletion } from "../../dialects/claude/lines.ts";
 import type { StoredEntry } from "../../dialects/files/stored-entries.ts";
 import type { Session } from "../../store/session.ts";
 import type {

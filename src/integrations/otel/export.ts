@@ -8,10 +8,9 @@
  * - A slow or unreachable collector delays only the export: the log waits.
  */
 
-import { nodeHost } from "../../base/node-host.ts";
-import { packageVersion } from "../../base/node-package.ts";
+import { nodeHost, packageVersion } from "../../base/node-host.ts";
 import { toByteOffset } from "../../base/offset.ts";
-import { isHostedCall } from "../../dialects/sdk/hosted-call.ts";
+import { isHostedCall } from "../../dialects/sdk/item.ts";
 import { followSession, SessionWindow } from "../../listing/session-window.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { Session } from "../../store/session.ts";

@@ -22,8 +22,8 @@ import type { Entry, Part } from "../../model/entry.ts";
 import { CallPairing, opensTurn } from "../../model/pairing.ts";
 import { SaidAgain } from "../../model/said-again.ts";
 import { ToldMessages, toldValue } from "./content.ts";
+import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span.ts";
 import { nsOf, type Span, type SpannedSession, spanIdOf, traceIdOf } from "./span.ts";
-import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span-facts.ts";
 import { type Attributing, chatOf, named, sessionOf, toolOf, turnOf } from "./span-shapes.ts";
 
 /** An entry and its position. */

@@ -8,8 +8,8 @@ import { oneLine } from "../../base/one-line.ts";
 import type { Entry, Part, Usage } from "../../model/entry.ts";
 import { toldValue } from "./content.ts";
 import { ATTR, OPERATION, OTHER, OWN, providerOf, TOOL_TYPE } from "./names.ts";
+import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span.ts";
 import { type AttributeValue, type Span, type SpannedSession, spanIdOf } from "./span.ts";
-import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span-facts.ts";
 
 /** Common to all spans of a session. */
 export interface Attributing {

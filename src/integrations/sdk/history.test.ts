@@ -9,8 +9,14 @@ import { onTestFinished, test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { Store } from "../../store/store.ts";
-import { inGroups, TOGETHER_BYTES_MAX } from "./append.ts";
-import { AT_START, countedBackward, type Line, lastSaid } from "./history.ts";
+import {
+  AT_START,
+  countedBackward,
+  inGroups,
+  type Line,
+  lastSaid,
+  TOGETHER_BYTES_MAX,
+} from "./history.ts";
 
 const TYPES = ["item", "pop", "clear"];
 

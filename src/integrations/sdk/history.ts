@@ -1,8 +1,8 @@
 /**
  * History: the lines that count in a session of the dialect `sdk`, read from its end.
  *
- * HY1  Lines that were written together count together, or not at all: if the last of them is
- *      missing, they were never acknowledged.
+ * - Lines that were written together count together, or not at all: if the last of them is
+ *   missing, they were never acknowledged.
  * - A line may name the line that it must follow. If another counting line is in between, it came
  *   too late: it does not count, and neither do those written with it. Such lines block no other
  *   writer, so when several rewrite a history at once, one always succeeds.
@@ -10,9 +10,61 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
+import { LOG_LIMITS } from "../../base/limits.ts";
 import type { ByteOffset } from "../../base/offset.ts";
 import { partOf } from "../../dialects/sdk/line.ts";
 import type { Session } from "../../store/session.ts";
+
+/** What surely fits one write: the rest is for the fields added to each line, and for signing. */
+export const TOGETHER_BYTES_MAX = LOG_LIMITS.batchBytesMax - 256 * 1024;
+/** Id, time, part. */
+const ADDED_BYTES = 200;
+
+/**
+ * Writes lines together, so that they count together.
+ *
+ * Resolves, once they are durable, to the offset after them. Refuses with BATCH_TOO_LARGE.
+ */
+export function appendTogether(session: Session, lines: readonly Line[]): Promise<ByteOffset> {
+  const of = lines.length;
+  const bytes = lines.reduce((sum, line) => sum + sizeOf(line), 0);
+  if (of > 1 && bytes > TOGETHER_BYTES_MAX) {
+    throw new VerbatimError(
+      "BATCH_TOO_LARGE",
+      `${of} lines for ${session.path} are ${bytes} bytes, and ${TOGETHER_BYTES_MAX} can be ` +
+        `written together; pass fewer at once`,
+      { path: session.path, bytes, bytesMax: TOGETHER_BYTES_MAX },
+    );
+  }
+  if (of === 1) return session.appendNatives(lines);
+  return session.appendNatives(lines.map((line, n) => ({ ...line, part: [n + 1, of] })));
+}
+
+/** Splits lines into as few groups as possible that can be written together. */
+export function* inGroups(lines: readonly Line[]): Generator<readonly Line[]> {
+  let group: Line[] = [];
+  let bytes = 0;
+  for (const line of lines) {
+    const size = sizeOf(line);
+    if (group.length > 0 && bytes + size > TOGETHER_BYTES_MAX) {
+      yield group;
+      group = [];
+      bytes = 0;
+    }
+    group.push(line);
+    bytes += size;
+  }
+  if (group.length > 0) yield group;
+}
+
+/** An upper bound; a value without JSON is refused when it is appended. */
+function sizeOf(line: Line): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(line)) + ADDED_BYTES;
+  } catch {
+    return 0;
+  }
+}
 
 /** A parsed line. */
 export type Line = Readonly<Record<string, unknown>>;
@@ -63,7 +115,6 @@ function inTime(groups: readonly Group[], counts: unknown): Line[] {
   return kept.flat();
 }
 
-/** HY1 */
 async function* groupsBackward(session: Session, look: Look): AsyncGenerator<Group> {
   let group: Line[] = [];
   for await (const line of linesBackward(session, look)) {

@@ -7,9 +7,8 @@
  */
 
 import type { Entry, Part, Role } from "../../model/entry.ts";
-import { imageLabel } from "../block-text.ts";
-import { jsonText } from "../json-text.ts";
 import { blockName, durationOf, grouped, isEmpty, speakerName, usageOf } from "../phrases.ts";
+import { imageLabel, jsonText } from "../text.ts";
 import type { Calls } from "./call-places.ts";
 import { shownDiffOf } from "./diff-html.ts";
 import { markdownHtml } from "./markdown-html.ts";

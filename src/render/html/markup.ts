@@ -5,13 +5,13 @@
  *      escaped unless it is `Html` itself. So no text of a transcript can begin or end an element,
  *      an attribute or a comment anywhere.
  * MU2  The output has no control character but LF and tab, no bidirectional control and no lone
- *      surrogate (`safe-text.ts`, SX1): such characters are shown as `\u001b`, and the page is valid
+ *      surrogate (`render/text.ts`, SX1): such characters are shown as `\u001b`, and the page is valid
  *      UTF-8.
  *
  * Values go between tags or in quoted attributes: never as names, never in a style or script.
  */
 
-import { safeText } from "../safe-text.ts";
+import { safeText } from "../text.ts";
 
 class SafeHtml {
   readonly #text: string;

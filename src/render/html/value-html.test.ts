@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { anyText } from "../../../test/e2e/any-text.ts";
 import { ParsedHtml } from "../../../test/e2e/parsed-html.ts";
-import { indentedJson } from "../json-text.ts";
+import { indentedJson } from "../text.ts";
 import { html, shownText } from "./markup.ts";
 import {
   boxHtml,

@@ -6,9 +6,8 @@
  * VH2  JSON is coloured up to COLOURED_CHARS_MAX: beyond that the elements would outweigh the text.
  */
 
-import { blockTexts, imageLabel } from "../block-text.ts";
-import { indentedJson } from "../json-text.ts";
 import { grouped } from "../phrases.ts";
+import { blockTexts, imageLabel, indentedJson } from "../text.ts";
 import { type Html, html, shownText } from "./markup.ts";
 import { piecesHtml } from "./text-pieces.ts";
 

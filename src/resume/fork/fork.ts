@@ -8,7 +8,7 @@
  *   dialect in the entry passed here, which is first, or right after that event. If it is signed,
  *   its genesis names the parent's signed head too.
  * - Lines that no caller may write (checkpoints, other programs' rows) are not copied, but counted.
- * - It is created whole, or not at all (whole-session.ts).
+ * - It is created whole, or not at all (`createWhole`).
  */
 
 import { randomUUID } from "node:crypto";
@@ -19,9 +19,53 @@ import type { Dialect, Native } from "../../dialects/dialect.ts";
 import type { NewEntry } from "../../model/entry.ts";
 import type { SignedHead } from "../../proof/checkpoint.ts";
 import type { Session } from "../../store/session.ts";
-import type { Store } from "../../store/store.ts";
-import { GroupedAppends } from "./grouped-appends.ts";
-import { createWhole } from "./whole-session.ts";
+import type { BeginOptions, Store } from "../../store/store.ts";
+import { Traces } from "../handoff/install.ts";
+
+const LINES_AT_ONCE = 64;
+/** A character is at most three bytes, and one more line may be in flight. */
+const CHARS_AT_ONCE = 8 * 1024 * 1024;
+
+/**
+ * Appends lines to a session with many in flight, so that they share syncs, and
+ * never more than fits the log's queue.
+ *
+ * - All of a group have ended before the next begins, and before a failure is thrown: nothing is
+ *   written after that.
+ */
+export class GroupedAppends {
+  readonly #session: Session;
+  readonly #onRefused: (reason: unknown) => void;
+  #group: Promise<{ readonly reason: unknown } | null>[] = [];
+  #chars = 0;
+
+  /**
+   * `onRefused` is called with every failed append, in order, and throws what must not be ignored.
+   */
+  constructor(session: Session, onRefused: (reason: unknown) => void) {
+    this.#session = session;
+    this.#onRefused = onRefused;
+  }
+
+  async add(native: Native): Promise<void> {
+    // A handler at once: an unhandled rejection would end the process.
+    const append = this.#session.appendNative(native);
+    const failure = append.then(
+      () => null,
+      (reason: unknown) => ({ reason }),
+    );
+    this.#group.push(failure);
+    this.#chars += JSON.stringify(native).length;
+    if (this.#group.length >= LINES_AT_ONCE || this.#chars >= CHARS_AT_ONCE) await this.settle();
+  }
+
+  /** Resolves when every line is written. */
+  async settle(): Promise<void> {
+    const group = this.#group;
+    [this.#group, this.#chars] = [[], 0];
+    for (const failure of await Promise.all(group)) if (failure) this.#onRefused(failure.reason);
+  }
+}
 
 export type { Dialect, DialectName, Native };
 
@@ -87,4 +131,44 @@ export function agentIn(dialect: string, id: string | null, native: Native): str
 function refusedBy(reason: unknown): number {
   if (reason instanceof VerbatimError && reason.code === "INVALID_ENTRY") return 1;
   throw reason;
+}
+
+interface WholeSession<Filled> {
+  /** Open to append. */
+  readonly session: Session;
+  readonly filled: Filled;
+}
+
+/**
+ * Creates a session with all its first lines, or not at all.
+ *
+ * For sessions that begin with lines of another one: a part of them would look like a conversation
+ * that ended there.
+ *
+ * - When anything fails, the session is removed, with its pin, and the failure is thrown. A process
+ *   that is killed meanwhile leaves the beginning, whose first entry says what it was to be.
+ *
+ * Creates a session and appends its first lines; refuses with SESSION_EXISTS, and the errors of
+ * `fill`.
+ */
+export async function createWhole<Filled>(
+  host: Host,
+  store: Store,
+  options: BeginOptions,
+  fill: (session: Session) => Promise<Filled>,
+): Promise<WholeSession<Filled>> {
+  const { dialect, root } = store;
+  const placeOf = (id: string) => ({ dialect, root, path: store.pathOf(id) });
+  const { id } = options;
+  const before = id === undefined ? null : await Traces.before(host, placeOf(id));
+  const session = await store.begin(options);
+  try {
+    await session.openToAppend();
+    return { session, filled: await fill(session) };
+  } catch (cause) {
+    await session.close().catch(() => {}); // The first failure is the one to throw.
+    await (before ?? Traces.ofNew(host, placeOf(session.id))).remove();
+    await store.forget(session);
+    throw cause;
+  }
 }

@@ -10,7 +10,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { GitIdentity } from "./manifest.ts";
-import { isCommit, remoteAddress } from "./remote-address.ts";
+import { isCommit, remoteAddress } from "./manifest.ts";
 
 const execute = promisify(execFile);
 const GIT_MS_MAX = 5000;

@@ -20,14 +20,14 @@ import { SpillProof } from "../../dialects/files/spill-proof.ts";
 import { toHex } from "../../proof/bytes.ts";
 import { hasSidecar } from "../../proof/envelopes.ts";
 import { rememberedIn } from "../../signing/heads/heads.ts";
+import { changedWhileRead } from "../../signing/judging/inspect.ts";
 import { openVerifiedLog } from "../../signing/judging/open-verified.ts";
-import { changedWhileRead } from "../../signing/judging/read-counted.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { verifyLog } from "../../signing/judging/verify.ts";
 import type { VerifyOptions } from "../../signing/judging/verify-options.ts";
 import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../../signing/session-log.ts";
-import { transcriptKeys } from "../../signing/trust/trusted-keys.ts";
+import { transcriptKeys } from "../../signing/trust/trust.ts";
 import type { UserJudging } from "../../verifying/user-judging.ts";
 import {
   type BadVerifiedLine,
@@ -56,7 +56,7 @@ export interface BundleJudge {
   readonly judging: UserJudging;
   /** The store that the session comes from or goes to; null when it becomes another session. */
   readonly rootFor: (manifest: SessionName) => string | null;
-  readonly requirePin?: boolean;
+  readonly requiresPin?: boolean;
 }
 
 /** Which session it is. */
@@ -108,7 +108,7 @@ export function bundledSession(
   bundle: OpenBundle,
   members: ReadonlyMap<string, Member>,
   { session: id, dialect }: SessionName,
-  { host: disk, judging, rootFor, requirePin = false }: BundleJudge,
+  { host: disk, judging, rootFor, requiresPin = false }: BundleJudge,
 ): BundledSession {
   const root = rootFor({ session: id, dialect });
   const { spilling, logPath } = dialectNamed(dialect);
@@ -120,7 +120,7 @@ export function bundledSession(
       crypto: nodeCrypto,
       keys: transcriptKeys(judging.trust, id),
       remembered: rememberedIn(judging.book, whose),
-      requirePin,
+      requiresPin,
       filesProof: spilling ? new SpillProof(host, target, spilling) : null,
     };
   };

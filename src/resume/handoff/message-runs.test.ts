@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Entry, emptyEntry } from "../../model/entry.ts";
-import { RUN_ENTRIES_MAX, withMessageIds } from "./message-runs.ts";
+import { RUN_ENTRIES_MAX, withMessageIds } from "./transcode.ts";
 
 const said = (role: Entry["role"], messageId?: string): Entry => ({
   ...emptyEntry({}),

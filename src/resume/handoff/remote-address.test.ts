@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { remoteAddress } from "./remote-address.ts";
+import { remoteAddress } from "./manifest.ts";
 
 test.each([
   ["https://example.org/a/b.git", "https://example.org/a/b.git"],

@@ -15,7 +15,12 @@ import { checkChoice } from "../../base/choice.ts";
 import { assert, ioError, VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
+import { nodeSurroundings } from "../../base/node-surroundings.ts";
 import { DIALECT_NAMES, dialectNamed } from "../../dialects/all.ts";
+import { examineOne } from "../../doctor/examine.ts";
+import { mendSession } from "../../doctor/mend.ts";
+import type { Finding } from "../../findings/finding.ts";
+import type { FoundSession } from "../../listing/find-session.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { sidecarOf } from "../../signing/session-log.ts";
 import type { Session } from "../../store/session.ts";
@@ -26,12 +31,11 @@ import { UserJudging } from "../../verifying/user-judging.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
 import { linkSession } from "../fork/link.ts";
 import { chunksOf, type Member, type OpenBundle } from "./bundle-reader.ts";
-import { makeFollowers } from "./followers.ts";
 import { type InstalledFile, installSession } from "./install.ts";
 import { type JudgedBundle, judgeBundle, type SessionName } from "./judge-bundle.ts";
 import { type BundleManifest, notVerified } from "./manifest.ts";
 import { CHECKPOINTS, LOG, spillName, THREAD } from "./member-names.ts";
-import { type AnewOptions, type Fidelity, recordAnew } from "./record-anew.ts";
+import { type AnewOptions, type Fidelity, recordAnew } from "./transcode.ts";
 
 export interface UnpackOptions {
   /** The store: a project, or HomeAgent's base. Default: the current directory; `~/.homeagent`. */
@@ -45,7 +49,7 @@ export interface UnpackOptions {
   /** In another dialect: whether the new session is signed. Default: true. */
   readonly sign?: boolean;
   /** Refuse a session without a pinned head. Default: false. */
-  readonly requirePin?: boolean;
+  readonly requiresPin?: boolean;
   /** Called with problems that lose no data. Default: a process warning. */
   readonly onWarning?: (warning: string) => void;
 }
@@ -91,14 +95,14 @@ async function unpackOpen(
   options: UnpackOptions,
 ): Promise<Unpacked> {
   const judging = await UserJudging.load(host, { onWarning: () => {} });
-  const { requirePin = false, dialect: asked } = options;
+  const { requiresPin = false, dialect: asked } = options;
   const rootIn = (dialect: string) => {
     return resolve(options.root ?? dialectNamed(dialect).usersRoot?.() ?? ".");
   };
   const rootFor = ({ dialect }: SessionName) => {
     return asked === undefined || asked === dialect ? rootIn(dialect) : null;
   };
-  const judged = await judgeBundle(bundle, { host, judging, rootFor, requirePin });
+  const judged = await judgeBundle(bundle, { host, judging, rootFor, requiresPin });
   const { dialect: own, session: id } = judged.manifest;
   const dialect = asked ?? own;
   const root = rootIn(dialect);
@@ -254,4 +258,30 @@ function otherId(id: string, own: string): VerbatimError {
     `the id ${JSON.stringify(id)} is refused: ${reason}; leave it, or unpack into another dialect`,
     { id, reason },
   );
+}
+
+/**
+ * The derived files of a log, for a session that came from elsewhere. The session is
+ * whole without them: a failure is a warning, and `verbatim repair` makes them later.
+ */
+async function makeFollowers(
+  host: Host,
+  found: FoundSession & { readonly id: string },
+  onWarning: (warning: string) => void,
+): Promise<void> {
+  const doctor = { host, surroundings: nodeSurroundings, nowMs: Date.now };
+  try {
+    const missing: Finding[] = [];
+    for await (const step of examineOne(doctor, found)) {
+      if ("finding" in step && step.finding.mends) missing.push(step.finding);
+    }
+    for await (const _ of mendSession(doctor, found, missing));
+    const files = await dialectNamed(found.dialect).files?.();
+    await files?.installed?.(host, found, onWarning);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    onWarning(
+      `the derived files of ${found.id} could not be written; run \`verbatim repair\`: ${why}`,
+    );
+  }
 }

@@ -15,7 +15,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { readUserFile, userDirectoryFault } from "../../base/node-user-files.ts";
 import { replaceFileDurably } from "../../base/replace.ts";
-import { withLockedDirectory } from "../../signing/keys/locked-directory.ts";
+import { withLockedDirectory } from "../../signing/keys/key-files.ts";
 import { globFault } from "../../subscriptions/glob.ts";
 
 export const SCOPES = ["read", "append", "admin"] as const;

@@ -7,8 +7,92 @@
  */
 
 import type { ServerResponse } from "node:http";
-import { type ErrorCode, VerbatimError } from "../../base/errors.ts";
+import type { Socket } from "node:net";
+import { type ErrorCode, errnoOf, VerbatimError } from "../../base/errors.ts";
 import { STATUS } from "./status.ts";
+
+type Reason = "malformed" | "timeout" | "too-large" | "broken-off";
+
+const ANSWERS: Readonly<Record<Exclude<Reason, "broken-off">, string>> = {
+  malformed: "400 Bad Request",
+  timeout: "408 Request Timeout",
+  "too-large": "431 Request Header Fields Too Large",
+};
+
+/**
+ * Answers to input that is not HTTP, too slow or too large.
+ *
+ * Answers with the error if the connection is still open, then closes it.
+ */
+export function answerBroken(error: Error, socket: Socket): Reason {
+  const reason = reasonOf(errnoOf(error));
+  if (reason === "broken-off" || !socket.writable) {
+    socket.destroy();
+    return reason;
+  }
+  // After an answer has begun, another would become part of its body. Node keeps the current answer
+  // in this field and checks it the same way (20.20).
+  const begun = (socket as Socket & { _httpMessage?: { headersSent?: boolean } })._httpMessage;
+  if (begun?.headersSent) {
+    socket.destroy();
+    return reason;
+  }
+  const head = `HTTP/1.1 ${ANSWERS[reason]}\r\nContent-Length: 0\r\n`;
+  socket.end(`${head}X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n`);
+  socket.destroySoon(); // Ignore what it still sends.
+  return reason;
+}
+
+function reasonOf(code: string): Reason {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "timeout";
+  if (code === "HPE_HEADER_OVERFLOW" || code === "HPE_CHUNK_EXTENSIONS_OVERFLOW")
+    return "too-large";
+  return code.startsWith("HPE_") ? "malformed" : "broken-off";
+}
+
+/**
+ * Limits the bytes of answers held in memory for slow readers.
+ *
+ * Bytes are released when the answer is sent or its connection closes. Above the limit an answer is
+ * refused; if nothing is held, an answer of any size is allowed.
+ */
+export class AnswerRoom {
+  readonly #bytesMax: number;
+  #held = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  /**
+   * Call it right before sending; throws TOO_MANY_READERS. The returned function releases the bytes
+   * early, if they are taken before the answer ends.
+   */
+  hold(response: ServerResponse, bytes: number): () => void {
+    // Nothing to hold, or the reader has left.
+    if (bytes === 0 || response.destroyed) return () => {};
+    if (this.#held > 0 && this.#held + bytes > this.#bytesMax) {
+      throw new VerbatimError(
+        "TOO_MANY_READERS",
+        "too many answers are waiting to be taken by their readers " +
+          `(answersBytesMax is ${this.#bytesMax}); try again later`,
+        { readersMax: this.#bytesMax },
+      );
+    }
+    this.#held += bytes;
+    const giveBack = () => {
+      response.off("close", giveBack);
+      this.#held -= bytes;
+      bytes = 0;
+    };
+    response.on("close", giveBack);
+    return giveBack;
+  }
+}
 
 export type Headers = string[];
 

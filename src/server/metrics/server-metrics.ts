@@ -64,7 +64,7 @@ export class ServerMetrics {
       SECONDS,
     ),
   };
-  /** Set by `start.ts`. */
+  /** Set by `startServer`. */
   recoverySeconds = 0;
 
   request(route: RouteName, method: string, status: number, seconds: number): void {

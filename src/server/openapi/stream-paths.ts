@@ -9,7 +9,7 @@ import { STATUS } from "../http/status.ts";
 import { STREAM_ROOT } from "../http/target.ts";
 import { CONTROL_ROOT } from "../subscriptions/answers.ts";
 import { SUBSCRIPTION_STATUS } from "../subscriptions/handle.ts";
-import { METHODS, type Route } from "../subscriptions/route.ts";
+import { METHODS, type Route } from "../subscriptions/service.ts";
 import { content, parameter, refusals } from "./session-paths.ts";
 
 const text: Schema = { type: "string" };

@@ -21,7 +21,7 @@ import { isAbsence, SessionWindow } from "../../listing/session-window.ts";
 import { mayStandOtherwise } from "../../store/list.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
-import { AnswerRoom } from "../http/answer-room.ts";
+import { AnswerRoom } from "../http/answer.ts";
 import { Semaphore } from "../http/semaphore.ts";
 import { LiveReaders } from "../streams/live-readers.ts";
 import type { SessionLimits } from "./limits.ts";

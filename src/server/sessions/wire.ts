@@ -8,9 +8,9 @@
 import type { ServerResponse } from "node:http";
 import type { SessionItem, SessionUsage } from "../../client/session-shapes.ts";
 import type { PlacedEntry } from "../../listing/session-window.ts";
-import { jsonText } from "../../render/json-text.ts";
+import { jsonText } from "../../render/text.ts";
+import type { AnswerRoom } from "../http/answer.ts";
 import { answerText, type Headers, newHeaders } from "../http/answer.ts";
-import type { AnswerRoom } from "../http/answer-room.ts";
 import { type ServedStore, urlIdOf } from "./roots.ts";
 import type { KnownSession } from "./service.ts";
 

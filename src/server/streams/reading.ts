@@ -9,8 +9,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type OffsetToken, parseOffset } from "../../streams/offset-token.ts";
 import type { Chunk, ReadFrom, StreamHead, StreamStore } from "../../streams/stream-store.ts";
+import type { AnswerRoom } from "../http/answer.ts";
 import { answer, answerBytes, badRequest, type Headers } from "../http/answer.ts";
-import type { AnswerRoom } from "../http/answer-room.ts";
 import type { Semaphore } from "../http/semaphore.ts";
 
 const LF = 0x0a;

@@ -1,6 +1,6 @@
 /** Stream routes: the requests of the protocol. Live reads are in long-poll.ts and events.ts. */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../../base/errors.ts";
 import { checkStreamPath } from "../../streams/stream-path.ts";
 import type {
@@ -26,8 +26,34 @@ import { type ReadQuery, rawPath, readQuery } from "../http/target.ts";
 import { contentTypeOf, forkOf, isClosing, lifetimeOf } from "./create-request.ts";
 import { streamEvents } from "./events.ts";
 import { longPoll } from "./long-poll.ts";
-import { producerTurn } from "./producer-headers.ts";
 import { answerFresh, entityTag, readChunk, readFrom } from "./reading.ts";
+
+/** Limited, because it is stored with every append. */
+const PRODUCER_ID_CHARS_MAX = 256;
+
+/** Identify a writer's retry. All three or none. */
+function producerTurn(headers: IncomingHttpHeaders): ProducerTurn | undefined {
+  const id = headers["producer-id"];
+  const epoch = headers["producer-epoch"];
+  const seq = headers["producer-seq"];
+  if (id === undefined && epoch === undefined && seq === undefined) return undefined;
+  if (typeof id !== "string" || epoch === undefined || seq === undefined) {
+    throw badRequest("Producer-Id, -Epoch, -Seq", "must be sent together or not at all");
+  }
+  if (id === "") throw badRequest("Producer-Id", "is empty");
+  if (id.length > PRODUCER_ID_CHARS_MAX) {
+    throw badRequest("Producer-Id", `is longer than ${PRODUCER_ID_CHARS_MAX} characters`);
+  }
+  return { id, epoch: count("Producer-Epoch", epoch), seq: count("Producer-Seq", seq) };
+}
+
+function count(header: string, text: string | string[]): number {
+  const number = typeof text === "string" && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(number)) {
+    throw badRequest(header, "must be a whole number from 0 to 2^53-1");
+  }
+  return number;
+}
 
 const NOTHING = new Uint8Array(0);
 

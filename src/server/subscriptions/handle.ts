@@ -8,14 +8,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type SubscriptionRefusal, VerbatimError } from "../../base/errors.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
-import { refused } from "../../subscriptions/refusal.ts";
+import { refused } from "../../subscriptions/subscription.ts";
 import { answer, answerJson, answerText, newHeaders } from "../http/answer.ts";
 import { readBody } from "../http/body.ts";
 import { rawPath } from "../http/target.ts";
 import { claimJson, subscriptionJson } from "./answers.ts";
 import { SubscriptionRequest } from "./requests.ts";
-import { METHODS, type Route, routeOf } from "./route.ts";
 import type { SubscriptionService } from "./service.ts";
+import { METHODS, type Route, routeOf } from "./service.ts";
 
 export interface SubscriptionContext {
   readonly subscriptions: SubscriptionService;

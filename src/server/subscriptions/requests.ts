@@ -9,9 +9,12 @@ import { VerbatimError } from "../../base/errors.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
 import { checkStreamPath } from "../../streams/stream-path.ts";
 import type { Ack, AckRequest, Fence } from "../../subscriptions/acks.ts";
-import { LEASE_TTL_MS, type SubscriptionConfig } from "../../subscriptions/config.ts";
 import { globFault } from "../../subscriptions/glob.ts";
-import { refused } from "../../subscriptions/refusal.ts";
+import {
+  LEASE_TTL_MS,
+  refused,
+  type SubscriptionConfig,
+} from "../../subscriptions/subscription.ts";
 import { judgeWebhookUrl } from "../../subscriptions/webhooks/webhook-url.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -24,7 +24,7 @@ import { LogReader } from "../../log/reader.ts";
 import { repairTail } from "../../log/repair.ts";
 import { type Pin, pinFields, readPin } from "../../proof/pin.ts";
 import { PinBook } from "../../proof/pins.ts";
-import { withLockedDirectory } from "../keys/locked-directory.ts";
+import { withLockedDirectory } from "../keys/key-files.ts";
 
 export const HEADS_NAME = "heads.jsonl";
 /** The lock file is `heads.lock`: the log's lock appends `.lock`. */

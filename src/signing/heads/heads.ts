@@ -44,7 +44,7 @@ export interface RememberedHead extends Remembered {
   readonly lost: Pin | null;
 }
 
-/** The names a store may have in pins (root-names.ts). */
+/** The names a store may have in pins (session-head.ts). */
 export interface RootNames {
   /** By its real path: pins are written under this name. */
   readonly place: string;
@@ -54,7 +54,7 @@ export interface RootNames {
   readonly leadsTo: string | null;
 }
 
-/** A session as pins name it; `names`: its store's names, if known (root-names.ts). */
+/** A session as pins name it; `names`: its store's names, if known (session-head.ts). */
 export interface NamedSession extends Omit<Whose, "log"> {
   readonly names?: Pick<RootNames, "others" | "leadsTo">;
 }

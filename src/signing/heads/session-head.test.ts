@@ -7,11 +7,10 @@ import { type SignedLog, signedThread, signedTurns } from "../../../test/support
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import type { Head, Pin } from "../../proof/pin.ts";
+import type { Signer } from "../keys/keys.ts";
 import { loadSigner } from "../keys/keys.ts";
 import { nodeCrypto } from "../keys/node-crypto.ts";
-import type { Signer } from "../keys/signer.ts";
-import { Trust } from "../trust/trust.ts";
-import { transcriptKeys } from "../trust/trusted-keys.ts";
+import { Trust, transcriptKeys } from "../trust/trust.ts";
 import { readHead, type StoredLog } from "./session-head.ts";
 
 const PATHS = {

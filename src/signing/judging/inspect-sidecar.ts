@@ -10,16 +10,36 @@ import { LOG_LIMITS } from "../../base/limits.ts";
 import { NUL } from "../../log/bytes.ts";
 import { fromHex, LF } from "../../proof/bytes.ts";
 import type { Checkpoint } from "../../proof/checkpoint.ts";
-import { claimOf } from "../../proof/claims.ts";
+import { type Claim, claimOf } from "../../proof/claims.ts";
 import { DeepJudge } from "../../proof/deep.ts";
 import { Judge } from "../../proof/judge.ts";
 import { Ledger } from "../../proof/ledger.ts";
 import { WholeLines } from "../../proof/whole-lines.ts";
 import { sidecarOf } from "../session-log.ts";
-import { type Inspection, type InspectOptions, lineTooLong } from "./inspect.ts";
-import { readCounted } from "./read-counted.ts";
-import { SidecarOrder } from "./sidecar-order.ts";
+import { type Inspection, type InspectOptions, lineTooLong, readCounted } from "./inspect.ts";
 import { newTail } from "./tail-keeper.ts";
+
+/** `torn`: left by a power cut. `foreign`: does not belong in a sidecar. */
+type SidecarLineKind = "checkpoint" | "newer" | "torn" | "foreign";
+
+/** The kind of each line of a sidecar, which depends on the lines before it. */
+export class SidecarOrder {
+  #hasTorn = false;
+  #hasForeign = false;
+
+  /** The kind of the next line, from its claim (proof/claims.ts) and whether it contains NULs. */
+  kindOf(claim: Claim["is"] | null, hasNul: boolean): SidecarLineKind {
+    if (claim === "checkpoint" && !this.#hasTorn) return claim;
+    // A power cut leaves NULs for bytes that were never written, but only at the very end.
+    if (hasNul && !this.#hasForeign) {
+      this.#hasTorn = true;
+      return "torn";
+    }
+    if (claim === "newer") return claim;
+    this.#hasForeign = true;
+    return "foreign";
+  }
+}
 
 /** A sidecar's checkpoints in order, and its other content. */
 export interface SidecarLines {

@@ -12,6 +12,7 @@
 import { VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import { LOG_LIMITS } from "../../base/limits.ts";
+import { readChunks } from "../../log/bytes.ts";
 import { fromHex, toHex } from "../../proof/bytes.ts";
 import type { EnvelopeName } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
@@ -21,7 +22,6 @@ import { Ledger } from "../../proof/ledger.ts";
 import type { TailJudge } from "../../proof/tail.ts";
 import { Walk, type WalkHandler } from "../../proof/walk.ts";
 import type { Content } from "../session-log.ts";
-import { changedWhileRead, readCounted } from "./read-counted.ts";
 import { newTail, TailKeeper } from "./tail-keeper.ts";
 import type { OnProgress } from "./verify-options.ts";
 
@@ -152,5 +152,36 @@ export function lineTooLong(at: number): VerbatimError {
     "LINE_TOO_LONG",
     `the line at byte ${at} is longer than ${bytesMax} bytes; no log of ours holds such a line`,
     { path: "", bytes: bytesMax + 1, bytesMax },
+  );
+}
+
+/**
+ * Reads a byte range whose length was determined before, each byte once.
+ *
+ * If the file is shorter by now, that is CHANGED_WHILE_READ: it was cut meanwhile. Treating the
+ * missing bytes as an empty range would report `verified` for a log whose end was never read.
+ *
+ * The range `[from, to)` in chunks, in order, complete or CHANGED_WHILE_READ.
+ */
+export async function* readCounted(
+  file: OpenFile,
+  from: number,
+  to: number,
+  path: string,
+): AsyncGenerator<Uint8Array> {
+  let at = from;
+  for await (const chunk of readChunks(file, from, to)) {
+    at += chunk.length;
+    yield chunk;
+  }
+  if (at < to) throw changedWhileRead(path, at);
+}
+
+export function changedWhileRead(path: string, at: number): VerbatimError<"CHANGED_WHILE_READ"> {
+  return new VerbatimError(
+    "CHANGED_WHILE_READ",
+    `${path} changed at or after byte ${at} while it was read; nothing from there on was used, ` +
+      "try again",
+    { path, offset: at },
   );
 }

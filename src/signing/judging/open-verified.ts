@@ -22,7 +22,7 @@ import { LF, toHex } from "../../proof/bytes.ts";
 import type { ProofCrypto, RunningHash } from "../../proof/crypto.ts";
 import { WholeLines } from "../../proof/whole-lines.ts";
 import type { SessionLog } from "../session-log.ts";
-import { changedWhileRead, readCounted } from "./read-counted.ts";
+import { changedWhileRead, readCounted } from "./inspect.ts";
 import type { VerifyReport } from "./report.ts";
 import { judgeOpen } from "./verify.ts";
 import type { VerifyOptions } from "./verify-options.ts";
@@ -56,7 +56,7 @@ export interface OpenVerifiedOptions extends VerifyOptions {
   /** Accepts an unsigned tail too, marked as such; nothing else that strict refuses. */
   readonly isLenient?: boolean;
   /** Accepts a log without any signature, all lines marked as unsigned. */
-  readonly allowUnsigned?: boolean;
+  readonly admitsUnsigned?: boolean;
   /** Also returns a last line without its LF, as unsigned. */
   readonly takesUnterminated?: boolean;
 }
@@ -102,7 +102,7 @@ export async function openJudged(
   const isFit =
     report.verdict === "verified" ||
     (options.isLenient === true && report.verdict === "incomplete") ||
-    (options.allowUnsigned === true && report.verdict === "unsigned");
+    (options.admitsUnsigned === true && report.verdict === "unsigned");
   if (!isFit) throw notVerified(report);
   const judged = new JudgedBytes(log, pieces, report.path);
   const end = repairedEnd(await findTail(judged));

@@ -21,8 +21,7 @@ import type { Verdict } from "../../proof/verdict.ts";
 import { WholeLines } from "../../proof/whole-lines.ts";
 import { contentOf, type SignableLog } from "../session-log.ts";
 import type { Covered } from "../writing/signer-state.ts";
-import { lineTooLong } from "./inspect.ts";
-import { readCounted } from "./read-counted.ts";
+import { lineTooLong, readCounted } from "./inspect.ts";
 import type { VerifyReport } from "./report.ts";
 
 const CAN_BE_VOUCHED: readonly Verdict[] = ["incomplete", "unsigned", "unpinned"];

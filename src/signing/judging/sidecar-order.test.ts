@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { SidecarOrder } from "./sidecar-order.ts";
+import { SidecarOrder } from "./inspect-sidecar.ts";
 
 /** C: a checkpoint, N: one of a newer version, 0: a line with NULs, x: any other. */
 function kindsOf(lines: string): string {

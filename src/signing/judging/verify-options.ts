@@ -2,8 +2,8 @@
 
 import type { OpenFile } from "../../base/files.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
+import type { Keys } from "../../proof/ed25519-keys.ts";
 import type { Judge, OnCheckpoint } from "../../proof/judge.ts";
-import type { Keys } from "../../proof/keys.ts";
 import type { Pin } from "../../proof/pin.ts";
 import type { Rollback } from "../../proof/pins.ts";
 import type { Finding } from "../../proof/verdict.ts";
@@ -41,7 +41,7 @@ export interface VerifyOptions {
   readonly remembered?: Remembered;
   /** Check every signature, segment and tree, whatever the size. */
   readonly isDeep?: boolean;
-  readonly requirePin?: boolean;
+  readonly requiresPin?: boolean;
   /** Read checkpoints of the Python original. */
   readonly isLegacyProfile?: boolean;
   readonly onProgress?: OnProgress;

@@ -12,10 +12,12 @@
 
 import type { KeyObject } from "node:crypto";
 import { join } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
+import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
 import type { Directory } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
 import { readUserFile, type UserFileRules } from "../../base/node-user-files.ts";
 import { replaceFileDurably } from "../../base/replace.ts";
+import { LogLock } from "../../log/lock.ts";
 import { publicKeyPem } from "../../proof/ed25519-keys.ts";
 import {
   type Parsed,
@@ -25,6 +27,75 @@ import {
   privateKeyPem,
   rawPublicKey,
 } from "./pem.ts";
+
+/** Changes take milliseconds; a longer wait means that the holder hangs. */
+const LOCK_WAIT_MS = 10_000;
+
+/**
+ * Changes to a user's small files, one process at a time. Files are read with the
+ * lock held, so no concurrent change is lost.
+ *
+ * Runs `work` with `<name>.lock` held in the directory, which is created if missing.
+ */
+export async function withLockedDirectory<T>(
+  host: Host,
+  path: string,
+  name: string,
+  work: (directory: Directory) => Promise<T>,
+): Promise<T> {
+  try {
+    const directory = await host.files.openDirectory(path, { create: true });
+    try {
+      const lock = new LogLock(host, directory, name);
+      try {
+        await lock.acquire(LOCK_WAIT_MS);
+        lock.sayHeld(); // So that a process that waits in vain can name the holder.
+        return await work(directory);
+      } finally {
+        lock.close();
+      }
+    } finally {
+      directory.close();
+    }
+  } catch (cause) {
+    throw errnoOf(cause) === "UNKNOWN" ? cause : ioError(path, "changing", cause);
+  }
+}
+
+/** A shorter prefix is a typo or a guess. */
+export const KEY_PREFIX_MIN = 8;
+
+interface Named {
+  readonly kid: string;
+  readonly fp: string;
+}
+
+/**
+ * Finds the key a user names, and formats ids to be compared by eye.
+ *
+ * The one key with this id, id prefix or short name (fp); else KEY_NOT_FOUND.
+ */
+export function namedKey<K extends Named>(name: string, keys: readonly K[]): K {
+  const asked = name.replaceAll(" ", "").toLowerCase(); // Ids are shown in groups.
+  const isName = /^[0-9a-f]+$/.test(asked) && asked.length >= KEY_PREFIX_MIN;
+  const found = isName ? keys.filter(({ kid, fp }) => kid.startsWith(asked) || fp === asked) : [];
+  const [key, another] = found;
+  if (key && !another) return key;
+  const why = another
+    ? `${found.length} keys have this name: ${found.map(({ kid }) => kid).join(", ")}`
+    : `give the id of a key, or its first ${KEY_PREFIX_MIN} hex digits or more`;
+  throw new VerbatimError(
+    "KEY_NOT_FOUND",
+    `no single key is named ${JSON.stringify(name)}; ${why}`,
+    {
+      key: name,
+    },
+  );
+}
+
+export function inGroups(kid: string): string {
+  return kid.match(/.{1,4}/g)?.join(" ") ?? "";
+}
 
 export const PRIVATE_NAME = "private_key.pem";
 export const PUBLIC_NAME = "public_key.pem";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import { inGroups, KEY_PREFIX_MIN, namedKey } from "./key-names.ts";
+import { inGroups, KEY_PREFIX_MIN, namedKey } from "./key-files.ts";
 
 const KEYS = [
   { kid: `${"a".repeat(20)}${"1".repeat(44)}`, fp: "0011223344556677" },

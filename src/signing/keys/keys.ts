@@ -20,11 +20,15 @@ import type { UserPlaces } from "../../base/node-places.ts";
 import { userDirectoryFault } from "../../base/node-user-files.ts";
 import { fpOf, isKid, kidOf } from "../../proof/ed25519-keys.ts";
 import { readTrustFile } from "../trust/trust-file.ts";
-import { type KeyPair, keyRefused, readKeyPair, writeKeyPair } from "./key-files.ts";
-import { withLockedDirectory } from "./locked-directory.ts";
+import {
+  type KeyPair,
+  keyRefused,
+  readKeyPair,
+  withLockedDirectory,
+  writeKeyPair,
+} from "./key-files.ts";
 import { nodeCrypto } from "./node-crypto.ts";
 import { rawPublicKey } from "./pem.ts";
-import type { Signer } from "./signer.ts";
 
 const RETIRED = "retired";
 /** `keys.lock`: held while keys are created or changed. */
@@ -230,4 +234,19 @@ function retiredKids(keyDirectory: string): string[] {
 function refuseOpenDirectory(keyDirectory: string): void {
   const fault = userDirectoryFault(keyDirectory);
   if (fault !== null) throw keyRefused(keyDirectory, fault);
+}
+
+/**
+ * Holds a private key. An interface, so that the key can live in a file, an agent or
+ * another process.
+ */
+export interface Signer {
+  /** The raw public key, 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** SHA-256 of the raw public key, in hex: the name under which a key is trusted. */
+  readonly kid: string;
+  /** The seed's name for it: the first 16 hex digits of SHA-256 over the public key's PEM. */
+  readonly fp: string;
+  /** An Ed25519 signature, 64 bytes. */
+  sign(message: Uint8Array): Promise<Uint8Array>;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { GLOB_CHARS_MAX, globMatches, isGlob } from "./session-glob.ts";
+import { GLOB_CHARS_MAX, globMatches, isGlob } from "./trust-entry.ts";
 
 test("a star stays within a segment, two stars cross them", () => {
   const cases: readonly [glob: string, id: string, matches: boolean][] = [

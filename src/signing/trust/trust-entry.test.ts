@@ -6,9 +6,9 @@ import { toBase64url } from "../../proof/bytes.ts";
 import { kidOf } from "../../proof/ed25519-keys.ts";
 import { nodeCrypto } from "../keys/node-crypto.ts";
 import { rawPublicKey } from "../keys/pem.ts";
-import { GLOB_CHARS_MAX } from "./session-glob.ts";
 import {
   entryFault,
+  GLOB_CHARS_MAX,
   GLOBS_MAX,
   inOrder,
   OWNER_CHARS_MAX,

@@ -12,7 +12,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { readUserFile, userDirectoryFault } from "../../base/node-user-files.ts";
 import { replaceFileDurably } from "../../base/replace.ts";
-import { withLockedDirectory } from "../keys/locked-directory.ts";
+import { withLockedDirectory } from "../keys/key-files.ts";
 import { entryFault, inOrder, type TrustEntry } from "./trust-entry.ts";
 
 const VERSION = 1;

@@ -13,10 +13,18 @@ import { kidOf } from "../../proof/ed25519-keys.ts";
 import { loadSigner, rotateKey } from "../keys/keys.ts";
 import { nodeCrypto } from "../keys/node-crypto.ts";
 import { rawPublicKey } from "../keys/pem.ts";
-import { addTrust, type Grant, removeTrust, revokeTrust, SELF, Trust } from "./trust.ts";
+import {
+  addTrust,
+  type Grant,
+  removeTrust,
+  revokeTrust,
+  SELF,
+  Trust,
+  threadKeys,
+  transcriptKeys,
+} from "./trust.ts";
 import type { TrustEntry } from "./trust-entry.ts";
 import { changeTrustFile, ENTRIES_MAX, readTrustFile, TRUST_BYTES_MAX } from "./trust-file.ts";
-import { threadKeys, transcriptKeys } from "./trusted-keys.ts";
 
 const NOW = Date.parse("2026-11-15T06:00:00.000Z");
 

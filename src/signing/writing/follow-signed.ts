@@ -17,7 +17,7 @@ import type { OnCheckpoint } from "../../proof/judge.ts";
 import type { Rotations } from "../../proof/rotations.ts";
 import type { TailJudge } from "../../proof/tail.ts";
 import { Walk, type WalkHandler } from "../../proof/walk.ts";
-import { changedWhileRead, readCounted } from "../judging/read-counted.ts";
+import { changedWhileRead, readCounted } from "../judging/inspect.ts";
 import { newTail } from "../judging/tail-keeper.ts";
 import type { SignableLog } from "../session-log.ts";
 import type { LogSigner } from "./log-signer.ts";

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import fc from "fast-check";
 import { test } from "vitest";
+import type { Signer } from "../keys/keys.ts";
 import { nodeCrypto } from "../keys/node-crypto.ts";
 import { rawPublicKey } from "../keys/pem.ts";
-import type { Signer } from "../keys/signer.ts";
 import { LogSigner } from "./log-signer.ts";
 import { nothingSigned } from "./signer-state.ts";
 

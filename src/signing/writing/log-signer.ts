@@ -30,7 +30,7 @@ import {
 } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
 import type { Ledger } from "../../proof/ledger.ts";
-import type { Signer } from "../keys/signer.ts";
+import type { Signer } from "../keys/keys.ts";
 import {
   type Covered,
   type Head,

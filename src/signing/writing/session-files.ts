@@ -12,8 +12,10 @@ import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { openPlace, openToRead, type Place } from "../../log/place.ts";
 import { recover, repairTail } from "../../log/repair.ts";
+import type { Heads, RememberedHead, RootNames } from "../heads/heads.ts";
 import { type SignableLog, sidecarOf } from "../session-log.ts";
 import type { SignedFiles } from "./signed-log.ts";
+import type { Head } from "./signer-state.ts";
 
 export class SessionFiles implements SignedFiles {
   readonly #host: Host;
@@ -141,4 +143,32 @@ function writeWhole(file: OpenFile, lines: Uint8Array): void {
   if (taken === lines.length) return;
   file.truncate(file.size() - taken);
   throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+}
+
+interface SessionPins {
+  remembered(): Promise<RememberedHead>;
+  pin(head: Head): void;
+}
+
+/**
+ * Where the heads of one session are pinned, and its existing pin.
+ *
+ * `namesOf` returns the names of its store in pins. It is called once the log exists.
+ */
+export function sessionPins(
+  heads: Heads,
+  id: string,
+  namesOf: () => Promise<RootNames>,
+): SessionPins {
+  let place = "";
+  return {
+    async remembered() {
+      const names = await namesOf();
+      place = names.place;
+      return heads.remembered({ place, id, names });
+    },
+    pin(head) {
+      heads.pin({ ...head, place, id }, "signed");
+    },
+  };
 }

@@ -6,7 +6,7 @@ import type { ProofCrypto } from "../../proof/crypto.ts";
 import { Ledger } from "../../proof/ledger.ts";
 import type { Head as PinnedHead } from "../../proof/pin.ts";
 import type { HandOver } from "../../proof/rotations.ts";
-import type { Signer } from "../keys/signer.ts";
+import type { Signer } from "../keys/keys.ts";
 
 /** A checkpoint as other files refer to it. */
 export interface NamedCheckpoint {

@@ -8,8 +8,8 @@
  * written to.
  */
 
-import { crcOf } from "../journal/crc.ts";
 import type { AppendOp, CreateOp, DeleteOp, Op, SignOp } from "../journal/journal-record.ts";
+import { crcOf } from "../journal/journal-record.ts";
 import type { ProducerTurn } from "../stream-store.ts";
 import {
   type Block,

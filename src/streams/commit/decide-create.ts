@@ -6,13 +6,13 @@
  * its source's, so that the source's offsets are valid in it wherever possible.
  */
 
-import { DEFAULT_CONTENT_TYPE, isJsonType, sameType } from "../content-type.ts";
+import { DEFAULT_CONTENT_TYPE, isJsonType, sameType } from "../json-messages.ts";
 import type { StreamIndex } from "../lookup/stream-index.ts";
 import { resolveFork } from "../reading/forks.ts";
 import { logFileName } from "../stream-path.ts";
 import type { Created, CreateRequest, Lifetime } from "../stream-store.ts";
 import { conflict, type Deciding, livingStream, messagesOf, notFound } from "./decide.ts";
-import { lookupIn } from "./message-lookup.ts";
+import { lookupIn } from "./published-streams.ts";
 import { type ForkPoint, headOf, type StreamState } from "./stream-state.ts";
 
 export interface Creating extends Deciding {

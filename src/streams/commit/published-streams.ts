@@ -6,8 +6,59 @@
  * with a sliding lifetime is noted here first, and takes effect at once.
  */
 
-import type { ProducerTurn } from "../stream-store.ts";
-import { expiresAtMs, type StreamState } from "./stream-state.ts";
+import type { StreamIndex, StreamKey } from "../lookup/stream-index.ts";
+import type { ProducerTurn, StreamHead } from "../stream-store.ts";
+import type { Batch } from "./batch.ts";
+import { expiresAtMs, type MessagePointer, type StreamState } from "./stream-state.ts";
+
+type OnChange = (head: StreamHead | null) => void;
+type OnAnyChange = (path: string, head: StreamHead | null) => void;
+
+/** Callbacks for changes of streams. */
+export class Watchers {
+  readonly #ofOne = new Map<string, Set<OnChange>>();
+  readonly #ofAll = new Set<OnAnyChange>();
+
+  watch(path: string, onChange: OnChange): () => void {
+    const watching = this.#ofOne.get(path) ?? new Set();
+    // A new function, so that the same callback may watch twice.
+    const own: OnChange = (head) => onChange(head);
+    watching.add(own);
+    this.#ofOne.set(path, watching);
+    return () => {
+      watching.delete(own);
+      if (watching.size === 0 && this.#ofOne.get(path) === watching) this.#ofOne.delete(path);
+    };
+  }
+
+  watchAll(onChange: OnAnyChange): () => void {
+    const own: OnAnyChange = (path, head) => onChange(path, head);
+    this.#ofAll.add(own);
+    return () => {
+      this.#ofAll.delete(own);
+    };
+  }
+
+  isWatched(path: string): boolean {
+    return this.#ofAll.size > 0 || this.#ofOne.has(path);
+  }
+
+  tell(path: string, head: StreamHead | null): void {
+    for (const onChange of [...(this.#ofOne.get(path) ?? [])]) undisturbed(() => onChange(head));
+    for (const onChange of [...this.#ofAll]) undisturbed(() => onChange(path, head));
+  }
+}
+
+/** A watcher's error becomes an uncaught exception and does not stop other work. */
+function undisturbed(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
 
 /** Looks up those that are not cached. */
 export interface StateLookup {
@@ -94,4 +145,34 @@ export class PublishedStreams {
 
 function producerKey(state: StreamState, id: string): string {
   return `${state.streamId}\0${id}`;
+}
+
+export type MessageLookup = Pick<StreamIndex, "messages" | "lastEnd">;
+
+/**
+ * Where messages end, including those of a batch that is not written yet: a fork
+ * may begin in a message of its own batch.
+ */
+export function lookupIn(index: StreamIndex, batch: Batch): MessageLookup {
+  return {
+    messages(stream, after, upTo, limit) {
+      const written = isReplaced(stream) ? [] : index.messages(stream, after, upTo, limit);
+      const found = [...written, ...pending(stream, after, upTo)];
+      return limit === undefined ? found : found.slice(0, limit);
+    },
+    lastEnd(stream, after, upTo) {
+      const last = pending(stream, after, upTo).at(-1)?.end;
+      return last ?? (isReplaced(stream) ? null : index.lastEnd(stream, after, upTo));
+    },
+  };
+
+  function pending({ path }: StreamKey, after: number, upTo: number): readonly MessagePointer[] {
+    const pointers = batch.changes.get(path)?.pointers ?? [];
+    return pointers.filter(({ end }) => end > after && end <= upTo);
+  }
+
+  /** The index rows of this path belong to another stream. */
+  function isReplaced({ path }: StreamKey): boolean {
+    return batch.changes.get(path)?.dropsContents === true;
+  }
 }

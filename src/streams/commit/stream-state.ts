@@ -9,7 +9,7 @@
  * bytes before `base` are the source's.
  */
 
-import type { Draft } from "../../base/draft.ts";
+import type { Draft } from "../../base/files.ts";
 import { formatOffset, type OffsetToken } from "../offset-token.ts";
 import type { Lifetime, ProducerTurn, StreamHead } from "../stream-store.ts";
 

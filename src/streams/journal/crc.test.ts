@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { crcOf, hex } from "./crc.ts";
+import { crcOf, hex } from "./journal-record.ts";
 
 test("a checksum continues over any pieces, empty ones of every kind included", () => {
   const empty = [

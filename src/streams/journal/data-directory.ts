@@ -1,11 +1,11 @@
 /**
  * Data directory: its lock, its files, and opening them in the order that recovery needs.
  *
- * DD1  One process has it open. The kernel's lock ensures this and ends with its holder.
+ * One process has it open. The kernel's lock ensures this and ends with its holder.
  */
 
 import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
-import type { Directory } from "../../base/files.ts";
+import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { LogLock } from "../../log/lock.ts";
 import type { StreamIndex } from "../lookup/stream-index.ts";
@@ -14,6 +14,64 @@ import { JournalMark } from "./journal-mark.ts";
 import type { ScannedJournal } from "./journal-scan.ts";
 import { MetaFile } from "./meta-file.ts";
 import { recover } from "./recovery.ts";
+
+/**
+ * A stream's file before its first byte. The file is created with that byte; until
+ * then, signing and verifying read this instead.
+ *
+ * Opens a file to read; if it does not exist, an empty one.
+ */
+export function openOrEmpty(directory: Directory, name: string): OpenFile {
+  try {
+    return directory.open(name, "read");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return new EmptyFile();
+    throw cause;
+  }
+}
+
+class EmptyFile implements OpenFile {
+  async read(): Promise<number> {
+    return 0;
+  }
+  size(): number {
+    return 0;
+  }
+  endsAt(size: number): boolean {
+    return size === 0;
+  }
+  identity(): string {
+    return "";
+  }
+  isLinked(): boolean {
+    return false;
+  }
+  narrow(): null {
+    return null;
+  }
+
+  tryLock(): boolean {
+    return false;
+  }
+  unlock(): void {}
+  close(): void {}
+  write(): number {
+    throw readOnly();
+  }
+  writeAt(): number {
+    throw readOnly();
+  }
+  truncate(): void {
+    throw readOnly();
+  }
+  async sync(): Promise<void> {
+    throw readOnly();
+  }
+}
+
+function readOnly(): TypeError {
+  return new TypeError("a file that is not there is only read");
+}
 
 export interface DataDirectoryOptions {
   readonly path: string;
@@ -123,4 +181,30 @@ async function acquire(lock: LogLock, path: string): Promise<void> {
     );
   }
   lock.sayHeld();
+}
+
+/**
+ * A data directory that no server has open, for examining it.
+ *
+ * Until it is closed, no server can start there. Others may examine it
+ * too.
+ *
+ * Throws LOG_LOCKED if it is in use; otherwise holds it until it is closed.
+ */
+export function lockUnused(root: Directory): { close(): void } {
+  let file: OpenFile;
+  try {
+    file = root.open("streams.lock", "read");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return { close() {} }; // It was never opened.
+    throw cause;
+  }
+  if (file.tryLock("shared")) return file;
+  file.close();
+  throw new VerbatimError(
+    "LOG_LOCKED",
+    `${root.path} is in use by a server, and cannot be examined now; stop it, or examine a ` +
+      "backup",
+    { path: root.path, holder: "unknown" },
+  );
 }

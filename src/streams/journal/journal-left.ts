@@ -5,10 +5,10 @@
 
 import type { Directory } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
+import { lockUnused } from "./data-directory.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import { scanJournal } from "./journal-scan.ts";
 import { MetaFile } from "./meta-file.ts";
-import { lockUnused } from "./unused-directory.ts";
 
 /**
  * How many bytes of streams are only in the journal. 0 while a server is running, and if the files

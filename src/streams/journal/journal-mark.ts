@@ -10,7 +10,7 @@
  */
 
 import type { Directory, OpenFile } from "../../base/files.ts";
-import { crcOf, hex } from "./crc.ts";
+import { crcOf, hex } from "./journal-record.ts";
 
 export const MARK_NAME = "streams.mark";
 const LSN = /"lsn":"(\d{16})"/;

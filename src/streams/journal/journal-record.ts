@@ -9,10 +9,10 @@
  * segment's salt: posted bytes are never taken for a record.
  */
 
+import { crc32 } from "node:zlib";
 import { LF } from "../../log/bytes.ts";
 import type { ForkPoint } from "../commit/stream-state.ts";
 import type { Lifetime, ProducerTurn } from "../stream-store.ts";
-import { crcOf, hex } from "./crc.ts";
 
 /** Bytes for a stream's file: complete messages, of these lengths. */
 interface Content {
@@ -292,4 +292,20 @@ function opOf(header: Record<string, unknown>, payload: Buffer): Op {
     streamSeq: (header.sseq as string | undefined) ?? null,
     close: header.close === true,
   };
+}
+
+/**
+ * The checksum of stored bytes, continued from piece to piece.
+ *
+ * For an empty array whose `buffer` was accessed, Node (20.20) passes zlib a null pointer, which
+ * zlib takes for "start again": the checksum so far would be lost. So it is not called for empty
+ * arrays.
+ */
+export function crcOf(bytes: Uint8Array | string, before = 0): number {
+  return bytes.length === 0 ? before : crc32(bytes, before);
+}
+
+/** Eight digits, so that a crc has one spelling. */
+export function hex(crc: number): string {
+  return crc.toString(16).padStart(8, "0");
 }

@@ -15,7 +15,7 @@
 
 import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
-import { crcOf, hex } from "./crc.ts";
+import { crcOf, hex } from "./journal-record.ts";
 
 const SALT = /"salt":"([0-9a-f]{16})"/;
 const NAME = /^(\d{16})\.j$/;

@@ -24,7 +24,7 @@ import type { Directory, OpenFile } from "../../base/files.ts";
 import { LF, readChunks, readStretch } from "../../log/bytes.ts";
 import type { Block, StreamState } from "../commit/stream-state.ts";
 import type { ProducerTurn } from "../stream-store.ts";
-import { crcOf, hex } from "./crc.ts";
+import { crcOf, hex } from "./journal-record.ts";
 
 /** What a checkpoint says of one stream; for many messages, in several lines. */
 export interface StreamLine {

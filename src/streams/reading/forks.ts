@@ -6,7 +6,7 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import type { MessageLookup } from "../commit/message-lookup.ts";
+import type { MessageLookup } from "../commit/published-streams.ts";
 import type { ForkPoint, StreamState } from "../commit/stream-state.ts";
 import { formatOffset, type OffsetToken, parseOffset } from "../offset-token.ts";
 import type { ForkRequest } from "../stream-store.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import type { StreamState } from "../commit/stream-state.ts";
-import { ReadAhead } from "./read-ahead.ts";
+import { ReadAhead } from "./stream-reader.ts";
 
 const CHUNK = 10;
 

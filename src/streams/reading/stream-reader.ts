@@ -4,18 +4,67 @@
  * Every returned byte was part of a run whose crc32 was right: a block, the run after the last
  * block, or single messages where a read begins or ends inside a block.
  *
- * SR2  What to read is determined before the first wait, on one state of the stream; the bytes
- *      before a published end never change.
+ * What to read is determined before the first wait, on one state of the stream; the bytes
+ * before a published end never change.
  */
 
 import { errnoOf, VerbatimError } from "../../base/errors.ts";
 import type { Block, MessagePointer, StreamState } from "../commit/stream-state.ts";
-import { crcOf } from "../journal/crc.ts";
+import { crcOf } from "../journal/journal-record.ts";
 import type { StreamIndex } from "../lookup/stream-index.ts";
 import { formatOffset, type OffsetToken } from "../offset-token.ts";
 import type { StreamMessage } from "../stream-store.ts";
 import { badOffset, ownerAt, type StateOf } from "./forks.ts";
 import type { HandlePool } from "./handle-pool.ts";
+
+/** Reads at least one message from `from` on, then up to `bytesMax`. */
+type Read = (stream: StreamState, from: number, bytesMax: number) => Promise<Buffer>;
+
+const PLACES_MAX = 8;
+
+/**
+ * A reader that catches up asks for chunk after chunk. While one is being sent, the
+ * next is read and checked.
+ *
+ * - Only for reads that continue where another chunk ended, and only before the stream's end:
+ *   single reads and readers at the end cost nothing more. At most `PLACES_MAX` are remembered.
+ * - A chunk is returned once: it belongs to its caller. The bytes before a published end never
+ *   change, so it equals one that is read now; a failed read is tried again
+ *   when it is requested.
+ */
+export class ReadAhead {
+  readonly #read: Read;
+  /** Where chunks ended, newest last; with the next chunk, if it was read already. */
+  readonly #places = new Map<string, Promise<Buffer | null> | null>();
+
+  constructor(read: Read) {
+    this.#read = read;
+  }
+
+  async read(stream: StreamState, from: number, bytesMax: number): Promise<Buffer> {
+    const place = placeOf(stream, from, bytesMax);
+    const ahead = this.#places.get(place);
+    this.#places.delete(place);
+    const bytes = (await ahead) ?? (await this.#read(stream, from, bytesMax));
+    const next = from + bytes.length;
+    if (next < stream.end) this.#remember(stream, next, bytesMax, ahead !== undefined);
+    return bytes;
+  }
+
+  #remember(stream: StreamState, next: number, bytesMax: number, goesOn: boolean): void {
+    const ahead = goesOn ? this.#read(stream, next, bytesMax).catch(() => null) : null;
+    this.#places.set(placeOf(stream, next, bytesMax), ahead);
+    if (this.#places.size <= PLACES_MAX) return;
+    for (const oldest of this.#places.keys()) {
+      this.#places.delete(oldest);
+      return;
+    }
+  }
+}
+
+function placeOf({ streamId }: StreamState, from: number, bytesMax: number): string {
+  return `${streamId} ${from} ${bytesMax}`;
+}
 
 /** Consecutive runs of one file, and which part of them was requested. */
 interface Plan {

@@ -15,8 +15,8 @@ import { nothingSigned } from "../../signing/writing/signer-state.ts";
 import type { Batch } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import type { HandlePool } from "../reading/handle-pool.ts";
-import { checkpointOpening } from "./signed-log.ts";
 import type { SigningParts } from "./signed-stream.ts";
+import { checkpointOpening } from "./stream-files.ts";
 
 type GenesisParts = Pick<
   SigningParts,

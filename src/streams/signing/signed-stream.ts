@@ -25,12 +25,12 @@ import type { Directory } from "../../base/files.ts";
 import { concat } from "../../proof/bytes.ts";
 import type { Found, SignedHead } from "../../proof/checkpoint.ts";
 import type { RunningHash } from "../../proof/crypto.ts";
-import type { Keys } from "../../proof/keys.ts";
+import type { Keys } from "../../proof/ed25519-keys.ts";
 import { WholeLines } from "../../proof/whole-lines.ts";
 import type { RememberedHead } from "../../signing/heads/heads.ts";
 import type { ToVouch } from "../../signing/judging/shown.ts";
+import type { Signer } from "../../signing/keys/keys.ts";
 import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
-import type { Signer } from "../../signing/keys/signer.ts";
 import { type Due, duesOnOpening } from "../../signing/writing/dues.ts";
 import type { LogSigner } from "../../signing/writing/log-signer.ts";
 import { SignedLog } from "../../signing/writing/signed-log.ts";
@@ -38,8 +38,7 @@ import type { Head, OwnSigners, SignedSoFar } from "../../signing/writing/signer
 import type { StreamState } from "../commit/stream-state.ts";
 import type { HandlePool } from "../reading/handle-pool.ts";
 import { forkFault } from "./signed-claims.ts";
-import { checkpointOpening, signedLogOf } from "./signed-log.ts";
-import { mismatch, StreamFiles } from "./stream-files.ts";
+import { checkpointOpening, mismatch, StreamFiles, signedLogOf } from "./stream-files.ts";
 
 /** At most so much is hashed before other work runs. */
 const HASHED_TOGETHER_BYTES = 32 * 1024;

@@ -4,10 +4,9 @@ import type { Host } from "../../base/host.ts";
 import { userPlaces } from "../../base/node-places.ts";
 import { STREAMS } from "../../proof/envelopes.ts";
 import { Heads, type RootNames } from "../../signing/heads/heads.ts";
-import { rootNames } from "../../signing/heads/root-names.ts";
+import { rootNames } from "../../signing/heads/session-head.ts";
 import { loadOwnSigners, loadSigner } from "../../signing/keys/keys.ts";
-import { Trust } from "../../signing/trust/trust.ts";
-import { transcriptKeys } from "../../signing/trust/trusted-keys.ts";
+import { Trust, transcriptKeys } from "../../signing/trust/trust.ts";
 import type { StreamSigner } from "./stream-signing.ts";
 
 /** Creates a key if the user has none. Throws when keys, trust or pins are invalid. */

@@ -4,9 +4,12 @@ import { errnoOf, VerbatimError } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import { LF, readStretch } from "../../log/bytes.ts";
 import { recover } from "../../log/repair.ts";
-import { sidecarOf } from "../../signing/session-log.ts";
+import { asciiJson } from "../../proof/checkpoint.ts";
+import { STREAMS } from "../../proof/envelopes.ts";
+import { type SignableLog, sidecarOf } from "../../signing/session-log.ts";
 import type { SignedFiles } from "../../signing/writing/signed-log.ts";
-import { openOrEmpty } from "../journal/empty-file.ts";
+import type { StreamState } from "../commit/stream-state.ts";
+import { openOrEmpty } from "../journal/data-directory.ts";
 
 export interface StreamFilesParts {
   readonly logs: Directory;
@@ -77,4 +80,29 @@ export function mismatch(path: string, offset: number, reason: string): Verbatim
     `${path} is not signed: ${reason}; run \`verbatim verify\` for details`,
     { path, offset, verdict: "tampered" },
   );
+}
+
+export interface SignedStreamLog extends SignableLog {
+  readonly dialect: typeof STREAMS;
+  /** The stream's path. */
+  readonly id: string;
+}
+
+/**
+ * A stream's file, as signing and verifying name it.
+ *
+ * `root`: the path of the data directory.
+ */
+export function signedLogOf(
+  root: string,
+  { path, file, isJson }: Pick<StreamState, "path" | "file" | "isJson">,
+): SignedStreamLog {
+  const content = isJson ? "messages" : "bytes";
+  return { dialect: STREAMS, content, root, logId: `logs/${file}`, id: path };
+}
+
+/** The first fields of a checkpoint line in a stream's sidecar. */
+export function checkpointOpening(nowMs: number, path: string): string {
+  const fields = { timestamp: new Date(nowMs).toISOString(), thread_id: `streams:${path}` };
+  return `${asciiJson(fields).slice(0, -1)},`;
 }

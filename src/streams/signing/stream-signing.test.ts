@@ -16,7 +16,7 @@ import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { until } from "../../../test/support/until.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { Shown, unsignedIn } from "../../signing/judging/shown.ts";
-import { signedLogOf } from "./signed-log.ts";
+import { signedLogOf } from "./stream-files.ts";
 
 test("closing a store signs what is unsigned: JSON and raw streams verify, and their heads match", async () => {
   const streams = new SignedStreams();

@@ -13,7 +13,7 @@
  *
  * The pin of a deleted stream is removed, also after a crash: the pin is as old as the
  * deletion in the journal. Pins are read and removed under every name of the data directory
- * (signing/heads/root-names.ts).
+ * (signing/heads/session-head.ts).
  *
  * A fork is signed at once, and its source before it, as far as the fork goes (SN5). If a
  * killed server did not finish this, or closings, the next one does.
@@ -27,10 +27,10 @@ import { randomBytes } from "node:crypto";
 import { VerbatimError } from "../../base/errors.ts";
 import type { Clock } from "../../base/host.ts";
 import type { SignedHead } from "../../proof/checkpoint.ts";
-import type { Keys } from "../../proof/keys.ts";
+import type { Keys } from "../../proof/ed25519-keys.ts";
 import type { PinBook } from "../../proof/pins.ts";
 import { type Found, type Heads, rememberedIn } from "../../signing/heads/heads.ts";
-import type { Signer } from "../../signing/keys/signer.ts";
+import type { Signer } from "../../signing/keys/keys.ts";
 import type { OwnSigners } from "../../signing/writing/signer-state.ts";
 import type { Batch } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";

@@ -9,8 +9,8 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Host } from "../../base/host.ts";
+import type { Signer } from "../../signing/keys/keys.ts";
 import { loadOwnKeys, loadSigner, type TrustPlaces } from "../../signing/keys/keys.ts";
-import type { Signer } from "../../signing/keys/signer.ts";
 
 export interface PublicJwk {
   readonly kty: "OKP";

@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { BUNDLE_LIMITS } from "../../../src/base/limits.ts";
 import { readManifest, signManifest } from "../../../src/resume/handoff/manifest.ts";
 import { isDerived, isMemberName } from "../../../src/resume/handoff/member-names.ts";
-import { type Fidelity, originEntry } from "../../../src/resume/handoff/record-anew.ts";
+import { type Fidelity, originEntry } from "../../../src/resume/handoff/transcode.ts";
 import { COMPARED } from "../../../src/store/mapping.ts";
 import { docsPage } from "../../support/docs-page.ts";
 

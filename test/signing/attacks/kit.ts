@@ -10,8 +10,8 @@ import { nodeHost } from "../../../src/base/node-host.ts";
 import type { NewEntry } from "../../../src/model/entry.ts";
 import type { Pin } from "../../../src/proof/pin.ts";
 import { linkSession } from "../../../src/resume/fork/link.ts";
+import type { Signer } from "../../../src/signing/keys/keys.ts";
 import { loadSigner } from "../../../src/signing/keys/keys.ts";
-import type { Signer } from "../../../src/signing/keys/signer.ts";
 import { addTrust, type Grant, revokeTrust } from "../../../src/signing/trust/trust.ts";
 import {
   ALL_SHAPES,

@@ -24,7 +24,7 @@ async function verdictOn(kit: Kit, directory: string, row: Row) {
     ...(await kit.victim.judging(target, false)),
     remembered: { ...NOTHING_REMEMBERED, here: pin },
     isLegacyProfile: flags.profile === "rye",
-    requirePin: flags.requirePin === true,
+    requiresPin: flags.requirePin === true,
   });
   return { report, exit: exitCode(report.verdict, flags) };
 }

@@ -16,8 +16,8 @@ import {
   type EnvelopeName,
   readCheckpoint,
 } from "../../../src/proof/checkpoint.ts";
+import type { KeyAnswer, KeyRefusal, Keys } from "../../../src/proof/ed25519-keys.ts";
 import { fpOf, kidOf } from "../../../src/proof/ed25519-keys.ts";
-import type { KeyAnswer, KeyRefusal, Keys } from "../../../src/proof/keys.ts";
 import { keyNamed } from "../../../src/proof/rotations.ts";
 import { Walk } from "../../../src/proof/walk.ts";
 import type { WebProofCrypto } from "./web-crypto.ts";

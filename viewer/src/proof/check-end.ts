@@ -15,7 +15,7 @@ import {
 } from "../../../src/proof/checkpoint.ts";
 import type { Claim } from "../../../src/proof/claims.ts";
 import type { RunningHash } from "../../../src/proof/crypto.ts";
-import type { KeyAnswer } from "../../../src/proof/keys.ts";
+import type { KeyAnswer } from "../../../src/proof/ed25519-keys.ts";
 import { LeafHasher } from "../../../src/proof/leaf.ts";
 import { Rotations } from "../../../src/proof/rotations.ts";
 import type { Finding, FindingCode } from "../../../src/proof/verdict.ts";

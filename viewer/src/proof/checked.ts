@@ -1,6 +1,6 @@
 /** Checked: the result of a check in this browser, whole or of the end only. */
 
-import type { KeyAnswer } from "../../../src/proof/keys.ts";
+import type { KeyAnswer } from "../../../src/proof/ed25519-keys.ts";
 import type { Finding, Verdict } from "../../../src/proof/verdict.ts";
 import { worse } from "../../../src/proof/verdict.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { ENTRY_STYLE } from "../../../src/render/html/entry-style.ts";
-import { DARK, LETTERS, LIGHT } from "../../../src/render/html/palette.ts";
+import { DARK, LETTERS, LIGHT } from "../../../src/render/html/style.ts";
 
 export function adoptStyle(): void {
   const sheet = new CSSStyleSheet();

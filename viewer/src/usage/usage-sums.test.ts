@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
-import type { UsageRow } from "../../../src/model/usage-sums.ts";
+import type { UsageRow } from "../../../src/model/usage-once.ts";
 import {
   chartOf,
   GROUPS_MAX,

@@ -1,7 +1,7 @@
 /** Usage sums: the server's rows added up for the page. Pure. */
 
 import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
-import type { UsageRow } from "../../../src/model/usage-sums.ts";
+import type { UsageRow } from "../../../src/model/usage-once.ts";
 
 export type Measure = "spend" | "tokens" | "turns";
 export type Group = "model" | "agent";

@@ -6,29 +6,21 @@
  */
 
 import { randomUUID } from "node:crypto";
-import {
-  checkKind,
-  checkOptions,
-  notByNew,
-  type OptionKinds,
-  rootIn,
-} from "../../../base/choice.ts";
+import { checkKind, checkOptions, notByNew, type OptionKinds } from "../../../base/choice.ts";
 import { nodeHost } from "../../../base/node-host.ts";
 import type { Durability } from "../../../log/log-options.ts";
 import type { NewEntry } from "../../../model/entry.ts";
+import { refuseEntry } from "../../../model/plain-json.ts";
 import type { Session as PublishedSession } from "../../../store/published.ts";
 import type { Session } from "../../../store/session.ts";
 import { Store } from "../../../store/store.ts";
 import type { SignOption } from "../../../store/store-signing.ts";
 import { datedId } from "../../new-ids.ts";
 import { isBlock } from "../blocks.ts";
-import { refuse } from "../invalid-row.ts";
 
 export interface SessionTranscriptOptions {
-  /** The project directory: rows name it, and the transcript is below it. Required. */
-  readonly root?: string;
-  /** The document's word for `root`. */
-  readonly cwd?: string;
+  /** The project directory: rows name it, and the transcript is below it. */
+  readonly cwd: string;
   /** The model of messages that name none. */
   readonly model: string;
   /** Version of the recording program. Default: this package's. */
@@ -45,7 +37,6 @@ export interface SessionTranscriptOptions {
 }
 
 const OPTIONS: OptionKinds<SessionTranscriptOptions> = {
-  root: "text",
   cwd: "text",
   model: "text",
   version: "text",
@@ -94,7 +85,7 @@ export class SessionTranscript {
 
   private constructor(store: Store, sessionId: string) {
     if (!(store instanceof Store)) {
-      throw notByNew("SessionTranscript", "await SessionTranscript.open({ root, model })");
+      throw notByNew("SessionTranscript", "await SessionTranscript.open({ cwd, model })");
     }
     this.sessionId = sessionId;
     this.#store = store;
@@ -103,12 +94,12 @@ export class SessionTranscript {
 
   static async open(options: SessionTranscriptOptions): Promise<SessionTranscript> {
     checkOptions("SessionTranscript.open", options, OPTIONS);
-    const root = rootIn("SessionTranscript.open", options, "cwd");
+    checkKind("cwd", options.cwd, "text");
     checkKind("model", options.model, "text");
-    const { model, version, durability, sign, onWarning } = options;
+    const { cwd, model, version, durability, sign, onWarning } = options;
     const store = new Store(nodeHost, {
       dialect: "entire",
-      root,
+      root: cwd,
       model,
       ...(version === undefined ? {} : { version }),
       ...(durability === undefined ? {} : { durability }),
@@ -155,7 +146,7 @@ export class SessionTranscript {
   /** Appends tool results: a user's row of `tool_result` blocks. */
   async toolResults(blocks: readonly ContentBlock[]): Promise<void> {
     const isResults = Array.isArray(blocks) && blocks.length > 0 && blocks.every(isResult);
-    if (!isResults) refuse("message.content", "not a list of tool_result blocks");
+    if (!isResults) refuseEntry("message.content", "not a list of tool_result blocks");
     await this.user(blocks);
   }
 

@@ -17,10 +17,9 @@ import {
   keptIn,
   type Patient,
   placeOf,
-} from "../../derived.ts";
+} from "../../derived-files.ts";
 import { copyAside } from "../../files/aside.ts";
-import { ContextFold, isOurContext } from "../context.ts";
-import { promptIn } from "../prompt.ts";
+import { ContextFold, isOurContext, promptIn } from "../context.ts";
 import { CONTEXT_NAME, LOG_NAME, logPath, PROMPT_NAME } from "../session-id.ts";
 import { entireTexts, hasPrompt, writeContext, writePrompt } from "./session-files.ts";
 

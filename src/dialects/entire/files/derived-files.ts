@@ -13,7 +13,7 @@ import type { Durability } from "../../../log/log-options.ts";
 import type { DerivedFiles } from "../../derived-files.ts";
 import type { Native } from "../../dialect.ts";
 import { ExpectedLines } from "../../files/expected-lines.ts";
-import { promptIn } from "../prompt.ts";
+import { promptIn } from "../context.ts";
 import { CONTEXT_NAME, PROMPT_NAME } from "../session-id.ts";
 import {
   type EntireLog,

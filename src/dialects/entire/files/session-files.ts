@@ -15,9 +15,8 @@ import type { Durability } from "../../../log/log-options.ts";
 import { LogReader } from "../../../log/reader.ts";
 import type { Native } from "../../dialect.ts";
 import { restoreSpilled } from "../../files/spill-files.ts";
-import { ContextFold, isOurContext } from "../context.ts";
+import { ContextFold, isOurContext, promptIn } from "../context.ts";
 import { decode } from "../decode.ts";
-import { promptIn } from "../prompt.ts";
 import { CONTEXT_NAME, PROMPT_NAME } from "../session-id.ts";
 import { spilling } from "../spill.ts";
 

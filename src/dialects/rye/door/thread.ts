@@ -11,7 +11,6 @@ import {
   checkOptions,
   notByNew,
   type OptionKinds,
-  rootIn,
 } from "../../../base/choice.ts";
 import { VerbatimError } from "../../../base/errors.ts";
 import { nodeHost } from "../../../base/node-host.ts";
@@ -23,10 +22,7 @@ import type { SignOption } from "../../../store/store-signing.ts";
 import type { Envelope } from "../dialect.ts";
 
 export interface ThreadOptions {
-  /** The project directory. Required. */
-  readonly root?: string;
-  /** The document's word for `root`. */
-  readonly projectPath?: string;
+  readonly projectPath: string;
   readonly directive: string;
   /** Default: a new `{directive}-{epoch_seconds}`, waiting for a free second. */
   readonly threadId?: string;
@@ -45,7 +41,6 @@ export interface ThreadOptions {
 }
 
 const OPTIONS: OptionKinds<ThreadOptions> = {
-  root: "text",
   projectPath: "text",
   directive: "text",
   threadId: "string",
@@ -100,12 +95,12 @@ export class Thread {
   /** Claims the thread's id and writes `thread_start`. */
   static async start(options: ThreadOptions): Promise<Thread> {
     checkOptions("Thread.start", options, OPTIONS);
-    const root = rootIn("Thread.start", options, "projectPath");
+    checkKind("projectPath", options.projectPath, "text");
     checkKind("directive", options.directive, "text");
-    const { directive, threadId, durability, envelope, markdown, sign } = options;
+    const { projectPath, directive, threadId, durability, envelope, markdown, sign } = options;
     const store = new Store(nodeHost, {
       dialect: "rye",
-      root,
+      root: projectPath,
       agent: directive,
       ...defined({ durability, envelope, markdown, sign }),
     });

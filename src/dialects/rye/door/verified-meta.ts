@@ -14,7 +14,7 @@
 import { VerbatimError } from "../../../base/errors.ts";
 import type { Host } from "../../../base/host.ts";
 import { verifyLog } from "../../../signing/judging/verify.ts";
-import { threadKeys } from "../../../signing/trust/trusted-keys.ts";
+import { threadKeys } from "../../../signing/trust/trust.ts";
 import { UserJudging } from "../../../verifying/user-judging.ts";
 import { rye } from "../dialect.ts";
 import { FoundMeta } from "../files/found-meta.ts";

@@ -14,9 +14,8 @@ import {
   keptIn,
   type Patient,
   placeOf,
-} from "../../derived.ts";
+} from "../../derived-files.ts";
 import { copyAside, moveAside, openIfThere, replaceWith } from "../../files/aside.ts";
-import { TextComparison } from "../../files/text-comparison.ts";
 import { type RyeEvent, readEnvelope } from "../envelope.ts";
 import { DOCUMENT_OPTIONS, isOriginalsMarkdown, LIVE_OPTIONS, renderEvent } from "../markdown.ts";
 import { MetaRebuilder } from "../rebuild-meta.ts";
@@ -25,6 +24,55 @@ import type { StoredThreadMeta } from "../thread-meta.ts";
 import { MARKDOWN_HEAD_BYTES, parseMeta } from "./derived-files.ts";
 import { RyeMetaReplay } from "./meta-replay.ts";
 import { renderThread, threadEvents, writeThreadMeta } from "./thread-files.ts";
+
+/** Characters compared at once. */
+const COMPARED_CHARS = 64 * 1024;
+
+/** Compares a file with a text that comes in pieces, in constant memory. */
+export class TextComparison {
+  readonly #file: OpenFile;
+  #pending = "";
+  #at = 0;
+  #differsAt: number | null = null;
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+  }
+
+  /** Whether a difference was found, so the rest no longer matters. */
+  get hasDiffered(): boolean {
+    return this.#differsAt !== null;
+  }
+
+  /** Adds the next piece; returns a promise if it compares now. */
+  add(text: string): Promise<void> | undefined {
+    if (this.hasDiffered) return undefined;
+    this.#pending += text;
+    return this.#pending.length >= COMPARED_CHARS ? this.#compare() : undefined;
+  }
+
+  /** Offset of the first difference; null if the file is exactly the text. */
+  async differsAt(): Promise<number | null> {
+    if (this.#pending !== "") await this.#compare();
+    const size = this.#file.size();
+    if (this.#differsAt === null && size > this.#at) this.#differsAt = this.#at;
+    return this.#differsAt;
+  }
+
+  async #compare(): Promise<void> {
+    const expected = Buffer.from(this.#pending);
+    this.#pending = "";
+    const found = Buffer.alloc(expected.length);
+    const count = await this.#file.read(found, this.#at);
+    if (count === expected.length && found.equals(expected)) {
+      this.#at += expected.length;
+      return;
+    }
+    let same = 0;
+    while (same < count && found[same] === expected[same]) same++;
+    this.#differsAt = this.#at + same;
+  }
+}
 
 /** A larger thread.json is corrupt: it holds about one line's worth of inputs, indented. */
 const META_BYTES_MAX = 64 * 1024 * 1024;

@@ -2,7 +2,7 @@
  * Rye registry: checks that `registry.db` lists a project's threads as in their thread.json, and
  * rebuilds it.
  *
- * The registry is updated a moment after the threads (`registrar.ts`). So a difference counts only
+ * The registry is updated a moment after the threads (`Registrar`). So a difference counts only
  * if it is seen twice, with time in between for a pending update.
  */
 
@@ -12,7 +12,7 @@ import type { Seen } from "../../../base/node-surroundings.ts";
 import { type RegisteredThread, Registry, rowOf } from "../../../catalog/registry.ts";
 import { fileFindings } from "../../../findings/file-findings.ts";
 import { type Finding, finding } from "../../../findings/finding.ts";
-import { keptIn } from "../../derived.ts";
+import { keptIn } from "../../derived-files.ts";
 import type { Examining } from "../../dialect-files.ts";
 import { moveAside, openAside } from "../../files/aside.ts";
 import { REGISTRY_NAME, THREADS_PATH } from "../thread-id.ts";

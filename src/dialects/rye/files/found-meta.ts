@@ -6,13 +6,13 @@
 import { dirname } from "node:path";
 import type { Host } from "../../../base/host.ts";
 import { readSmallFile } from "../../../base/replace.ts";
-import type { Keys } from "../../../proof/keys.ts";
+import type { Keys } from "../../../proof/ed25519-keys.ts";
 import { judgeThread } from "../../../proof/thread-signature.ts";
 import type { VerifyReport } from "../../../signing/judging/report.ts";
 import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../../../signing/session-log.ts";
 import type { Trust } from "../../../signing/trust/trust.ts";
-import { threadKeys } from "../../../signing/trust/trusted-keys.ts";
+import { threadKeys } from "../../../signing/trust/trust.ts";
 import type { SignedFile } from "../../dialect-files.ts";
 import { META_NAME } from "../thread-id.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";

@@ -14,7 +14,7 @@ import type { OpenFile } from "../../../base/files.ts";
 import type { Host } from "../../../base/host.ts";
 import { readStretch } from "../../../log/bytes.ts";
 import { LF, toHex } from "../../../proof/bytes.ts";
-import type { Keys } from "../../../proof/keys.ts";
+import type { Keys } from "../../../proof/ed25519-keys.ts";
 import { withSuccessors } from "../../../proof/rotations.ts";
 import {
   judgeThread,

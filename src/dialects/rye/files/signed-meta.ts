@@ -13,7 +13,7 @@ import { VerbatimError } from "../../../base/errors.ts";
 import { formatPythonJson, jsonTree } from "../../../proof/canonical-json.ts";
 import { isJsonMap, type JsonMap, parseJson } from "../../../proof/json-tree.ts";
 import { judgeThread, signThread } from "../../../proof/thread-signature.ts";
-import { threadKeys } from "../../../signing/trust/trusted-keys.ts";
+import { threadKeys } from "../../../signing/trust/trust.ts";
 import type { NamedCheckpoint, Newest } from "../../../signing/writing/signer-state.ts";
 import type { SigningTools } from "../../derived-files.ts";
 import { formatThreadMeta, type StoredThreadMeta, withoutSignatures } from "../thread-meta.ts";

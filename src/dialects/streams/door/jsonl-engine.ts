@@ -25,8 +25,8 @@ import { nodeHost } from "../../../base/node-host.ts";
 import { encodeLine } from "../../../log/json.ts";
 import type { Stored } from "../../../log/log-file.ts";
 import { asOneMessage } from "../../../streams/json-messages.ts";
+import type { LocalStoreOptions } from "../../../streams/local-store.ts";
 import { LocalStore, openLocalStore } from "../../../streams/local-store.ts";
-import type { LocalStoreOptions } from "../../../streams/local-store-options.ts";
 import { formatOffset, type OffsetToken, parseOffset } from "../../../streams/offset-token.ts";
 import type { StreamSigner } from "../../../streams/signing/stream-signing.ts";
 import type { Lifetime, StreamHead, StreamMessage } from "../../../streams/stream-store.ts";
@@ -42,9 +42,7 @@ type StoreChoices = Pick<
   "openFilesMax" | "checkpointBytes" | "checkpointMs" | "keepDeletedMs" | "now" | "onRebuild"
 >;
 
-export interface StreamsOptions extends StoreChoices {
-  /** The data directory. */
-  readonly root: string;
+export interface JsonlEngineOptions extends StoreChoices {
   /**
    * Signs every stream that is appended to, some time after the append and at the latest when the
    * engine closes. Creates the user's key if there is none. Default: false.
@@ -54,8 +52,7 @@ export interface StreamsOptions extends StoreChoices {
   readonly onWarning?: (warning: string) => void;
 }
 
-const OPTIONS: OptionKinds<StreamsOptions> = {
-  root: "text",
+const OPTIONS: OptionKinds<JsonlEngineOptions> = {
   openFilesMax: "count",
   checkpointBytes: "count",
   checkpointMs: "count",
@@ -99,24 +96,23 @@ function checkLifetime(lifetime: Lifetime): void {
   }
 }
 
-/** The engine of the JSONL-logger document. Opened by `openStreams`. */
 export class JsonlEngine {
   readonly #store: LocalStore;
 
   private constructor(store: LocalStore) {
     if (!(store instanceof LocalStore)) {
-      throw notByNew("JsonlEngine", "await openStreams({ root })");
+      throw notByNew("JsonlEngine", "await JsonlEngine.open(directory)");
     }
     this.#store = store;
   }
 
-  /** @internal Use `openStreams`. */
-  static async open(options: StreamsOptions): Promise<JsonlEngine> {
-    checkOptions("openStreams", options, OPTIONS);
-    checkKind("root", options.root, "text");
-    const { root, sign = false, onWarning = processWarning, ...choices } = options;
+  /** Opens the streams below a directory, and creates it if missing. One process at a time. */
+  static async open(dataDirectory: string, options: JsonlEngineOptions = {}): Promise<JsonlEngine> {
+    checkKind("dataDirectory", dataDirectory, "text");
+    checkOptions("JsonlEngine.open", options, OPTIONS);
+    const { sign = false, onWarning = processWarning, ...choices } = options;
     const signing = sign ? await loadSigning(onWarning) : undefined;
-    return new JsonlEngine(await openLocalStore({ ...choices, dataDirectory: root, signing }));
+    return new JsonlEngine(await openLocalStore({ ...choices, dataDirectory, signing }));
   }
 
   /** Creates a stream; an existing one with the same options is left as it is. */

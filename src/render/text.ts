@@ -4,8 +4,60 @@
  * The shapes are Anthropic's (`source`), MCP's (`data`, `mimeType`) and OpenAI's (`image_url`).
  */
 
-import { indentedJson } from "./json-text.ts";
+import { compactJson, type JsonStyle, printJson } from "../base/print-json.ts";
 import { grouped } from "./phrases.ts";
+
+/** C0 but for tab and LF, DEL and C1, line and paragraph separators, bidirectional controls. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+const LINE_BREAKING = /[\t\n]/g;
+
+/**
+ * Makes a transcript harmless on a terminal, or in a pipe that ends at one.
+ *
+ * A model or a tool can print escape codes that clear the screen, retitle the window, fill the
+ * clipboard or hide the text before them, and bidirectional overrides that make one text look like
+ * another. All of these become visible: ESC is shown as `\u001b`.
+ *
+ * SX1  The output has no C0 or C1 control but LF and tab, and no bidirectional control.
+ * SX2  The escapes are JSON's, so that an escaped line of JSON is the same JSON.
+ *
+ * Text of many lines: LF and tab stay.
+ */
+export function safeText(text: string): string {
+  return text.replace(UNSAFE, escaped);
+}
+
+/** For text that must stay on one line, such as a name: LF and tab are escaped too. */
+export function safeLine(text: string): string {
+  return safeText(text).replace(LINE_BREAKING, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+const INDENTED: JsonStyle = { indent: "  ", string: JSON.stringify, number: JSON.stringify };
+/** Indenting a deep line of 16 MiB would take gigabytes. */
+export const INDENTED_CHARS_MAX = 32 * 1024 * 1024;
+
+/**
+ * Values from a log as JSON, for people and pipes.
+ *
+ * JT1  Nothing here recurses: a line of 16 MiB can be nested eight million deep, and JSON.stringify
+ *      fails at some thousands.
+ * JT2  Indenting is bounded: a text that would be longer than `charsMax` is printed compactly.
+ *
+ * Compact JSON of a parsed value.
+ */
+export function jsonText(value: unknown): string {
+  return compactJson(value); // JT1
+}
+
+/** JSON with two spaces of indent, as long as that fits. */
+export function indentedJson(value: unknown, charsMax: number = INDENTED_CHARS_MAX): string {
+  return printJson(value, INDENTED, charsMax) ?? jsonText(value);
+}
 
 /** The text of each block of a list; null when it is not a list with a text or an image. */
 export function blockTexts(value: unknown): string[] | null {

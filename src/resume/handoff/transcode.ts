@@ -4,12 +4,13 @@
  * - The fate of every line is known before the first is written (store/mapping.ts).
  * - The new session begins with its origin: the bundle's session and signed head, and what was
  *   kept, approximated and dropped. No provider sees that.
- * - All or nothing: when a write fails the session is removed (resume/fork/whole-session.ts).
+ * - All or nothing: when a write fails the session is removed (`createWhole`).
  */
 
+import { randomUUID } from "node:crypto";
 import type { Host } from "../../base/host.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import type { NewEntry } from "../../model/entry.ts";
+import type { Entry, NewEntry } from "../../model/entry.ts";
 import type { SignedHead } from "../../proof/checkpoint.ts";
 import {
   type DroppedWhy,
@@ -22,14 +23,56 @@ import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
 import type { VerifiedEntry } from "../../verifying/verified-entries.ts";
 import { RECORDED_ACTIONS_MAX } from "../continue.ts";
-import { agentIn } from "../fork/fork.ts";
-import { GroupedAppends } from "../fork/grouped-appends.ts";
-import { createWhole } from "../fork/whole-session.ts";
+import { agentIn, createWhole, GroupedAppends } from "../fork/fork.ts";
 import { HANDOFF_TYPE } from "../gather.ts";
 import { linesTakenBack } from "../taken-back.ts";
 import { bundledEntries, type JudgedBundle } from "./judge-bundle.ts";
 import { LOG } from "./member-names.ts";
-import { withMessageIds } from "./message-runs.ts";
+
+/** A longer run is cut: it is held in memory until its end. */
+export const RUN_ENTRIES_MAX = 256;
+
+/**
+ * Finds which lines of a log are one message, for a dialect that gives every line a
+ * message id.
+ *
+ * rye has a line for each block of a message, and has its id, if at all, on the last of them.
+ * Without one Entire's writer would make up an id for every line, and split one message into many.
+ * So consecutive lines of an assistant get one id: one of theirs, else a new one.
+ *
+ * The same entries; those of an assistant have the id of their message.
+ */
+export async function* withMessageIds<T extends Entry>(
+  entries: AsyncIterable<T>,
+): AsyncGenerator<T> {
+  let run: T[] = [];
+  let id: string | null = null;
+  for await (const entry of entries) {
+    const told = entry.messageId ?? null;
+    const isOther = id !== null && told !== null && told !== id;
+    if (isBreak(entry) || isOther || run.length === RUN_ENTRIES_MAX) {
+      yield* named(run, id);
+      [run, id] = [[], null];
+    }
+    run.push(entry);
+    if (isSpoken(entry)) id ??= told;
+  }
+  yield* named(run, id);
+}
+
+function* named<T extends Entry>(run: readonly T[], told: string | null): Generator<T> {
+  const messageId = told ?? `msg_${randomUUID().replaceAll("-", "")}`;
+  for (const entry of run) yield isSpoken(entry) ? { ...entry, messageId } : entry;
+}
+
+function isSpoken({ kind, role }: Entry): boolean {
+  return kind === "message" && role === "assistant";
+}
+
+/** After another speaker, or where a turn begins, the assistant begins a new message. */
+function isBreak({ kind, role }: Entry): boolean {
+  return kind === "message" ? role !== "assistant" : kind === "turn_start" || kind === "start";
+}
 
 /** The agent when neither the bundle nor the caller names one. */
 const NOBODY = "handoff";

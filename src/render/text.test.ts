@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Entry, emptyEntry } from "../model/entry.ts";
-import { blockTexts, imageLabel } from "./block-text.ts";
 import { renderEntry } from "./entry-markdown.ts";
+import { blockTexts, imageLabel } from "./text.ts";
 
 const PNG = "A".repeat(16_384);
 
