@@ -21,8 +21,12 @@ export interface Imports {
   readonly unreadable: readonly string[];
 }
 
+/** Words without which all imports of a file are statements at its top. */
+const DEEPER = /\b(?:import|require)\s*\(|\b(?:module|namespace)\b/;
+
 export function findImports(path: string, source: string): Imports {
-  const file = ts.createSourceFile(path, source, ts.ScriptTarget.ES2023, true);
+  const file = ts.createSourceFile(path, source, ts.ScriptTarget.ES2023);
+  const isDeep = DEEPER.test(source);
   const imports: Import[] = [];
   const unreadable: string[] = [];
 
@@ -43,9 +47,9 @@ export function findImports(path: string, source: string): Imports {
     } else if (ts.isCallExpression(node) && isLoad(node.expression) && node.arguments[0]) {
       add(node.arguments[0], false);
     }
-    ts.forEachChild(node, visit);
+    if (isDeep) ts.forEachChild(node, visit);
   };
-  visit(file);
+  ts.forEachChild(file, visit);
   return { imports, unreadable };
 }
 

@@ -48,6 +48,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "streams/journal/checkpoint.ts",
     line: "await this.#syncFiles(snapshot.files);",
     becomes: "void this.#syncFiles(snapshot.files).catch(() => {});",
+    seed: 13,
   },
   {
     bug: "takes a journal record without looking at its crc",

@@ -7,7 +7,9 @@ import { until } from "../support/until.ts";
 /** A connection to the server, with what was received over it so far. */
 export class RawConnection {
   readonly socket: Socket;
+  /** What came after what `text` returned last. */
   readonly #received: Buffer[] = [];
+  #text = "";
   /** How many bytes came. */
   length = 0;
 
@@ -28,7 +30,8 @@ export class RawConnection {
   }
 
   get text(): string {
-    return Buffer.concat(this.#received).toString("latin1");
+    this.#text += Buffer.concat(this.#received.splice(0)).toString("latin1");
+    return this.#text;
   }
 
   /** Sends a head, with the headers that every request has. */

@@ -80,7 +80,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
         note(cause.code);
       }
     };
-    for (let n = 0; n < 150; n++) {
+    for (let n = 0; n < 60; n++) {
       await attempt(async () => {
         const session = await openVerifiedSession(nodeHost, idFor(shape), where);
         const entries: unknown[] = [];
