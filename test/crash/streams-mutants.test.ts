@@ -68,7 +68,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "streams/journal/journal.ts",
     line: "if (nextLsn === this.#segment.firstLsn) return null;",
     becomes: "",
-    seed: 7,
+    seed: 4,
   },
   {
     bug: "lets a checkpoint delete a segment that was found empty and is in use again",
