@@ -23,7 +23,6 @@ import {
   rowOf,
   type SessionRow,
   type SessionSort,
-  sortLines,
 } from "./session-row.ts";
 import { type Cache, isDamage, isSqliteError, openCache, problemOf } from "./sqlite.ts";
 import { bareRow, isFresh, type Place, readLines, removeRows, SCHEMA, writeRows } from "./table.ts";
@@ -39,23 +38,14 @@ export type Summarise = (id: string) => Promise<Summary>;
 /** Progress: sessions summarised, of those that need it. */
 export type FreshenProgress = (done: number, total: number) => void;
 
-/** The outcome of bringing rows up to date. */
-interface Done {
+export interface Freshened {
+  /** One per log found, in the order of finding. */
+  readonly lines: readonly RowLine[];
   /** Logs that could not be summarised. Their rows have only size and time, and are not stored. */
   readonly failures: readonly SummariseFailure[];
   /** Logs that were read, and rows of deleted logs. */
   readonly summarised: number;
   readonly removed: number;
-}
-
-export interface Freshened extends Done {
-  /** One per log found, in the order of finding. */
-  readonly rows: readonly SessionRow[];
-}
-
-export interface FreshenedLines extends Done {
-  /** One per log found, in the order of finding. */
-  readonly lines: readonly RowLine[];
 }
 
 export interface SummariseFailure {
@@ -74,12 +64,6 @@ export interface LineOptions {
 interface Summarising extends Required<LineOptions> {
   readonly summarise: Summarise;
   readonly onProgress: FreshenProgress;
-}
-
-export interface RowOptions {
-  readonly limit?: number;
-  /** Default: the last updated first. */
-  readonly sort?: SessionSort;
 }
 
 export class Catalog {
@@ -106,30 +90,18 @@ export class Catalog {
   }
 
   /**
-   * Brings the rows of a root up to date with the logs found there, and returns them. `summarise`
-   * is called for new and changed logs, several at a time.
+   * Brings the rows of a root up to date with the logs found there, and returns them as lines.
+   * `summarise` is called for new and changed logs, several at a time.
    */
   async freshen(
     dialect: string,
     root: string,
     found: Iterable<FoundLog>,
     summarise: Summarise,
-    onProgress?: FreshenProgress,
-  ): Promise<Freshened> {
-    const done = await this.freshenLines(dialect, root, found, summarise, { onProgress });
-    return { ...done, rows: done.lines.map(rowOf) };
-  }
-
-  /** Like `freshen`, with the rows as lines: nothing is parsed. */
-  async freshenLines(
-    dialect: string,
-    root: string,
-    found: Iterable<FoundLog>,
-    summarise: Summarise,
     { sort = "updated", onProgress = () => {}, signal }: LineOptions = {},
-  ): Promise<FreshenedLines> {
+  ): Promise<Freshened> {
     const place: Place = { dialect, root: realRoot(root) };
-    const kept = await this.#lines(place, sort);
+    const kept = await this.attempt((cache) => readLines(cache, place, sort), new Map());
     const lines: RowLine[] = [];
     const stale: number[] = [];
     let known = 0;
@@ -151,18 +123,6 @@ export class Catalog {
     const failures = await this.#summarise(place, lines, stale, summarising);
     const summarised = stale.length - failures.length;
     return { lines, failures, summarised, removed: vanished.length };
-  }
-
-  /** The stored rows, without looking at the disk. */
-  async rows(
-    dialect: string,
-    root: string,
-    { limit, sort = "updated" }: RowOptions = {},
-  ): Promise<SessionRow[]> {
-    const lines = await this.#lines({ dialect, root: realRoot(root) }, sort);
-    return sortLines([...lines.values()])
-      .slice(0, limit)
-      .map(rowOf);
   }
 
   close(): void {
@@ -203,10 +163,6 @@ export class Catalog {
     await write();
     signal?.throwIfAborted();
     return failures;
-  }
-
-  #lines(place: Place, sort: SessionSort): Promise<Map<string, RowLine>> {
-    return this.attempt((cache) => readLines(cache, place, sort), new Map());
   }
 
   /**

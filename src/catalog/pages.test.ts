@@ -6,8 +6,9 @@ import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { Summary } from "../model/summary.ts";
 import { Catalog } from "./catalog.ts";
 import { eachLog, type Layout } from "./find.ts";
-import { freshenInSlices, lookAtLog, PAGE, type PageMark, readPage, readRow } from "./pages.ts";
-import type { SessionRow } from "./session-row.ts";
+import { type Mark, type Page, page } from "./page.ts";
+import { freshenInSlices, lookAtLog, PAGE, type PageRow, readPage, readRow } from "./pages.ts";
+import { rowOf, type SessionRow } from "./session-row.ts";
 import { NOTHING_KNOWN } from "./summary.ts";
 import { bareRow, writeRows } from "./table.ts";
 
@@ -42,18 +43,29 @@ test("50,000 rows come in pages, each once, newest first, whether or not they ha
   const root = tempDirectory();
   const rows = rowsOf(50_000, (n) => (n % 3 === 0 ? null : `2024-01-01T00:00:${n % 60}.000Z`));
   await keep(catalog, root, rows);
+  const more = (from: Mark | null) =>
+    readPage(catalog, "rye", root, { ...NO_FILTER, from, limit: 500 });
+  const take = (row: PageRow) => row;
+  const read = async (cursor: string | null): Promise<Page<PageRow>> => {
+    const sources = [{ store: { key: "s" }, rows: [], more }];
+    return (await page(sources, { limit: 997, cursor, take })) ?? assert.fail("not a cursor");
+  };
   const seen = new Set<string>();
-  let last: PageMark | null = null;
-  for (;;) {
-    const options = { ...NO_FILTER, after: last, limit: 997 };
-    const page = await readPage(catalog, "rye", root, options);
-    for (const { key, row } of page) {
-      assert.ok(last === null || key < last.key || (key === last.key && row.id > last.id));
+  let last: PageRow | null = null;
+  for (
+    let at: Page<PageRow> | null = await read(null);
+    at;
+    at = at.next ? await read(at.next) : null
+  ) {
+    for (const each of at.sessions as PageRow[]) {
+      const { key, id, row }: PageRow = each;
+      const isAfter: boolean =
+        last === null || key < last.key || (key === last.key && id > last.id);
+      assert.equal(isAfter, true);
       assert.equal(key, row.updatedAt ?? new Date(row.mtimeMs).toISOString());
-      last = { key, id: row.id };
+      last = each;
       seen.add(row.id);
     }
-    if (page.length < 997) break;
   }
   assert.equal(seen.size, 50_000);
   catalog.close();
@@ -67,7 +79,7 @@ test("a page is read by its index: no other row is read, and nothing is sorted",
     root,
     rowsOf(10, () => "2026-01-01T00:00:00Z"),
   );
-  await readPage(catalog, "rye", root, { ...NO_FILTER, after: null, limit: 1 });
+  await readPage(catalog, "rye", root, { ...NO_FILTER, from: null, limit: 1 });
   const plan = await catalog.attempt((cache) => {
     const bound = ["rye", root, "~", "", "", "~", null, 1];
     return JSON.stringify(cache.all(`EXPLAIN QUERY PLAN ${PAGE}`, ...bound));
@@ -111,8 +123,8 @@ test("freshening in slices gives the same rows as freshening at once", async () 
   appendFileSync(join(root, "logs/s8.jsonl"), "more");
   await freshen();
   assert.equal(summarised, 303);
-  const { rows } = await whole.freshen("rye", root, eachLog(root, LAYOUT), summarise);
-  for (const row of rows) {
+  const { lines } = await whole.freshen("rye", root, eachLog(root, LAYOUT), summarise);
+  for (const row of lines.map(rowOf)) {
     const kept = await readRow(sliced, "rye", root, row.id);
     if (row.id === "s7") assert.equal(kept, null);
     else if (row.id === "s8") assert.equal(kept?.size, 8, "it is left as it was");

@@ -3,8 +3,7 @@
  * work to do. `Catalog.freshen` does it all at once, for a listing.
  *
  * - Memory does not grow with the number of sessions: one slice, or one page, is held.
- * - The order is by last change, newest first, then by id; a page begins after a mark, so that
- *   sessions that come and go between two pages shift nothing.
+ * - The order is by last change, newest first, then by id (page.ts).
  * - Rows of deleted logs stay until they are examined: the program that shows a page removes them.
  */
 
@@ -12,6 +11,7 @@ import { lstatSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SessionStatus } from "../model/summary.ts";
 import { type Catalog, realRoot, type Summarise } from "./catalog.ts";
+import type { ListFilter, Mark } from "./page.ts";
 import type { FoundLog, SessionRow } from "./session-row.ts";
 import type { Cache } from "./sqlite.ts";
 import {
@@ -35,7 +35,7 @@ const INDEX = `CREATE INDEX IF NOT EXISTS sessions_by_change ON sessions (root, 
 export const PAGE = `
 SELECT id, ${KEY} AS key, json FROM sessions
 WHERE root = (SELECT root FROM roots WHERE dialect = ?1 AND path = ?2)
-  AND ${KEY} <= ?3 AND (${KEY} < ?3 OR id > ?4) AND ${KEY} >= ?5 AND ${KEY} < ?6
+  AND ${KEY} <= ?3 AND (${KEY} < ?3 OR id >= ?4) AND ${KEY} >= ?5 AND ${KEY} < ?6
   AND (?7 IS NULL OR COALESCE(status, '') IN (SELECT COALESCE(value, '') FROM json_each(?7)))
 ORDER BY ${KEY} DESC, id LIMIT ?8`;
 
@@ -47,29 +47,20 @@ const ONE = `SELECT json FROM sessions WHERE root = ${ROOT} AND id = ?`;
 
 /** Logs examined before other work gets a turn. */
 const SLICE_LOGS = 128;
-/** Sorts before, and after, every time; no id is empty or sorts after the last character. */
+/** Sorts before, and after, every time. */
 const EARLIEST = "";
 const LATEST = "~";
-export const BEFORE_ALL_IDS = "";
-export const AFTER_ALL_IDS = "\u{10ffff}";
 
-export interface PageMark {
-  readonly key: string;
-  readonly id: string;
-}
-
-export interface PageOptions {
-  /** Rows after this one; null: from the first. */
-  readonly after: PageMark | null;
-  /** Last changed at `since` or later, and before `until`. */
-  readonly since: string | null;
-  readonly until: string | null;
+export interface ReadOptions extends Pick<ListFilter, "since" | "until"> {
+  /** Rows at and after this position; null: from the first. */
+  readonly from: Mark | null;
   /** Null among them: rows without a status. */
   readonly statuses: readonly (SessionStatus | null)[] | null;
   readonly limit: number;
 }
 
 export interface PageRow {
+  readonly id: string;
   readonly key: string;
   readonly row: SessionRow;
 }
@@ -78,16 +69,16 @@ export async function readPage(
   catalog: Catalog,
   dialect: string,
   root: string,
-  { after, since, until, statuses, limit }: PageOptions,
+  { from, since, until, statuses, limit }: ReadOptions,
 ): Promise<PageRow[]> {
-  const mark = after ?? { key: LATEST, id: BEFORE_ALL_IDS };
+  const start = [String(from?.key ?? LATEST), from?.id ?? ""] as const;
   const place = [dialect, realRoot(root)] as const;
   const wanted = statuses === null ? null : JSON.stringify(statuses);
   return catalog.attempt((cache) => {
     cache.run(INDEX);
-    const bounds = [mark.key, mark.id, since ?? EARLIEST, until ?? `${LATEST}~`] as const;
-    return cache.all(PAGE, ...place, ...bounds, wanted, limit).map(({ key, json }) => {
-      return { key: String(key), row: JSON.parse(String(json)) as SessionRow };
+    const bounds = [...start, since ?? EARLIEST, until ?? `${LATEST}~`] as const;
+    return cache.all(PAGE, ...place, ...bounds, wanted, limit).map(({ id, key, json }) => {
+      return { id: String(id), key: String(key), row: JSON.parse(String(json)) as SessionRow };
     });
   }, []);
 }

@@ -78,7 +78,14 @@ export function rowOf({ json }: RowLine): SessionRow {
 
 /** A sorted copy: newest or largest first, unknown last, then by id. */
 export function sortLines<T extends Pick<RowLine, "id" | "key">>(lines: readonly T[]): T[] {
-  return lines.toSorted((a, b) => compareKeys(a.key, b.key) || (a.id < b.id ? -1 : 1));
+  return lines.toSorted(compareRows);
+}
+
+export function compareRows(
+  a: Pick<RowLine, "id" | "key">,
+  b: Pick<RowLine, "id" | "key">,
+): number {
+  return compareKeys(a.key, b.key) || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
 function compareKeys(a: SortKey, b: SortKey): number {

@@ -74,7 +74,7 @@ export async function listLines(
     const found = eachLog(root, dialectNamed(dialect).layout, {
       onUnreadable: (each) => unreadable.push(each),
     });
-    const fresh = await catalog.freshenLines(dialect, root, found, summarise, options);
+    const fresh = await catalog.freshen(dialect, root, found, summarise, options);
     const failures = new Map(fresh.failures.map(({ id, error }) => [id, error]));
     const place = placeOf(dialect, root);
     const sessions: SessionLine[] = [];

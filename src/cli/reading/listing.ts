@@ -1,8 +1,7 @@
 /**
  * Listing: prints the sessions of the stores found from a place, as text or JSON.
  *
- * Runs for each `verbatim ls`, so it loads little: code that reads sessions is loaded only if
- * one has to be read (store/list.ts, LS1).
+ * Runs for each `verbatim ls`, so it loads little.
  *
  * The printed text of many sessions is cached (catalog/kept-text.ts). Not if it may change
  * without a change of a log: for running threads, for relative times on a terminal, and only until
@@ -12,27 +11,20 @@
  * Everything printed is escaped here, whatever the catalog contains.
  */
 
-import { catalogPath, headsPath, keptListingPath } from "../../base/node-places.ts";
+import { headsPath, keptListingPath } from "../../base/node-places.ts";
 import { eachLog } from "../../catalog/find.ts";
 import { keepText, keptText } from "../../catalog/kept-text.ts";
-import {
-  type FoundLog,
-  lineOf,
-  type RowLine,
-  type SessionSort,
-  sortLines,
-} from "../../catalog/session-row.ts";
+import type { FoundLog, RowLine, SessionSort } from "../../catalog/session-row.ts";
 import { CATALOG_VERSION } from "../../catalog/table.ts";
 import type { Io } from "../../command/command.ts";
 import { type Column, formatTable } from "../../command/table.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { type FoundStore, findStores, statOf, type Where } from "../../listing/find-stores.ts";
+import type { GoneSession } from "../../listing/gone-sessions.ts";
+import { listPage } from "../../listing/list-page.ts";
 import { safeText } from "../../render/text.ts";
 import {
-  type Listed,
-  listLines,
   mayStandOtherwise,
-  placeOf,
   type SessionLine,
   summaryOf,
   unclosedJson,
@@ -75,38 +67,34 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
     if (kept !== null && isWhole) return io.print(kept);
   }
 
-  let found: SessionLine[] = [];
   const onWarning = (warning: string) => {
     isWhole = false;
     io.err(`warning: ${warning}`);
   };
-  for (const store of stores) {
-    const onProgress = (done: number, total: number) =>
-      io.progress(`${store.dialect}: ${done} of ${total} sessions read`);
-    found = found.concat(await listLines(listed(store, onWarning), { sort, onProgress }));
-  }
-  io.progress(null);
-  const gone = await goneLines(where, sort);
+  const onProgress = (dialect: string, done: number, total: number) =>
+    io.progress(`${dialect}: ${done} of ${total} sessions read`);
+  const gone = await goneFrom(where);
   if (gone.length > 0) isWhole = false; // Reported each time.
-  found = found.concat(gone);
-  const sessions = sortLines(found).slice(0, limit);
+  let found: readonly SessionLine[] = [];
+  const onFound = (lines: readonly SessionLine[]) => {
+    found = found.concat(lines);
+  };
+  const tell = { onProgress, onFound, onWarning };
+  const page = await listPage(stores, { sort, limit, gone, ...tell });
+  io.progress(null);
+  const sessions = page?.sessions ?? [];
   const pieces: string[] = [];
   for (const piece of textOf(sessions, isJson, nowMs, io)) {
     pieces.push(piece);
     await io.print(piece);
   }
-  const isMany = found.length >= KEPT_FROM_SESSIONS;
-  if (
-    question !== null &&
-    isMany &&
-    isWhole &&
-    found.every((session) => isAtRest(session, nowMs))
-  ) {
+  const isWorthIt = isWhole && found.length >= KEPT_FROM_SESSIONS;
+  if (question !== null && isWorthIt && found.every((session) => isAtRest(session, nowMs))) {
     const untilMs = endOfLife(found, nowMs);
     keepText(keptListingPath(), { question, untilMs }, found.map(logOf), pieces.join(""));
   }
   if (gone.length > 0) io.err(missingWarning(gone));
-  if (found.length === 0) {
+  if (sessions.length === 0) {
     const places = stores.map(({ root }) => root).join(" and ");
     io.err(
       places
@@ -126,23 +114,19 @@ export async function printIds(where: Where, io: Io): Promise<void> {
 }
 
 /** Sessions with a pinned head and no log; without pins nothing is loaded. */
-async function goneLines(where: Where, sort: SessionSort): Promise<SessionLine[]> {
+async function goneFrom(where: Where): Promise<readonly GoneSession[]> {
   if (pinsStamp() === null) return [];
   const { nodeHost } = await import("../../base/node-host.ts");
   const { goneSessions } = await import("../../listing/gone-sessions.ts");
-  return (await goneSessions(nodeHost, [where])).map(({ store, row }) => {
-    const line = lineOf(row, sort);
-    const place = placeOf(store.dialect, store.root);
-    return { id: line.id, key: line.key, line, place, isMissing: true };
-  });
+  return goneSessions(nodeHost, [where]);
 }
 
-function missingWarning(gone: readonly SessionLine[]): string {
+function missingWarning(gone: readonly GoneSession[]): string {
   const [first] = gone;
   const are = gone.length === 1 ? "1 session is" : `${gone.length} sessions are`;
   return safeText(
     `warning: ${are} missing: signed before, and the log is gone (rollback). If it was deleted on ` +
-      `purpose: verbatim head forget ${first?.id}`,
+      `purpose: verbatim head forget ${first?.row.id}`,
   );
 }
 
@@ -209,16 +193,6 @@ function* textOf(
 
 function flagsOf({ line, isMissing }: SessionLine, nowMs: number): string {
   return isMissing ? '"live":false,"missing":true' : `"live":${isLive(line, nowMs)}`;
-}
-
-/** The store; code that reads its sessions is loaded on demand. */
-function listed({ dialect, root }: FoundStore, onWarning: Listed["onWarning"]): Listed {
-  const summaries = async () => {
-    const { nodeHost } = await import("../../base/node-host.ts");
-    const { Store } = await import("../../store/store.ts");
-    return new Store(nodeHost, { dialect, root, onWarning }).summaries();
-  };
-  return { dialect, root, catalogPath: catalogPath(), summaries, onWarning };
 }
 
 const COLUMNS: readonly Column[] = [

@@ -1,0 +1,137 @@
+/**
+ * Page: one page of the sessions of several stores, in one order. The command line, the server and
+ * MCP list through it; they differ in where a store's rows come from.
+ *
+ * A page begins after the position in its cursor. So pages neither overlap nor shift when sessions
+ * come and go; a session that changes moves. Rows with equal keys are in the order of their ids,
+ * then of their stores.
+ */
+
+import type { SessionStatus } from "../model/summary.ts";
+import { compareRows, type SessionRow, type SortKey } from "./session-row.ts";
+
+/** Which sessions are listed; null: all. */
+export interface ListFilter {
+  readonly status?: SessionStatus | null | undefined;
+  readonly agent?: string | null | undefined;
+  /** Part of the title, in lower case. */
+  readonly title?: string | null | undefined;
+  /** Last changed at `since` or later, and before `until`. */
+  readonly since?: string | null | undefined;
+  readonly until?: string | null | undefined;
+}
+
+export function isListed(filter: ListFilter, key: SortKey, row: SessionRow): boolean {
+  const { status, agent, title, since, until } = filter;
+  if (since && String(key) < since) return false;
+  if (until && String(key) >= until) return false;
+  if (status && row.status !== status) return false;
+  if (agent && row.agent !== agent) return false;
+  return !title || (row.title?.toLowerCase().includes(title) ?? false);
+}
+
+/** A position in a store's order. */
+export interface Mark {
+  readonly key: SortKey;
+  readonly id: string;
+}
+
+/** The rows of a store, or some of them. */
+export interface Source<S, R extends Mark> {
+  readonly store: S;
+  /** In order. */
+  rows: readonly R[];
+  /** Reads rows at and after a position; absent: `rows` are all. */
+  readonly more?: (from: Mark | null) => Promise<readonly R[]>;
+}
+
+export interface PageOptions<S, R, T> {
+  readonly limit: number;
+  /** `next` of the page before. */
+  readonly cursor?: string | null | undefined;
+  /** A filter that matches little gives a short page and a cursor instead of a long wait. */
+  readonly examinedMax?: number;
+  /** What is listed of a row; null: nothing. */
+  readonly take: (row: R, store: S) => T | null | Promise<T | null>;
+}
+
+export interface Page<T> {
+  readonly sessions: T[];
+  /** Cursor of the next page; null if this is the last. */
+  readonly next: string | null;
+}
+
+interface Position extends Mark {
+  readonly store: string;
+}
+
+/** Null if the cursor is not one of ours. */
+export async function page<S extends { readonly key: string }, R extends Mark, T>(
+  sources: readonly Source<S, R>[],
+  { limit, cursor = null, examinedMax = Infinity, take }: PageOptions<S, R, T>,
+): Promise<Page<T> | null> {
+  let last = cursor === null ? null : positionIn(cursor);
+  if (cursor !== null && last === null) return null;
+  const after = last;
+  const placed = sources.map((source) => placedRows(source, after));
+  const heads = await Promise.all(placed.map(async (each) => (await each.next()).value));
+  const sessions: T[] = [];
+  for (let examined = 0; ; examined++) {
+    let first = -1;
+    for (const [n, head] of heads.entries()) {
+      if (head && (first < 0 || compare(head.at, (heads[first] as Placed<R>).at) < 0)) first = n;
+    }
+    const head = heads[first];
+    if (!head) return { sessions, next: null };
+    if (sessions.length >= limit || examined >= examinedMax) {
+      return { sessions, next: last && cursorOf(last) };
+    }
+    last = head.at;
+    const told = await take(head.row, (sources[first] as Source<S, R>).store);
+    if (told !== null) sessions.push(told);
+    heads[first] = (await placed[first]?.next())?.value;
+  }
+}
+
+interface Placed<R> {
+  readonly row: R;
+  readonly at: Position;
+}
+
+/** The rows of a source after a position. */
+async function* placedRows<S extends { readonly key: string }, R extends Mark>(
+  { store, rows: known, more }: Source<S, R>,
+  after: Position | null,
+): AsyncGenerator<Placed<R>, undefined> {
+  let last = after;
+  for (let rows = known; ; rows = await more(last)) {
+    const before: Position | null = last;
+    for (const row of rows) {
+      const at = { key: row.key, id: row.id, store: store.key };
+      if (last !== null && compare(at, last) <= 0) continue;
+      last = at;
+      yield { row, at };
+    }
+    // What was read is at most the row that it began from.
+    if (!more || (rows !== known && last === before)) return;
+  }
+}
+
+function compare(a: Position, b: Position): number {
+  return compareRows(a, b) || (a.store < b.store ? -1 : Number(a.store > b.store));
+}
+
+function cursorOf({ key, store, id }: Position): string {
+  return Buffer.from(JSON.stringify([key, store, id])).toString("base64url");
+}
+
+function positionIn(cursor: string): Position | null {
+  try {
+    const said: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    const isOurs = Array.isArray(said) && said.every((each) => typeof each === "string");
+    const [key, store, id] = isOurs && said.length === 3 ? (said as string[]) : [];
+    return key === undefined || store === undefined || id === undefined ? null : { key, store, id };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * List page: one page of the sessions of the stores that a user means, brought up to date first.
+ * For the command line and MCP. A server has other work to do, and reads its pages from the catalog
+ * (server/sessions/list.ts).
+ *
+ * Runs for each `verbatim ls`, so it loads little: code that reads sessions is loaded only if one
+ * has to be read (store/list.ts, LS1).
+ */
+
+import { catalogPath } from "../base/node-places.ts";
+import { isListed, type ListFilter, type Page, page } from "../catalog/page.ts";
+import { lineOf, rowOf, type SessionSort, sortLines } from "../catalog/session-row.ts";
+import { listLines, placeOf, type SessionLine } from "../store/list.ts";
+import type { FoundStore } from "./find-stores.ts";
+import type { GoneSession } from "./gone-sessions.ts";
+
+export interface ListPageOptions {
+  readonly filter?: ListFilter;
+  /** Default: the last updated first. */
+  readonly sort?: SessionSort;
+  readonly limit: number;
+  /** `next` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Sessions whose logs are missing. */
+  readonly gone?: readonly GoneSession[];
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (dialect: string, done: number, total: number) => void;
+  /** Called with the sessions of each store, in the order in which their logs are found. */
+  readonly onFound?: (lines: readonly SessionLine[]) => void;
+  readonly onWarning: (warning: string) => void;
+}
+
+/** Null if the cursor is not one of ours. */
+export async function listPage(
+  stores: readonly FoundStore[],
+  { filter = {}, sort = "updated", limit, cursor, gone = [], signal, ...tell }: ListPageOptions,
+): Promise<Page<SessionLine> | null> {
+  const sources: { store: { key: string }; rows: SessionLine[] }[] = [];
+  for (const { dialect, root } of stores) {
+    const summaries = async () => {
+      const { nodeHost } = await import("../base/node-host.ts");
+      const { Store } = await import("../store/store.ts");
+      return new Store(nodeHost, { dialect, root, onWarning: tell.onWarning }).summaries();
+    };
+    const onProgress = (done: number, total: number) => tell.onProgress?.(dialect, done, total);
+    const { onWarning } = tell;
+    const listed = { dialect, root, catalogPath: catalogPath(), summaries, onWarning };
+    const lines = await listLines(listed, { sort, onProgress, ...(signal && { signal }) });
+    tell.onFound?.(lines);
+    sources.push({ store: { key: dialect }, rows: sortLines(lines) });
+  }
+  for (const { store, row } of gone) {
+    const line = lineOf(row, sort);
+    const place = placeOf(store.dialect, store.root);
+    const rows = [{ id: line.id, key: line.key, line, place, isMissing: true }];
+    sources.push({ store: { key: store.dialect }, rows });
+  }
+  const isAll = Object.values(filter).every((each) => !each);
+  const take = (each: SessionLine) => {
+    return isAll || isListed(filter, each.key, rowOf(each.line)) ? each : null;
+  };
+  return page(sources, { limit, cursor, take });
+}
