@@ -17,10 +17,9 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { clipped, type Finding, type FoundAt, finding, troubleOf } from "../findings/finding.ts";
 import { type FoundSession, openFound } from "../listing/find-session.ts";
 import { openPlace, openToRead } from "../log/place.ts";
-import { derivedKind } from "./derived-kinds.ts";
 import { findLogEnd, isHeld, type LogEnd, lastWriter } from "./log-end.ts";
 import { LogReading } from "./log-reading.ts";
-import { isOurs, isTemporary } from "./own-names.ts";
+import { derivedKind, isOurs, isTemporary } from "./own-names.ts";
 
 /**
  * For this long after its last line a session counts as live even if its log is not locked

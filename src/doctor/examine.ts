@@ -11,10 +11,16 @@ import { directoryFindings, fileFindings } from "../findings/file-findings.ts";
 import { type Finding, finding, troubleOf } from "../findings/finding.ts";
 import type { FoundSession } from "../listing/find-session.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
-import { derivedKind, storeFiles } from "./derived-kinds.ts";
 import { type Doctor, examineSession } from "./examine-session.ts";
-import { inboxFindings } from "./inbox-findings.ts";
-import { belongsTo, byLog, isDerived, isOurs, logNameOf } from "./own-names.ts";
+import {
+  belongsTo,
+  byLog,
+  derivedKind,
+  isDerived,
+  isOurs,
+  logNameOf,
+  storeFiles,
+} from "./own-names.ts";
 import { type WalkedDirectory, walkStore } from "./store-walk.ts";
 
 /** A session that will be examined next, or a finding. */
@@ -136,4 +142,16 @@ async function* told(
   findings: AsyncIterable<Finding> | Iterable<Finding>,
 ): AsyncGenerator<Examined> {
   for await (const each of findings) yield { finding: each };
+}
+
+/** One finding for each session with waiting lines, or only for one session. */
+function* inboxFindings({ dialect, root }: FoundStore, only?: string): Generator<Finding> {
+  const { inbox } = dialectNamed(dialect);
+  if (!inbox?.mayWait(root)) return;
+  for (const [session, count] of inbox.waiting(root)) {
+    if (only !== undefined && session !== only) continue;
+    const hooks = count === 1 ? "1 recorded hook waits" : `${count} recorded hooks wait`;
+    const at = { session, path: inbox.directory(root) };
+    yield finding("HOOKS_WAITING", at, `${hooks}; drain with \`verbatim ls\``);
+  }
 }

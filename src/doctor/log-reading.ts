@@ -6,13 +6,15 @@
  * them must not pile up in memory.
  */
 
+import { createHash } from "node:crypto";
 import type { Directory, OpenFile } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { DerivedLook } from "../dialects/derived-files.ts";
-import type { Dialect } from "../dialects/dialect.ts";
+import type { Dialect, SpillReference } from "../dialects/dialect.ts";
+import { openIfThere } from "../dialects/files/aside.ts";
 import { recognise } from "../dialects/recognise.ts";
-import { clipped, type Finding, type FoundAt, finding } from "../findings/finding.ts";
-import { readStretch } from "../log/bytes.ts";
+import { clipped, type Finding, type FoundAt, finding, troubleOf } from "../findings/finding.ts";
+import { readChunks, readStretch } from "../log/bytes.ts";
 import { decodeLine } from "../log/json.ts";
 import { type Span, spansForward } from "../log/spans.ts";
 import type { Entry } from "../model/entry.ts";
@@ -20,7 +22,6 @@ import { CallPairing } from "../model/pairing.ts";
 import { HEAD_BYTES, RECOGNISED_LINES } from "../store/foreign-log.ts";
 import { isCheckpoint } from "../store/mapping.ts";
 import type { LogEnd } from "./log-end.ts";
-import { checkSpill } from "./spill-check.ts";
 
 export interface ReadParts {
   readonly session: string | null;
@@ -126,4 +127,42 @@ export class LogReading {
 function badLine(at: FoundAt, reason: string): Finding {
   if (reason === "blank") return finding("BLANK_LINE", at, "an empty line");
   return finding(reason === "holds NUL" ? "NUL_LINE" : "BAD_LINE", at, reason);
+}
+
+/** The fault of a line's spill file; null if it matches its record. */
+async function checkSpill(
+  directory: Directory,
+  reference: SpillReference,
+  line: FoundAt,
+): Promise<Finding | null> {
+  const { path: name } = reference;
+  if (!isPlainName(name)) {
+    const detail = `it refers to ${clipped(name)}, which is not a file next to the log`;
+    return finding("SPILL_MISSING", line, detail);
+  }
+  const at = { ...line, path: `${directory.path}/${name}` };
+  try {
+    const file = openIfThere(directory, name);
+    if (file === null) return finding("SPILL_MISSING", at, `${clipped(name)} is missing`);
+    try {
+      const size = file.size();
+      if (size !== reference.bytes) {
+        const detail = `${clipped(name)} has ${size} bytes, not the ${reference.bytes} recorded`;
+        return finding("SPILL_CHANGED", at, detail);
+      }
+      const hash = createHash("sha256");
+      for await (const chunk of readChunks(file, 0, size)) hash.update(chunk);
+      if (hash.digest("hex") === reference.sha256) return null;
+      return finding("SPILL_CHANGED", at, `${clipped(name)} does not have the hash recorded`);
+    } finally {
+      file.close();
+    }
+  } catch (cause) {
+    return troubleOf(at, cause);
+  }
+}
+
+/** One path segment, so that no line can lead out of the log's directory. */
+function isPlainName(name: string): boolean {
+  return !/^\.{0,2}$/.test(name) && !name.includes("/") && !name.includes("\0");
 }

@@ -16,8 +16,8 @@ import { holdLog } from "../log/held-log.ts";
 import type { Place } from "../log/place.ts";
 import { LogReader } from "../log/reader.ts";
 import { LogWriter } from "../log/writer.ts";
-import { derivedKind } from "./derived-kinds.ts";
 import type { Doctor } from "./examine-session.ts";
+import { derivedKind } from "./own-names.ts";
 
 /** What was done about which finding. */
 export interface Mended {

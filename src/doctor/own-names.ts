@@ -1,7 +1,12 @@
-/** Own names: which files in a log's directory are ours, by name, and to which log they belong. */
+/**
+ * Own names: which files in a log's directory are ours, by name, and to which log they belong; the
+ * derived files of each dialect, loaded once for all checks.
+ */
 
 import type { Seen } from "../base/node-surroundings.ts";
-import { derivedKind } from "./derived-kinds.ts";
+import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
+import type { DerivedKind } from "../dialects/derived-files.ts";
+import type { DialectFiles } from "../dialects/dialect-files.ts";
 
 /**
  * Suffixes that the log, atomic replacement and repair add to a file name (docs/formats/log.md).
@@ -50,4 +55,22 @@ export function logNameOf(dialect: string, name: string): string | null {
     return isOwn ? kind.logName : null;
   }
   return bare.endsWith(".jsonl") ? bare : null;
+}
+
+const FILES: ReadonlyMap<string, DialectFiles> = new Map(
+  await Promise.all(
+    READ_DIALECT_NAMES.map(
+      async (name) => [name, (await dialectNamed(name).files?.()) ?? {}] as const,
+    ),
+  ),
+);
+
+/** The files derived from a session's log; undefined if the dialect has none. */
+export function derivedKind(dialect: string): DerivedKind | undefined {
+  return FILES.get(dialect)?.derived;
+}
+
+/** The files that a store keeps for all its sessions. */
+export function storeFiles(dialect: string): DialectFiles["ofStore"] {
+  return FILES.get(dialect)?.ofStore;
 }

@@ -12,10 +12,10 @@ import { errnoIn, type Finding, type FindingCode } from "../findings/finding.ts"
 import { type FoundSession, openFound } from "../listing/find-session.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
 import { refuseForeign } from "../store/foreign-log.ts";
-import { storeFiles } from "./derived-kinds.ts";
 import { type Examined, examineOne, examineSessions, examineStoresOwn } from "./examine.ts";
 import type { Doctor } from "./examine-session.ts";
 import { mendMode, mendSession } from "./mend.ts";
+import { storeFiles } from "./own-names.ts";
 
 export interface RepairOptions {
   /** Reports what would be done, and does nothing. */

@@ -23,12 +23,7 @@ import { type FoundStore, findStores, statOf, type Where } from "../../listing/f
 import type { GoneSession } from "../../listing/gone-sessions.ts";
 import { listPage } from "../../listing/list-page.ts";
 import { safeText } from "../../render/text.ts";
-import {
-  mayStandOtherwise,
-  type SessionLine,
-  summaryOf,
-  unclosedJson,
-} from "../../store/list.ts";
+import { mayStandOtherwise, type SessionLine, summaryOf, unclosedJson } from "../../store/list.ts";
 import type { SessionSummary } from "../../store/published.ts";
 import { warnOfJournal } from "./journal-warning.ts";
 

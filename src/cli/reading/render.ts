@@ -45,12 +45,15 @@ export const render: CliCommand = {
       await giveHtmlPage(session, run, { file: output ?? null, last: null });
       return 0;
     }
-    const { documentOf } = await import("./document.ts");
+    const { documentOf } = await import("../../listing/session-document.ts");
+    const { renderEntry } = await import("../../render/entry-markdown.ts");
     const badLines = new BadLines();
+    const [thinking, tools] = [options.thinking === true, options.tools !== false];
     const pieces = documentOf(session, {
-      thinking: options.thinking === true,
-      toolDetails: options.tools !== false,
+      thinking,
+      toolDetails: tools,
       assistantMetadata: options.metadata !== false,
+      renderEntry: (entry) => renderEntry(entry, { thinking, tools }),
       onBadLine: badLines.add,
     });
     // A terminal gets escaped text; a program or a file gets the exact document.

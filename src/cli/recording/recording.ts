@@ -4,16 +4,22 @@
  *
  * A line is recorded whole or not at all, and never skipped silently: a malformed one is reported
  * with its number and its fault, never with its content.
+ *
+ * - Acknowledgments are in the order of the entries, and none follows a failure: their count says
+ *   what is in the log. Entries after a failed one may be there too, unacknowledged.
+ * - An entry is validated before the next is taken, so that stopping at a bad one is exact.
+ * - A bounded number of entries is in flight at once, to share a sync.
  */
 
+import { VerbatimError } from "../../base/errors.ts";
+import type { ByteOffset } from "../../base/offset.ts";
 import type { Io } from "../../command/command.ts";
 import { inexactNumber } from "../../command/exact-numbers.ts";
 import type { Native } from "../../dialects/dialect.ts";
 import { decodeLine } from "../../log/json.ts";
+import { safeLine } from "../../render/text.ts";
 import type { Session } from "../../store/session.ts";
 import type { InputLines } from "./input-lines.ts";
-import { KnownRows } from "./known-rows.ts";
-import { Recorder } from "./recorder.ts";
 
 /** How the recording ended. */
 export type Outcome =
@@ -105,4 +111,143 @@ function readEntry(bytes: Buffer | null): ReadEntry {
 /** Whether a line starts a thread, in either of rye's envelopes. */
 function isStart(native: Native): boolean {
   return native.type === "thread_start" || native.event_type === "thread_start";
+}
+
+const NAMED_MAX = 10;
+const UUID_CHARS_MAX = 100;
+
+/**
+ * Input rows whose `uuid` is already in the log. The first row with a uuid is kept
+ * (docs/formats/claude.md), so later ones are counted, and those with other content are listed.
+ */
+class KnownRows {
+  readonly #isSame = new WeakMap<Native, boolean>();
+  readonly #named: string[] = [];
+  #same = 0;
+  #others = 0;
+
+  constructor(session: Session) {
+    session.onKnown = (given, isSame) => {
+      this.#isSame.set(given, isSame);
+      if (isSame) this.#same++;
+      else if (++this.#others <= NAMED_MAX) this.#named.push(String(given.uuid));
+    };
+  }
+
+  /** Field of the acknowledgement of such a row. */
+  ackOf(native: Native): { readonly known?: "same" | "other" } {
+    const isSame = this.#isSame.get(native);
+    return isSame === undefined ? {} : { known: isSame ? "same" : "other" };
+  }
+
+  tell(io: Io): void {
+    if (this.#same > 0) {
+      const rows = this.#same === 1 ? "1 row was" : `${this.#same} rows were`;
+      io.err(`${rows} already recorded (same uuid, same content)`);
+    }
+    if (this.#others === 0) return;
+    const rows = this.#others === 1 ? "1 row has" : `${this.#others} rows have`;
+    const named = this.#named.map((uuid) => safeLine(uuid.slice(0, UUID_CHARS_MAX))).join(", ");
+    const more = this.#others - this.#named.length;
+    io.err(
+      `${rows} a known uuid but other content; the first one is kept: uuid ${named}` +
+        (more > 0 ? ` and ${more} more` : ""),
+    );
+  }
+}
+
+const IN_FLIGHT_MAX = 256;
+/** Escaping makes a line up to six times as long; all of it must fit into the log's queue. */
+const IN_FLIGHT_BYTES_MAX = 4 * 1024 * 1024;
+/** Errors of an entry, not of the disk: nothing was written, and the log continues. */
+const REFUSALS: readonly string[] = ["INVALID_ENTRY", "INVALID_LINE", "LINE_TOO_LONG"];
+
+interface RecordedLine {
+  /** Line number in the input, from 1; null for the recorder's own entry. */
+  readonly number: number | null;
+  readonly native: Native;
+  /** Approximate length. */
+  readonly bytes: number;
+}
+
+interface RecordFailure {
+  readonly number: number | null;
+  readonly error: unknown;
+}
+
+interface InFlight {
+  readonly told: Promise<void>;
+  readonly bytes: number;
+}
+
+/** Appends entries as they come, many at once, and acknowledges each once it is durable. */
+class Recorder {
+  readonly #session: Session;
+  readonly #onDurable: (offset: ByteOffset, native: Native) => void;
+  readonly #inFlight: InFlight[] = [];
+  #bytesInFlight = 0;
+  #told: Promise<void> = Promise.resolve();
+  #failure: RecordFailure | null = null;
+
+  /** `onDurable` is called for the entries of the input, in order, with the offset after each. */
+  constructor(session: Session, onDurable: (offset: ByteOffset, native: Native) => void) {
+    this.#session = session;
+    this.#onDurable = onDurable;
+  }
+
+  /** The first entry that could not be written. No more are taken after it. */
+  get failure(): RecordFailure | null {
+    return this.#failure;
+  }
+
+  /** Takes an entry, when there is room. Resolves to the error if the entry is refused, or null. */
+  async add({ number, native, bytes }: RecordedLine): Promise<VerbatimError | null> {
+    while (
+      this.#inFlight.length >= IN_FLIGHT_MAX ||
+      (this.#inFlight.length > 0 && this.#bytesInFlight + bytes > IN_FLIGHT_BYTES_MAX)
+    ) {
+      await this.#oldestTold();
+    }
+    if (this.#failure) return null;
+    const appended = this.#session.appendNative(native);
+    let refusal: VerbatimError | null = null;
+    appended.catch((error: unknown) => {
+      if (error instanceof VerbatimError && REFUSALS.includes(error.code)) refusal = error;
+    });
+    await judgementPassed();
+    if (refusal) return refusal;
+    const told = this.#told.then(() => this.#tell(number, native, appended));
+    this.#told = told;
+    this.#inFlight.push({ told, bytes });
+    this.#bytesInFlight += bytes;
+    return null;
+  }
+
+  /** Resolves when everything taken is durable, or has failed. */
+  async finish(): Promise<void> {
+    while (this.#inFlight.length > 0) await this.#oldestTold();
+  }
+
+  async #oldestTold(): Promise<void> {
+    const oldest = this.#inFlight.shift();
+    await oldest?.told;
+    this.#bytesInFlight -= oldest?.bytes ?? 0;
+  }
+
+  async #tell(number: number | null, native: Native, appended: Promise<ByteOffset>): Promise<void> {
+    try {
+      const offset = await appended;
+      if (number !== null && !this.#failure) this.#onDurable(offset, native);
+    } catch (error) {
+      this.#failure ??= { number, error };
+    }
+  }
+}
+
+/**
+ * Resolves after all due promise callbacks have run. An open session refuses an entry without
+ * waiting, so by then it has.
+ */
+function judgementPassed(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
 }

@@ -7,6 +7,8 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isAbsence } from "../../listing/session-window.ts";
+import type { VerifyReport } from "../../signing/judging/report.ts";
+import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 import { rawPath } from "../http/target.ts";
@@ -19,7 +21,6 @@ import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
 import { notFound, urlIdOf } from "./roots.ts";
 import type { ServedSession, SessionService } from "./service.ts";
-import { verifySession } from "./verify.ts";
 import { answerJsonText, sessionItem, usageItem } from "./wire.ts";
 
 export const SESSIONS_ROOT = "/v1/sessions";
@@ -140,4 +141,26 @@ function read(make: (asked: Asked) => Promise<string>): Handler {
     const text = await reads.run(() => make(asked));
     answerJsonText(asked.response, text, room);
   };
+}
+
+/** A session by its location: its log may be gone. */
+interface Judged {
+  readonly store: ServedSession["store"];
+  readonly session: Pick<ServedSession["session"], "id" | "logId">;
+}
+
+/** Trust and pins are read for each report, because they can change while the server runs. */
+async function verifySession(
+  { host }: SessionService,
+  { store, session }: Judged,
+): Promise<VerifyReport> {
+  const { dialect, root } = store;
+  const { id, logId } = session;
+  const where = { cwd: root, root, dialect };
+  const verifier = await SessionVerifier.open(host, { where, onWarning: () => {} });
+  try {
+    return await verifier.verify({ dialect, root, id, logId });
+  } finally {
+    await verifier.close();
+  }
 }
