@@ -19,7 +19,7 @@ import {
   type OptionKinds,
 } from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
-import { userPlaces } from "./base/node-places.ts";
+import { userPaths } from "./base/node-paths.ts";
 import { DIALECT_NAMES } from "./dialects/all.ts";
 import { bringInHooks } from "./listing/bring-in-hooks.ts";
 import { LEGACY_PROFILE, type LegacyProfile } from "./proof/envelopes.ts";
@@ -201,7 +201,7 @@ export function inspectJson(value: SignedJson): Promise<JsonIntegrity> {
  * @example const { kid, fp } = await loadSigner();
  */
 export function loadSigner(): Promise<Signer> {
-  return loadUserSigner(nodeHost, userPlaces());
+  return loadUserSigner(nodeHost, userPaths());
 }
 
 /**
@@ -212,7 +212,7 @@ export function loadSigner(): Promise<Signer> {
  * trust.judge({ kid, purpose: "transcript", sessionId: "nightly/1", at: Date.now() });
  */
 export function loadTrust(): Promise<Trust> {
-  return UserTrust.load(userPlaces());
+  return UserTrust.load(userPaths());
 }
 
 /** The keys that the user holds, and which signatures count. */

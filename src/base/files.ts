@@ -84,4 +84,4 @@ export interface Files {
 }
 
 /** An object under construction: its fields can be set. */
-export type Draft<T> = { -readonly [Field in keyof T]: T[Field] };
+export type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };

@@ -23,8 +23,8 @@ import {
   countOf,
   isIndex,
   isObject,
-  type JsonDraft,
   type JsonObject,
+  type MutableJson,
   nameOf,
   other,
   providerError,
@@ -82,7 +82,7 @@ export function captureAnthropic<Event>(
 }
 
 interface Block {
-  readonly native: JsonDraft;
+  readonly native: MutableJson;
   /** The text of `input` so far; null when none of it came as text. */
   json: string | null;
   isEnded: boolean;
@@ -210,7 +210,7 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
     }
   }
 
-  #addText(native: JsonDraft, field: string, piece: unknown): void {
+  #addText(native: MutableJson, field: string, piece: unknown): void {
     const before = native[field] ?? "";
     if (typeof before !== "string")
       throw this.#bad("a delta adds text to a field that is not text");
@@ -218,13 +218,13 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
   }
 
   /** Each delta has the whole summary; the last one counts, as in the SDK. */
-  #addSummary(native: JsonDraft, { type, ...said }: JsonObject): void {
+  #addSummary(native: MutableJson, { type, ...said }: JsonObject): void {
     const isKnown = Object.keys(said).every((field) => SUMMARY_FIELDS.includes(field));
     if (!isKnown) this.#addTo(native, "unknown_deltas", { type, ...said });
     else Object.assign(native, this.#budget.copy(said));
   }
 
-  #addTo(native: JsonDraft, field: string, value: unknown): void {
+  #addTo(native: MutableJson, field: string, value: unknown): void {
     const list = native[field] ?? [];
     if (!Array.isArray(list)) throw this.#bad("a delta adds to a field that is not a list");
     list.push(this.#budget.copy(value));

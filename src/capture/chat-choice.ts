@@ -18,8 +18,8 @@ import {
   beyond,
   isIndex,
   isObject,
-  type JsonDraft,
   type JsonObject,
+  type MutableJson,
   other,
 } from "./wire.ts";
 
@@ -31,7 +31,7 @@ class ChatContent {
   readonly #budget: Budget;
   #text: string | null = null;
   /** Instead of the text, once a list came. */
-  #chunks: JsonDraft[] | null = null;
+  #chunks: MutableJson[] | null = null;
 
   constructor(budget: Budget) {
     this.#budget = budget;
@@ -64,7 +64,7 @@ class ChatContent {
     });
   }
 
-  #addChunk(chunks: JsonDraft[], chunk: unknown): void {
+  #addChunk(chunks: MutableJson[], chunk: unknown): void {
     if (!isObject(chunk)) throw badStream("openai", "a chunk of the content is not an object");
     const { type, text, ...more } = chunk;
     const isPlain = Object.keys(more).length === 0;
@@ -75,11 +75,11 @@ class ChatContent {
     const thought = type === "thinking" ? thoughtIn(chunk) : null;
     const isThought = thought !== null && Object.keys(chunk).every((key) => THOUGHT.includes(key));
     if (isThought) this.#addText(chunks, "thinking", this.#budget.text(thought));
-    else chunks.push(this.#budget.block(chunk) as JsonDraft);
+    else chunks.push(this.#budget.block(chunk) as MutableJson);
   }
 
   /** Appends to the last chunk if it has the same type, else adds one. */
-  #addText(chunks: JsonDraft[], type: "text" | "thinking", piece: string): void {
+  #addText(chunks: MutableJson[], type: "text" | "thinking", piece: string): void {
     if (piece === "") return;
     const last = chunks.at(-1);
     const before = last?.type === type ? (type === "text" ? last.text : thoughtIn(last)) : null;

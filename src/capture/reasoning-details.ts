@@ -5,14 +5,14 @@
  */
 
 import type { Budget } from "./budget.ts";
-import { badStream, isObject, type JsonDraft, type JsonObject } from "./wire.ts";
+import { badStream, isObject, type JsonObject, type MutableJson } from "./wire.ts";
 
 /** The field of each type that comes in pieces. */
 const JOINED: readonly string[] = ["text", "summary", "data"];
 
 export class ReasoningDetails {
   readonly #budget: Budget;
-  readonly #list: JsonDraft[] = [];
+  readonly #list: MutableJson[] = [];
 
   constructor(budget: Budget) {
     this.#budget = budget;
@@ -28,11 +28,11 @@ export class ReasoningDetails {
       if (!isObject(chunk)) throw badStream("openai", "a reasoning detail is not an object");
       const known = this.#continuedBy(chunk);
       if (known) this.#merge(known, chunk);
-      else this.#list.push(this.#budget.block(chunk) as JsonDraft);
+      else this.#list.push(this.#budget.block(chunk) as MutableJson);
     }
   }
 
-  #continuedBy({ type, index, id }: JsonObject): JsonDraft | undefined {
+  #continuedBy({ type, index, id }: JsonObject): MutableJson | undefined {
     const isSame = (each: JsonObject) =>
       each.type === type && (id == null || each.id == null || each.id === id);
     if (typeof index === "number") {
@@ -43,7 +43,7 @@ export class ReasoningDetails {
     return last && isText && last.index === undefined && isSame(last) ? last : undefined;
   }
 
-  #merge(known: JsonDraft, chunk: JsonObject): void {
+  #merge(known: MutableJson, chunk: JsonObject): void {
     for (const [field, value] of Object.entries(this.#budget.copy(chunk))) {
       if (value === null || value === undefined || field === "__proto__") continue;
       const before = known[field];

@@ -12,7 +12,7 @@
 
 import type { VerbatimError } from "../base/errors.ts";
 import type { Budget } from "./budget.ts";
-import { badStream, isIndex, isObject, type JsonDraft, type JsonObject } from "./wire.ts";
+import { badStream, isIndex, isObject, type JsonObject, type MutableJson } from "./wire.ts";
 
 /** The text that an event's `delta` appends to: a field of the item, or of an element of a list. */
 interface Target {
@@ -52,7 +52,7 @@ export function isForItem({ type, output_index: index }: JsonObject): boolean {
 export class ResponseItem {
   hasEnded = false;
   readonly #account: Budget;
-  #native: JsonDraft;
+  #native: MutableJson;
 
   constructor(budget: Budget, item: JsonObject) {
     this.#account = budget.account();
@@ -106,7 +106,7 @@ export class ResponseItem {
     target[field] = before + this.#account.text(event.delta);
   }
 
-  #elementOf(list: "content" | "summary", event: JsonObject, type?: string): JsonDraft {
+  #elementOf(list: "content" | "summary", event: JsonObject, type?: string): MutableJson {
     const elements = this.#listOf(this.#native, list);
     const index = event[INDEX[list]];
     if (type !== undefined && index === elements.length) elements.push({ type });
@@ -115,11 +115,11 @@ export class ResponseItem {
     return element;
   }
 
-  #addTo(target: JsonDraft, field: string, value: unknown): void {
+  #addTo(target: MutableJson, field: string, value: unknown): void {
     this.#listOf(target, field).push(this.#account.copy(value));
   }
 
-  #listOf(target: JsonDraft, field: string): unknown[] {
+  #listOf(target: MutableJson, field: string): unknown[] {
     const list = target[field] ?? [];
     if (!Array.isArray(list))
       throw badStream("openai", "an event adds to a field that is not a list");

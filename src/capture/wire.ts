@@ -12,7 +12,7 @@ import type { Part } from "../model/entry.ts";
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** An object under construction. */
-export type JsonDraft = Record<string, unknown>;
+export type MutableJson = Record<string, unknown>;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -79,7 +79,7 @@ async function* examine(parts: Parts): AsyncGenerator<Examined> {
     return yield found("META_DAMAGED", { path, offset }, reason);
   }
   const left = meta.bytesLeft;
-  const journal = await orDamage(scanJournal(parts.journals, meta.storeId, meta.checkpointLsn));
+  const journal = await orDamage(scanJournal(parts.journals, meta.storeId, meta.writtenBackLsn));
   const records = "reason" in journal ? null : journal.records;
   if ("reason" in journal && left > 0) {
     const detail = `its last ${left} bytes are not what was written, and no record is about them`;
@@ -139,7 +139,7 @@ async function* indexFindings(
     const detail = `it knows of ${lsn} commits; the journal and meta.jsonl of ${journal.lastLsn}`;
     return yield found("INDEX_AHEAD", { path }, detail);
   }
-  if (lsn < meta.checkpointLsn) return yield rebuilt("it is behind meta.jsonl");
+  if (lsn < meta.writtenBackLsn) return yield rebuilt("it is behind meta.jsonl");
   for (const each of [truth, index]) applyJournal(each, meta, journal);
   for (const each of differencesOf(truth, index, path)) yield { finding: each };
 }

@@ -9,7 +9,7 @@ import { lstatSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { errnoOf } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { userPlaces } from "../base/node-places.ts";
+import { userPaths } from "../base/node-paths.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { bareRow } from "../catalog/table.ts";
 import { DIALECT_NAMES, dialectNamed } from "../dialects/all.ts";
@@ -28,7 +28,7 @@ export interface GoneSession {
 
 /** The missing sessions of the stores that `where` names, or that are or were found from there. */
 export async function goneSessions(host: Host, wheres: readonly Where[]): Promise<GoneSession[]> {
-  const { stateDirectory } = userPlaces();
+  const { stateDirectory } = userPaths();
   const heads = new Heads({ host, stateDirectory, onWarning: () => {} });
   const { found: book } = await heads.read();
   const pinned = book.current();

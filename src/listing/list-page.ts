@@ -7,7 +7,7 @@
  * has to be read (store/list.ts, LS1).
  */
 
-import { catalogPath } from "../base/node-places.ts";
+import { catalogPath } from "../base/node-paths.ts";
 import { isListed, type ListFilter, type Page, page } from "../catalog/page.ts";
 import { lineOf, rowOf, type SessionSort, sortLines } from "../catalog/session-row.ts";
 import { listLines, placeOf, type SessionLine } from "../store/list.ts";

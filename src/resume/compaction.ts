@@ -14,7 +14,7 @@ import type {
   NeutralMessage,
   SystemMessage,
 } from "./conversation.ts";
-import type { Place, RepairReason, Repairs } from "./repair-report.ts";
+import type { EntryLine, RepairReason, Repairs } from "./repair-report.ts";
 import type { MadeFrom, Takes } from "./targets/target.ts";
 import { sendableValue } from "./wire-text.ts";
 
@@ -108,7 +108,7 @@ function fromLast(
 
 /** Each line once, however much of it is left out. */
 function leaveOut(messages: readonly NeutralMessage[], repairs: Repairs): void {
-  const places = new Map<number, Place>();
+  const places = new Map<number, EntryLine>();
   const pieces = messages.flatMap(({ content }): MadeFrom[] => {
     return content.flatMap((piece) => {
       const result = piece.type === "call" ? piece.result : null;

@@ -13,11 +13,11 @@ import { Turns } from "../model/turns.ts";
 import type { VerifiedEntry, VerifiedSession } from "../verifying/verified-entries.ts";
 import type { Native } from "./fork/fork.ts";
 import type { Image } from "./image.ts";
-import type { Place } from "./repair-report.ts";
+import type { EntryLine } from "./repair-report.ts";
 
 /** Null: not from an entry, we added it. */
 interface Placed {
-  readonly from: Place | null;
+  readonly from: EntryLine | null;
 }
 
 export type TextPiece = Placed & { readonly type: "text"; readonly text: string };
@@ -27,7 +27,7 @@ export type Content = TextPiece | ImagePiece;
 
 export interface ReasoningPiece {
   readonly type: "reasoning";
-  readonly from: Place;
+  readonly from: EntryLine;
   readonly text: string;
   readonly signature: string | null;
   readonly withheld: string | null;
@@ -43,7 +43,7 @@ export interface CallResult extends Placed {
 
 export interface CallPiece {
   readonly type: "call";
-  readonly from: Place;
+  readonly from: EntryLine;
   /** Valid for every provider, and used once. */
   readonly id: string;
   readonly tool: string;
@@ -56,7 +56,7 @@ export interface CallPiece {
 /** A provider's own summary of what was said before it (compaction.ts). */
 export interface CompactionPiece {
   readonly type: "compaction";
-  readonly from: Place;
+  readonly from: EntryLine;
   /** The owner of the block, by its fields. */
   readonly owner: "anthropic" | "openai";
   /** As it is sent back. */
@@ -67,7 +67,7 @@ export interface CompactionPiece {
 /** OpenRouter's list of a message's reasoning, which is sent back as one. */
 export interface DetailsPiece {
   readonly type: "details";
-  readonly from: Place;
+  readonly from: EntryLine;
   readonly details: readonly unknown[];
 }
 

@@ -20,7 +20,7 @@ import { compactionIn } from "./compaction.ts";
 import type { CallPiece, Content, NeutralMessage, Spoken } from "./conversation.ts";
 import { imageIn } from "./image.ts";
 import { NOT_STARTED_RESULT, STRAY_OUTPUT, STRAY_RESULT } from "./phrases.ts";
-import { IN_ROWS, type Place, type RepairReason, type Repairs } from "./repair-report.ts";
+import { type EntryLine, IN_ROWS, type RepairReason, type Repairs } from "./repair-report.ts";
 import { resultContent } from "./result-content.ts";
 import { charsOf, type Room } from "./room.ts";
 import { holdsRoundedNumber, isBlank, sendableText, sendableValue } from "./wire-text.ts";
@@ -91,7 +91,7 @@ export class Gathering {
   }
 
   add(entry: GatheredEntry): void {
-    const at: Place = { line: entry.line, offset: entry.start, verified: entry.verified };
+    const at: EntryLine = { line: entry.line, offset: entry.start, verified: entry.verified };
     const aside = whyAside(entry);
     // Consecutive silent lines are one action, however many; all others count against the limit.
     if (aside === null || !IN_ROWS.includes(aside))
@@ -110,7 +110,7 @@ export class Gathering {
   }
 
   /** Returns whether anything of the part is in the conversation now. */
-  #addPart(part: Part, entry: GatheredEntry, at: Place): boolean {
+  #addPart(part: Part, entry: GatheredEntry, at: EntryLine): boolean {
     switch (part.type) {
       case "text":
         return this.#addText(part.text, entry, at);
@@ -136,7 +136,7 @@ export class Gathering {
     }
   }
 
-  #addText(text: string, entry: GatheredEntry, at: Place): boolean {
+  #addText(text: string, entry: GatheredEntry, at: EntryLine): boolean {
     const { role } = entry;
     if (isBlank(text)) return this.#leaveOut(at, "blank");
     if (role === "tool") return this.#addOutput(text, at);
@@ -154,7 +154,7 @@ export class Gathering {
   }
 
   /** A tool's output without a call id; often an echo of the last result. */
-  #addOutput(text: string, at: Place): boolean {
+  #addOutput(text: string, at: EntryLine): boolean {
     const sendable = this.#sendable(text, at);
     if (this.#echoes.includes(sendable)) return this.#leaveOut(at, "echo");
     this.#repairs.change(at, "stray_output_as_text");
@@ -162,7 +162,11 @@ export class Gathering {
     return true;
   }
 
-  #addCall(part: Extract<Part, { type: "tool_call" }>, entry: GatheredEntry, at: Place): boolean {
+  #addCall(
+    part: Extract<Part, { type: "tool_call" }>,
+    entry: GatheredEntry,
+    at: EntryLine,
+  ): boolean {
     const { callId } = part;
     const open: SaidOpen = { call: null, message: null };
     const { line, messageId } = entry;
@@ -174,7 +178,7 @@ export class Gathering {
     return true;
   }
 
-  #addResult(part: Extract<Part, { type: "tool_result" }>, at: Place): boolean {
+  #addResult(part: Extract<Part, { type: "tool_result" }>, at: EntryLine): boolean {
     const { callId } = part;
     const { fit, call: open } = this.#pairing.answer(callId);
     const { call = null, message = null } = open?.at ?? {};
@@ -194,7 +198,7 @@ export class Gathering {
     return true;
   }
 
-  #addOther(native: unknown, entry: GatheredEntry, at: Place): boolean {
+  #addOther(native: unknown, entry: GatheredEntry, at: EntryLine): boolean {
     const { type, refusal } = (native ?? {}) as { readonly [key: string]: unknown };
     if (type === REPORT_TYPE || type === HANDOFF_TYPE) return this.#leaveOut(at, "resume_report");
     const broken = brokenCallIn(native);
@@ -230,7 +234,7 @@ export class Gathering {
     return true;
   }
 
-  #call({ callId, tool: recorded, input }: SaidCall, from: Place): CallPiece {
+  #call({ callId, tool: recorded, input }: SaidCall, from: EntryLine): CallPiece {
     const id = this.#ids.next(callId);
     if (id !== callId) this.#repairs.change(from, "call_renamed", callId);
     const tool = toolName(recorded);
@@ -239,7 +243,7 @@ export class Gathering {
     return { type: "call", from, id, tool, input: fit, recordedId: callId, result: null };
   }
 
-  #input(input: unknown, at: Place, callId: string | null): Readonly<Record<string, unknown>> {
+  #input(input: unknown, at: EntryLine, callId: string | null): Readonly<Record<string, unknown>> {
     const sendable = sendableValue(input);
     if (sendable?.isSame === false) this.#repairs.change(at, "escaped", callId);
     if (holdsRoundedNumber(input)) this.#repairs.change(at, "number_rounded", callId);
@@ -275,7 +279,7 @@ export class Gathering {
   }
 
   /** Adds input of the model; what it says after that is another message. */
-  #hear(content: readonly Content[], at: Place): void {
+  #hear(content: readonly Content[], at: EntryLine): void {
     this.#takeRoom(content, at);
     this.#open = null;
     this.#last = null;
@@ -288,7 +292,7 @@ export class Gathering {
 
   #takeRoom(
     content: readonly (Content | Exclude<Spoken, CallPiece>)[],
-    { line }: Pick<Place, "line">,
+    { line }: Pick<EntryLine, "line">,
   ): void {
     for (const piece of content) this.#room.takeChars(charsOf(piece), line);
   }
@@ -298,13 +302,13 @@ export class Gathering {
     this.#echoes.splice(0, this.#echoes.length - ECHOES_MAX);
   }
 
-  #sendable(text: string, at: Place): string {
+  #sendable(text: string, at: EntryLine): string {
     const sendable = sendableText(text);
     if (sendable !== text) this.#repairs.change(at, "escaped");
     return sendable;
   }
 
-  #leaveOut(at: Place, why: RepairReason, callId?: string | null): false {
+  #leaveOut(at: EntryLine, why: RepairReason, callId?: string | null): false {
     this.#repairs.leaveOut(at, why, callId);
     return false;
   }

@@ -21,7 +21,7 @@ const HTTPS = /^https:\/\/[!-~]+$/;
 type Block = Readonly<Record<string, unknown>>;
 
 /** Where a block has its image, in one form or the other. */
-interface Place {
+interface ImageData {
   readonly url?: unknown;
   readonly mediaType?: unknown;
   readonly base64?: unknown;
@@ -29,9 +29,9 @@ interface Place {
 
 /** The image in a block; null when it is not an image block. */
 export function imageIn(block: unknown): Image | "not_taken" | null {
-  const place = isBlock(block) ? placeIn(block) : null;
-  if (place === null) return null;
-  return inBase64(place.mediaType, place.base64) ?? atUrl(place.url) ?? "not_taken";
+  const data = isBlock(block) ? dataIn(block) : null;
+  if (data === null) return null;
+  return inBase64(data.mediaType, data.base64) ?? atUrl(data.url) ?? "not_taken";
 }
 
 /**
@@ -50,14 +50,14 @@ export function isFile(block: unknown): boolean {
 const FILES: readonly unknown[] = ["document", "file", "input_file", "audio", "pdf"];
 
 /** Null when it is not an image block of any provider. */
-function placeIn(block: Block): Place | null {
+function dataIn(block: Block): ImageData | null {
   const { type, source, image, image_url: url, data, file } = block;
   const mediaType = mediaTypeIn(block);
   switch (type) {
     case "image":
-      if (isBlock(source)) return sourcePlace(source); // Anthropic's
-      if (typeof image === "string") return textPlace(image, mediaType); // the AI SDK's
-      if (isBlock(image)) return imagePlace(image); // the OpenAI Agents SDK's, of tools
+      if (isBlock(source)) return sourceData(source); // Anthropic's
+      if (typeof image === "string") return textData(image, mediaType); // the AI SDK's
+      if (isBlock(image)) return imageData(image); // the OpenAI Agents SDK's, of tools
       if (isReadFile(file)) return { base64: file.base64, mediaType: file.type };
       return typeof data === "string" && mediaType !== undefined
         ? { base64: data, mediaType }
@@ -69,30 +69,30 @@ function placeIn(block: Block): Place | null {
     case "computer_screenshot":
       return { url: data };
     case "file":
-      return filePlace(block);
+      return fileData(block);
     default:
       return null;
   }
 }
 
-function sourcePlace({ type, url, media_type: mediaType, data }: Block): Place | null {
+function sourceData({ type, url, media_type: mediaType, data }: Block): ImageData | null {
   if (type === "url") return { url };
   return type === "base64" || type === "file" ? { base64: data, mediaType } : null;
 }
 
-function textPlace(text: string, mediaType: unknown): Place | null {
+function textData(text: string, mediaType: unknown): ImageData | null {
   if (mediaType !== undefined) return { url: text, base64: text, mediaType };
   return URL_START.test(text) ? { url: text } : null;
 }
 
-function imagePlace(image: Block): Place | null {
+function imageData(image: Block): ImageData | null {
   const { url, data, fileId } = image;
   const isPlace = [url, data, fileId].some((each) => typeof each === "string");
   return isPlace ? { url, base64: data, mediaType: mediaTypeIn(image) } : null;
 }
 
 /** The AI SDK's files, images among them. */
-function filePlace({ mediaType, url, data }: Block): Place | null {
+function fileData({ mediaType, url, data }: Block): ImageData | null {
   if (typeof mediaType !== "string" || !mediaType.startsWith("image/")) return null;
   const isPlace = typeof url === "string" || typeof data === "string";
   return isPlace ? { url, base64: data, mediaType } : null;

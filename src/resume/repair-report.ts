@@ -9,7 +9,7 @@
  * - No text of the conversation is repeated here: only lines, offsets, ids and counts.
  */
 
-import type { Draft } from "../base/files.ts";
+import type { Mutable } from "../base/files.ts";
 import type { SignedHead } from "../proof/checkpoint.ts";
 import type { Policy } from "../signing/judging/policy.ts";
 
@@ -110,7 +110,7 @@ export interface RepairReport {
 }
 
 /** An entry's position. */
-export interface Place {
+export interface EntryLine {
   readonly line: number;
   readonly offset: number;
   readonly verified: boolean;
@@ -123,7 +123,7 @@ const CALL_ID_CHARS_MAX = 200;
 
 /** The actions, in order. */
 export class Repairs {
-  readonly #actions: Draft<RepairAction>[] = [];
+  readonly #actions: Mutable<RepairAction>[] = [];
   readonly #leftOut = new Set<number>();
 
   get actions(): readonly RepairAction[] {
@@ -131,11 +131,11 @@ export class Repairs {
   }
 
   /** Whether the report already says that something of this line was left out. */
-  hasLeftOut({ line }: Place): boolean {
+  hasLeftOut({ line }: EntryLine): boolean {
     return this.#leftOut.has(line);
   }
 
-  leaveOut(place: Place, why: RepairReason, callId?: string | null): void {
+  leaveOut(place: EntryLine, why: RepairReason, callId?: string | null): void {
     this.#leftOut.add(place.line);
     const last = this.#actions.at(-1);
     // Thousands of such lines in a row (token deltas) are one action.
@@ -149,22 +149,22 @@ export class Repairs {
     this.#note("left_out", why, place, callId);
   }
 
-  change(place: Place, why: RepairReason, callId?: string | null): void {
+  change(place: EntryLine, why: RepairReason, callId?: string | null): void {
     this.#note("changed", why, place, callId);
   }
 
-  move(place: Place, why: RepairReason, callId?: string | null): void {
+  move(place: EntryLine, why: RepairReason, callId?: string | null): void {
     this.#note("moved", why, place, callId);
   }
 
-  add(place: Place | null, why: RepairReason, callId?: string | null): void {
+  add(place: EntryLine | null, why: RepairReason, callId?: string | null): void {
     this.#note("added", why, place, callId);
   }
 
   #note(
     action: RepairAction["action"],
     why: RepairReason,
-    place: Place | null,
+    place: EntryLine | null,
     callId: string | null | undefined,
   ): void {
     const named = callId ? { callId: callId.slice(0, CALL_ID_CHARS_MAX) } : {};

@@ -5,7 +5,7 @@ import { jsonText } from "../render/text.ts";
 import type { Content } from "./conversation.ts";
 import { type Image, imageIn, isFile } from "./image.ts";
 import { SILENT_FAILURE } from "./phrases.ts";
-import type { Place, RepairReason, Repairs } from "./repair-report.ts";
+import type { EntryLine, RepairReason, Repairs } from "./repair-report.ts";
 import { holdsRoundedNumber, isBlank, sendableText } from "./wire-text.ts";
 
 type ResultPart = Extract<Part, { type: "tool_result" }>;
@@ -13,7 +13,7 @@ type ResultPart = Extract<Part, { type: "tool_result" }>;
 /** The tool's texts and images, in order; its error first. */
 export function resultContent(
   { output, error, callId }: ResultPart,
-  from: Place,
+  from: EntryLine,
   repairs: Repairs,
 ): readonly Content[] {
   const content: Content[] = [];
@@ -47,7 +47,7 @@ export function resultContent(
 }
 
 /** In a form that can be sent. */
-function sent(text: string, from: Place, repairs: Repairs): string {
+function sent(text: string, from: EntryLine, repairs: Repairs): string {
   const sendable = sendableText(text);
   if (sendable !== text) repairs.change(from, "escaped");
   return sendable;

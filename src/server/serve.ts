@@ -10,7 +10,7 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
-import { demoRoot } from "../base/node-places.ts";
+import { demoRoot } from "../base/node-paths.ts";
 import { Demo } from "../demo/demo.ts";
 import { openLocalStore } from "../streams/local-store.ts";
 import { loadStreamSigner } from "../streams/signing/signing-user.ts";

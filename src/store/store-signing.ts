@@ -7,7 +7,7 @@
  */
 
 import type { Host } from "../base/host.ts";
-import { type UserPlaces, userPlaces } from "../base/node-places.ts";
+import { type UserPaths, userPaths } from "../base/node-paths.ts";
 import type { SigningTools } from "../dialects/derived-files.ts";
 import type { Spilling, WriterFacts } from "../dialects/dialect.ts";
 import { SpillProof } from "../dialects/files/spill-proof.ts";
@@ -46,7 +46,7 @@ export interface SessionToSign {
 
 interface User {
   readonly signer: Signer;
-  readonly places: UserPlaces;
+  readonly places: UserPaths;
 }
 
 export class StoreSigning {
@@ -58,7 +58,7 @@ export class StoreSigning {
   constructor(host: Host, onWarning: (warning: string) => void) {
     this.#host = host;
     this.#onWarning = onWarning;
-    const { stateDirectory } = userPlaces();
+    const { stateDirectory } = userPaths();
     this.#heads = new Heads({ host, stateDirectory, onWarning });
   }
 
@@ -123,7 +123,7 @@ export class StoreSigning {
 
   async #load(): Promise<User> {
     try {
-      const places = userPlaces();
+      const places = userPaths();
       return { signer: await loadSigner(this.#host, places), places };
     } catch (cause) {
       this.#user = null; // The next session tries again.

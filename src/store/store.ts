@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-host.ts";
-import { catalogPath as defaultCatalogPath } from "../base/node-places.ts";
+import { catalogPath as defaultCatalogPath } from "../base/node-paths.ts";
 import { DEFAULT_DIALECT, type DialectName, dialectNamed, hostOf } from "../dialects/all.ts";
 import type { DerivedFiles } from "../dialects/derived-files.ts";
 import type { Dialect } from "../dialects/dialect.ts";

@@ -18,7 +18,7 @@ const PATHS = ["/a", "/b", "/c/d", "/c/e", "/f"];
 const NOW = 1_763_200_000_000;
 const INDEX = ["", "-wal", "-shm"].map((ending) => `streams.db${ending}`);
 
-const options: Omit<LocalStoreOptions, "dataDirectory"> = { checkpointBytes: 4000, now: () => NOW };
+const options: Omit<LocalStoreOptions, "dataDirectory"> = { writeBackBytes: 4000, now: () => NOW };
 
 /** Everything that a store can be asked about. */
 async function portrait(store: LocalStore): Promise<unknown> {

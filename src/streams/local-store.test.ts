@@ -241,7 +241,7 @@ test("the file of a deleted stream is kept for as long as was asked, then remove
 
 test("a checkpoint does not disturb concurrent reads and appends", async () => {
   const dataDirectory = tempDirectory();
-  const store = await openLocalStore({ dataDirectory, checkpointBytes: 1000 });
+  const store = await openLocalStore({ dataDirectory, writeBackBytes: 1000 });
   await store.create("/s", { body: EMPTY, isClosed: false });
   for (let n = 0; n < 300; n++) {
     await Promise.all([post(store, "/s", `${n % 10}`), store.read("/s", "start", 1e6)]);

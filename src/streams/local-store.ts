@@ -2,7 +2,7 @@
  * Local store: streams in files of one data directory, for one process.
  *
  * Connects the parts: `data-directory.ts` opens and recovers, `decide.ts` and `committer.ts` write,
- * `stream-reader.ts` reads, `checkpoint.ts` runs in the background. Format:
+ * `stream-reader.ts` reads, `write-back.ts` runs in the background. Format:
  * docs/formats/streams.md.
  */
 
@@ -25,13 +25,13 @@ import {
 import { type Creating, decideCreate } from "./commit/decide-create.ts";
 import { PublishedStreams, Watchers } from "./commit/published-streams.ts";
 import { headOf, type StreamState } from "./commit/stream-state.ts";
-import { Checkpoints } from "./journal/checkpoint.ts";
 import {
   type DataDirectory,
   type OpenedDirectory,
   openDataDirectory,
 } from "./journal/data-directory.ts";
 import { Upkeep } from "./journal/upkeep.ts";
+import { WriteBack } from "./journal/write-back.ts";
 import { IndexBacklog, ROWS_WAITING_MAX } from "./lookup/index-backlog.ts";
 import { formatOffset, type OffsetToken } from "./offset-token.ts";
 import { placeIn } from "./reading/forks.ts";
@@ -74,9 +74,9 @@ export interface LocalStoreOptions {
   readonly statesMax?: number | undefined;
   /** How many rows may wait before they are written to `streams.db`. */
   readonly indexRowsMax?: number | undefined;
-  /** Size and age of the journal that start a checkpoint. */
-  readonly checkpointBytes?: number | undefined;
-  readonly checkpointMs?: number | undefined;
+  /** Size and age of the journal that start a write-back. */
+  readonly writeBackBytes?: number | undefined;
+  readonly writeBackMs?: number | undefined;
   /** How long the bytes of deleted streams are kept. */
   readonly keepDeletedMs?: number | undefined;
   /** Signs appended data some time after the append. Default: nothing is signed. */
@@ -93,7 +93,7 @@ export interface LocalStoreOptions {
   readonly onRebuild?: ((done: number, of: number) => void) | undefined;
 }
 
-const CHECKPOINT_BYTES = 64 * MIB;
+const WRITE_BACK_BYTES = 64 * MIB;
 
 const COMMIT_LIMITS: CommitLimits = {
   batchRequestsMax: 1024,
@@ -167,22 +167,22 @@ export class LocalStore implements StreamStore {
     const stateOf = (path: string) => this.#published.get(path);
     this.#reader = new StreamReader(index, this.#pool, logs.path, stateOf);
     this.#ahead = new ReadAhead((stream, from, max) => this.#reader.read(stream, from, max));
-    const checkpoints = new Checkpoints(
+    const writeBack = new WriteBack(
       { journal, journals, logs, meta, pool: this.#pool, index, backlog: this.#backlog, stateOf },
       scanned.segments,
       scanned.bytes,
     );
-    for (const { op } of scanned.records) checkpoints.noteRecord(op);
+    for (const { op } of scanned.records) writeBack.noteRecord(op);
     this.#upkeep = new Upkeep({
       directory,
       pool: this.#pool,
-      checkpoints,
-      checkpointBytes: options.checkpointBytes ?? CHECKPOINT_BYTES,
-      checkpointMs: options.checkpointMs ?? 60_000,
+      writeBack,
+      writeBackBytes: options.writeBackBytes ?? WRITE_BACK_BYTES,
+      writeBackMs: options.writeBackMs ?? 60_000,
       monotonicMs: () => clock.monotonicMs(),
       isWritable: () => this.health().isWritable,
       onFailure: (cause) => {
-        this.#committer.fail("a checkpoint failed", cause);
+        this.#committer.fail("a write-back failed", cause);
       },
     });
     this.#committer = new Committer(
@@ -199,7 +199,7 @@ export class LocalStore implements StreamStore {
       },
       scanned.lastLsn,
     );
-    this.#signing = this.#newSigning(checkpoints);
+    this.#signing = this.#newSigning(writeBack);
     this.#signing?.recovered(scanned.records);
   }
 
@@ -309,8 +309,8 @@ export class LocalStore implements StreamStore {
 
   async sweep(): Promise<number> {
     const expired = this.#directory.index.expiredStreams(this.#now(), SWEPT_TOGETHER);
-    const isDue = expired.length > 0 || this.#published.hasTouches || this.#upkeep.isCheckpointDue;
-    // An empty request: it also writes the noted uses and may begin a checkpoint.
+    const isDue = expired.length > 0 || this.#published.hasTouches || this.#upkeep.isWriteBackDue;
+    // An empty request: it also writes the noted uses and may begin a write-back.
     if (isDue && this.health().isWritable) await this.#committer.submit(0, () => {});
     const ended = await Promise.all(
       expired.map(({ path }) =>
@@ -351,7 +351,7 @@ export class LocalStore implements StreamStore {
     }
   }
 
-  #newSigning(checkpoints: Checkpoints): StreamSigning | null {
+  #newSigning(writeBack: WriteBack): StreamSigning | null {
     const { signing, signingCadence, host = nodeHost } = this.#options;
     if (signing === undefined) return null;
     const { logs } = this.#directory;
@@ -363,7 +363,7 @@ export class LocalStore implements StreamStore {
       onWarning: (warning) => signing.onWarning(warning),
       ...{ root, names: this.#names, logs, pool: this.#pool, nowMs: this.#now, clock: host.clock },
       cadence: { ...SIGNING_CADENCE, ...signingCadence },
-      isInJournal: (file) => checkpoints.isAbout(file),
+      isInJournal: (file) => writeBack.isAbout(file),
       stateOf: (path) => this.#published.get(path),
       commit: ({ of }, file, pos, bytes) =>
         this.#committer.submit(bytes.length, (batch) => {

@@ -19,7 +19,7 @@ declare const offsetToken: unique symbol;
 export type OffsetToken = string & { readonly [offsetToken]: true };
 
 /** The contents of a token. */
-export interface Place {
+export interface ReadFrom {
   readonly readSeq: number;
   readonly byteOffset: number;
 }
@@ -33,7 +33,7 @@ export function formatOffset(readSeq: number, byteOffset: number): OffsetToken {
 }
 
 /** Null when it is not a valid token. */
-export function parseOffset(token: string): Place | null {
+export function parseOffset(token: string): ReadFrom | null {
   const match = FORM.exec(token);
   if (match === null) return null;
   const readSeq = Number(match[1]);

@@ -84,8 +84,8 @@ export class StreamsMachine {
 
 function wayOf(random: Random) {
   const way = {
-    checkpointBytes: random.pick([300, 2000, 20_000]),
-    checkpointMs: random.pick([300, 60_000]),
+    writeBackBytes: random.pick([300, 2000, 20_000]),
+    writeBackMs: random.pick([300, 60_000]),
     openFilesMax: random.pick([1, 2, 50]),
     statesMax: random.pick([1, 3, 1000]),
     keepDeletedMs: random.pick([0, 1500]),

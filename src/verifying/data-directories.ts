@@ -7,7 +7,7 @@ import { type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Host } from "../base/host.ts";
 import type { PinBook } from "../proof/pins.ts";
-import type { Found, NamedSession, RootNames } from "../signing/heads/heads.ts";
+import type { InHeadsFile, NamedSession, RootNames } from "../signing/heads/heads.ts";
 import type { Remembered, VerifyOptions } from "../signing/judging/verify-options.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import type { Trust } from "../signing/trust/trust.ts";
@@ -42,7 +42,7 @@ export async function dataDirectoriesAmong(
 /** The user's trusted keys and pins. */
 export interface UserTrust {
   readonly trust: Trust;
-  readonly book: Found<PinBook>;
+  readonly book: InHeadsFile<PinBook>;
   remembered(session: NamedSession): Remembered;
 }
 

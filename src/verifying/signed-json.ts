@@ -7,7 +7,7 @@
 
 import { badArgument, checkData } from "../base/choice.ts";
 import type { Host } from "../base/host.ts";
-import { userPlaces } from "../base/node-places.ts";
+import { userPaths } from "../base/node-paths.ts";
 import { jsonTree } from "../proof/canonical-json.ts";
 import { judgeJson, SIGNATURE_FIELD, signJsonValue } from "../proof/json-signature.ts";
 import { isJsonMap, parseJson } from "../proof/json-tree.ts";
@@ -34,7 +34,7 @@ export async function signJsonObject<T extends Readonly<Record<string, unknown>>
   jsonTree(value); // Refuses values that JSON.stringify would drop or change.
   const { tree } = parseJson(JSON.stringify(value)); // Sign what JSON.stringify writes.
   if (!isJsonMap(tree)) throw badArgument("signJson", "signs a JSON object, and nothing else");
-  const signer = await loadSigner(host, userPlaces());
+  const signer = await loadSigner(host, userPaths());
   const sign = (message: Uint8Array) => signer.sign(message);
   const signed = await signJsonValue(tree, {
     ...{ sign, fp: signer.fp, crypto: nodeCrypto, nowMs: Date.now },
@@ -47,7 +47,7 @@ export async function inspectJsonObject(
   value: string | Uint8Array | Readonly<Record<string, unknown>>,
 ): Promise<JsonIntegrity> {
   try {
-    const keys = threadKeys(await Trust.load(userPlaces()), null);
+    const keys = threadKeys(await Trust.load(userPaths()), null);
     const isText = typeof value === "string" || value instanceof Uint8Array;
     if (!isText) checkData("inspectJson", value, "JSON");
     const verdict = judgeJson(isText ? value : JSON.stringify(value), { crypto: nodeCrypto, keys });

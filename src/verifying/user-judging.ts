@@ -6,15 +6,15 @@
  */
 
 import type { Host } from "../base/host.ts";
-import { type UserPlaces, userPlaces } from "../base/node-places.ts";
+import { type UserPaths, userPaths } from "../base/node-paths.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { SpillProof } from "../dialects/files/spill-proof.ts";
 import type { PinBook } from "../proof/pins.ts";
 import { readPinFile } from "../signing/heads/head-export.ts";
 import { type Conflict, describeConflict, merge } from "../signing/heads/head-merge.ts";
 import {
-  type Found,
   Heads,
+  type InHeadsFile,
   type NamedSession,
   type RootNames,
   rememberedIn,
@@ -28,14 +28,14 @@ import { Trust, transcriptKeys } from "../signing/trust/trust.ts";
 export interface JudgingOptions {
   /** A file of exported heads to use as well. */
   readonly against?: string | null;
-  readonly places?: UserPlaces;
+  readonly places?: UserPaths;
   readonly onWarning: (warning: string) => void;
 }
 
 export class UserJudging {
   readonly trust: Trust;
   readonly heads: Heads;
-  readonly book: Found<PinBook>;
+  readonly book: InHeadsFile<PinBook>;
   readonly #host: Host;
   readonly #names = new Map<string, Promise<RootNames>>();
   /** Where the file of heads contradicts ours. */
@@ -45,7 +45,7 @@ export class UserJudging {
     host: Host,
     trust: Trust,
     heads: Heads,
-    book: Found<PinBook>,
+    book: InHeadsFile<PinBook>,
     conflicts: readonly Conflict[],
   ) {
     this.#host = host;
@@ -57,7 +57,7 @@ export class UserJudging {
 
   /** Refuses if the user's keys, trust or the file of heads are faulty. */
   static async load(host: Host, options: JudgingOptions): Promise<UserJudging> {
-    const { places = userPlaces(), against = null, onWarning } = options;
+    const { places = userPaths(), against = null, onWarning } = options;
     const trust = await Trust.load(places);
     const heads = new Heads({ host, stateDirectory: places.stateDirectory, onWarning });
     const book = await heads.read();

@@ -9,7 +9,7 @@ import { dirname, relative } from "node:path";
 import { checkChoice, checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { userPlaces } from "../base/node-places.ts";
+import { userPaths } from "../base/node-paths.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import { dialectNamed, hostOf } from "../dialects/all.ts";
 import type { Dialect } from "../dialects/dialect.ts";
@@ -159,7 +159,7 @@ export function policyIn(root: string, flag?: string): PolicyInForce {
   return policyFor({
     flag,
     env: process.env[POLICY_VARIABLE],
-    user: readUserPolicy(userPlaces().configPath),
+    user: readUserPolicy(userPaths().configPath),
     project: readProjectPolicies(root),
   });
 }

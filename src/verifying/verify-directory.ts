@@ -153,7 +153,7 @@ async function look(host: Host, path: string, opened: { close(): void }[]): Prom
     const journals = await directoryIfThere(host, `${path}/journal`);
     if (journals) {
       keep(journals);
-      const { records } = await scanJournal(journals, meta.storeId, meta.checkpointLsn);
+      const { records } = await scanJournal(journals, meta.storeId, meta.writtenBackLsn);
       if (records.length > 0) {
         const left = logs ? bytesNotIn(logs, records) : 0;
         return { report: needsRecovery(path, records.length, left), isGone: false };

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { userPlaces } from "../../src/base/node-places.ts";
+import { userPaths } from "../../src/base/node-paths.ts";
 import type { Pin } from "../../src/proof/pin.ts";
 import { lineOf } from "../../src/signing/heads/head-file.ts";
 import type { Signer } from "../../src/signing/keys/keys.ts";
@@ -45,7 +45,7 @@ class HeadUser extends CliUser {
 
   signer(): Promise<Signer> {
     const xdg = { XDG_CONFIG_HOME: join(this.home, ".config") };
-    return loadSigner(nodeHost, userPlaces(xdg));
+    return loadSigner(nodeHost, userPaths(xdg));
   }
 }
 

@@ -175,7 +175,7 @@ test("a malformed line stops the recording with exit code 2, and nothing after i
     "not JSON": ['{"type":', "not JSON"],
     "not UTF-8": [Buffer.from([0x7b, 0xff, 0x7d]), "not UTF-8"],
     "no object": ["[1]", "not a JSON object"],
-    "no event": ['{"text":"x"}', "type is missing"],
+    "no event": ['{"text":"x"}', "type: missing"],
     "a checkpoint of the caller's own": ['{"type":"checkpoint"}', "reserved"],
     "a number that would be altered": ['{"type":"x","id":9007199254740993}', "9007199254740993"],
   };

@@ -133,7 +133,7 @@ class Life {
       host: this.#host(process),
       signing: { signer, keysFor: () => keys, heads, book, onWarning: () => {} },
       signingCadence: { appendsMax: 1 },
-      checkpointBytes: 2500,
+      writeBackBytes: 2500,
       openFilesMax: 2,
       now: () => this.#now++,
       newId: () => String(this.#ids++).padStart(16, "0"),

@@ -121,7 +121,7 @@ export class StreamsLife {
         clock: this.#failing.scheduler,
         process: { pid: 1, started: "2026-01-01T00:00:00.000Z" },
       },
-      checkpointBytes: 1500,
+      writeBackBytes: 1500,
       openFilesMax: 1,
       now: () => this.#now++,
       newId: () => String(this.#ids++).padStart(16, "0"),

@@ -39,13 +39,13 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: "does not sync the names of log files before it deletes the journal",
-    file: "streams/journal/checkpoint.ts",
+    file: "streams/journal/write-back.ts",
     line: "await logs.sync();",
     becomes: "{}",
   },
   {
     bug: "deletes the journal before the log files are synced",
-    file: "streams/journal/checkpoint.ts",
+    file: "streams/journal/write-back.ts",
     line: "await this.#syncFiles(snapshot.files);",
     becomes: "void this.#syncFiles(snapshot.files).catch(() => {});",
     seed: 13,
@@ -98,7 +98,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: "begins a checkpoint while its index is behind",
-    file: "streams/journal/checkpoint.ts",
+    file: "streams/journal/write-back.ts",
     line: "backlog.write(); // The lines",
     becomes: "void backlog; // The lines",
   },

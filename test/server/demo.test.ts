@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
-import { demoRoot } from "../../src/base/node-places.ts";
+import { demoRoot } from "../../src/base/node-paths.ts";
 import { VerbatimClient } from "../../src/client.ts";
 import { said } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

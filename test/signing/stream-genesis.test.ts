@@ -75,7 +75,7 @@ const STEPS: readonly [string, (store: LocalStore) => Promise<unknown>, Record<s
 
 test("a server killed after any acknowledgement leaves no acknowledged byte of a signed stream unsigned", async () => {
   const streams = new SignedStreams();
-  const store = await streams.open({ signingCadence: NEVER, checkpointMs: 1e9 });
+  const store = await streams.open({ signingCadence: NEVER, writeBackMs: 1e9 });
   const expected: Record<string, string> = {};
   for (const [what, step, changed] of STEPS) {
     await step(store);
@@ -96,7 +96,7 @@ test("appends to a fork that a killed server left without a genesis wait for it,
   const first = await streams.open({ signingCadence: NEVER });
   await first.create("/s", { ...JSON_STREAM, body: Buffer.from("[0]") });
   await first.close();
-  const killed = await streams.open({ signing: undefined, checkpointMs: 1e9 });
+  const killed = await streams.open({ signing: undefined, writeBackMs: 1e9 });
   await killed.create("/fork", { ...JSON_STREAM, fork: { source: "/s" } });
   const asKilled = join(tempDirectory(), "killed");
   cpSync(streams.directory, asKilled, { recursive: true });

@@ -16,7 +16,7 @@ async function run(): Promise<void> {
   const store = await openLocalStore({
     dataDirectory,
     signing,
-    checkpointBytes: 3000,
+    writeBackBytes: 3000,
     signingCadence: { appendsMax: 2, idleMs: 5 },
   });
   const kinds = ["application/json", "text/plain"];

@@ -330,7 +330,7 @@ test("a fork and a closing that a killed server did not come to sign, the next o
   await store.create("/a", JSON_STREAM);
   await store.append("/a", message(1));
   await store.close();
-  const killed = await streams.open({ signing: undefined, checkpointMs: 1e9 });
+  const killed = await streams.open({ signing: undefined, writeBackMs: 1e9 });
   await killed.create("/fork", { ...JSON_STREAM, fork: { source: "/a" } });
   await killed.append("/a", { body: new Uint8Array(0), close: true });
   const asKilled = join(tempDirectory(), "copy");

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { userPlaces } from "../../src/base/node-places.ts";
+import { userPaths } from "../../src/base/node-paths.ts";
 import { SearchIndex } from "../../src/catalog/search/search-index.ts";
 import { findThreadMetas } from "../../src/dialects/rye/files/threads.ts";
 import { findSession } from "../../src/listing/find-session.ts";
@@ -45,7 +45,7 @@ class Project {
   async verdicts(...names: string[]): Promise<Record<string, string>> {
     const verifier = await SessionVerifier.open(nodeHost, {
       where: { cwd: this.root, dialect: "rye" },
-      places: userPlaces({ HOME: this.home }),
+      places: userPaths({ HOME: this.home }),
       onWarning: (warning) => assert.fail(warning),
     });
     const verdicts: Record<string, string> = {};

@@ -42,7 +42,7 @@ async function textsOf(root: string, id: string): Promise<string[]> {
 async function served(): Promise<{ root: string; store: LocalStore }> {
   new SigningUser(); // Pins, keys and the catalog of the test's own.
   const root = tempDirectory();
-  const store = await openLocalStore({ dataDirectory: root, checkpointMs: 1e9 });
+  const store = await openLocalStore({ dataDirectory: root, writeBackMs: 1e9 });
   onTestFinished(() => store.close());
   for (const path of ["/chat/1", "/gone", "/again", "/numbers"])
     await store.create(path, JSON_STREAM);

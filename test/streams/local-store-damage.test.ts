@@ -16,7 +16,7 @@ const ALL = 64 * 1024 * 1024;
 const INDEX = ["streams.db", "streams.db-wal"];
 
 async function open(dataDirectory: string): Promise<LocalStore> {
-  const store = await openLocalStore({ dataDirectory, checkpointMs: 1e9 });
+  const store = await openLocalStore({ dataDirectory, writeBackMs: 1e9 });
   onTestFinished(() => store.close());
   return store;
 }

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../../src/base/host.ts";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { type UserPlaces, userPlaces } from "../../src/base/node-places.ts";
+import { type UserPaths, userPaths } from "../../src/base/node-paths.ts";
 import type { DialectName } from "../../src/dialects/all.ts";
 import type { NewEntry } from "../../src/model/entry.ts";
 import { hasSidecar } from "../../src/proof/envelopes.ts";
@@ -79,7 +79,7 @@ export interface Written {
 
 export class SigningUser {
   readonly home = tempDirectory();
-  readonly places: UserPlaces;
+  readonly places: UserPaths;
   readonly warnings: string[] = [];
 
   constructor() {
@@ -87,11 +87,11 @@ export class SigningUser {
   }
 
   /** Theirs is the environment from here on, until another user's store is opened. */
-  #enter(): UserPlaces {
+  #enter(): UserPaths {
     for (const name of ["CONFIG", "STATE", "CACHE"]) {
       process.env[`XDG_${name}_HOME`] = join(this.home, name.toLowerCase());
     }
-    return userPlaces();
+    return userPaths();
   }
 
   async store(options: StoreOptions): Promise<Store> {

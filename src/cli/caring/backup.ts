@@ -22,7 +22,7 @@ export const backup: CliCommand = {
 
   async run({ args, options, io }) {
     const to = resolve(args[0] as string);
-    const { dataDirectory } = await import("../../base/node-places.ts");
+    const { dataDirectory } = await import("../../base/node-paths.ts");
     const { nodeHost } = await import("../../base/node-host.ts");
     const { backUp } = await import("../../streams/journal/backup.ts");
     const from = resolve(textOption("--data", options.data) ?? dataDirectory());

@@ -183,9 +183,9 @@ export const head: CommandGroup = {
 /** Not loaded to print help (C1). */
 async function openHeads({ io }: Run): Promise<Heads> {
   const { Heads } = await import("../../signing/heads/heads.ts");
-  const { userPlaces } = await import("../../base/node-places.ts");
+  const { userPaths } = await import("../../base/node-paths.ts");
   const { nodeHost } = await import("../../base/node-host.ts");
-  const { stateDirectory } = userPlaces();
+  const { stateDirectory } = userPaths();
   const onWarning = (warning: string) => io.err(`warning: ${warning}`);
   return new Heads({ host: nodeHost, stateDirectory, onWarning });
 }

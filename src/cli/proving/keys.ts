@@ -155,9 +155,9 @@ export const keys: CommandGroup = {
 
 /** Not loaded to print help (C1). */
 async function parts() {
-  const { userPlaces } = await import("../../base/node-places.ts");
+  const { userPaths } = await import("../../base/node-paths.ts");
   const { nodeHost } = await import("../../base/node-host.ts");
-  return { ...(await import("../../signing/keys/keys.ts")), places: userPlaces(), nodeHost };
+  return { ...(await import("../../signing/keys/keys.ts")), places: userPaths(), nodeHost };
 }
 
 async function askedKey(name: string | undefined): Promise<OwnKey> {

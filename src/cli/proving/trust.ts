@@ -144,9 +144,9 @@ export const trust: CommandGroup = {
 
 /** Not loaded to print help (C1). */
 async function parts() {
-  const { userPlaces } = await import("../../base/node-places.ts");
+  const { userPaths } = await import("../../base/node-paths.ts");
   const { nodeHost } = await import("../../base/node-host.ts");
-  return { ...(await import("../../signing/trust/trust.ts")), places: userPlaces(), nodeHost };
+  return { ...(await import("../../signing/trust/trust.ts")), places: userPaths(), nodeHost };
 }
 
 async function grantOf(run: Run): Promise<Grant> {

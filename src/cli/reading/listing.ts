@@ -11,7 +11,7 @@
  * Everything printed is escaped here, whatever the catalog contains.
  */
 
-import { headsPath, keptListingPath } from "../../base/node-places.ts";
+import { headsPath, keptListingPath } from "../../base/node-paths.ts";
 import { eachLog } from "../../catalog/find.ts";
 import { keepText, keptText } from "../../catalog/kept-text.ts";
 import type { FoundLog, RowLine, SessionSort } from "../../catalog/session-row.ts";

@@ -6,7 +6,7 @@
 
 import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
-import { catalogPath, searchPathNextTo } from "../../base/node-places.ts";
+import { catalogPath, searchPathNextTo } from "../../base/node-paths.ts";
 import type { FindOptions } from "../../catalog/search/find-entries.ts";
 import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
 import type { SnippetPiece } from "../../catalog/search/snippet.ts";

@@ -113,7 +113,7 @@ export const token: CommandGroup = {
 
 /** Not loaded to print help (C1). */
 async function parts(options: Run["options"]) {
-  const { dataDirectory } = await import("../../base/node-places.ts");
+  const { dataDirectory } = await import("../../base/node-paths.ts");
   const { nodeHost: host } = await import("../../base/node-host.ts");
   const file = await import("../../server/auth/token-file.ts");
   const directory = resolve(textOption("--data", options.data) ?? dataDirectory());

@@ -5,7 +5,7 @@
  * unchanged as `native`.
  */
 
-import type { Draft } from "../../base/files.ts";
+import type { Mutable } from "../../base/files.ts";
 import type { Entry, Part, Usage } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
 import { isObject } from "../fields.ts";
@@ -39,7 +39,7 @@ export function decode(value: unknown): Understood {
 
 function entryOf(native: TranscriptEntry): Entry {
   const { metadata } = native;
-  const entry: Draft<Entry> = {
+  const entry: Mutable<Entry> = {
     kind: "message",
     at: timeOf(native.ts),
     role: native.role,
@@ -55,7 +55,7 @@ function entryOf(native: TranscriptEntry): Entry {
 }
 
 /** The provider's fields of a message. Another program may use these names for something else. */
-function addProvidersWords(entry: Draft<Entry>, metadata: Metadata): void {
+function addProvidersWords(entry: Mutable<Entry>, metadata: Metadata): void {
   const { messageId, stopReason, isPartial } = metadata;
   if (typeof messageId === "string") entry.messageId = messageId;
   if (typeof stopReason === "string") entry.stopReason = stopReason;
@@ -104,7 +104,7 @@ function usageOf({ tokens, counted, spend }: Metadata): Usage | null {
   const spent = numberOrNull(spend);
   const counts: Counts | undefined = tokens ?? (isObject(counted) ? counted : undefined);
   if (counts === undefined && spent === null) return null;
-  const usage: Draft<Usage> = {
+  const usage: Mutable<Usage> = {
     inputTokens: numberOrNull(counts?.prompt),
     outputTokens: numberOrNull(counts?.completion),
     totalTokens: numberOrNull(counts?.total),

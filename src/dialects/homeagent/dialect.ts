@@ -4,7 +4,7 @@
  * Root: the base directory (`~/.homeagent`). A neutral session id is `<agentId>/<sessionId>`.
  */
 
-import { homeagentRoot } from "../../base/node-places.ts";
+import { homeagentRoot } from "../../base/node-paths.ts";
 import type { TurnMark } from "../../model/turns.ts";
 import { sidecarOpening } from "../checkpoint-opening.ts";
 import type { Dialect, Native, Signing } from "../dialect.ts";

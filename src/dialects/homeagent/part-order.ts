@@ -97,7 +97,7 @@ export function inOrder(list: unknown, { content, reasoning, others }: PlainPart
   for (const part of others) queues.get(part.type)?.push(part);
   const parts: Part[] = [];
   for (const place of list) {
-    const part = isPlace(place) ? partAt(place, texts, thoughts, queues) : null;
+    const part = isPartIndex(place) ? partAt(place, texts, thoughts, queues) : null;
     if (part === null) return null;
     parts.push(part);
   }
@@ -105,7 +105,7 @@ export function inOrder(list: unknown, { content, reasoning, others }: PlainPart
   return texts.isAtEnd && thoughts.isAtEnd && isAllSaid ? parts : null;
 }
 
-interface Place {
+interface PartIndex {
   readonly type: string;
   readonly chars?: unknown;
   readonly signature?: unknown;
@@ -115,12 +115,14 @@ interface Place {
   readonly native?: unknown;
 }
 
-function isPlace(value: unknown): value is Place {
-  return typeof value === "object" && value !== null && typeof (value as Place).type === "string";
+function isPartIndex(value: unknown): value is PartIndex {
+  return (
+    typeof value === "object" && value !== null && typeof (value as PartIndex).type === "string"
+  );
 }
 
 function partAt(
-  { type, chars, signature, withheld, provider, bare, native }: Place,
+  { type, chars, signature, withheld, provider, bare, native }: PartIndex,
   texts: Pieces,
   thoughts: Pieces,
   queues: ReadonlyMap<string, Part[]>,

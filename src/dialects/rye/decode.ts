@@ -5,7 +5,7 @@
  * them, and the parsed line is kept in `native`.
  */
 
-import type { Draft } from "../../base/files.ts";
+import type { Mutable } from "../../base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
 import { get, getNumber, getString, has, type JsonObject } from "../fields.ts";
@@ -26,7 +26,7 @@ export function decode(value: unknown): Understood {
  */
 export function entryOf(event: RyeEvent): Entry {
   const { data } = event;
-  const entry: Draft<Entry> = emptyEntry(event.native);
+  const entry: Mutable<Entry> = emptyEntry(event.native);
   entry.at = event.ts === null ? null : utcOf(event.ts);
   entry.model = getString(data, "model");
   switch (event.meaning) {
@@ -67,7 +67,7 @@ export function entryOf(event: RyeEvent): Entry {
   return entry;
 }
 
-function addMessage(entry: Draft<Entry>, event: RyeEvent, [role, part]: [Role, Part]): void {
+function addMessage(entry: Mutable<Entry>, event: RyeEvent, [role, part]: [Role, Part]): void {
   entry.kind = "message";
   entry.role = role;
   entry.parts = [part];
@@ -75,7 +75,7 @@ function addMessage(entry: Draft<Entry>, event: RyeEvent, [role, part]: [Role, P
 }
 
 /** Reads the fields on a message's last event that apply to the whole message. */
-function addWholeMessage(entry: Draft<Entry>, event: RyeEvent): void {
+function addWholeMessage(entry: Mutable<Entry>, event: RyeEvent): void {
   const { data } = event;
   entry.usage = turnUsageOf(event);
   const messageId = getString(data, "message_id");
@@ -84,7 +84,7 @@ function addWholeMessage(entry: Draft<Entry>, event: RyeEvent): void {
   if (get(data, "partial") === true) entry.isPartial = true;
 }
 
-function addStopReason(entry: Draft<Entry>, data: JsonObject): void {
+function addStopReason(entry: Mutable<Entry>, data: JsonObject): void {
   const stopReason = getString(data, "finish_reason");
   if (stopReason !== null) entry.stopReason = stopReason;
 }
@@ -121,7 +121,7 @@ function saidIn(type: MessageType, data: JsonObject): [Role, Part] {
 }
 
 function reasoningIn(data: JsonObject, text: string): Part {
-  const part: Draft<Extract<Part, { type: "reasoning" }>> = { type: "reasoning", text };
+  const part: Mutable<Extract<Part, { type: "reasoning" }>> = { type: "reasoning", text };
   const signature = getString(data, "signature");
   const withheld = getString(data, "withheld");
   if (signature !== null) part.signature = signature;

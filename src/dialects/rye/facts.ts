@@ -8,7 +8,7 @@
  *     cost           `elapsed_seconds` for `duration_seconds`; no `tokens`, the sum is used
  */
 
-import type { Draft } from "../../base/files.ts";
+import type { Mutable } from "../../base/files.ts";
 import type { Usage } from "../../model/entry.ts";
 import { get, getNumber, getObject, has, isObject, type JsonObject } from "../fields.ts";
 import type { RyeEvent } from "./envelope.ts";
@@ -72,7 +72,7 @@ export function recordedCostOf({ data }: RyeEvent): JsonObject | undefined {
 
 /** The usage from counts, total and spend; null if none is known. */
 function usageOf(counts: JsonObject, total: number | null, spend: number | null): Usage | null {
-  const usage: Draft<Usage> = {
+  const usage: Mutable<Usage> = {
     inputTokens: getNumber(counts, "input_tokens"),
     outputTokens: getNumber(counts, "output_tokens"),
     totalTokens: total,

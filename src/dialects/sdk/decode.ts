@@ -5,7 +5,7 @@
  * an `other` entry. The line is kept unchanged as `native`.
  */
 
-import type { Draft } from "../../base/files.ts";
+import type { Mutable } from "../../base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Native, Understood } from "../dialect.ts";
 import { get, getObject, getString, isObject } from "../fields.ts";
@@ -25,7 +25,7 @@ export function decode(value: unknown): Understood {
 }
 
 function entryOf(type: string, native: Native): Entry {
-  const entry: Draft<Entry> = { ...emptyEntry(native), at: timeOf(native.at) };
+  const entry: Mutable<Entry> = { ...emptyEntry(native), at: timeOf(native.at) };
   if (type === "item") return Object.assign(entry, decodeItem(getObject(native, "item")));
   if (type === "entry") return Object.assign(entry, neutralOf(getObject(native, "entry")));
   if (type !== "message") return entry;
@@ -49,7 +49,7 @@ const PART_TYPES = ["text", "reasoning", "tool_call", "tool_result", "child", "o
 
 /** An entry as `express` wrote it; invalid fields are left out. */
 export function neutralOf(said: Native): Partial<Entry> {
-  const entry: Draft<Partial<Entry>> = {};
+  const entry: Mutable<Partial<Entry>> = {};
   const { kind, role, parts, model, usage, outcome, error } = said;
   if (KINDS.includes(kind)) entry.kind = kind as Entry["kind"];
   if (ROLES.includes(role)) entry.role = role as Role;

@@ -5,13 +5,13 @@
  * their results with a `callId`, reasoning. All of them are accepted as unknown JSON.
  */
 
-import type { Draft } from "../../base/files.ts";
+import type { Mutable } from "../../base/files.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
 import { usageOf } from "./usage.ts";
 
-type Decoded = Draft<Partial<Entry>>;
+type Decoded = Mutable<Partial<Entry>>;
 
 /** The input field of each type of call; the rest of the item is in `native`. */
 const CALLS: Readonly<Record<string, string>> = {

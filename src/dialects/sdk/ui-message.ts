@@ -1,6 +1,6 @@
 /** UI message: maps a `UIMessage` of the AI SDK to neutral parts. Accepted as unknown JSON. */
 
-import type { Draft } from "../../base/files.ts";
+import type { Mutable } from "../../base/files.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
 import { denied, UNANSWERED } from "../not-started.ts";
@@ -11,12 +11,12 @@ type Reasoning = Extract<Part, { type: "reasoning" }>;
 const TOOL_PREFIX = "tool-";
 const DYNAMIC_TOOL = "dynamic-tool";
 
-export function decodeMessage(message: JsonObject): Draft<Partial<Entry>> {
+export function decodeMessage(message: JsonObject): Mutable<Partial<Entry>> {
   const said = get(message, "parts");
   const parts = Array.isArray(said) ? stepsOf(said).flatMap(stepParts) : [];
   const messageId = getString(message, "id") ?? "";
   const role = getString(message, "role") as Role;
-  const entry: Draft<Partial<Entry>> = { kind: "message", role, parts, messageId };
+  const entry: Mutable<Partial<Entry>> = { kind: "message", role, parts, messageId };
   return role === "assistant" ? { ...entry, ...toldOfAnswer(message) } : entry;
 }
 

@@ -8,7 +8,7 @@
  * sessions".
  */
 
-import type { Draft } from "../../base/files.ts";
+import type { Mutable } from "../../base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Native, Understood } from "../dialect.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
@@ -34,7 +34,7 @@ function shown(value: unknown): Part {
   return textOf(`\`\`\`json\n${JSON.stringify(value)}\n\`\`\``);
 }
 
-function saidIn(value: Native): Draft<Partial<Entry>> {
+function saidIn(value: Native): Mutable<Partial<Entry>> {
   const { kind, role, parts, content } = value;
   if (KINDS.includes(kind) && Array.isArray(parts)) return neutralOf(value);
   const speaker = role === "developer" ? "system" : role;
@@ -51,8 +51,8 @@ function hasCalls(value: JsonObject): boolean {
   return Array.isArray(get(value, "tool_calls"));
 }
 
-function chatOf(value: JsonObject, role: Role): Draft<Partial<Entry>> {
-  const entry: Draft<Partial<Entry>> = { kind: "message", role, parts: partsOf(value, role) };
+function chatOf(value: JsonObject, role: Role): Mutable<Partial<Entry>> {
+  const entry: Mutable<Partial<Entry>> = { kind: "message", role, parts: partsOf(value, role) };
   const messageId = getString(value, "id");
   const model = getString(value, "model");
   const stopReason = getString(value, "stop_reason");

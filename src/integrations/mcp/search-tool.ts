@@ -5,7 +5,7 @@
  * and then the result says that it is not complete.
  */
 
-import { catalogPath, searchPathNextTo } from "../../base/node-places.ts";
+import { catalogPath, searchPathNextTo } from "../../base/node-paths.ts";
 import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
 import type { Of } from "../../client/schema.ts";
 import { type FoundStore, findStores } from "../../listing/find-stores.ts";

@@ -14,7 +14,7 @@ import { assert, VerbatimError } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { packageVersion } from "../../base/node-host.ts";
-import { userPlaces } from "../../base/node-places.ts";
+import { userPaths } from "../../base/node-paths.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import type { SignedFile } from "../../dialects/dialect-files.ts";
 import { readSpill } from "../../dialects/files/spill-files.ts";
@@ -182,7 +182,7 @@ class Packing {
     } finally {
       directory.close();
     }
-    const signer = await loadSigner(host, userPlaces());
+    const signer = await loadSigner(host, userPaths());
     const kids = new Set([signer.kid, ...report.keys.map(({ kid }) => kid)]);
     for (const kid of kids) {
       const key = kid === signer.kid ? signer : judging.trust.key(kid ?? "");

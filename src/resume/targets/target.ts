@@ -6,7 +6,7 @@
  */
 
 import type { CallResult, Content, NeutralMessage, Spoken } from "../conversation.ts";
-import type { Made, Place } from "../repair-report.ts";
+import type { EntryLine, Made } from "../repair-report.ts";
 
 /** Which parts of a conversation it accepts. */
 export interface Takes {
@@ -51,7 +51,7 @@ export class MessageList<Message> {
 }
 
 export interface MadeFrom {
-  readonly from: Place | null;
+  readonly from: EntryLine | null;
 }
 
 /** The lines of pieces. */

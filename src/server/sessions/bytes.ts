@@ -4,7 +4,7 @@
  */
 
 import type { ServerResponse } from "node:http";
-import { userPlaces } from "../../base/node-places.ts";
+import { userPaths } from "../../base/node-paths.ts";
 import { SessionWindow } from "../../listing/session-window.ts";
 import { toBase64url } from "../../proof/bytes.ts";
 import { Trust, transcriptKeys } from "../../signing/trust/trust.ts";
@@ -64,7 +64,7 @@ export async function checkpointsPage(
 
 /** The keys that these checkpoints name, with the trust of the user who runs the server. */
 async function keysOf({ genesis, checkpoints }: Covering, id: string) {
-  const known = transcriptKeys(await Trust.load(userPlaces()), id);
+  const known = transcriptKeys(await Trust.load(userPaths()), id);
   const keys = new Map<string, unknown>();
   for (const { keyId, line } of [...(genesis ? [genesis] : []), ...checkpoints]) {
     const { ts } = JSON.parse(line).payload;

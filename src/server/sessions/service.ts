@@ -9,7 +9,7 @@
 
 import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
-import { searchPathNextTo, catalogPath as userCatalogPath } from "../../base/node-places.ts";
+import { searchPathNextTo, catalogPath as userCatalogPath } from "../../base/node-paths.ts";
 import { Catalog } from "../../catalog/catalog.ts";
 import { eachLog, type Unreadable } from "../../catalog/find.ts";
 import { forgetRows, freshenInSlices, keepRow, lookAtLog, readRow } from "../../catalog/pages.ts";

@@ -28,12 +28,12 @@ export const PINS_WAITING_MAX = 10_000;
 
 export interface HeadsOptions {
   readonly host: Host;
-  /** The user's own (base/node-places.ts); created with mode 0700 by the first pin. */
+  /** The user's own (base/node-paths.ts); created with mode 0700 by the first pin. */
   readonly stateDirectory: string;
   readonly onWarning: (warning: string) => void;
 }
 
-export interface Found<T> {
+export interface InHeadsFile<T> {
   readonly found: T;
   /** A warning: some lines are not pins, or the file is not ours alone, so a pin may be missing. */
   readonly problem: string | null;
@@ -61,7 +61,7 @@ export interface NamedSession extends Omit<Whose, "log"> {
 
 /** The pins of one session, among all that were read. */
 export function rememberedIn(
-  { found: book, problem }: Found<PinBook>,
+  { found: book, problem }: InHeadsFile<PinBook>,
   { place, id, names = { others: [], leadsTo: null } }: NamedSession,
 ): RememberedHead {
   const pinned = [place, ...names.others].flatMap((each) => {
@@ -183,7 +183,7 @@ export class Heads {
    * The pin of a session. Call this before reading the log's end: otherwise a log that is being
    * appended to would look rolled back.
    */
-  async lookup(whose: Whose): Promise<Found<Pinned | null>> {
+  async lookup(whose: Whose): Promise<InHeadsFile<Pinned | null>> {
     const book = new PinBook();
     const bad = await this.#file.read((pin) => concerns(pin, whose) && book.add(pin));
     return { found: book.lookup(whose), problem: this.#problemOf(bad) };
@@ -197,7 +197,7 @@ export class Heads {
     return rememberedIn(await this.read(), session);
   }
 
-  async read(): Promise<Found<PinBook>> {
+  async read(): Promise<InHeadsFile<PinBook>> {
     const book = new PinBook();
     const bad = await this.#file.read((pin) => book.add(pin));
     return { found: book, problem: this.#problemOf(bad) };

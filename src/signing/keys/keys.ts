@@ -16,7 +16,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
-import type { UserPlaces } from "../../base/node-places.ts";
+import type { UserPaths } from "../../base/node-paths.ts";
 import { userDirectoryFault } from "../../base/node-user-files.ts";
 import { fpOf, isKid, kidOf } from "../../proof/ed25519-keys.ts";
 import { readTrustFile } from "../trust/trust-file.ts";
@@ -35,7 +35,7 @@ const RETIRED = "retired";
 const LOCK_NAME = "keys";
 
 /** Where a user's own keys and list of trusted keys are. */
-export type TrustPlaces = Pick<UserPlaces, "keyDirectory" | "trustPath">;
+export type TrustPaths = Pick<UserPaths, "keyDirectory" | "trustPath">;
 
 export interface OwnKey {
   readonly kid: string;
@@ -49,7 +49,7 @@ export interface OwnKey {
 }
 
 /** The user's own keys, the current one first. Creates none, and writes nothing. */
-export async function loadOwnKeys({ keyDirectory }: TrustPlaces): Promise<readonly OwnKey[]> {
+export async function loadOwnKeys({ keyDirectory }: TrustPaths): Promise<readonly OwnKey[]> {
   refuseOpenDirectory(keyDirectory);
   // The current one first: a key that is retired meanwhile is then found twice, never missed.
   const current = currentKey(keyDirectory);
@@ -68,9 +68,9 @@ export async function loadOwnKeys({ keyDirectory }: TrustPlaces): Promise<readon
 /**
  * The current key, ready to sign; created if there is none. Refuses a revoked one.
  *
- * @example const signer = await loadSigner(nodeHost, userPlaces());
+ * @example const signer = await loadSigner(nodeHost, userPaths());
  */
-export async function loadSigner(host: Host, places: TrustPlaces): Promise<Signer> {
+export async function loadSigner(host: Host, places: TrustPaths): Promise<Signer> {
   refuseOpenDirectory(places.keyDirectory);
   const { kid, signer } = currentKey(places.keyDirectory) ?? (await makeFirstKey(host, places)).key;
   const entry = readTrustFile(places.trustPath).find((each) => each.kid === kid);
@@ -95,7 +95,7 @@ export interface OwnKeys {
  * The user's keys as they are now; `before` signs if there are none any more. Creates none. A
  * revoked current key is included: what it signs is judged by its own trust.
  */
-export async function loadOwnSigners(places: TrustPlaces, before: Signer): Promise<OwnKeys> {
+export async function loadOwnSigners(places: TrustPaths, before: Signer): Promise<OwnKeys> {
   const own = await loadOwnKeys(places);
   const revoked = new Set(
     readTrustFile(places.trustPath).flatMap((each) => (each.revokedAt ? [each.kid] : [])),
@@ -109,7 +109,7 @@ export async function loadOwnSigners(places: TrustPlaces, before: Signer): Promi
 /** Creates the first key, unless another process has created one by then. */
 export function makeFirstKey(
   host: Host,
-  places: TrustPlaces,
+  places: TrustPaths,
 ): Promise<{ readonly key: OwnKey; readonly isNew: boolean }> {
   return change(host, places, async (put) => {
     const present = currentKey(places.keyDirectory);
@@ -121,7 +121,7 @@ export function makeFirstKey(
 /** Replaces the current key, which is retired. */
 export function rotateKey(
   host: Host,
-  places: TrustPlaces,
+  places: TrustPaths,
 ): Promise<{ readonly key: OwnKey; readonly retired: OwnKey }> {
   return change(host, places, async (put) => {
     const retired = currentKey(places.keyDirectory);
@@ -133,7 +133,7 @@ export function rotateKey(
 /** Imports a key as the current one, which retires the previous one, or as a retired one. */
 export function importKey(
   host: Host,
-  places: TrustPlaces,
+  places: TrustPaths,
   privateKey: KeyObject,
   state: OwnKey["state"],
 ): Promise<OwnKey> {
@@ -161,7 +161,7 @@ type Put = (privateKey: KeyObject, state: OwnKey["state"]) => Promise<OwnKey>;
 /** One process at a time. */
 async function change<T>(
   host: Host,
-  { keyDirectory }: TrustPlaces,
+  { keyDirectory }: TrustPaths,
   work: (put: Put) => Promise<T>,
 ): Promise<T> {
   refuseOpenDirectory(keyDirectory);

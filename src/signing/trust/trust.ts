@@ -17,7 +17,7 @@ import {
   kidOf,
 } from "../../proof/ed25519-keys.ts";
 import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
-import { loadOwnKeys, type OwnKey, type TrustPlaces } from "../keys/keys.ts";
+import { loadOwnKeys, type OwnKey, type TrustPaths } from "../keys/keys.ts";
 import { nodeCrypto } from "../keys/node-crypto.ts";
 import { globMatches, type Purpose, type TrustEntry } from "./trust-entry.ts";
 import { changeTrustFile, readTrustFile, trustRefused } from "./trust-file.ts";
@@ -121,7 +121,7 @@ export class Trust {
   }
 
   /** The user's own keys and those they added. Creates nothing. */
-  static async load(places: TrustPlaces): Promise<Trust> {
+  static async load(places: TrustPaths): Promise<Trust> {
     return new Trust(await loadOwnKeys(places), readTrustFile(places.trustPath));
   }
 
@@ -168,7 +168,7 @@ export interface Grant extends Scope, Pick<TrustEntry, "profile"> {
  */
 export async function addTrust(
   host: Host,
-  places: TrustPlaces,
+  places: TrustPaths,
   grant: Grant,
   nowMs: number,
 ): Promise<TrustEntry> {
@@ -197,7 +197,7 @@ export async function addTrust(
 /** Stops trusting a key; returns null if it is not there. */
 export async function removeTrust(
   host: Host,
-  places: TrustPlaces,
+  places: TrustPaths,
   kid: string,
 ): Promise<TrustEntry | null> {
   const isOwn = (await loadOwnKeys(places)).some((key) => key.kid === kid);
@@ -217,7 +217,7 @@ export async function removeTrust(
 /** Revokes a key, also an own one, for good; the first revocation is kept. Null: unknown key. */
 export async function revokeTrust(
   host: Host,
-  places: TrustPlaces,
+  places: TrustPaths,
   { kid, reason }: { readonly kid: string; readonly reason?: string | undefined },
   nowMs: number,
 ): Promise<TrustEntry | null> {

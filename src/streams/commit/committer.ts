@@ -192,7 +192,7 @@ export class Committer {
     try {
       await this.#parts.afterBatch(batch, this.#lastLsn);
     } catch (cause) {
-      this.fail("a checkpoint failed", cause);
+      this.fail("a write-back failed", cause);
     }
   }
 

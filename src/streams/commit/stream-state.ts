@@ -1,7 +1,7 @@
 /**
  * Stream state: everything about a stream except its messages and producers.
  *
- * One object per stream and commit, never changed once published, so that a reader or a checkpoint
+ * One object per stream and commit, never changed once published, so that a reader or a write-back
  * holds one moment. `streams.db` has it as a row, `meta.jsonl` as a line.
  *
  * There is one per path, for ever: a deleted stream is remembered, so that a new one gets a larger
@@ -9,7 +9,7 @@
  * bytes before `base` are the source's.
  */
 
-import type { Draft } from "../../base/files.ts";
+import type { Mutable } from "../../base/files.ts";
 import { formatOffset, type OffsetToken } from "../offset-token.ts";
 import type { Lifetime, ProducerTurn, StreamHead } from "../stream-store.ts";
 
@@ -55,7 +55,7 @@ export interface StreamState {
 }
 
 /** What a batch works on before it is published. */
-export type StreamDraft = Draft<StreamState>;
+export type StreamDraft = Mutable<StreamState>;
 
 /** One message, as in the index. */
 export interface MessagePointer {

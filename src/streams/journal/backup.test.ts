@@ -33,7 +33,7 @@ test("a backup during 32 writers has a prefix of each, with all that was acknowl
   const streams = new SignedStreams();
   // So small that checkpoints, which delete segments, come all the time.
   const store = await streams.open({
-    checkpointBytes: 20_000,
+    writeBackBytes: 20_000,
     signingCadence: { appendsMax: 20, idleMs: 50 },
   });
   const acknowledged = new Map<string, number>();
@@ -116,7 +116,7 @@ function restless(move: () => Promise<void>): Host {
 test("whatever is appended and signed between any two readings, a backup is of one moment", async () => {
   const streams = new SignedStreams();
   const signingCadence = { appendsMax: 1 };
-  const store = await streams.open({ checkpointBytes: 6000, signingCadence });
+  const store = await streams.open({ writeBackBytes: 6000, signingCadence });
   const counts = new Map(Array.from({ length: 60 }, (_, n) => [`/s/${n}`, 0]));
   for (const path of counts.keys()) await store.create(path, JSON_STREAM);
   let moves = 0;

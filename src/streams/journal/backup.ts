@@ -1,12 +1,12 @@
 /**
  * Backup: copies a data directory while a server writes to it.
  *
- * Files of the directory only grow, and the journal has everything added since the last checkpoint
+ * Files of the directory only grow, and the journal has everything added since the last write-back
  * in `meta.jsonl`. So the copy is of one moment if its parts are taken in this order:
  *
  * 1. a hold on `meta.jsonl`: during it no journal segment is deleted
- * 2. `meta.jsonl`, up to its last checkpoint
- * 3. the files of streams: they have all that the checkpoint covers, and maybe more
+ * 2. `meta.jsonl`, up to its last write-back
+ * 3. the files of streams: they have all that the write-back covers, and maybe more
  * 4. the journal, to its end: it has all that the files have more
  *
  * Everything acknowledged before it began is in it, and nothing that a server with the same
@@ -148,7 +148,7 @@ class Copying {
       await this.#copyGrowth("", META, meta.end);
       await this.#copyGrowthOf(LOGS);
       await this.#copyGrowthOf(JOURNAL);
-      await scanJournal(await this.#to.open(JOURNAL), meta.storeId, meta.checkpointLsn);
+      await scanJournal(await this.#to.open(JOURNAL), meta.storeId, meta.writtenBackLsn);
     } finally {
       hold.close();
     }

@@ -148,8 +148,8 @@ function takeIndex(index: StreamIndex, { end, storeId }: MetaFile, lsn: number):
 }
 
 /**
- * Segments without new records are not needed: a checkpoint has it all. A segment without any
- * record has the name of the next one, so it must not be among those that a checkpoint deletes.
+ * Segments without new records are not needed: a write-back has it all. A segment without any
+ * record has the name of the next one, so it must not be among those that a write-back deletes.
  */
 function withoutSpent(
   journals: Directory,

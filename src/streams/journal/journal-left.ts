@@ -30,7 +30,7 @@ export async function bytesLeftInJournal(host: Host, root: string): Promise<numb
     if (meta === null) return 0;
     keep(meta);
     const journal = await open(`${root}/journal`);
-    const { records } = await scanJournal(journal, meta.storeId, meta.checkpointLsn);
+    const { records } = await scanJournal(journal, meta.storeId, meta.writtenBackLsn);
     return records.length === 0 ? 0 : bytesNotIn(await open(`${root}/logs`), records);
   } catch {
     return 0;

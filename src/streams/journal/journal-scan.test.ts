@@ -28,13 +28,13 @@ function segment(firstLsn: number, batches: readonly (readonly Op[])[]): [Buffer
   return [bytes, [...places, bytes.length]];
 }
 
-async function scan(segments: Record<number, Buffer>, checkpointLsn = 0): Promise<ScannedJournal> {
+async function scan(segments: Record<number, Buffer>, writtenBackLsn = 0): Promise<ScannedJournal> {
   const files = new Map<string, Uint8Array>();
   for (const [first, bytes] of Object.entries(segments)) {
     files.set(`/journal/${segmentName(Number(first))}`, bytes);
   }
   const directory = await memoryHost(files).files.openDirectory("/journal", { create: false });
-  return scanJournal(directory, STORE, checkpointLsn);
+  return scanJournal(directory, STORE, writtenBackLsn);
 }
 
 function appended(text: string): Op {

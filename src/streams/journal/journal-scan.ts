@@ -4,7 +4,7 @@
  * The last write may be torn if it was not synced, in any order of its pages. A batch is written
  * only after the one before was synced. So if a record is bad and one of a later batch is good,
  * acknowledged bytes were lost: STORE_DAMAGED. The same if numbers are missing between segments.
- * Numbers up to the last checkpoint are in `meta.jsonl` and need not be here.
+ * Numbers up to the last write-back are in `meta.jsonl` and need not be here.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -16,7 +16,7 @@ import { decodeRecord, type JournalRecord } from "./journal-record.ts";
 export interface ScannedJournal {
   /** All segments, including those without new records. */
   readonly segments: readonly Segment[];
-  /** After the last checkpoint, in order. */
+  /** After the last write-back, in order. */
   readonly records: readonly JournalRecord[];
   /** The last number that is durable or in a segment. */
   readonly lastLsn: number;
@@ -48,7 +48,7 @@ const RECORD_START = Buffer.from('{"lsn":');
 export async function scanJournal(
   directory: Directory,
   storeId: string,
-  checkpointLsn: number,
+  writtenBackLsn: number,
 ): Promise<ScannedJournal> {
   const segments = segmentsOf(directory);
   const records: JournalRecord[] = [];
@@ -57,18 +57,18 @@ export async function scanJournal(
   let doubtful: DoubtfulBatch | null = null;
   for (const segment of segments) {
     const path = `${directory.path}/${segment.name}`;
-    const expected = Math.max(next, checkpointLsn + 1);
+    const expected = Math.max(next, writtenBackLsn + 1);
     if (segment.firstLsn > expected) throw missing(path, expected, segment.firstLsn);
     const scanned = await scanSegment(directory, segment, storeId);
     // The segment before may have continued in place of one whose creation failed.
     if (!scanned.isUnborn) next = segment.firstLsn + scanned.records.length;
     bytes += scanned.bytes.length;
     for (const record of scanned.records) {
-      if (record.lsn > checkpointLsn) records.push(record);
+      if (record.lsn > writtenBackLsn) records.push(record);
     }
     doubtful = lastBatchOf(segment, scanned) ?? doubtful;
   }
-  return { segments, records, lastLsn: Math.max(next - 1, checkpointLsn), bytes, doubtful };
+  return { segments, records, lastLsn: Math.max(next - 1, writtenBackLsn), bytes, doubtful };
 }
 
 function segmentsOf(directory: Directory): Segment[] {

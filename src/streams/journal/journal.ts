@@ -1,7 +1,7 @@
 /**
  * Journal: makes every change of streams durable, with one write and one sync for many.
  *
- * Segments of records, `journal/<first lsn>.j`. `journal-scan.ts` reads them; `checkpoint.ts`
+ * Segments of records, `journal/<first lsn>.j`. `journal-scan.ts` reads them; `write-back.ts`
  * deletes them.
  *
  * A write that was cut short is rolled back, and the truncation is durable before the next

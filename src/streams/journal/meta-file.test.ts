@@ -45,7 +45,7 @@ test("lines are read as they were written, and the last checkpoint is found", as
   const path = tempDirectory();
   const { firstEnd } = await twoGroups(path);
   const meta = await open(path);
-  assert.deepEqual([meta.storeId, meta.checkpointLsn], [STORE, 9]);
+  assert.deepEqual([meta.storeId, meta.writtenBackLsn], [STORE, 9]);
   const kinds = (await linesOf(meta)).map(({ kind }) => kind);
   assert.deepEqual(kinds, ["store", "record", "record", "checkpoint", "record", "checkpoint"]);
   assert.equal((await linesOf(meta, firstEnd)).length, 2);
@@ -60,7 +60,7 @@ test("a file that was cut at any byte ends with its last complete group, and con
     const meta = await open(path);
     const [end, lsn] =
       cut === bytes.length ? [cut, 9] : cut >= firstEnd ? [firstEnd, 5] : [firstLine, 0];
-    assert.deepEqual([meta.end, meta.checkpointLsn], [end, lsn], `cut at ${cut}`);
+    assert.deepEqual([meta.end, meta.writtenBackLsn], [end, lsn], `cut at ${cut}`);
   }
   writeFileSync(join(path, "meta.jsonl"), bytes.subarray(0, -1));
   const meta = await open(path);

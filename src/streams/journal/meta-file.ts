@@ -3,11 +3,11 @@
  * from it.
  *
  * Lines of JSON, each with its crc, written in groups: a group is valid once its last line, the
- * checkpoint, is there. Format: docs/formats/streams.md, "meta.jsonl".
+ * `checkpoint` line, is there. Format: docs/formats/streams.md, "meta.jsonl".
  *
- * Lines after the last checkpoint are incomplete, and their records are still in the journal:
+ * Lines after the last write-back are incomplete, and their records are still in the journal:
  * they are cut off, once the journal was found complete. The same for the last group,
- * including its checkpoint, if one of its lines is bad: its pages may arrive in any order
+ * including its `checkpoint` line, if one of its lines is bad: its pages may arrive in any order
  * before the sync.
  *
  * A bad line before that is damage: STORE_DAMAGED.
@@ -26,7 +26,7 @@ import type { Block, StreamState } from "../commit/stream-state.ts";
 import type { ProducerTurn } from "../stream-store.ts";
 import { crcOf, hex } from "./journal-record.ts";
 
-/** What a checkpoint says of one stream; for many messages, in several lines. */
+/** What a write-back says of one stream; for many messages, in several lines. */
 export interface StreamLine {
   readonly kind: "stream";
   readonly state: StreamState;
@@ -49,7 +49,7 @@ export type MetaLine =
   | { readonly kind: "checkpoint"; readonly lsn: number; readonly start: number };
 
 const NAME = "meta.jsonl";
-const CHECKPOINT_START = Buffer.from('\n{"kind":"checkpoint"');
+const WRITE_BACK_START = Buffer.from('\n{"kind":"checkpoint"');
 const WINDOW_BYTES = 64 * 1024;
 /** As long as every id of a store. */
 const STORE_ID_EXAMPLE = "0123456789abcdef";
@@ -63,16 +63,16 @@ export class MetaFile {
   readonly #file: OpenFile;
   #groupStart: number;
   #end: number;
-  #checkpointLsn: number;
+  #writtenBackLsn: number;
 
-  private constructor(directory: Directory, file: OpenFile, found: Found) {
+  private constructor(directory: Directory, file: OpenFile, found: ReadMeta) {
     this.path = `${directory.path}/${NAME}`;
     this.#directory = directory;
     this.#file = file;
     this.storeId = found.storeId;
     this.#groupStart = found.groupStart;
     this.#end = found.end;
-    this.#checkpointLsn = found.checkpointLsn;
+    this.#writtenBackLsn = found.writtenBackLsn;
   }
 
   /** Opens the file, or creates it for a store of this id. */
@@ -125,23 +125,23 @@ export class MetaFile {
     }
   }
 
-  /** How many bytes follow the last checkpoint: they are incomplete. */
+  /** How many bytes follow the last write-back: they are incomplete. */
   get bytesLeft(): number {
     return this.#file.size() - this.#end;
   }
 
-  /** After the last checkpoint. */
+  /** After the last write-back. */
   get end(): number {
     return this.#end;
   }
 
   /** Everything up to this number is in here. */
-  get checkpointLsn(): number {
-    return this.#checkpointLsn;
+  get writtenBackLsn(): number {
+    return this.#writtenBackLsn;
   }
 
-  /** Adds a group of lines durably, the checkpoint last; in pieces, so that other work can run. */
-  async append(pieces: AsyncIterable<Uint8Array>, checkpointLsn: number): Promise<void> {
+  /** Adds a group of lines durably, the `checkpoint` line last; in pieces, so that other work can run. */
+  async append(pieces: AsyncIterable<Uint8Array>, writtenBackLsn: number): Promise<void> {
     const start = this.#end;
     let at = start;
     const add = (bytes: Uint8Array) => {
@@ -150,7 +150,7 @@ export class MetaFile {
     };
     try {
       for await (const piece of pieces) add(piece);
-      add(encodeMetaLine({ kind: "checkpoint", lsn: checkpointLsn, start }));
+      add(encodeMetaLine({ kind: "checkpoint", lsn: writtenBackLsn, start }));
     } catch (cause) {
       if (isNoSpace(cause)) this.#file.truncate(start);
       throw cause;
@@ -158,7 +158,7 @@ export class MetaFile {
     await this.#sync();
     this.#groupStart = start;
     this.#end = at;
-    this.#checkpointLsn = checkpointLsn;
+    this.#writtenBackLsn = writtenBackLsn;
   }
 
   /** A failed sync is never tried again (log/appender.ts, W2), even if the disk was full. */
@@ -170,7 +170,7 @@ export class MetaFile {
     }
   }
 
-  /** The lines from `from` to the last checkpoint, each with its end. */
+  /** The lines from `from` to the last write-back, each with its end. */
   async *lines(from: number): AsyncGenerator<{ line: MetaLine; end: number }> {
     for await (const { text, start, end } of soundLines(this.#file, from, this.#end)) {
       if (text === null) throw damaged(this.path, start);
@@ -238,15 +238,15 @@ async function* soundLines(
   if (rest.length > 0) yield { text: null, start: at, end: to };
 }
 
-interface Found {
+interface ReadMeta {
   readonly storeId: string;
-  readonly checkpointLsn: number;
+  readonly writtenBackLsn: number;
   readonly groupStart: number;
   readonly end: number;
 }
 
 /** Null in a file whose creation was not finished. */
-async function look(path: string, file: OpenFile): Promise<Found | null> {
+async function look(path: string, file: OpenFile): Promise<ReadMeta | null> {
   const size = file.size();
   const start = await readStretch(file, 0, Math.min(size, WINDOW_BYTES));
   const lf = start.indexOf(LF);
@@ -259,15 +259,15 @@ async function look(path: string, file: OpenFile): Promise<Found | null> {
     return null;
   }
   const { storeId } = first;
-  let last = await lastCheckpoint(file, lf, size);
+  let last = await lastWriteBack(file, lf, size);
   // Only the last group can be incomplete, and its pages may have arrived in any order: its
-  // checkpoint alone proves nothing.
+  // write-back alone proves nothing.
   if (last !== null && !(await isWhole(file, last.start, last.end))) {
-    last = await lastCheckpoint(file, lf, last.start);
+    last = await lastWriteBack(file, lf, last.start);
   }
   return last === null
-    ? { storeId, checkpointLsn: 0, groupStart: 0, end: lf + 1 }
-    : { storeId, checkpointLsn: last.lsn, groupStart: last.start, end: last.end };
+    ? { storeId, writtenBackLsn: 0, groupStart: 0, end: lf + 1 }
+    : { storeId, writtenBackLsn: last.lsn, groupStart: last.start, end: last.end };
 }
 
 /** Whether every line of a group is valid. */
@@ -277,7 +277,7 @@ async function isWhole(file: OpenFile, start: number, end: number): Promise<bool
 }
 
 /** Searches from the end, in growing windows: usually it is the last line. */
-async function lastCheckpoint(
+async function lastWriteBack(
   file: OpenFile,
   from: number,
   size: number,
@@ -286,7 +286,7 @@ async function lastCheckpoint(
     const at = Math.max(from, size - window);
     const bytes = await readStretch(file, at, size);
     for (let lf = bytes.length; lf > 0; ) {
-      lf = bytes.lastIndexOf(CHECKPOINT_START, lf - 1);
+      lf = bytes.lastIndexOf(WRITE_BACK_START, lf - 1);
       if (lf === -1) break;
       const end = bytes.indexOf(LF, lf + 1);
       const line = end === -1 ? null : decodeMetaLine(bytes.subarray(lf + 1, end));
@@ -297,11 +297,11 @@ async function lastCheckpoint(
 }
 
 /** Durable once it was settled. */
-function begin(file: OpenFile, storeId: string): Found {
+function begin(file: OpenFile, storeId: string): ReadMeta {
   const line = encodeMetaLine({ kind: "store", storeId });
   file.truncate(0);
   writeAll(file, line, 0);
-  return { storeId, checkpointLsn: 0, groupStart: 0, end: line.length };
+  return { storeId, writtenBackLsn: 0, groupStart: 0, end: line.length };
 }
 
 async function* stretches(

@@ -1,9 +1,9 @@
 /**
  * Recovery: restores a data directory after a crash.
  *
- * - The index is updated from `meta.jsonl` to the last checkpoint, and from there by the journal. A
+ * - The index is updated from `meta.jsonl` to the last write-back, and from there by the journal. A
  *   missing, damaged or incompatible index, or one of another store, is rebuilt.
- * - The bytes of every record after the checkpoint are written to their files again, in place,
+ * - The bytes of every record after the write-back are written to their files again, in place,
  *   because the files were not synced since. Bytes after the last of them belong to no record; they
  *   are saved to another file and cut (log/repair.ts, R1).
  * - An index or a mark that is ahead of meta and journal proves that something was lost:
@@ -47,14 +47,14 @@ const WRITTEN_TOGETHER_BYTES = 1024 * 1024;
 
 export async function recover(parts: RecoveryParts): Promise<Recovered> {
   const { directory, meta, journals, logs } = parts;
-  const journal = await scanJournal(journals, meta.storeId, meta.checkpointLsn);
+  const journal = await scanJournal(journals, meta.storeId, meta.writtenBackLsn);
   refuseIfBehindMark(await readMark(directory, meta.storeId), meta, journal);
   const index = await openIndex(parts);
   try {
     refuseIfBehind(index, meta, journal, parts.indexPath);
     await meta.settle();
     if (journal.doubtful !== null) await rewrite(journals, journal.doubtful);
-    if (index.applied().lsn < meta.checkpointLsn) await applyMeta(index, parts);
+    if (index.applied().lsn < meta.writtenBackLsn) await applyMeta(index, parts);
     applyJournal(index, meta, journal);
     await writeBytes(logs, journal);
     return { index, journal };
@@ -117,7 +117,7 @@ async function rewrite(directory: Directory, { name, at, bytes }: DoubtfulBatch)
   }
 }
 
-/** Updates the index to the last checkpoint. */
+/** Updates the index to the last write-back. */
 export async function applyMeta(
   index: StreamIndex,
   parts: Pick<RecoveryParts, "meta" | "onProgress">,
@@ -134,7 +134,7 @@ export async function applyMeta(
     messages = 0;
     onProgress(metaBytes, meta.end);
   };
-  // A group counts as a whole: until its checkpoint, the index keeps its old position.
+  // A group counts as a whole: until its `checkpoint` line, the index keeps its old position.
   let { lsn, metaBytes } = index.applied();
   for await (const { line, end } of meta.lines(metaBytes)) {
     lines.push(line);

@@ -25,7 +25,7 @@ async function storeOf(
   clock: Clock = scheduler(),
 ): Promise<LocalStore> {
   const host = { ...nodeHost, clock };
-  const store = await openLocalStore({ dataDirectory, indexRowsMax, checkpointMs: 1e9, host });
+  const store = await openLocalStore({ dataDirectory, indexRowsMax, writeBackMs: 1e9, host });
   onTestFinished(() => store.close());
   return store;
 }

@@ -1,7 +1,7 @@
 /** Signing user: the user's key, trust and pins, for the streams that their server signs. */
 
 import type { Host } from "../../base/host.ts";
-import { userPlaces } from "../../base/node-places.ts";
+import { userPaths } from "../../base/node-paths.ts";
 import { STREAMS } from "../../proof/envelopes.ts";
 import { Heads, type RootNames } from "../../signing/heads/heads.ts";
 import { rootNames } from "../../signing/heads/session-head.ts";
@@ -14,7 +14,7 @@ export async function loadStreamSigner(
   host: Host,
   onWarning: (warning: string) => void,
 ): Promise<StreamSigner> {
-  const places = userPlaces();
+  const places = userPaths();
   const signer = await loadSigner(host, places);
   const { signers: own } = await loadOwnSigners(places, signer);
   const trust = await Trust.load(places);

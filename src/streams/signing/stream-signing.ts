@@ -29,7 +29,7 @@ import type { Clock } from "../../base/host.ts";
 import type { SignedHead } from "../../proof/checkpoint.ts";
 import type { Keys } from "../../proof/ed25519-keys.ts";
 import type { PinBook } from "../../proof/pins.ts";
-import { type Found, type Heads, rememberedIn } from "../../signing/heads/heads.ts";
+import { type Heads, type InHeadsFile, rememberedIn } from "../../signing/heads/heads.ts";
 import type { Signer } from "../../signing/keys/keys.ts";
 import type { OwnSigners } from "../../signing/writing/signer-state.ts";
 import type { Batch } from "../commit/batch.ts";
@@ -59,7 +59,7 @@ export interface StreamSigner {
   keysFor(path: string): Keys;
   readonly heads: Heads;
   /** The current pins. */
-  readonly book: Found<PinBook>;
+  readonly book: InHeadsFile<PinBook>;
   onWarning(warning: string): void;
 }
 

@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Host } from "../../base/host.ts";
 import type { Signer } from "../../signing/keys/keys.ts";
-import { loadOwnKeys, loadSigner, type TrustPlaces } from "../../signing/keys/keys.ts";
+import { loadOwnKeys, loadSigner, type TrustPaths } from "../../signing/keys/keys.ts";
 
 export interface PublicJwk {
   readonly kty: "OKP";
@@ -31,7 +31,7 @@ export class WebhookKeys {
   static async open(host: Host, dataDirectory: string): Promise<WebhookKeys> {
     const keyDirectory = join(dataDirectory, "webhook-keys");
     // No foreign keys are trusted here: the file is for revoking one of ours.
-    const places: TrustPlaces = { keyDirectory, trustPath: join(keyDirectory, "trust.json") };
+    const places: TrustPaths = { keyDirectory, trustPath: join(keyDirectory, "trust.json") };
     const signer = await loadSigner(host, places);
     const keys = await loadOwnKeys(places);
     return new WebhookKeys(

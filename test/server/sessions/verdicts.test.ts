@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import { SESSIONS_ROOT } from "../../../src/server/sessions/route.ts";
 import type { VerifyReport } from "../../../src/signing/judging/report.ts";
 import { CliUser } from "../../cli/cli.ts";

@@ -20,7 +20,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { VerbatimError } from "../../../base/errors.ts";
-import { userPlaces } from "../../../base/node-places.ts";
+import { userPaths } from "../../../base/node-paths.ts";
 
 export const HOOK_LOG_BYTES_MAX = 1024 * 1024;
 const REASON_CHARS_MAX = 1000;
@@ -46,7 +46,7 @@ export function logFailure(failure: unknown, nowMs: number): string | null {
 }
 
 function statePlace(): string {
-  const path = join(userPlaces().stateDirectory, "hooks.log");
+  const path = join(userPaths().stateDirectory, "hooks.log");
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return path;
 }

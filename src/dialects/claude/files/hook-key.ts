@@ -11,7 +11,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { errnoOf } from "../../../base/errors.ts";
-import { userPlaces } from "../../../base/node-places.ts";
+import { userPaths } from "../../../base/node-paths.ts";
 
 const KEY_BYTES = 32;
 
@@ -33,7 +33,7 @@ function mac(key: Buffer, text: string): string {
 }
 
 function keyPath(): string {
-  return join(userPlaces().stateDirectory, "hooks.key");
+  return join(userPaths().stateDirectory, "hooks.key");
 }
 
 function readKey(): Buffer | null {

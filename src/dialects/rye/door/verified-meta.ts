@@ -17,7 +17,7 @@ import { verifyLog } from "../../../signing/judging/verify.ts";
 import { threadKeys } from "../../../signing/trust/trust.ts";
 import { UserJudging } from "../../../verifying/user-judging.ts";
 import { rye } from "../dialect.ts";
-import { FoundMeta } from "../files/found-meta.ts";
+import { MetaOnDisk } from "../files/meta-on-disk.ts";
 import { threadPath } from "../files/thread-files.ts";
 import { META_NAME } from "../thread-id.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";
@@ -47,12 +47,12 @@ async function readBoth(host: Host, judging: UserJudging, root: string, threadId
   const logId = rye.logPath(threadId).join("/");
   const log = { dialect: "rye", root, logId, id: threadId } as const;
   for (let tries = READS_MAX; ; tries--) {
-    const found = await FoundMeta.read(host, log);
+    const found = await MetaOnDisk.read(host, log);
     const onCheckpoint = found?.onCheckpoint ?? (() => {});
     // Verifies the log alone: the file is checked here, more strictly than a verdict does.
     const options = { ...(await judging.optionsFor(log)), filesProof: null, onCheckpoint };
     const report = await verifyLog(host, log, options);
-    const isSame = found?.text === (await FoundMeta.read(host, log))?.text;
+    const isSame = found?.text === (await MetaOnDisk.read(host, log))?.text;
     if (isSame || tries === 1) return { found, report };
   }
 }

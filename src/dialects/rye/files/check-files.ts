@@ -86,14 +86,14 @@ export const ryeDerived: DerivedKind = {
 };
 
 /** State of thread.json. */
-type FoundMeta =
+type MetaRead =
   | { readonly state: "usable"; readonly meta: StoredThreadMeta }
   | { readonly state: "missing" | "corrupt" }
   | { readonly state: "refused"; readonly error: unknown };
 
 class RyeLook implements DerivedLook {
   readonly #patient: Patient;
-  readonly #meta: FoundMeta;
+  readonly #meta: MetaRead;
   readonly #replay: RyeMetaReplay | null;
   readonly #markdown: OpenFile | null;
   readonly #comparison: TextComparison | null;
@@ -104,7 +104,7 @@ class RyeLook implements DerivedLook {
   #hasEvents = false;
   #hasText = false;
 
-  constructor(patient: Patient, meta: FoundMeta) {
+  constructor(patient: Patient, meta: MetaRead) {
     this.#patient = patient;
     this.#meta = meta;
     this.#replay = meta.state === "usable" ? new RyeMetaReplay(patient.id, meta.meta) : null;
@@ -193,7 +193,7 @@ class RyeLook implements DerivedLook {
   }
 }
 
-async function readMeta({ directory }: Patient): Promise<FoundMeta> {
+async function readMeta({ directory }: Patient): Promise<MetaRead> {
   try {
     const file = openIfThere(directory, META_NAME);
     if (file === null) return { state: "missing" };

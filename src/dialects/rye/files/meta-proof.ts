@@ -34,7 +34,7 @@ import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../../../signing/session-log.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";
 import { parseMeta } from "./derived-files.ts";
-import { FoundMeta } from "./found-meta.ts";
+import { MetaOnDisk } from "./meta-on-disk.ts";
 
 /** Much longer than any checkpoint. */
 const HEAD_BYTES_MAX = 64 * 1024;
@@ -68,7 +68,7 @@ export class MetaProof implements FilesProof {
     const through = judge.signedThrough;
     if (!through) return []; // No signature in the log holds, and the verdict says so.
     this.#keys = withSuccessors(this.#keys, judge.keys, judge.handOvers);
-    const found = await FoundMeta.read(this.#host, this.#target);
+    const found = await MetaOnDisk.read(this.#host, this.#target);
     const stated = {
       through,
       isSigned: through.rev > 0 || judge.isSignedFromStart,

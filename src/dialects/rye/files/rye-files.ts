@@ -12,7 +12,7 @@ import { isThreadMeta } from "../thread-meta.ts";
 import { ryeDerived } from "./check-files.ts";
 import { lookAtRegistry, mendRegistry } from "./check-registry.ts";
 import { RyeDerivedFiles } from "./derived-files.ts";
-import { FoundMeta } from "./found-meta.ts";
+import { MetaOnDisk } from "./meta-on-disk.ts";
 import { MetaProof } from "./meta-proof.ts";
 import { readStoredMeta } from "./thread-files.ts";
 import { findThreadMetas } from "./threads.ts";
@@ -100,8 +100,8 @@ export const ryeFiles: DialectFiles = {
   proofOf: (host, log, trust) => new MetaProof(host, log, threadKeys(trust, log.id)),
   signedFile: {
     name: META_NAME,
-    read: (host, log) => FoundMeta.read(host, log),
-    of: (text) => new FoundMeta(text),
+    read: (host, log) => MetaOnDisk.read(host, log),
+    of: (text) => new MetaOnDisk(text),
   },
   async installed(host, { root, id }, onWarning) {
     const meta = await readStoredMeta(host, root, id);

@@ -36,7 +36,7 @@ const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBL
 const LIST_OPTIONS = { withFileTypes: true } as const;
 const IF_THERE = { throwIfNoEntry: false } as const;
 
-export interface FoundMeta {
+export interface ThreadMetaFile {
   /** The thread's directory, below the directory of threads. */
   readonly below: string;
   /** Parsed thread.json; undefined if it is missing, unreadable, not JSON or too long. */
@@ -56,23 +56,23 @@ export interface FoundMeta {
 export function findThreadMetas(
   root: string,
   onProgress: (found: number) => void = () => {},
-): AsyncIterable<FoundMeta> {
+): AsyncIterable<ThreadMetaFile> {
   return { [Symbol.asyncIterator]: () => new InSlices(new ThreadSearch(root).metas(), onProgress) };
 }
 
 /** Not a generator: the promises of an async generator cost a fifth of reading a thread.json. */
-class InSlices implements AsyncIterator<FoundMeta> {
-  readonly #found: Iterator<FoundMeta>;
+class InSlices implements AsyncIterator<ThreadMetaFile> {
+  readonly #found: Iterator<ThreadMetaFile>;
   readonly #onProgress: (found: number) => void;
   #count = 0;
   #sliceEnd = performance.now() + SLICE_MS;
 
-  constructor(found: Iterator<FoundMeta>, onProgress: (found: number) => void) {
+  constructor(found: Iterator<ThreadMetaFile>, onProgress: (found: number) => void) {
     this.#found = found;
     this.#onProgress = onProgress;
   }
 
-  async next(): Promise<IteratorResult<FoundMeta>> {
+  async next(): Promise<IteratorResult<ThreadMetaFile>> {
     if (performance.now() >= this.#sliceEnd) {
       this.#onProgress(this.#count);
       await othersRun();
@@ -97,7 +97,7 @@ class ThreadSearch {
     this.#countingDevice = this.#top === null ? null : countingDevice(this.#top);
   }
 
-  *metas(): Generator<FoundMeta> {
+  *metas(): Generator<ThreadMetaFile> {
     const top = this.#top;
     if (top === null) return;
     const waiting = listed(top).directories;

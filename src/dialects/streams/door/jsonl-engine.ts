@@ -39,7 +39,7 @@ export interface JsonlMessage extends StreamMessage, Stored {}
 
 type StoreChoices = Pick<
   LocalStoreOptions,
-  "openFilesMax" | "checkpointBytes" | "checkpointMs" | "keepDeletedMs" | "now" | "onRebuild"
+  "openFilesMax" | "writeBackBytes" | "writeBackMs" | "keepDeletedMs" | "now" | "onRebuild"
 >;
 
 export interface JsonlEngineOptions extends StoreChoices {
@@ -54,8 +54,8 @@ export interface JsonlEngineOptions extends StoreChoices {
 
 const OPTIONS: OptionKinds<JsonlEngineOptions> = {
   openFilesMax: "count",
-  checkpointBytes: "count",
-  checkpointMs: "count",
+  writeBackBytes: "count",
+  writeBackMs: "count",
   keepDeletedMs: "count",
   now: "function",
   onRebuild: "function",

@@ -40,7 +40,7 @@ type JudgedMeta =
  * A thread.json as read. Read it before its log is verified, and pass it the log's checkpoints: it
  * names one of them (VM3).
  */
-export class FoundMeta implements SignedFile {
+export class MetaOnDisk implements SignedFile {
   readonly text: string;
   readonly #namedSeq: number | null;
   #namedLine: string | null = null;
@@ -51,7 +51,7 @@ export class FoundMeta implements SignedFile {
   }
 
   /** Reads the file next to a thread's log; null if there is none. */
-  static async read(host: Host, { root, logId }: SessionLog): Promise<FoundMeta | null> {
+  static async read(host: Host, { root, logId }: SessionLog): Promise<MetaOnDisk | null> {
     try {
       const path = dirname(`${root}/${logId}`);
       const directory = await host.files.openDirectory(path, { create: false, root });
@@ -61,7 +61,7 @@ export class FoundMeta implements SignedFile {
         file.close();
         // Too long counts as damaged, as for every reader of it.
         const text = isTooLong ? "" : await readSmallFile(directory, META_NAME);
-        return text === null ? null : new FoundMeta(text);
+        return text === null ? null : new MetaOnDisk(text);
       } finally {
         directory.close();
       }

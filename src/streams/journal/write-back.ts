@@ -1,12 +1,12 @@
 /**
- * Checkpoint: moves the contents of the journal into the log files and `meta.jsonl`, so that old
+ * Write-back: moves the contents of the journal into the log files and `meta.jsonl`, so that old
  * segments can be deleted. In the background; appends continue in a new segment.
  *
  * - A segment is deleted only after the files it touched, their names and the lines about them are
- *   durable; and not during a backup, but by a later checkpoint (meta-file.ts, MF4).
- * - The lines of a checkpoint describe streams at its lsn: states are taken when the new segment
+ *   durable; and not during a backup, but by a later write-back (meta-file.ts, MF4).
+ * - The lines of a write-back describe streams at its lsn: states are taken when the new segment
  *   begins, and never change. Messages are looked up in the index, which keeps them.
- * - A failed sync ends the store's writing; the segments stay. A full disk does not: the checkpoint
+ * - A failed sync ends the store's writing; the segments stay. A full disk does not: the write-back
  *   is tried again later.
  */
 
@@ -23,7 +23,7 @@ import type { Journal, Segment } from "./journal.ts";
 import type { Op } from "./journal-record.ts";
 import { encodeMetaLine, type MetaFile, type StreamLine } from "./meta-file.ts";
 
-/** What happened to one stream since the last checkpoint. */
+/** What happened to one stream since the last write-back. */
 interface Touched {
   /** Where its new messages begin. */
   from: number;
@@ -32,7 +32,7 @@ interface Touched {
   producers: Set<string> | null;
 }
 
-/** The contents of one checkpoint. */
+/** The contents of one write-back. */
 interface Snapshot {
   readonly lsn: number;
   readonly segments: readonly Segment[];
@@ -42,7 +42,7 @@ interface Snapshot {
   readonly removals: ReadonlyMap<string, number>;
 }
 
-export interface CheckpointParts {
+export interface WriteBackParts {
   readonly journal: Journal;
   readonly journals: Directory;
   readonly logs: Directory;
@@ -61,20 +61,20 @@ const MESSAGES_PER_LOOK = 40;
 /** Node has four threads for blocking calls. */
 const SYNCS_AT_ONCE = 3;
 
-export class Checkpoints {
-  readonly #parts: CheckpointParts;
+export class WriteBack {
+  readonly #parts: WriteBackParts;
   #streams = new Map<string, Touched>();
   #files = new Set<string>();
   #records = new Map<string, string | null>();
   #removals = new Map<string, number>();
-  /** Complete segments that no checkpoint covers yet. */
+  /** Complete segments that no write-back covers yet. */
   #segments: Segment[] = [];
   #finishedBytes = 0;
-  /** Segments that a checkpoint covers, but that a backup may still be copying. */
+  /** Segments that a write-back covers, but that a backup may still be copying. */
   #spent: Segment[] = [];
   #unfinished: Snapshot | null = null;
 
-  constructor(parts: CheckpointParts, segments: readonly Segment[], bytes: number) {
+  constructor(parts: WriteBackParts, segments: readonly Segment[], bytes: number) {
     this.#parts = parts;
     this.#segments = [...segments];
     this.#finishedBytes = bytes;
@@ -144,7 +144,7 @@ export class Checkpoints {
   async begin(lastLsn: number): Promise<void> {
     if (this.#unfinished !== null) return;
     const { journal, backlog } = this.#parts;
-    backlog.write(); // The lines of this checkpoint are looked up in the index.
+    backlog.write(); // The lines of this write-back are looked up in the index.
     const bytes = journal.bytes;
     const finished = await journal.rotate(lastLsn + 1);
     const streams = new Map<string, { state: StreamState; touched: Touched }>();

@@ -10,7 +10,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { VerbatimError } from "./errors.ts";
 
 /** Paths of a user's files, other than sessions. */
-export interface UserPlaces {
+export interface UserPaths {
   /** Settings (`config.json`). */
   readonly configPath: string;
   /** Trusted keys, and what each is trusted for (`trust.json`). */
@@ -24,7 +24,7 @@ export interface UserPlaces {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Refuses a VERBATIM_KEY_DIR that is not an absolute path. */
-export function userPlaces(environment: Environment = process.env): UserPlaces {
+export function userPaths(environment: Environment = process.env): UserPaths {
   const config = join(xdg(environment, "XDG_CONFIG_HOME", ".config"), "verbatim");
   return {
     configPath: join(config, "config.json"),
@@ -41,7 +41,7 @@ export function catalogPath(): string {
 
 /** The user's head pins (docs/formats/heads.md). */
 export function headsPath(): string {
-  return join(userPlaces().stateDirectory, "heads.jsonl");
+  return join(userPaths().stateDirectory, "heads.jsonl");
 }
 
 /** The last session listing: a cache, safe to delete. */
