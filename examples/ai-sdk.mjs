@@ -21,7 +21,7 @@ import { fileURLToPath } from "node:url";
 import { convertToModelMessages, simulateReadableStream, streamText } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { VerbatimChats } from "verbatim-log/ai-sdk";
-import { JsonlEngine } from "verbatim-log/streams";
+import { openStreams } from "verbatim-log/streams";
 
 const [, , project = mkdtempSync(join(tmpdir(), "verbatim-chats-")), role] = process.argv;
 
@@ -31,7 +31,7 @@ else await chat();
 /** The routes that `useChat` calls, and one to stop. */
 async function serve() {
   process.stdin.resume().once("end", () => process.exit()); // Whoever began it is gone.
-  const streams = await JsonlEngine.open(join(project, "streams"));
+  const streams = await openStreams({ root: join(project, "streams") });
   const chats = new VerbatimChats({ root: project, streams });
   const model = talkative();
 

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getSessionMessages, listSessions } from "@anthropic-ai/claude-agent-sdk";
 import { claudeSessionStore } from "verbatim-log/claude-agent";
-import { verifySession } from "verbatim-log/signing";
+import { verify } from "verbatim-log/signing";
 
 const [, , root = mkdtempSync(join(tmpdir(), "verbatim-claude-")), turns = "3"] = process.argv;
 // Normally these are the user's own keys. Here they are created only for the example.
@@ -48,7 +48,7 @@ print(`${messages.length} messages, the last: ${messages.at(-1).message.content[
 const [listed] = await listSessions({ dir, sessionStore });
 print(`listed as: ${listed.summary}`);
 
-const { verdict } = await verifySession(sessionStore.sessionName(key), { root });
+const { verdict } = await verify(sessionStore.sessionName(key), { root });
 print(verdict);
 await sessionStore.close();
 print(`kept in ${root}`);

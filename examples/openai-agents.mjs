@@ -16,7 +16,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Agent, Runner, tool, Usage } from "@openai/agents-core";
 import { VerbatimSession } from "verbatim-log/openai-agents";
-import { verifySession } from "verbatim-log/signing";
+import { verify } from "verbatim-log/signing";
 import { z } from "zod";
 
 const [, , project = mkdtempSync(join(tmpdir(), "verbatim-agents-")), role] = process.argv;
@@ -70,7 +70,7 @@ async function killAndGoOn() {
     `${(await session.getItems()).length} items; the log ends: ${[...types].slice(-3).map(([, type]) => type)}`,
   );
   await session.close();
-  const { verdict } = await verifySession("openai-agents/kitchen", { root: project });
+  const { verdict } = await verify("openai-agents/kitchen", { root: project });
   // Incomplete: the kill came between an item and its signature, and no person vouched for it.
   print(["verified", "incomplete"].includes(verdict) ? "nothing was altered" : verdict);
   print(`kept in ${project}`);

@@ -9,13 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "verbatim-log";
 import { readVerifiedThreadMeta, Thread } from "verbatim-log/rye";
-import {
-  inspectJson,
-  openVerified,
-  signJson,
-  verifyJson,
-  verifySession,
-} from "verbatim-log/signing";
+import { inspectJson, openVerified, signJson, verify, verifyJson } from "verbatim-log/signing";
 
 const project = process.argv[2] ?? mkdtempSync(join(tmpdir(), "verbatim-signed-"));
 // Normally these are the user's own keys and pinned heads. Here they are created only for the example.
@@ -39,7 +33,7 @@ for (const text of ["The tests pass.", "I will not deploy on a Friday.", "Waitin
 await thread.complete();
 
 const where = { root: project };
-const { verdict, checkpoints } = await verifySession("deploy-1", where);
+const { verdict, checkpoints } = await verify("deploy-1", where);
 console.log(`${verdict}, ${checkpoints.valid} checkpoints`);
 console.log("may spend", (await readVerifiedThreadMeta(project, "deploy-1")).limits.spend);
 
@@ -54,17 +48,17 @@ session.close();
 const path = join(project, ".ai/threads/deploy-1/transcript.jsonl");
 const honest = readFileSync(path, "utf8");
 writeFileSync(path, honest.replace("I will not deploy", "I will now deploy"));
-const altered = await verifySession("deploy-1", where);
+const altered = await verify("deploy-1", where);
 console.log(`${altered.verdict}: turn ${altered.bad_range.turns}`);
 
 // An attacker truncates the log at a valid checkpoint: the pinned head reveals it.
 writeFileSync(path, honest.slice(0, honest.lastIndexOf("\n", honest.length - 2) + 1));
-console.log((await verifySession("deploy-1", where)).verdict);
+console.log((await verify("deploy-1", where)).verdict);
 
 // Another program appends.
 writeFileSync(path, honest);
 appendFileSync(path, '{"ts":"x","type":"user_message","thread_id":"deploy-1","text":"go"}\n');
-console.log((await verifySession("deploy-1", where)).verdict);
+console.log((await verify("deploy-1", where)).verdict);
 await openVerified("deploy-1", where).catch(({ code }) => console.log("refused:", code));
 
 // Every dialect can be signed.
@@ -74,7 +68,7 @@ for (const dialect of ["homeagent", "entire"]) {
   const begun = await store.create();
   await begun.append({ kind: "message", role: "user", parts: [{ type: "text", text: "Hi" }] });
   await store.close();
-  console.log(dialect, (await verifySession(begun.id, { root })).verdict);
+  console.log(dialect, (await verify(begun.id, { root })).verdict);
 }
 
 // Any JSON object can be signed too.

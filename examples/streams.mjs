@@ -7,13 +7,13 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodeLine, JsonlEngine, streamPathToFilename, typedLog } from "verbatim-log/streams";
+import { encodeLine, openStreams, streamPathToFilename, typedLog } from "verbatim-log/streams";
 import { z } from "zod";
 
 const [, , data = mkdtempSync(join(tmpdir(), "verbatim-streams-"))] = process.argv;
 const path = "/chat/session-1";
 
-const engine = await JsonlEngine.open(data);
+const engine = await openStreams({ root: data });
 await engine.createStream(path);
 
 // Each is on the disk when it resolves. Concurrent appends share one sync.

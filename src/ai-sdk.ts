@@ -3,7 +3,7 @@
  * byte, and stopped for real.
  *
  * @example
- * const chats = new VerbatimChats({ streams: await JsonlEngine.open("data") });
+ * const chats = new VerbatimChats({ streams: await openStreams({ root: "data" }) });
  * const POST = async (request: Request) => {
  *   const { id, message } = await request.json();
  *   return chats.respond(id, {

@@ -30,7 +30,7 @@ const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
   for: "any",
   root: "text",
   dialect: "any",
-  requiresPin: "boolean",
+  requirePin: "boolean",
   profile: "any",
   policy: "any",
   allowUnsigned: "boolean",
@@ -44,7 +44,7 @@ const HANDOFF_OPTIONS: OptionKinds<HandoffOptions> = {
   dialect: "any",
   output: "text",
   summary: "string",
-  requiresPin: "boolean",
+  requirePin: "boolean",
   profile: "any",
 };
 
@@ -54,7 +54,7 @@ const UNPACK_OPTIONS: OptionKinds<UnpackOptions> = {
   id: "string",
   agent: "string",
   sign: "boolean",
-  requiresPin: "boolean",
+  requirePin: "boolean",
   onWarning: "function",
 };
 

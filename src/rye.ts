@@ -2,7 +2,7 @@
  * `verbatim-log/rye`: thread transcripts with live markdown and telemetry.
  *
  * @example
- * const thread = await Thread.start({ projectPath: ".", directive: "hello_world", model: "m" });
+ * const thread = await Thread.start({ root: ".", directive: "hello_world", model: "m" });
  * await thread.userMessage("Say hello");
  * await thread.step(async () => {
  *   await thread.assistantText("Hello!");
@@ -12,7 +12,7 @@
  */
 
 import { resolve } from "node:path";
-import { checkData, checkKind, checkOptions, type OptionKinds } from "./base/choice.ts";
+import { checkData, checkKind, checkOptions, type OptionKinds, rootIn } from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
 import { type BadEntry, badEntry } from "./dialects/files/stored-entries.ts";
 import * as threadFiles from "./dialects/rye/files/thread-files.ts";
@@ -28,12 +28,23 @@ import { Store } from "./store/store.ts";
  */
 export async function newThreadId(
   directive: string,
-  options: { readonly projectPath?: string; readonly wait?: boolean } = {},
+  options: {
+    /** The project. Default: the current directory. */
+    readonly root?: string;
+    /** The document's word for `root`. */
+    readonly projectPath?: string;
+    readonly wait?: boolean;
+  } = {},
 ): Promise<string> {
   checkKind("directive", directive, "text");
-  checkOptions("newThreadId", options, { projectPath: "text", wait: "boolean" });
-  const { projectPath = ".", wait = false } = options;
-  return new Store(nodeHost, { dialect: "rye", root: projectPath }).winSecond(directive, wait);
+  checkOptions("newThreadId", options, {
+    root: "text",
+    projectPath: "text",
+    wait: "boolean",
+  });
+  const isNamed = options.root !== undefined || options.projectPath !== undefined;
+  const root = isNamed ? rootIn("newThreadId", options, "projectPath") : ".";
+  return new Store(nodeHost, { dialect: "rye", root }).winSecond(directive, options.wait ?? false);
 }
 
 /**

@@ -6,7 +6,7 @@
  * trust and pinned heads are the user's own; nothing is taken from a project or a transcript.
  *
  * @example
- * const report = await verifySession("hello_world-1739012630");
+ * const report = await verify("hello_world-1739012630");
  * if (report.verdict !== "verified") throw new Error(report.findings[0]?.message);
  */
 
@@ -70,35 +70,51 @@ const VERIFY_OPTIONS: OptionKinds<VerifyOptions> = {
 };
 
 /**
- * Reports on sessions named by ids, beginnings of ids, paths of logs, or directories. For a
- * server's data directory, reports on every stream in it. Without names, reports on all sessions
- * found from the current directory. Bad files never make it throw: the reports say what is wrong
- * with them. Throws SESSION_NOT_FOUND for an unknown name; also throws if the user's keys or trust
- * are invalid.
+ * Reports on one session, or on a list of them: by ids, beginnings of ids, paths of logs, or
+ * directories. For a server's data directory, reports on every stream in it. Without names, reports
+ * on all sessions found from the current directory. Only the verdict `verified` means that a session
+ * is what was recorded; `unsigned` proves nothing either way. Bad files never make it throw: the
+ * reports say what is wrong with them. Throws SESSION_NOT_FOUND for an unknown name, BAD_SETTING if
+ * one name means several sessions; also throws if the user's keys or trust are invalid.
  *
  * @example
+ * const { verdict, findings } = await verify("hello_world-1739012630");
  * for (const { session, verdict } of await verify([".ai/threads"])) console.log(session, verdict);
  */
+export function verify(name: string, options?: VerifyOptions): Promise<VerifyReport>;
+export function verify(names?: readonly string[], options?: VerifyOptions): Promise<VerifyReport[]>;
 export async function verify(
-  names: readonly string[] = [],
+  names: string | readonly string[] = [],
   options: VerifyOptions = {},
-): Promise<VerifyReport[]> {
-  if (!Array.isArray(names)) throw badArgument("verify", "takes its names as a list");
-  for (const name of names) checkKind("name", name, "string");
+): Promise<VerifyReport | VerifyReport[]> {
+  const list = typeof names === "string" ? [names] : names;
+  if (!Array.isArray(list)) throw badArgument("verify", "takes a name, or a list of names");
+  for (const name of list) checkKind("name", name, "text");
   checkOptions("verify", options, VERIFY_OPTIONS);
+  const reports = await reportsOn(list, options);
+  if (list === names) return reports;
+  const [report, ...others] = reports;
+  if (report && others.length === 0) return report;
+  throw badArgument("verify", `found ${reports.length} sessions by one name; pass it in a list`);
+}
+
+async function reportsOn(
+  names: readonly string[],
+  options: VerifyOptions,
+): Promise<VerifyReport[]> {
   checkChoice("dialect", options.dialect, DIALECT_NAMES);
   checkChoice("profile", options.profile, [LEGACY_PROFILE]);
   const verifier = await SessionVerifier.open(nodeHost, {
     where: { cwd: process.cwd(), root: options.root, dialect: options.dialect },
     isDeep: options.deep === true,
-    requiresPin: options.requirePin === true,
+    requirePin: options.requirePin === true,
     isLegacyProfile: options.profile === LEGACY_PROFILE,
     pins: options.pin === true,
     against: options.against ?? null,
     onWarning: options.onWarning ?? processWarning,
   });
   try {
-    const flags = { isDeep: options.deep === true, requiresPin: options.requirePin === true };
+    const flags = { isDeep: options.deep === true, requirePin: options.requirePin === true };
     const judging = streamJudgingBy(verifier.judging, flags);
     const directories = await dataDirectoriesAmong(nodeHost, names, judging);
     const others = names.filter((name) => !directories.includes(name));
@@ -114,22 +130,6 @@ export async function verify(
   } finally {
     await verifier.close();
   }
-}
-
-/**
- * The report on one session. Only the verdict `verified` means that it is what was recorded;
- * `unsigned` proves nothing either way.
- *
- * @example const { verdict, findings } = await verifySession("hello_world-1739012630");
- */
-export async function verifySession(
-  name: string,
-  options: VerifyOptions = {},
-): Promise<VerifyReport> {
-  const reports = await verify([name], options);
-  const [report, ...others] = reports;
-  if (report && others.length === 0) return report;
-  throw new TypeError(`${name} names ${reports.length} sessions; verify() reports on all of them`);
 }
 
 /**

@@ -2,7 +2,7 @@
  * `verbatim-log/streams`: named streams of messages in JSONL files, with pointers in SQLite.
  *
  * @example
- * const engine = await JsonlEngine.open("data");
+ * const engine = await openStreams({ root: "data" });
  * await engine.createStream("/chat/session-1");
  * await engine.append("/chat/session-1", encodeLine({ role: "user", content: "hello" }));
  * for (const { data, offset } of await engine.read("/chat/session-1")) console.log(offset, data);
@@ -10,13 +10,21 @@
  */
 
 export type { LogLimits } from "./base/limits.ts";
+
+import { JsonlEngine, type StreamsOptions } from "./dialects/streams/door/jsonl-engine.ts";
+
+/** Opens the streams below a directory, and creates it if missing. One process at a time. */
+export async function openStreams(options: StreamsOptions): Promise<JsonlEngine> {
+  return JsonlEngine.open(options);
+}
+
 export {
   type CreateStreamOptions,
   JsonlEngine,
   /** The engine under the name that the document's first example uses. */
   JsonlEngine as DurableStore,
-  type JsonlEngineOptions,
   type JsonlMessage,
+  type StreamsOptions,
 } from "./dialects/streams/door/jsonl-engine.ts";
 export {
   type BadMessage,

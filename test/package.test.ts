@@ -167,7 +167,7 @@ test.each([
 test("a session of every dialect is signed, verified and handed over by the installed package", async () => {
   const program = `
     import { openStore } from "verbatim-log";
-    import { verifySession } from "verbatim-log/signing";
+    import { verify } from "verbatim-log/signing";
     import { handoff, unpack } from "verbatim-log/resume";
     const verdicts = {};
     for (const dialect of ["verbatim", "rye", "homeagent", "entire", "claude", "sdk"]) {
@@ -177,7 +177,7 @@ test("a session of every dialect is signed, verified and handed over by the inst
       const session = await store.create();
       await session.append({ kind: "message", role: "user", parts: [{ type: "text", text: "hi" }] });
       await store.close();
-      const { verdict } = await verifySession(session.id, { root });
+      const { verdict } = await verify(session.id, { root });
       const { path } = await handoff(session.id, { root, output: root + ".vbx" });
       verdicts[dialect] = [verdict, (await unpack(path, { root: root + "-2" })).verdict];
     }

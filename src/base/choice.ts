@@ -53,7 +53,7 @@ const KINDS: Readonly<Record<OptionKind, readonly [string, (value: unknown) => b
 
 /**
  * Refuses options that are not an object, an option that does not exist, and a value of the wrong
- * type. `of` names the function that takes them: `JsonlEngine.open`.
+ * type. `of` names the function that takes them: `openStreams`.
  */
 export function checkOptions(of: string, options: unknown, kinds: OptionKinds<object>): void {
   const known = kinds as Readonly<Record<string, OptionKind>>;
@@ -69,6 +69,19 @@ export function checkOptions(of: string, options: unknown, kinds: OptionKinds<ob
 export function checkKind(option: string, value: unknown, kind: OptionKind): void {
   const [wanted, isOne] = KINDS[kind];
   if (!isOne(value)) throw badOption(option, `cannot be ${shown(value)}; give ${wanted}`);
+}
+
+/**
+ * The directory that the options name, by `root` or by the word of the document that the caller
+ * follows; refuses none and both.
+ */
+export function rootIn(of: string, options: object, documents: string): string {
+  const given = options as Readonly<Record<string, unknown>>;
+  const names = ["root", documents].filter((name) => given[name] !== undefined);
+  const [name = "root"] = names;
+  if (names.length > 1) throw badOption(documents, `of ${of} is another word for root; give one`);
+  checkKind(name, given[name], "text");
+  return given[name] as string;
 }
 
 /** Like `badOption`, for an argument that has no option name. */

@@ -47,7 +47,7 @@ export interface TargetMessages {
 }
 
 export interface ResumeOptions<Name extends TargetName = TargetName>
-  extends Pick<OpenVerifiedOptions, "root" | "dialect" | "requiresPin" | "profile"> {
+  extends Pick<OpenVerifiedOptions, "root" | "dialect" | "requirePin" | "profile"> {
   /** The provider of the request. */
   readonly for: Name;
   /** Default: the user's settings, else `strict`. */
@@ -191,15 +191,15 @@ async function openGate(
   options: ResumeOptions,
   pipeline: Pipeline,
 ): Promise<VerifiedSession> {
-  const { policy, allowUnsigned = false, requiresPin = false, profile } = options;
+  const { policy, allowUnsigned = false, requirePin = false, profile } = options;
   try {
     return await openVerifiedSession(host, name, {
       ...(root === undefined ? {} : { root }),
       ...(dialect === undefined ? {} : { dialect }),
       ...(policy === undefined ? {} : { policy }),
       ...(profile === undefined ? {} : { profile }),
-      requiresPin,
-      admitsUnsigned: allowUnsigned,
+      requirePin,
+      allowUnsigned,
       restoresSpilled: true,
       onBadLine: (bad) => pipeline.addBadLine(bad),
     });

@@ -48,7 +48,7 @@ export interface UserTrust {
 
 export function streamJudgingBy(
   user: UserTrust,
-  flags: Pick<VerifyOptions, "isDeep" | "requiresPin">,
+  flags: Pick<VerifyOptions, "isDeep" | "requirePin">,
 ): StreamJudging {
   return {
     optionsFor: ({ id }, names): VerifyOptions => {

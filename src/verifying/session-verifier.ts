@@ -35,7 +35,7 @@ import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 export interface VerifierOptions extends JudgingOptions {
   readonly where: Where;
   readonly isDeep?: boolean;
-  readonly requiresPin?: boolean;
+  readonly requirePin?: boolean;
   readonly isLegacyProfile?: boolean;
   /** Pin the heads of verified sessions. */
   readonly pins?: boolean;
@@ -130,13 +130,13 @@ export class SessionVerifier {
     target: SessionLog,
     onProgress: (bytes: number, of: number) => void,
   ): Promise<VerifyOptions> {
-    const { isDeep, requiresPin, isLegacyProfile } = this.#options;
+    const { isDeep, requirePin, isLegacyProfile } = this.#options;
     const size = sizeOf(join(target.root, target.logId));
     let done = 0;
     return {
       ...(await this.judging.optionsFor(target)),
       isDeep: isDeep === true,
-      requiresPin: requiresPin === true,
+      requirePin: requirePin === true,
       isLegacyProfile: isLegacyProfile === true,
       onProgress: (bytes) => {
         done += bytes;

@@ -42,13 +42,13 @@ export interface OpenVerifiedOptions {
   /** Default: the user's setting, or `strict` without one. */
   readonly policy?: Policy;
   /** Refuse a session without a pinned head. Default: false. */
-  readonly requiresPin?: boolean;
+  readonly requirePin?: boolean;
   /** Also accept checkpoints of the Python original, by keys that the user allowed that format. */
   readonly profile?: LegacyProfile;
   /** Restores long strings from spill files. Default: each is replaced by a short text. */
   readonly restoresSpilled?: boolean;
   /** Accepts an unsigned session, every entry marked as such. Default: false. */
-  readonly admitsUnsigned?: boolean;
+  readonly allowUnsigned?: boolean;
   /**
    * Default: `throw`. Otherwise lines that are not entries are skipped, including a torn end: the
    * function is called for each, or one process warning lists their numbers.
@@ -60,10 +60,10 @@ const OPTIONS: OptionKinds<OpenVerifiedOptions> = {
   root: "text",
   dialect: "any",
   policy: "any",
-  requiresPin: "boolean",
+  requirePin: "boolean",
   profile: "any",
   restoresSpilled: "boolean",
-  admitsUnsigned: "boolean",
+  allowUnsigned: "boolean",
   onBadLine: "any",
 };
 
@@ -116,7 +116,7 @@ export async function openVerifiedSession(
   checkOptions("openVerified", options, OPTIONS);
   checkChoice("profile", options.profile, [LEGACY_PROFILE]);
   checkOnBadLine(options.onBadLine);
-  const { root: within, dialect: only, requiresPin = false, onBadLine = "throw" } = options;
+  const { root: within, dialect: only, requirePin = false, onBadLine = "throw" } = options;
   const where = { cwd: process.cwd(), root: within, dialect: only };
   const found = await findSession(host, name, where);
   const { dialect, root, id, path } = found;
@@ -125,16 +125,16 @@ export async function openVerifiedSession(
   const policy = policyIn(root, options.policy);
   const judging = await UserJudging.load(host, { onWarning: () => {} });
   const how = {
-    requiresPin,
+    requirePin,
     isLegacyProfile: options.profile !== undefined,
     isLenient: policy.policy === "lenient",
-    admitsUnsigned: options.admitsUnsigned === true,
+    allowUnsigned: options.allowUnsigned === true,
     takesUnterminated: onBadLine !== "throw",
   };
   const isStream = dialectNamed(dialect).hostFor !== undefined;
   const isFork = isStream && id !== null && (await isSignedFork(host, root, id));
   const opened = isFork
-    ? await openVerifiedFork(host, { root, id }, streamJudgingBy(judging, { requiresPin }), how)
+    ? await openVerifiedFork(host, { root, id }, streamJudgingBy(judging, { requirePin }), how)
     : await openVerifiedLog(disk, target, { ...(await judging.optionsFor(target)), ...how });
   const openDirectory = () => disk.files.openDirectory(dirname(path), { create: false, root });
   const decode = options.restoresSpilled

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { onTestFinished } from "vitest";
 import { VerbatimChats } from "../../src/ai-sdk.ts";
-import { JsonlEngine } from "../../src/streams.ts";
+import { openStreams } from "../../src/streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const MANIFEST = new URL("../../package.json", import.meta.url);
@@ -32,7 +32,7 @@ const CHUNKS = [
 
 /** An answer is the SDK's own, byte by byte, and stored as messages that the SDK accepts. */
 export async function answersWith(sdk: Sdk): Promise<void> {
-  const streams = await JsonlEngine.open(tempDirectory());
+  const streams = await openStreams({ root: tempDirectory() });
   const chats = new VerbatimChats({ root: tempDirectory(), streams, durability: "os" });
   onTestFinished(async () => {
     await chats.close();

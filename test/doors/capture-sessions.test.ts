@@ -11,7 +11,7 @@ import { openStore } from "../../src/index.ts";
 import { openLog } from "../../src/log.ts";
 import { continueSession, handoff, requestBody, resume, unpack } from "../../src/resume.ts";
 import { TranscriptWriter as RyeWriter, Thread } from "../../src/rye.ts";
-import { JsonlEngine } from "../../src/streams.ts";
+import { openStreams } from "../../src/streams.ts";
 import { refusal, thrownRefusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -93,7 +93,7 @@ describe.each<[string, (...args: Untyped[]) => unknown]>([
   test("refuses a value that is not a session before it reads anything", async () => {
     const root = tempDirectory();
     const log = await openLog(join(root, "log.jsonl"));
-    const engine = await JsonlEngine.open(join(root, "streams"));
+    const engine = await openStreams({ root: join(root, "streams") });
     const homeagent = new HomeAgentWriter(root);
     onTestFinished(async () => {
       await Promise.all([log.close(), engine.close(), homeagent.close()]);

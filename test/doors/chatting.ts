@@ -12,7 +12,7 @@ import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { type AnswerCall, VerbatimChats } from "../../src/ai-sdk.ts";
-import { JsonlEngine } from "../../src/streams.ts";
+import { type JsonlEngine, openStreams } from "../../src/streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const USAGE = {
@@ -110,7 +110,7 @@ export function textOf(message: UIMessage | undefined): string {
 
 /** Streams in this process. */
 export async function openEngine(): Promise<JsonlEngine> {
-  const engine = await JsonlEngine.open(tempDirectory());
+  const engine = await openStreams({ root: tempDirectory() });
   onTestFinished(() => engine.close());
   return engine;
 }

@@ -10,7 +10,7 @@ import { isBuilt } from "../../scripts/setup.mjs";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { claudeSessionStore } from "../../src/claude-agent.ts";
 import { resume } from "../../src/resume.ts";
-import { verifySession } from "../../src/signing.ts";
+import { verify } from "../../src/signing.ts";
 import { Store } from "../../src/store/store.ts";
 import { startChild } from "../support/child.ts";
 import { SigningUser } from "../support/signing-user.ts";
@@ -48,7 +48,7 @@ test("several processes append the same entries, one is killed, and each entry i
   await store.append(key, all);
   assert.deepEqual(await store.load(key), all);
   // Killed between its lines and their checkpoint, it left unsigned lines.
-  const { verdict } = await verifySession("app/shared", { root });
+  const { verdict } = await verify("app/shared", { root });
   assert.match(verdict, /^(?:verified|incomplete)$/);
 }, 60_000);
 
@@ -67,7 +67,7 @@ test("a signed session is verified, whatever its entries call themselves, and an
       ]);
     }
     await store.close();
-    const verdictOf = async () => (await verifySession("app/s", { root })).verdict;
+    const verdictOf = async () => (await verify("app/s", { root })).verdict;
     assert.equal(await verdictOf(), "verified");
     const again = claudeSessionStore({ root, sign, mode, durability: "os" });
     await again.append(key, [{ type: "tag", tag: "x" }]);

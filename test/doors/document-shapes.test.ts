@@ -26,12 +26,12 @@ import {
   signJson,
   TranscriptSigner,
   verify,
-  verifySession,
 } from "../../src/signing.ts";
 import {
   DurableStore,
   encodeLine,
   JsonlEngine,
+  openStreams,
   streamPathToFilename,
   typedLog,
 } from "../../src/streams.ts";
@@ -48,7 +48,7 @@ const TURN = { turnId: "1", role: "user", content: "Hi", ts: 1 } as const;
 const DAY_MS = 86_400_000;
 
 async function engineAt(directory = tempDirectory()): Promise<JsonlEngine> {
-  const engine = await DurableStore.open(directory);
+  const engine = await openStreams({ root: directory });
   onTestFinished(() => engine.close());
   return engine;
 }
@@ -157,15 +157,15 @@ test.each<[string, () => unknown]>([
   ["log: read with onbadline", () => readLog("a", untyped({ onbadline: "skip" }))],
   ["engine: by new", () => Reflect.construct(JsonlEngine, ["data"])],
   ["engine: by new, under its other name", () => Reflect.construct(DurableStore, ["data"])],
-  ["engine: no directory", () => JsonlEngine.open(untyped(undefined))],
-  ["engine: sign as text", () => JsonlEngine.open("a", untyped({ sign: "yes" }))],
-  ["engine: signed", () => JsonlEngine.open("a", untyped({ signed: true }))],
+  ["engine: no directory", () => openStreams({ root: untyped(undefined) })],
+  ["engine: sign as text", () => openStreams(untyped({ root: "a", sign: "yes" }))],
+  ["engine: signed", () => openStreams(untyped({ root: "a", signed: true }))],
   ["typed log: no engine", () => typedLog(untyped(undefined), "/a", z.string())],
   ["signer: no directory", () => new TranscriptSigner(ID, untyped(undefined))],
   ["signJson: a list", () => signJson(untyped([1]))],
-  ["verify: one name as text", () => verify(untyped("a-1"))],
+  ["verify: names as an object", () => verify(untyped({ name: "a-1" }))],
   ["verify: deap", () => verify([], untyped({ deap: true }))],
-  ["verify: no name", () => verifySession(untyped(undefined))],
+  ["verify: an empty name", () => verify("")],
   ["openVerified: no name", () => openVerified(untyped(undefined))],
   ["openVerified: polcy", () => openVerified(ID, untyped({ polcy: "strict" }))],
 ])("%s is refused with BAD_SETTING", async (_, call) => {
@@ -269,7 +269,8 @@ test("every pointer leads to the appended data", async () => {
 
 test("the store of the JSONL document's flow appends, and reads after an offset", async () => {
   const directory = tempDirectory();
-  const store = await DurableStore.open(directory);
+  const store = await openStreams({ root: directory });
+  assert.ok(store instanceof DurableStore);
   await store.createStream("/chat/session-1");
   const offset = await store.append("/chat/session-1", encodeLine({ role: "user" }));
   await store.append("/chat/session-1", encodeLine({ role: "assistant" }));
@@ -310,7 +311,7 @@ test("the engine refuses invalid paths, data and offsets", async () => {
 
 test("an engine opened with signing signs its streams, and they are verified", async () => {
   const signed = new SignedStreams();
-  const engine = await JsonlEngine.open(signed.directory, { sign: true });
+  const engine = await openStreams({ root: signed.directory, sign: true });
   await engine.createStream("/chat/session-1");
   await engine.append("/chat/session-1", encodeLine({ role: "user" }));
   await engine.close();

@@ -11,7 +11,7 @@ import { LogFile, openLog, readLog } from "../../src/log.ts";
 import { resume, unpack } from "../../src/resume.ts";
 import { TranscriptWriter as RyeWriter, Thread } from "../../src/rye.ts";
 import { verify } from "../../src/signing.ts";
-import { JsonlEngine, typedLog } from "../../src/streams.ts";
+import { openStreams, typedLog } from "../../src/streams.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -76,18 +76,18 @@ test.each<[string, Untyped]>([
   ["lifetime.text", { kind: "until", atMs: 0 }],
 ])("a stream is refused for its %s in %j, and the store opens again", async (option, lifetime) => {
   const directory = tempDirectory();
-  const engine = await JsonlEngine.open(directory);
+  const engine = await openStreams({ root: directory });
   const { details } = await refusal(engine.createStream("/a", { lifetime }), "BAD_SETTING");
   assert.equal(details.setting, option);
   await engine.createStream("/a");
   await engine.close();
-  const again = await JsonlEngine.open(directory);
+  const again = await openStreams({ root: directory });
   assert.deepEqual((await again.getStream("/a"))?.lifetime, { kind: "forever" });
   await again.close();
 });
 
 test("a typed log refuses an unknown onBadLine", async () => {
-  const engine = await JsonlEngine.open(tempDirectory());
+  const engine = await openStreams({ root: tempDirectory() });
   onTestFinished(() => engine.close());
   const make = async () => typedLog(engine, "/a", z.string(), { onBadLine: "Skip" } as Untyped);
   const { details } = await refusal(make(), "BAD_SETTING");

@@ -9,8 +9,8 @@ import { VerbatimChats } from "../../src/ai-sdk.ts";
 import { openStore } from "../../src/index.ts";
 import { VerbatimSession } from "../../src/openai-agents.ts";
 import { resume } from "../../src/resume.ts";
-import { verifySession } from "../../src/signing.ts";
-import { JsonlEngine } from "../../src/streams.ts";
+import { verify } from "../../src/signing.ts";
+import { openStreams } from "../../src/streams.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -31,7 +31,7 @@ test("both entry points sign on request, and their sessions are listed, verified
   await session.popItem();
   await session.close();
 
-  const streams = await JsonlEngine.open(tempDirectory());
+  const streams = await openStreams({ root: tempDirectory() });
   const chats = new VerbatimChats({ root, streams, sign: true, durability: "os" });
   const message: UIMessage = { id: "u", role: "user", parts: [{ type: "text", text: "Hi" }] };
   const answer = () =>
@@ -52,7 +52,7 @@ test("both entry points sign on request, and their sessions are listed, verified
     ["openai-agents/s", "openai-agents", "Is it warm?"],
   ]);
   for (const id of ["openai-agents/s", "ai-sdk/c"]) {
-    assert.equal((await verifySession(id, { root })).verdict, "verified");
+    assert.equal((await verify(id, { root })).verdict, "verified");
   }
   const { messages } = await resume("openai-agents/s", { for: "openai-chat", root });
   assert.deepEqual(messages, [{ role: "user", content: "Is it warm?" }]);
@@ -64,5 +64,5 @@ test("both entry points sign on request, and their sessions are listed, verified
 
   const log = readFileSync(session.path, "utf8");
   writeFileSync(session.path, log.replace("Never mind", "Now, then!"));
-  assert.equal((await verifySession("openai-agents/s", { root })).verdict, "tampered");
+  assert.equal((await verify("openai-agents/s", { root })).verdict, "tampered");
 });

@@ -13,7 +13,6 @@ import {
   TranscriptSigner,
   verify,
   verifyJson,
-  verifySession,
 } from "../../src/signing.ts";
 import { refusal } from "../support/refusal.ts";
 import { answered, SHAPES, SigningUser, said } from "../support/signing-user.ts";
@@ -62,7 +61,7 @@ test.each(["flat", "payload"] as const)(
     const { valid, checkpoints, error, report } = await runner.signer.verify();
     assert.deepEqual([valid, checkpoints, error], [true, 2, undefined]);
     assert.equal(report?.signed_through?.turn, 2);
-    assert.equal((await verifySession(ID, { root: runner.project })).verdict, "verified");
+    assert.equal((await verify(ID, { root: runner.project })).verdict, "verified");
   },
 );
 

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { onTestFinished, test } from "vitest";
 import { VerbatimClient } from "../../src/client.ts";
-import { JsonlEngine } from "../../src/streams.ts";
+import { type JsonlEngine, openStreams } from "../../src/streams.ts";
 import { startTestServer } from "../server/test-server.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 async function openEngine(): Promise<JsonlEngine> {
-  const engine = await JsonlEngine.open(tempDirectory());
+  const engine = await openStreams({ root: tempDirectory() });
   onTestFinished(() => engine.close());
   return engine;
 }

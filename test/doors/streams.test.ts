@@ -15,7 +15,13 @@ import { onTestFinished, test } from "vitest";
 import { APPEND_MESSAGES_MAX, MESSAGE_DEPTH_MAX } from "../../src/base/limits.ts";
 import { lookIntoCache } from "../../src/catalog/sqlite.ts";
 import { SCHEMA } from "../../src/streams/lookup/stream-rows.ts";
-import { encodeLine, formatOffset, JsonlEngine, LogFile } from "../../src/streams.ts";
+import {
+  encodeLine,
+  formatOffset,
+  type JsonlEngine,
+  LogFile,
+  openStreams,
+} from "../../src/streams.ts";
 import { openDescriptorsBelow } from "../support/open-descriptors.ts";
 import { bytesOf } from "../support/open-log.ts";
 import { refusal } from "../support/refusal.ts";
@@ -239,7 +245,7 @@ test("streams.db may be deleted: it is rebuilt, with the same offsets, times and
 
 test("one process has a data directory at a time", async () => {
   const { engine, directory } = await opened();
-  await refusal(JsonlEngine.open(directory), "LOG_LOCKED");
+  await refusal(openStreams({ root: directory }), "LOG_LOCKED");
   await engine.close();
   await engine.close();
   await (await reopened(directory)).createStream(PATH);
@@ -251,7 +257,7 @@ async function opened(options = {}): Promise<{ engine: JsonlEngine; directory: s
 }
 
 async function reopened(directory: string, options = {}): Promise<JsonlEngine> {
-  const engine = await JsonlEngine.open(directory, options);
+  const engine = await openStreams({ root: directory, ...options });
   onTestFinished(() => engine.close());
   return engine;
 }

@@ -7,7 +7,13 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { expectTypeOf, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { type BadMessage, formatOffset, JsonlEngine, typedLog } from "../../src/streams.ts";
+import {
+  type BadMessage,
+  formatOffset,
+  type JsonlEngine,
+  openStreams,
+  typedLog,
+} from "../../src/streams.ts";
 import { bytesOf } from "../support/open-log.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -158,7 +164,7 @@ async function opened(
   contentType = "application/json",
   directory = tempDirectory(),
 ): Promise<JsonlEngine> {
-  const engine = await JsonlEngine.open(directory);
+  const engine = await openStreams({ root: directory });
   onTestFinished(() => engine.close());
   await engine.createStream(PATH, { contentType });
   return engine;

@@ -7,7 +7,8 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type ServeOptions, startServer } from "../../src/server.ts";
+import type { ServeOptions } from "../../src/server/serve.ts";
+import { startServer } from "../../src/server/start.ts";
 
 export interface Holding {
   readonly heapBytes: number;

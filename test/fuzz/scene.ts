@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServeOptions } from "../../src/server.ts";
+import type { ServeOptions } from "../../src/server/serve.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { treeAt } from "../support/tree.ts";

@@ -8,7 +8,7 @@ import type { NewEntry } from "../../src/model/entry.ts";
 import { continueResumed, RECORDED_ACTIONS_MAX, reportEntry } from "../../src/resume/continue.ts";
 import { LAST_USER_TEXT, UNCERTAIN_RESULT } from "../../src/resume/phrases.ts";
 import { continueSession, type RepairReport, resume } from "../../src/resume.ts";
-import { verifySession } from "../../src/signing.ts";
+import { verify } from "../../src/signing.ts";
 import type { Session } from "../../src/store/published.ts";
 import { refusal } from "../support/refusal.ts";
 import {
@@ -72,7 +72,7 @@ test.each(Object.entries(SHAPES))(
       [report?.session, report?.verdict, report?.counts],
       [id, "verified", resumed.report.actions.reduce(counted, {})],
     );
-    assert.equal((await verifySession(id, { root })).verdict, "verified");
+    assert.equal((await verify(id, { root })).verdict, "verified");
     const again = await resume(id, { ...FOR, root });
     assert.deepEqual(wordsOf(again).slice(-3), ["look first", "it ran", LAST_USER_TEXT]);
     assert.ok(again.report.actions.some(({ why }) => why === "resume_report"));
@@ -152,7 +152,7 @@ test.each(Object.entries(ALL_SHAPES))(
     await silent.session(id).append(said("in between"));
     await silent.close();
     const grown = readFileSync(path);
-    const { signed_through: through, verdict } = await verifySession(id, { root });
+    const { signed_through: through, verdict } = await verify(id, { root });
     truncateSync(path, before.length);
 
     // The line comes once the log was hashed, and before it is opened to append.
@@ -166,7 +166,7 @@ test.each(Object.entries(ALL_SHAPES))(
     await store.close();
     assert.equal(disk.made("close", basename(path)).length, 2);
     assert.ok(readFileSync(path).equals(grown));
-    const after = await verifySession(id, { root });
+    const after = await verify(id, { root });
     assert.deepEqual([after.signed_through, after.verdict], [through, verdict]);
   },
 );
@@ -244,7 +244,7 @@ test.each(Object.entries(SHAPES))(
     assert.deepEqual(asked.slice(0, 4), words);
     assert.ok(!asked.includes("turn 3: done"));
     const before = readFileSync(path);
-    const { signed_through: through, log } = await verifySession(id, { root });
+    const { signed_through: through, log } = await verify(id, { root });
 
     const store = await user.store({ ...shape, root });
     const forkId = shape.dialect === "homeagent" ? "kitchen/fork" : "hello-1739012999";
@@ -268,7 +268,7 @@ test.each(Object.entries(SHAPES))(
       line: through?.line,
       at: resumed.report.head?.at,
     });
-    assert.equal((await verifySession(forkId, { root })).verdict, "verified");
+    assert.equal((await verify(forkId, { root })).verdict, "verified");
     const forked = await resume(forkId, { ...FOR, root });
     assert.deepEqual(wordsOf(forked), [...asked, "otherwise"]);
     if (shape.dialect !== "rye") return;
@@ -308,7 +308,7 @@ test("unsigned lines are not copied into a fork, where they would be signed", as
   const honest = await resume(id, { ...options, upTo: 1 });
   await continueSession(store, honest, { id: "kitchen/fork" });
   await store.close();
-  assert.equal((await verifySession("kitchen/fork", { root })).verdict, "verified");
+  assert.equal((await verify("kitchen/fork", { root })).verdict, "verified");
 });
 
 test("a report in the log has a limit, and counts the rest", () => {

@@ -13,7 +13,7 @@ import { continueSession, type Resumed, resume } from "../../src/resume.ts";
 import { readVerifiedThreadMeta } from "../../src/rye.ts";
 import { loadSigner } from "../../src/signing/keys/keys.ts";
 import { addTrust } from "../../src/signing/trust/trust.ts";
-import { verifySession } from "../../src/signing.ts";
+import { verify } from "../../src/signing.ts";
 import type { Session } from "../../src/store/published.ts";
 import { Store } from "../../src/store/store.ts";
 import { errno } from "../support/refusal.ts";
@@ -64,12 +64,12 @@ test.each(shapes)(
   "the genesis of a fork names the parent's signed head and the fork's offset (%s)",
   async (_name, shape) => {
     const { user, root, id, resumed } = await parentOf(shape);
-    const parent = await verifySession(id, { root });
+    const parent = await verify(id, { root });
     const store = await user.store({ ...shape, root });
     const { session } = await continueSession(store, resumed, { id: forkId(shape) });
     await store.close();
 
-    const fork = await verifySession(session.id, { root });
+    const fork = await verify(session.id, { root });
     const { log, signed_through: through } = parent;
     const at = resumed.report.head?.at;
     assert.deepEqual([parent.verdict, parent.from], ["verified", null]);
@@ -89,14 +89,14 @@ test.each(Object.entries(ALL_SHAPES))(
     const user = new SigningUser();
     const { target } = await user.writeTurns(shape, 3);
     const { root, id } = target;
-    const before = await verifySession(id, { root });
+    const before = await verify(id, { root });
     const resumed = await resume(id, { ...FOR, root, upTo: 2 });
     const store = await user.store({ ...shape, root });
     const { session, notLinked } = await continueSession(store, resumed);
     await store.close();
     assert.deepEqual([notLinked, user.warnings], [null, []]);
-    const fork = await verifySession(session.id, { root });
-    const parent = await verifySession(id, { root });
+    const fork = await verify(session.id, { root });
+    const parent = await verify(id, { root });
     assert.equal(parent.verdict, "verified", JSON.stringify(parent.findings));
     const seq = (before.signed_through?.seq ?? 0) + 1;
     assert.deepEqual(parent.links, [{ seq, id: session.id, log: fork.log }]);
@@ -125,8 +125,8 @@ test("a parent that is locked, or not signed by the user's own key, is not linke
   const forked = await continueSession(theirs, again, { id: "fork-2" });
   await theirs.close();
   assert.equal(forked.notLinked, "it is not signed by your own key");
-  assert.equal((await verifySession(forked.session.id, { root })).verdict, "verified");
-  assert.deepEqual((await verifySession(id, { root })).links, []);
+  assert.equal((await verify(forked.session.id, { root })).verdict, "verified");
+  assert.deepEqual((await verify(id, { root })).links, []);
 });
 
 test.each(shapes)(
@@ -149,11 +149,11 @@ test.each(shapes)(
     ];
     for (const from of forged) {
       writeFileSync(path, honest.replace(said, `"from":${JSON.stringify(from)}`));
-      const { verdict, findings, from: told } = await verifySession(session.id, { root });
+      const { verdict, findings, from: told } = await verify(session.id, { root });
       assert.deepEqual([verdict, findings[0]?.code, told], ["tampered", "SIGNATURE_FALSE", null]);
     }
     writeFileSync(path, honest);
-    assert.equal((await verifySession(session.id, { root })).verdict, "verified");
+    assert.equal((await verify(session.id, { root })).verdict, "verified");
   },
 );
 
@@ -171,7 +171,7 @@ test("a fork of an unsigned session names no head", async () => {
   const store = await user.store({ ...shape, root });
   const { session } = await continueSession(store, resumed, { id: forkId(shape) });
   await store.close();
-  const { verdict, from } = await verifySession(session.id, { root });
+  const { verdict, from } = await verify(session.id, { root });
   assert.deepEqual([verdict, from], ["verified", null]);
 });
 
@@ -215,7 +215,7 @@ test.each(shapes)(
         // No call failed, or one that only a checkpoint needed: the next checkpoint covers the
         // same.
         isOver = calls <= fault;
-        assert.equal((await verifySession(id, { root })).verdict, "verified", `fault ${fault}`);
+        assert.equal((await verify(id, { root })).verdict, "verified", `fault ${fault}`);
         continue;
       }
       refused++;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runConformanceTests } from "@durable-streams/server-conformance-tests";
 import { afterAll, beforeAll } from "vitest";
-import { type RunningServer, startServer } from "../../src/server.ts";
+import { openServer, type RunningServer } from "../../src/server.ts";
 
 const suite = { baseUrl: "", longPollTimeoutMs: 500, subscriptions: true };
 const dataDirectory = mkdtempSync(join(tmpdir(), "verbatim-conformance-"));
@@ -13,8 +13,8 @@ let server: RunningServer;
 
 beforeAll(async () => {
   const { longPollTimeoutMs } = suite;
-  server = await startServer({
-    dataDirectory,
+  server = await openServer({
+    root: dataDirectory,
     port: 0,
     longPollTimeoutMs,
     allowLocalWebhooks: true,

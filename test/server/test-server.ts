@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { onTestFinished } from "vitest";
-import { type RunningServer, type ServeOptions, startServer } from "../../src/server.ts";
+import type { RunningServer, ServeOptions } from "../../src/server/serve.ts";
+import { startServer } from "../../src/server/start.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 export interface TestServer {

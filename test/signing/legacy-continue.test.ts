@@ -10,7 +10,7 @@ import { resumeSession } from "../../src/resume/resume.ts";
 import { Shown, unsignedIn } from "../../src/signing/judging/shown.ts";
 import { loadSigner } from "../../src/signing/keys/keys.ts";
 import { addTrust } from "../../src/signing/trust/trust.ts";
-import { openVerified, TranscriptSigner, verifySession } from "../../src/signing.ts";
+import { openVerified, TranscriptSigner, verify } from "../../src/signing.ts";
 import { vouchForSession } from "../../src/verifying/vouching.ts";
 import { refusal } from "../support/refusal.ts";
 import { SigningUser } from "../support/signing-user.ts";
@@ -38,7 +38,7 @@ class Original {
   }
 
   verify(given: { profile?: "rye" } = {}) {
-    return verifySession(ID, { root: this.root, ...given });
+    return verify(ID, { root: this.root, ...given });
   }
 
   /** The payload of its first checkpoint of this format. */

@@ -8,7 +8,7 @@ import { nodeHost } from "../../src/base/node-host.ts";
 import { linkSession } from "../../src/resume/fork/link.ts";
 import { loadSigner, rotateKey } from "../../src/signing/keys/keys.ts";
 import { addTrust, type Grant, revokeTrust } from "../../src/signing/trust/trust.ts";
-import { verifySession } from "../../src/signing.ts";
+import { verify } from "../../src/signing.ts";
 import { memoryHost } from "../support/memory-files.ts";
 import { JSON_STREAM, message, RAW_STREAM, SignedStreams } from "../support/signed-streams.ts";
 import {
@@ -102,13 +102,13 @@ test("the thread.json of a rotated thread is judged by what the old key is trust
   const grants: Partial<Grant>[] = [{}, { purposes: ["transcript", "thread"] }];
   for (const grant of grants) {
     await reader(publicKeys.slice(0, 1), grant); // Theirs is the environment from here on.
-    const { verdict, findings } = await verifySession(id, { root });
+    const { verdict, findings } = await verify(id, { root });
     assert.equal(verdict, "verified", JSON.stringify(findings));
     const codes = findings.map(({ code }) => code);
     assert.deepEqual(codes, grant.purposes ? [] : ["META_UNTRUSTED"]);
   }
   await reader([]);
-  assert.equal((await verifySession(id, { root })).verdict, "untrusted");
+  assert.equal((await verify(id, { root })).verdict, "untrusted");
   assert.deepEqual(writer.warnings, []);
 });
 

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
-import { TranscriptSigner, verifySession } from "../../src/signing.ts";
+import { TranscriptSigner, verify } from "../../src/signing.ts";
 import { refusal } from "../support/refusal.ts";
 import {
   ALL_SHAPES,
@@ -45,7 +45,7 @@ test.each(Object.entries(SHAPES))(
     const turns = payloads.filter(({ kind }) => kind === "turn").map(({ turn }) => turn);
     assert.equal(payloads[0].kind, "genesis", "it covers the first entry, which goes alone");
     assert.deepEqual(turns, [1, 2, 3]);
-    assert.equal((await verifySession(id, { root: store.root })).verdict, "verified");
+    assert.equal((await verify(id, { root: store.root })).verdict, "verified");
   },
 );
 
@@ -55,7 +55,7 @@ test("a spilled file that is altered or gone makes its session tampered, signed 
   const written = await user.write({ dialect: "entire" }, [said("short"), said(long)]);
   const { root, id } = written.target;
   const verdict = async () => {
-    const { verdict, findings } = await verifySession(id, { root });
+    const { verdict, findings } = await verify(id, { root });
     return [verdict, ...findings.filter((each) => each.verdict).map(({ code }) => code)];
   };
   assert.deepEqual(await verdict(), ["verified"]);
@@ -97,7 +97,7 @@ test("a session whose spilled file was altered is not signed on", async () => {
 
   writeFileSync(spill, honest);
   await goOn();
-  assert.equal((await verifySession(target.id, { root: target.root })).verdict, "verified");
+  assert.equal((await verify(target.id, { root: target.root })).verdict, "verified");
 });
 
 test.each(Object.entries(SHAPES))(

@@ -8,7 +8,7 @@ import { nodeHost } from "../../src/base/node-host.ts";
 import { readVerifiedThreadMeta, ThreadTelemetry, writeThreadMeta } from "../../src/rye.ts";
 import { loadSigner } from "../../src/signing/keys/keys.ts";
 import { addTrust } from "../../src/signing/trust/trust.ts";
-import { openVerified, signJson, TranscriptSigner, verifySession } from "../../src/signing.ts";
+import { openVerified, signJson, TranscriptSigner, verify } from "../../src/signing.ts";
 import { refusal } from "../support/refusal.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -48,7 +48,7 @@ class Project {
 
   /** The verdict, and what is said of thread.json. */
   async judged(): Promise<string> {
-    const { verdict, findings } = await verifySession(ID, { root: this.root });
+    const { verdict, findings } = await verify(ID, { root: this.root });
     const codes = findings.map(({ code }) => code).filter((code) => code.startsWith("META_"));
     return [verdict, ...codes].join(" ");
   }

@@ -47,7 +47,7 @@ export const handoff: CliCommand = {
         ...(dialect === undefined ? {} : { dialect }),
         ...(output === undefined ? {} : { output }),
         ...(summary === undefined ? {} : { summary }),
-        requiresPin: options.requirePin === true,
+        requirePin: options.requirePin === true,
         ...(options.profile === LEGACY_PROFILE ? { profile: options.profile } : {}),
       }),
     );

@@ -102,7 +102,7 @@ async function resumeOrVerdict(
       ...(upTo === undefined ? {} : { upTo }),
       ...(prompt === undefined ? {} : { prompt }),
       allowUnsigned: options.allowUnsigned === true,
-      requiresPin: options.requirePin === true,
+      requirePin: options.requirePin === true,
       ...(options.profile === LEGACY_PROFILE ? { profile: options.profile } : {}),
       snapshot: options.snapshot === true,
     }),

@@ -49,7 +49,7 @@ export const unpack: CliCommand = {
         ...(id === undefined ? {} : { id }),
         ...(agent === undefined ? {} : { agent }),
         sign: options.sign !== false,
-        requiresPin: options.requirePin === true,
+        requirePin: options.requirePin === true,
         onWarning: (warning) => io.err(`warning: ${warning}`),
       }),
     );

@@ -41,6 +41,6 @@ export async function streamJudging(run: Run): Promise<StreamJudging> {
 /** The same, from loaded trust. */
 export async function streamJudgingOf(user: UserTrust, { options }: Run): Promise<StreamJudging> {
   const { streamJudgingBy } = await import("../../verifying/data-directories.ts");
-  const flags = { isDeep: options.deep === true, requiresPin: options.requirePin === true };
+  const flags = { isDeep: options.deep === true, requirePin: options.requirePin === true };
   return streamJudgingBy(user, flags);
 }

@@ -117,7 +117,7 @@ async function openVerifier({ options, io }: Run) {
   return SessionVerifier.open(nodeHost, {
     where: whereOf(options),
     isDeep: options.deep === true,
-    requiresPin: options.requirePin === true,
+    requirePin: options.requirePin === true,
     isLegacyProfile: options.profile === LEGACY_PROFILE,
     against: textOption("--against", options.against) ?? null,
     pins: options.pin === true,

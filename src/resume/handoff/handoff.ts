@@ -64,7 +64,7 @@ export interface HandoffOptions {
   /** A text for the person who continues; it is marked as derived, and proves nothing. */
   readonly summary?: string;
   /** Refuse a session without a pinned head. Default: false. */
-  readonly requiresPin?: boolean;
+  readonly requirePin?: boolean;
   /** Read checkpoints of the Python original, too, by keys that the user allowed that format. */
   readonly profile?: LegacyProfile;
 }
@@ -89,8 +89,8 @@ export async function handoffSession(
   const found = await refuseWhenBusy(host, askedFor(named, options), "");
   const target = targetOf(found);
   const judging = await UserJudging.load(host, { onWarning: () => {} });
-  const { requiresPin = false } = options;
-  const judge: BundleJudge = { host, judging, rootFor: () => target.root, requiresPin };
+  const { requirePin = false } = options;
+  const judge: BundleJudge = { host, judging, rootFor: () => target.root, requirePin };
   const path = resolve(options.output ?? `${target.id.replaceAll("/", "__")}.vbx`);
   const { signedFile } = (await dialectNamed(target.dialect).files?.()) ?? {};
   const meta = (await signedFile?.read(host, target)) ?? null;
@@ -122,7 +122,7 @@ function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
 
 async function openStrictly(
   target: StoredTarget,
-  { host, judging, requiresPin = false }: BundleJudge,
+  { host, judging, requirePin = false }: BundleJudge,
   meta: SignedFile | null,
   isLegacyProfile: boolean,
 ) {
@@ -131,7 +131,7 @@ async function openStrictly(
   // A signed file that does not verify is left out (#addMeta) and does not count against the log.
   const files = await dialectNamed(target.dialect).files?.();
   const filesProof = files?.signedFile ? null : (judged.filesProof ?? null);
-  const options = { ...judged, filesProof, requiresPin, onCheckpoint, isLegacyProfile };
+  const options = { ...judged, filesProof, requirePin, onCheckpoint, isLegacyProfile };
   try {
     return await openVerifiedLog(host, target, options);
   } catch (cause) {

@@ -56,7 +56,7 @@ export interface BundleJudge {
   readonly judging: UserJudging;
   /** The store that the session comes from or goes to; null when it becomes another session. */
   readonly rootFor: (manifest: SessionName) => string | null;
-  readonly requiresPin?: boolean;
+  readonly requirePin?: boolean;
 }
 
 /** Which session it is. */
@@ -108,7 +108,7 @@ export function bundledSession(
   bundle: OpenBundle,
   members: ReadonlyMap<string, Member>,
   { session: id, dialect }: SessionName,
-  { host: disk, judging, rootFor, requiresPin = false }: BundleJudge,
+  { host: disk, judging, rootFor, requirePin = false }: BundleJudge,
 ): BundledSession {
   const root = rootFor({ session: id, dialect });
   const { spilling, logPath } = dialectNamed(dialect);
@@ -120,7 +120,7 @@ export function bundledSession(
       crypto: nodeCrypto,
       keys: transcriptKeys(judging.trust, id),
       remembered: rememberedIn(judging.book, whose),
-      requiresPin,
+      requirePin,
       filesProof: spilling ? new SpillProof(host, target, spilling) : null,
     };
   };

@@ -49,7 +49,7 @@ export interface UnpackOptions {
   /** In another dialect: whether the new session is signed. Default: true. */
   readonly sign?: boolean;
   /** Refuse a session without a pinned head. Default: false. */
-  readonly requiresPin?: boolean;
+  readonly requirePin?: boolean;
   /** Called with problems that lose no data. Default: a process warning. */
   readonly onWarning?: (warning: string) => void;
 }
@@ -95,14 +95,14 @@ async function unpackOpen(
   options: UnpackOptions,
 ): Promise<Unpacked> {
   const judging = await UserJudging.load(host, { onWarning: () => {} });
-  const { requiresPin = false, dialect: asked } = options;
+  const { requirePin = false, dialect: asked } = options;
   const rootIn = (dialect: string) => {
     return resolve(options.root ?? dialectNamed(dialect).usersRoot?.() ?? ".");
   };
   const rootFor = ({ dialect }: SessionName) => {
     return asked === undefined || asked === dialect ? rootIn(dialect) : null;
   };
-  const judged = await judgeBundle(bundle, { host, judging, rootFor, requiresPin });
+  const judged = await judgeBundle(bundle, { host, judging, rootFor, requirePin });
   const { dialect: own, session: id } = judged.manifest;
   const dialect = asked ?? own;
   const root = rootIn(dialect);

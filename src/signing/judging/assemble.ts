@@ -136,7 +136,7 @@ function sum(counts: ReadonlyMap<string, number>): number {
 
 function pinFindingsOf(
   judge: Judge,
-  { remembered = NOTHING_REMEMBERED, requiresPin }: VerifyOptions,
+  { remembered = NOTHING_REMEMBERED, requirePin }: VerifyOptions,
 ): {
   readonly findings: Finding[];
   readonly freshness: Freshness;
@@ -161,7 +161,7 @@ function pinFindingsOf(
     const message = rollbackOf(rollback, pin, judge);
     findings.push(finding(rollback, "rollback", null, message));
   }
-  if (!pin && requiresPin) {
+  if (!pin && requirePin) {
     findings.push(finding("UNPINNED", "unpinned", null, "no head is remembered"));
   }
   findings.push(...linkFindings(remembered));

@@ -56,7 +56,7 @@ export interface OpenVerifiedOptions extends VerifyOptions {
   /** Accepts an unsigned tail too, marked as such; nothing else that strict refuses. */
   readonly isLenient?: boolean;
   /** Accepts a log without any signature, all lines marked as unsigned. */
-  readonly admitsUnsigned?: boolean;
+  readonly allowUnsigned?: boolean;
   /** Also returns a last line without its LF, as unsigned. */
   readonly takesUnterminated?: boolean;
 }
@@ -102,7 +102,7 @@ export async function openJudged(
   const isFit =
     report.verdict === "verified" ||
     (options.isLenient === true && report.verdict === "incomplete") ||
-    (options.admitsUnsigned === true && report.verdict === "unsigned");
+    (options.allowUnsigned === true && report.verdict === "unsigned");
   if (!isFit) throw notVerified(report);
   const judged = new JudgedBytes(log, pieces, report.path);
   const end = repairedEnd(await findTail(judged));

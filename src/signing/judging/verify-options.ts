@@ -41,7 +41,7 @@ export interface VerifyOptions {
   readonly remembered?: Remembered;
   /** Check every signature, segment and tree, whatever the size. */
   readonly isDeep?: boolean;
-  readonly requiresPin?: boolean;
+  readonly requirePin?: boolean;
   /** Read checkpoints of the Python original. */
   readonly isLegacyProfile?: boolean;
   readonly onProgress?: OnProgress;

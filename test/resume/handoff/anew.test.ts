@@ -14,7 +14,7 @@ import type { NewEntry } from "../../../src/model/entry.ts";
 import { LOG } from "../../../src/resume/handoff/member-names.ts";
 import { unpackBundle } from "../../../src/resume/handoff/unpack.ts";
 import { resume, type Unpacked } from "../../../src/resume.ts";
-import { verifySession } from "../../../src/signing.ts";
+import { verify } from "../../../src/signing.ts";
 import { mapEntry, mappingFacts } from "../../../src/store/mapping.ts";
 import { errno, refusal } from "../../support/refusal.ts";
 import { said, writtenBy } from "../../support/signing-user.ts";
@@ -53,7 +53,7 @@ test.each(WAYS)("from %s to %s: the conversation is there, and signed again", as
   }
   const { head, members } = manifest;
   const at = members.find(({ name }) => name === LOG)?.bytes;
-  const { from: named } = await verifySession(unpacked.session, { root });
+  const { from: named } = await verify(unpacked.session, { root });
   assert.deepEqual(named, { log: head.log, seq: head.seq, line: head.line, at });
   assert.ok(!log.includes(written.target.root), "no path of the other machine");
   assert.deepEqual(ben.warnings, []);

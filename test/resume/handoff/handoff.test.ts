@@ -253,13 +253,13 @@ test("a session that is there already is not touched, and its own dialect allows
   await refusal(ada.unpack(path, { root: tempDirectory(), id: "other/one" }), "BAD_ID");
 });
 
-test("with requiresPin, a session without a pinned head is refused", async () => {
+test("with requirePin, a session without a pinned head is refused", async () => {
   const [ada, ben] = [new HandingUser(), new HandingUser()];
   const written = await ada.writeTurns({ dialect: "entire" }, 1);
-  const { path } = await ada.handoff(written, { requiresPin: true });
+  const { path } = await ada.handoff(written, { requirePin: true });
   await ben.enter();
   await ben.trust(ada);
-  const { details } = await refusal(ben.unpack(path, { requiresPin: true }), "NOT_VERIFIED");
+  const { details } = await refusal(ben.unpack(path, { requirePin: true }), "NOT_VERIFIED");
   assert.equal(details.verdict, "unpinned");
 });
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "vitest";
 import type { DialectName } from "../../../src/dialects/all.ts";
-import { verifySession } from "../../../src/signing.ts";
+import { verify } from "../../../src/signing.ts";
 import { filesOf, turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { HandingUser, TALK } from "./handing.ts";
@@ -25,12 +25,12 @@ test.each(WAYS)(
       id: from === "homeagent" ? "kitchen/other" : "other-1739012640",
     });
     const untouched = filesOf(other);
-    const before = await verifySession(id, { root, dialect: from });
+    const before = await verify(id, { root, dialect: from });
     const { path, manifest } = await ada.handoff(written);
     const { session, verdict, notLinked } = await ada.unpack(path, { root, dialect: to });
     assert.deepEqual([verdict, notLinked], ["verified", null]);
-    const made = await verifySession(session, { root, dialect: to });
-    const origin = await verifySession(id, { root, dialect: from });
+    const made = await verify(session, { root, dialect: to });
+    const origin = await verify(id, { root, dialect: from });
     assert.equal(origin.verdict, "verified", JSON.stringify(origin.findings));
     assert.deepEqual(origin.links, [{ seq: manifest.head.seq + 1, id: session, log: made.log }]);
     assert.deepEqual([origin.log, origin.freshness], [before.log, "match"]);
@@ -52,7 +52,7 @@ test("another session of the same name in the root is not linked, and no byte of
   const { session, notLinked } = await ada.unpack(path, { root, dialect: "rye" });
   assert.equal(notLinked, "another log is in its place");
   assert.deepEqual(filesOf(namesake), before);
-  assert.equal((await verifySession(session, { root, dialect: "rye" })).verdict, "verified");
+  assert.equal((await verify(session, { root, dialect: "rye" })).verdict, "verified");
 });
 
 test("unpacked into another root, no session is linked, and the reason is given", async () => {

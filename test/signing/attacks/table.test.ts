@@ -24,7 +24,7 @@ async function verdictOn(kit: Kit, directory: string, row: Row) {
     ...(await kit.victim.judging(target, false)),
     remembered: { ...NOTHING_REMEMBERED, here: pin },
     isLegacyProfile: flags.profile === "rye",
-    requiresPin: flags.requirePin === true,
+    requirePin: flags.requirePin === true,
   });
   return { report, exit: exitCode(report.verdict, flags) };
 }

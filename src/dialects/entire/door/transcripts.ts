@@ -6,7 +6,13 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { checkKind, checkOptions, notByNew, type OptionKinds } from "../../../base/choice.ts";
+import {
+  checkKind,
+  checkOptions,
+  notByNew,
+  type OptionKinds,
+  rootIn,
+} from "../../../base/choice.ts";
 import { nodeHost } from "../../../base/node-host.ts";
 import type { Durability } from "../../../log/log-options.ts";
 import type { NewEntry } from "../../../model/entry.ts";
@@ -19,8 +25,10 @@ import { datedId } from "../../new-ids.ts";
 import { isBlock } from "../blocks.ts";
 
 export interface SessionTranscriptOptions {
-  /** The project directory: rows name it, and the transcript is below it. */
-  readonly cwd: string;
+  /** The project directory: rows name it, and the transcript is below it. Required. */
+  readonly root?: string;
+  /** The document's word for `root`. */
+  readonly cwd?: string;
   /** The model of messages that name none. */
   readonly model: string;
   /** Version of the recording program. Default: this package's. */
@@ -37,6 +45,7 @@ export interface SessionTranscriptOptions {
 }
 
 const OPTIONS: OptionKinds<SessionTranscriptOptions> = {
+  root: "text",
   cwd: "text",
   model: "text",
   version: "text",
@@ -85,7 +94,7 @@ export class SessionTranscript {
 
   private constructor(store: Store, sessionId: string) {
     if (!(store instanceof Store)) {
-      throw notByNew("SessionTranscript", "await SessionTranscript.open({ cwd, model })");
+      throw notByNew("SessionTranscript", "await SessionTranscript.open({ root, model })");
     }
     this.sessionId = sessionId;
     this.#store = store;
@@ -94,12 +103,12 @@ export class SessionTranscript {
 
   static async open(options: SessionTranscriptOptions): Promise<SessionTranscript> {
     checkOptions("SessionTranscript.open", options, OPTIONS);
-    checkKind("cwd", options.cwd, "text");
+    const root = rootIn("SessionTranscript.open", options, "cwd");
     checkKind("model", options.model, "text");
-    const { cwd, model, version, durability, sign, onWarning } = options;
+    const { model, version, durability, sign, onWarning } = options;
     const store = new Store(nodeHost, {
       dialect: "entire",
-      root: cwd,
+      root,
       model,
       ...(version === undefined ? {} : { version }),
       ...(durability === undefined ? {} : { durability }),

@@ -11,6 +11,7 @@ import {
   checkOptions,
   notByNew,
   type OptionKinds,
+  rootIn,
 } from "../../../base/choice.ts";
 import { VerbatimError } from "../../../base/errors.ts";
 import { nodeHost } from "../../../base/node-host.ts";
@@ -22,7 +23,10 @@ import type { SignOption } from "../../../store/store-signing.ts";
 import type { Envelope } from "../dialect.ts";
 
 export interface ThreadOptions {
-  readonly projectPath: string;
+  /** The project directory. Required. */
+  readonly root?: string;
+  /** The document's word for `root`. */
+  readonly projectPath?: string;
   readonly directive: string;
   /** Default: a new `{directive}-{epoch_seconds}`, waiting for a free second. */
   readonly threadId?: string;
@@ -41,6 +45,7 @@ export interface ThreadOptions {
 }
 
 const OPTIONS: OptionKinds<ThreadOptions> = {
+  root: "text",
   projectPath: "text",
   directive: "text",
   threadId: "string",
@@ -95,12 +100,12 @@ export class Thread {
   /** Claims the thread's id and writes `thread_start`. */
   static async start(options: ThreadOptions): Promise<Thread> {
     checkOptions("Thread.start", options, OPTIONS);
-    checkKind("projectPath", options.projectPath, "text");
+    const root = rootIn("Thread.start", options, "projectPath");
     checkKind("directive", options.directive, "text");
-    const { projectPath, directive, threadId, durability, envelope, markdown, sign } = options;
+    const { directive, threadId, durability, envelope, markdown, sign } = options;
     const store = new Store(nodeHost, {
       dialect: "rye",
-      root: projectPath,
+      root,
       agent: directive,
       ...defined({ durability, envelope, markdown, sign }),
     });

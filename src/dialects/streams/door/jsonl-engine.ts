@@ -42,7 +42,9 @@ type StoreChoices = Pick<
   "openFilesMax" | "writeBackBytes" | "writeBackMs" | "keepDeletedMs" | "now" | "onRebuild"
 >;
 
-export interface JsonlEngineOptions extends StoreChoices {
+export interface StreamsOptions extends StoreChoices {
+  /** The data directory. */
+  readonly root: string;
   /**
    * Signs every stream that is appended to, some time after the append and at the latest when the
    * engine closes. Creates the user's key if there is none. Default: false.
@@ -52,7 +54,8 @@ export interface JsonlEngineOptions extends StoreChoices {
   readonly onWarning?: (warning: string) => void;
 }
 
-const OPTIONS: OptionKinds<JsonlEngineOptions> = {
+const OPTIONS: OptionKinds<StreamsOptions> = {
+  root: "text",
   openFilesMax: "count",
   writeBackBytes: "count",
   writeBackMs: "count",
@@ -96,23 +99,24 @@ function checkLifetime(lifetime: Lifetime): void {
   }
 }
 
+/** The engine of the JSONL-logger document. Opened by `openStreams`. */
 export class JsonlEngine {
   readonly #store: LocalStore;
 
   private constructor(store: LocalStore) {
     if (!(store instanceof LocalStore)) {
-      throw notByNew("JsonlEngine", "await JsonlEngine.open(directory)");
+      throw notByNew("JsonlEngine", "await openStreams({ root })");
     }
     this.#store = store;
   }
 
-  /** Opens the streams below a directory, and creates it if missing. One process at a time. */
-  static async open(dataDirectory: string, options: JsonlEngineOptions = {}): Promise<JsonlEngine> {
-    checkKind("dataDirectory", dataDirectory, "text");
-    checkOptions("JsonlEngine.open", options, OPTIONS);
-    const { sign = false, onWarning = processWarning, ...choices } = options;
+  /** @internal Use `openStreams`. */
+  static async open(options: StreamsOptions): Promise<JsonlEngine> {
+    checkOptions("openStreams", options, OPTIONS);
+    checkKind("root", options.root, "text");
+    const { root, sign = false, onWarning = processWarning, ...choices } = options;
     const signing = sign ? await loadSigning(onWarning) : undefined;
-    return new JsonlEngine(await openLocalStore({ ...choices, dataDirectory, signing }));
+    return new JsonlEngine(await openLocalStore({ ...choices, dataDirectory: root, signing }));
   }
 
   /** Creates a stream; an existing one with the same options is left as it is. */

@@ -127,7 +127,7 @@ export function typedLog(
 
 function checkArguments(engine: unknown, streamPath: unknown, schema: unknown): void {
   if (!(engine instanceof JsonlEngine)) {
-    throw badArgument("typedLog", "takes an engine first: one that JsonlEngine.open gave");
+    throw badArgument("typedLog", "takes an engine first: one that openStreams gave");
   }
   checkKind("streamPath", streamPath, "text");
   const { "~standard": standard } = (schema ?? {}) as Partial<StandardSchemaV1>;
