@@ -73,6 +73,6 @@ for (const dialect of ["homeagent", "entire"]) {
 
 // Any JSON object can be signed too.
 const signed = await signJson({ step: 3, state: "done" });
-console.log("object:", await verifyJson(signed));
-console.log("altered object:", (await inspectJson({ ...signed, step: 4 })).reason);
+console.log("object:", verifyJson(signed));
+console.log("altered object:", inspectJson({ ...signed, step: 4 }).reason);
 console.log(`kept in ${project}`);

@@ -56,7 +56,7 @@ await main(async () => {
  * @param {string} folder
  */
 async function takeAll(home, folder) {
-  const { startServer } = await import("../src/server/start.ts");
+  const { startServer } = await import("../src/server/serve.ts");
   const { VerbatimClient } = await import("../src/client.ts");
   const { Demo } = await import("../src/demo/demo.ts");
   const { nodeHost } = await import("../src/base/node-host.ts");

@@ -2,9 +2,9 @@
 
 import { badOption, checkKind, checkOptions, type OptionKind } from "./base/choice.ts";
 import type { RunningServer, ServeOptions } from "./server/serve.ts";
+import { startServer } from "./server/serve.ts";
 import type { RootChoice } from "./server/sessions/roots.ts";
 import { SERVER_SETTINGS } from "./server/settings.ts";
-import { startServer } from "./server/start.ts";
 
 type Kinds = Readonly<Record<string, OptionKind>>;
 

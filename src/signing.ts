@@ -172,26 +172,26 @@ export type SignedJson = string | Uint8Array | Readonly<Record<string, unknown>>
 
 /**
  * Whether a JSON object is unchanged since it was signed, by a key that the user trusts for it
- * (purpose `thread`). Pass a file's text unparsed: parsing turns Python's 1.0 into 1. Never throws;
- * `inspectJson` returns the reason.
+ * (purpose `thread`). Not a promise, which an `if` would take for true. Pass a file's text unparsed:
+ * parsing turns Python's 1.0 into 1. Never throws; `inspectJson` returns the reason.
  *
  * @example
  * const text = readFileSync("graph.json", "utf8");
- * if (!(await verifyJson(text))) throw new Error("graph.json is not as it was signed");
+ * if (!verifyJson(text)) throw new Error("graph.json is not as it was signed");
  */
-export async function verifyJson(value: SignedJson): Promise<boolean> {
-  return (await inspectJsonObject(value)).valid;
+export function verifyJson(value: SignedJson): boolean {
+  return inspectJsonObject(value).valid;
 }
 
 /**
- * Like `verifyJson`, with the reason. Resolves to an object, which is always truthy in an `if`:
- * check `valid`. Never throws.
+ * Like `verifyJson`, with the reason. An object is always true in an `if`: check `valid`. Never
+ * throws.
  *
  * @example
- * const { valid, reason } = await inspectJson(readFileSync("graph.json", "utf8"));
+ * const { valid, reason } = inspectJson(readFileSync("graph.json", "utf8"));
  * if (!valid) throw new Error(`graph.json: ${reason}`);
  */
-export function inspectJson(value: SignedJson): Promise<JsonIntegrity> {
+export function inspectJson(value: SignedJson): JsonIntegrity {
   return inspectJsonObject(value);
 }
 

@@ -1,9 +1,17 @@
 /** Client: a server's sessions and streams, using only `fetch`. */
 
+import { checkOptions, type OptionKinds } from "../base/choice.ts";
 import { type ClientOptions, Requester } from "./request.ts";
 import type { UsageOptions, UsageReport } from "./search-shapes.ts";
 import { SessionsClient } from "./sessions.ts";
 import { StreamsClient } from "./streams.ts";
+
+const USAGE_OPTIONS: OptionKinds<UsageOptions> = {
+  since: "text",
+  until: "text",
+  dialect: "text",
+  signal: "object",
+};
 
 export class VerbatimClient {
   readonly sessions: SessionsClient;
@@ -28,7 +36,9 @@ export class VerbatimClient {
   }
 
   /** Usage of all sessions: by day, model and agent, and by tool. */
-  usage({ signal, ...options }: UsageOptions = {}): Promise<UsageReport> {
+  async usage(given: UsageOptions = {}): Promise<UsageReport> {
+    checkOptions("usage", given, USAGE_OPTIONS);
+    const { signal, ...options } = given;
     return this.#requester.json("/v1/usage", { query: { ...options }, ...(signal && { signal }) });
   }
 }

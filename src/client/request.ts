@@ -5,6 +5,7 @@
  *   an unreachable server the error of `fetch` is thrown.
  */
 
+import { checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 
 export interface ClientOptions {
@@ -15,6 +16,8 @@ export interface ClientOptions {
   /** Default: the global one. */
   readonly fetch?: typeof globalThis.fetch;
 }
+
+const OPTIONS: OptionKinds<ClientOptions> = { url: "text", token: "text", fetch: "function" };
 
 export type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -28,7 +31,10 @@ export class Requester {
   readonly #token: string | undefined;
   readonly #fetch: typeof globalThis.fetch;
 
-  constructor({ url, token, fetch = globalThis.fetch }: ClientOptions) {
+  constructor(options: ClientOptions) {
+    checkOptions("VerbatimClient", options, OPTIONS);
+    const { url, token, fetch = globalThis.fetch } = options;
+    checkKind("url", url, "text");
     this.#url = url.replace(/\/+$/, "");
     this.#token = token;
     this.#fetch = (...asked) => fetch(...asked); // Browsers refuse to call it as a method.

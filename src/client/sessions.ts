@@ -1,5 +1,6 @@
 /** Sessions: the sessions API of a server, call by call. docs/api.md describes it. */
 
+import { checkKind, checkOptions, checkWhole, type OptionKinds } from "../base/choice.ts";
 import { type FollowOptions, followEvents, type SessionEvent } from "./follow.ts";
 import { numberIn, type Requester } from "./request.ts";
 import type { SearchOptions, SearchPage } from "./search-shapes.ts";
@@ -52,6 +53,41 @@ export interface MarkdownChoices {
   readonly metadata?: boolean;
 }
 
+const FILTER: OptionKinds<SessionFilter> = {
+  dialect: "text",
+  status: "text",
+  since: "text",
+  until: "text",
+  title: "string",
+};
+const LIST: OptionKinds<SessionListOptions> = { ...FILTER, limit: "count", cursor: "text" };
+const ENTRIES: OptionKinds<EntryRange> = {
+  from: "count",
+  before: "count",
+  around: "count",
+  limit: "count",
+  native: "boolean",
+};
+const BYTES: OptionKinds<ByteRange> = { from: "count", to: "count" };
+const MARKDOWN: OptionKinds<MarkdownChoices> = {
+  thinking: "boolean",
+  tools: "boolean",
+  metadata: "boolean",
+};
+const SEARCHED: OptionKinds<SearchOptions> = {
+  limit: "count",
+  cursor: "text",
+  session: "text",
+  typing: "boolean",
+  signal: "object",
+};
+const FOLLOWED: OptionKinds<FollowOptions> = {
+  from: "any",
+  native: "boolean",
+  signal: "object",
+  onConnection: "function",
+};
+
 const ROOT = "/v1/sessions";
 const SEARCH = "/v1/search";
 
@@ -64,12 +100,14 @@ export class SessionsClient {
   }
 
   /** One page, the last changed first. */
-  list(options: SessionListOptions = {}): Promise<SessionPage> {
+  async list(options: SessionListOptions = {}): Promise<SessionPage> {
+    checkOptions("list", options, LIST);
     return this.#requester.json(ROOT, { query: { ...options } });
   }
 
   /** All of them, page by page. */
   async *all(filter: SessionFilter = {}): AsyncGenerator<SessionItem> {
+    checkOptions("all", filter, FILTER);
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page: SessionPage = await this.list({ ...filter, ...(cursor ? { cursor } : {}) });
       yield* page.sessions;
@@ -81,12 +119,15 @@ export class SessionsClient {
    * Entries that have all of the words, the latest first: `timeout "port 80" -test role:tool`. The
    * syntax is docs/api.md's; a wrong one is refused with the code SEARCH_QUERY.
    */
-  search(query: string, { signal, ...options }: SearchOptions = {}): Promise<SearchPage> {
+  async search(query: string, given: SearchOptions = {}): Promise<SearchPage> {
+    checkKind("query", query, "string");
+    checkOptions("search", given, SEARCHED);
+    const { signal, ...options } = given;
     const asking = { query: { q: query, ...options }, ...(signal && { signal }) };
     return this.#requester.json(SEARCH, asking);
   }
 
-  get(id: string): Promise<SessionHead> {
+  async get(id: string): Promise<SessionHead> {
     return this.#requester.json(pathOf(id));
   }
 
@@ -101,7 +142,8 @@ export class SessionsClient {
     return `${id.slice(0, id.indexOf("."))}.${name}`;
   }
 
-  entries(id: string, range: EntryRange = {}): Promise<EntryPage> {
+  async entries(id: string, range: EntryRange = {}): Promise<EntryPage> {
+    checkOptions("entries", range, ENTRIES);
     return this.#requester.json(pathOf(id, "entries"), { query: { ...range } });
   }
 
@@ -114,11 +156,14 @@ export class SessionsClient {
    * }
    */
   follow(id: string, options: FollowOptions = {}): AsyncGenerator<SessionEvent> {
+    checkOptions("follow", options, FOLLOWED);
+    if (options.from !== undefined && options.from !== "end") checkWhole("from", options.from);
     return followEvents(this.#requester, pathOf(id, "events"), options);
   }
 
   /** The log's own bytes; as many of the range as fit one response. */
   async bytes(id: string, range: ByteRange = {}): Promise<SessionBytes> {
+    checkOptions("bytes", range, BYTES);
     const response = await this.#requester.send(pathOf(id, "bytes"), { query: { ...range } });
     return {
       bytes: new Uint8Array(await response.arrayBuffer()),
@@ -129,26 +174,29 @@ export class SessionsClient {
   }
 
   /** The checkpoints that cover a range, to verify them yourself. */
-  checkpoints(id: string, range: ByteRange = {}): Promise<CheckpointPage> {
+  async checkpoints(id: string, range: ByteRange = {}): Promise<CheckpointPage> {
+    checkOptions("checkpoints", range, BYTES);
     return this.#requester.json(pathOf(id, "checkpoints"), { query: { ...range } });
   }
 
   async markdown(id: string, choices: MarkdownChoices = {}): Promise<string> {
+    checkOptions("markdown", choices, MARKDOWN);
     const response = await this.#requester.send(pathOf(id, "markdown"), { query: { ...choices } });
     return response.text();
   }
 
   /** The server's verdict, by the trust of the server's user. */
-  verify(id: string): Promise<SessionVerdict> {
+  async verify(id: string): Promise<SessionVerdict> {
     return this.#requester.json(pathOf(id, "verify"));
   }
 
-  usage(id: string): Promise<SessionUsage> {
+  async usage(id: string): Promise<SessionUsage> {
     return this.#requester.json(pathOf(id, "usage"));
   }
 }
 
 function pathOf(id: string, part?: string): string {
+  checkKind("id", id, "text");
   const session = `${ROOT}/${encodeURIComponent(id)}`;
   return part === undefined ? session : `${session}/${part}`;
 }

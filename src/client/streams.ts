@@ -5,6 +5,7 @@
  * An append without a response may have been written or not: it is never sent again from here.
  */
 
+import { badArgument, checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import { badStreamPath, VerbatimError } from "../base/errors.ts";
 import type { Requester } from "./request.ts";
 
@@ -26,6 +27,7 @@ export interface LiveOptions {
   readonly signal?: AbortSignal;
 }
 
+const LIVE: OptionKinds<LiveOptions> = { offset: "text", signal: "object" };
 const ROOT = "/v1/stream";
 const START = "-1";
 const JSON_TYPE = "application/json";
@@ -42,6 +44,7 @@ export class StreamsClient {
    * Creates a stream, or accepts an existing one with the same settings. Default: of JSON messages.
    */
   async create(path: string, contentType: string = JSON_TYPE): Promise<void> {
+    checkKind("contentType", contentType, "text");
     await this.#send(path, { method: "PUT", headers: { "Content-Type": contentType } });
   }
 
@@ -58,8 +61,11 @@ export class StreamsClient {
   async appendAll(
     path: string,
     messages: readonly unknown[],
-    { closes = false }: { readonly closes?: boolean } = {},
+    options: { readonly closes?: boolean } = {},
   ): Promise<boolean> {
+    if (!Array.isArray(messages)) throw badArgument("appendAll", "takes its messages as a list");
+    checkOptions("appendAll", options, { closes: "boolean" });
+    const { closes = false } = options;
     const body = messages.length === 0 ? {} : { body: JSON.stringify(messages) };
     const headers = {
       ...(messages.length === 0 ? {} : { "Content-Type": JSON_TYPE }),
@@ -80,6 +86,7 @@ export class StreamsClient {
     body: string | Uint8Array<ArrayBuffer>,
     contentType: string,
   ): Promise<string> {
+    checkKind("contentType", contentType, "text");
     const headers = { "Content-Type": contentType };
     const response = await this.#send(path, { method: "POST", headers, body });
     return nextOf(response);
@@ -87,6 +94,7 @@ export class StreamsClient {
 
   /** One chunk from an offset on. */
   async read(path: string, offset: string = START): Promise<StreamChunk> {
+    checkKind("offset", offset, "text");
     return chunkOf(await this.#send(path, { query: { offset } }));
   }
 
@@ -101,6 +109,7 @@ export class StreamsClient {
 
   /** Existing chunks and then new ones, until the stream is closed. */
   async *live(path: string, options: LiveOptions = {}): AsyncGenerator<StreamChunk> {
+    checkOptions("live", options, LIVE);
     const { signal = new AbortController().signal } = options;
     let offset = options.offset ?? START;
     let cursor: string | undefined;
@@ -130,6 +139,7 @@ export class StreamsClient {
 
 /** Refuses a path that `fetch` would change; the server judges the rest. */
 function encodedPath(path: string): string {
+  checkKind("path", path, "text");
   const segments = path.replace(/^\//, "").split("/");
   if (!path.isWellFormed()) throw badStreamPath(path, "it is not well-formed Unicode");
   if (segments.some((segment) => segment === "." || segment === "..")) {

@@ -8,7 +8,7 @@
  * - Bytes after the end are reported as torn only when no writer is at work on them.
  */
 
-import { checkWhole } from "../base/choice.ts";
+import { checkOptions, checkWhole, type OptionKinds } from "../base/choice.ts";
 import { type LineFault, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
@@ -81,6 +81,8 @@ export interface FollowOptions {
   readonly onRewound?: ((rewound: { from: ByteOffset; to: ByteOffset }) => void) | undefined;
 }
 
+const RANGE: OptionKinds<ReadRange> = { from: "count", to: "count" };
+
 export class LogReader implements AsyncIterable<LogLine> {
   readonly path: string;
   readonly report: ReadReport = {
@@ -106,6 +108,7 @@ export class LogReader implements AsyncIterable<LogLine> {
 
   /** The lines in order. */
   async *forward(range: ReadRange = {}): AsyncGenerator<LogLine> {
+    checkOptions("forward", range, RANGE);
     const { place, file } = await this.#open();
     try {
       const stretch = await this.#within(place, file, range);
@@ -125,6 +128,7 @@ export class LogReader implements AsyncIterable<LogLine> {
 
   /** The lines, last one first. */
   async *backward(range: ReadRange = {}): AsyncGenerator<LogLine> {
+    checkOptions("backward", range, RANGE);
     const { place, file } = await this.#open();
     try {
       const stretch = await this.#within(place, file, range);
@@ -157,7 +161,9 @@ export class LogReader implements AsyncIterable<LogLine> {
    * delivered lines were undone, calls `onRewound` or throws LOG_REWOUND; then delivers the lines
    * that took their place.
    */
-  async *follow({ from = START, onRewound }: FollowOptions = {}): AsyncGenerator<LogLine> {
+  async *follow(options: FollowOptions = {}): AsyncGenerator<LogLine> {
+    checkOptions("follow", options, { from: "count", onRewound: "function" });
+    const { from = START, onRewound } = options;
     const { signal } = this.#options;
     const delivered = new Delivered(from);
     const { place, file } = await this.#open();

@@ -5,7 +5,7 @@
  */
 
 import { dirname } from "node:path";
-import { badOption } from "../base/choice.ts";
+import { checkWhole } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
@@ -24,7 +24,7 @@ import {
 import { checkLine } from "../log/framing.ts";
 import { encodeLine } from "../log/json.ts";
 import type { LogOptions } from "../log/log-options.ts";
-import { LogReader } from "../log/reader.ts";
+import { LogReader, type ReadRange } from "../log/reader.ts";
 import type { Sync } from "../log/turn.ts";
 import { LogWriter } from "../log/writer.ts";
 import type { NewEntry } from "../model/entry.ts";
@@ -315,16 +315,17 @@ export class Session implements Published {
 
   async *entries(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
     await this.#parts.beforeReading?.();
-    yield* inOrder(this.dialect, this.#understand(this.reader(options).forward(options), options));
+    const lines = this.reader(options).forward(rangeIn(options));
+    yield* inOrder(this.dialect, this.#understand(lines, options));
   }
 
   async last(count: number, options: EntryOptions = {}): Promise<StoredEntry[]> {
     const entries: StoredEntry[] = [];
-    if (!Number.isSafeInteger(count) || count < 0)
-      throw badOption("count", "must be a number from 0");
+    checkWhole("count", count);
+    readOptions(this.root, options);
     if (count === 0) return entries;
     await this.#parts.beforeReading?.();
-    const backward = this.reader(options).backward(options);
+    const backward = this.reader(options).backward(rangeIn(options));
     for await (const entry of this.#understand(backward, options)) {
       if (entries.push(entry) === count) break;
     }
@@ -334,7 +335,10 @@ export class Session implements Published {
 
   async *follow(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
     await this.#parts.beforeReading?.();
-    yield* inOrder(this.dialect, this.#understand(this.reader(options).follow(options), options));
+    const reader = this.reader(options);
+    const { from, onRewound } = options;
+    const lines = reader.follow({ ...(from === undefined ? {} : { from }), onRewound });
+    yield* inOrder(this.dialect, this.#understand(lines, options));
   }
 
   /** A reader of the session's raw lines. */
@@ -411,6 +415,10 @@ export class Session implements Published {
 /** What is neither is refused as an entry. */
 function isLine(given: unknown): given is Native {
   return typeof given === "object" && given !== null && !isEntry(given);
+}
+
+function rangeIn({ from, to }: EntryOptions): ReadRange {
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
 }
 
 interface Encoded {

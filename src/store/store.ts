@@ -7,6 +7,7 @@
 
 import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
+import { checkOptions, type OptionKinds } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-host.ts";
@@ -41,6 +42,8 @@ interface SessionChoices extends OpenOptions {
   readonly from?: SignedHead | null;
   readonly isBrief?: boolean;
 }
+
+const LIST_OPTIONS: OptionKinds<ListOptions> = { onProgress: "function", signal: "object" };
 
 /** How long a reader waits for the lock of a session that has lines in the inbox. */
 const DRAIN_WAIT_MS = 1000;
@@ -136,6 +139,7 @@ export class Store implements Published {
   }
 
   async list(options: ListOptions = {}): Promise<SessionSummary[]> {
+    checkOptions("list", options, LIST_OPTIONS);
     const { root, dialect } = this;
     const catalogPath = this.#options.catalogPath ?? defaultCatalogPath();
     const summaries = async () => this.summaries();

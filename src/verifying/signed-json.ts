@@ -43,11 +43,11 @@ export async function signJsonObject<T extends Readonly<Record<string, unknown>>
 }
 
 /** Judges the signature of a text, or of an object parsed from one. Never throws. */
-export async function inspectJsonObject(
+export function inspectJsonObject(
   value: string | Uint8Array | Readonly<Record<string, unknown>>,
-): Promise<JsonIntegrity> {
+): JsonIntegrity {
   try {
-    const keys = threadKeys(await Trust.load(userPaths()), null);
+    const keys = threadKeys(Trust.read(userPaths()), null);
     const isText = typeof value === "string" || value instanceof Uint8Array;
     if (!isText) checkData("inspectJson", value, "JSON");
     const verdict = judgeJson(isText ? value : JSON.stringify(value), { crypto: nodeCrypto, keys });

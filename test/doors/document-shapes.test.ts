@@ -319,7 +319,7 @@ test("an engine opened with signing signs its streams, and they are verified", a
 });
 
 test("inspectJson says what is wrong with a text that is not JSON", async () => {
-  const { valid, reason } = await inspectJson(untyped(undefined));
+  const { valid, reason } = inspectJson(untyped(undefined));
   assert.equal(valid, false);
   assert.match(reason ?? "", /takes its JSON as an object, not undefined/);
 });

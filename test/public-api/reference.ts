@@ -42,7 +42,8 @@ export function referencePage({ doors, checker }: Published): string {
       const declarations = symbol.declarations ?? [];
       const kind = kindOf(symbol, typesOnly);
       page += `\n### ${name} (${kind})\n\n`;
-      const earlier = paths.get(symbol);
+      const isAlias = name !== symbol.name && exports.get(symbol.name) === symbol;
+      const earlier = isAlias ? `same as \`${symbol.name}\`` : paths.get(symbol);
       if (earlier !== undefined) {
         page += `The ${earlier}.\n`;
         continue;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { onTestFinished } from "vitest";
 import type { RunningServer, ServeOptions } from "../../src/server/serve.ts";
-import { startServer } from "../../src/server/start.ts";
+import { startServer } from "../../src/server/serve.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 export interface TestServer {

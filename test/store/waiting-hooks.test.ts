@@ -11,7 +11,7 @@ import { nodeHost } from "../../src/base/node-host.ts";
 import { SPOOL_PATH, spoolLine, spoolName } from "../../src/dialects/claude/hook-spool.ts";
 import { mcpServer } from "../../src/integrations/mcp/server.ts";
 import { resume } from "../../src/resume.ts";
-import { startServer } from "../../src/server/start.ts";
+import { startServer } from "../../src/server/serve.ts";
 import { openVerified } from "../../src/signing.ts";
 import { type ListedSession, newUser, serveSessions } from "../server/sessions/served.ts";
 import { findingsIn } from "../support/examining.ts";

@@ -1,6 +1,6 @@
 /** A server in a process of its own, to be killed: prints its URL. */
 
-import { startServer } from "../../src/server/start.ts";
+import { startServer } from "../../src/server/serve.ts";
 
 const [dataDirectory = "", port = "0"] = process.argv.slice(2);
 const options = { dataDirectory, port: Number(port), allowLocalWebhooks: true };

@@ -1,5 +1,6 @@
 /** Stored entries: reads the lines of a session's log as entries, and handles bad lines. */
 
+import { checkOptions, type OptionKinds } from "../../base/choice.ts";
 import { VerbatimError } from "../../base/errors.ts";
 import type { Directory } from "../../base/files.ts";
 import type { ByteOffset } from "../../base/offset.ts";
@@ -41,6 +42,15 @@ export interface EntryOptions extends ReadRange {
   readonly signal?: AbortSignal;
 }
 
+const OPTIONS: OptionKinds<EntryOptions> = {
+  from: "count",
+  to: "count",
+  onBadLine: "any",
+  restoresSpilled: "boolean",
+  onRewound: "function",
+  signal: "object",
+};
+
 /** A line of the log, parsed. */
 export interface ReadLine {
   readonly value: unknown;
@@ -58,10 +68,9 @@ export interface UnderstoodLog {
 }
 
 /** The options for reading a log in the requested way. */
-export function readOptions(
-  root: string,
-  { onBadLine = "throw", signal }: EntryOptions,
-): ReadOptions {
+export function readOptions(root: string, options: EntryOptions): ReadOptions {
+  checkOptions("entries", options, OPTIONS);
+  const { onBadLine = "throw", signal } = options;
   return {
     root,
     // Files of other programs often lack their last LF.

@@ -55,6 +55,11 @@ export interface AnswerStreams {
   read(path: string): Promise<readonly UIMessageChunk[] | null>;
 }
 
+export function isStreams(given: unknown): boolean {
+  const { createStream, create } = (given ?? {}) as { createStream?: unknown; create?: unknown };
+  return typeof createStream === "function" || typeof create === "function";
+}
+
 export function answerStreams(streams: EmbeddedStreams | ServedStreams): AnswerStreams {
   return "createStream" in streams ? embedded(streams) : served(streams);
 }

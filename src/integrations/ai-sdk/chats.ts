@@ -10,11 +10,12 @@
  */
 
 import { generateId, UI_MESSAGE_STREAM_HEADERS, type UIMessage } from "ai";
+import { badOption, checkKind, checkOptions, type OptionKinds } from "../../base/choice.ts";
 import { type LockHolder, VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
-import { type AnswerStreams, answerStreams } from "./answer-streams.ts";
+import { type AnswerStreams, answerStreams, isStreams } from "./answer-streams.ts";
 import { INTERRUPTED, messageOf, pump, STOPPED } from "./answering.ts";
 import {
   addMessage,
@@ -44,6 +45,23 @@ interface Running {
   ended: Promise<void>;
 }
 
+const OPTIONS: OptionKinds<VerbatimChatsOptions> = {
+  root: "text",
+  durability: "any",
+  sign: "any",
+  onWarning: "function",
+  streams: "object",
+};
+
+const RESPOND_OPTIONS: OptionKinds<RespondOptions<UIMessage>> = {
+  message: "object",
+  regenerate: "text",
+  answer: "function",
+  onError: "function",
+  generateId: "function",
+  waitUntil: "function",
+};
+
 export class VerbatimChats<M extends UIMessage = UIMessage> {
   readonly #store: Store;
   readonly #streams: AnswerStreams;
@@ -54,7 +72,12 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
   readonly #answers = new Map<string, Running>();
   readonly #reading = new Set<AbortController>();
 
-  constructor({ streams, ...options }: VerbatimChatsOptions) {
+  constructor(given: VerbatimChatsOptions) {
+    checkOptions("VerbatimChats", given, OPTIONS);
+    const { streams, ...options } = given;
+    if (!isStreams(streams)) {
+      throw badOption("streams", "must be of openStreams, or streams of a VerbatimClient");
+    }
     this.#streams = answerStreams(streams);
     this.#onWarning = options.onWarning ?? ((text) => process.emitWarning(text, "VerbatimWarning"));
     // The lock is held for a whole answer, which takes long: do not wait for it.
@@ -70,6 +93,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
 
   /** Like `loadMessages`, with the incomplete ones, and the message of the answer in progress. */
   async loadChat(chatId: string): Promise<LoadedChat<M>> {
+    checkKind("chatId", chatId, "string");
     const open = await this.#underWay(chatId);
     return this.#using(chatId, async (session) => {
       const kept = await keptMessages<M>(session);
@@ -89,6 +113,9 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
    * answered.
    */
   async respond(chatId: string, options: RespondOptions<M>): Promise<Response> {
+    checkKind("chatId", chatId, "string");
+    checkOptions("respond", options, RESPOND_OPTIONS);
+    checkKind("answer", options.answer, "function");
     await this.#justEnding(chatId);
     if (this.#answers.has(chatId)) throw busy(chatId, "unknown");
     const running: Running = { isEnding: false, ended: Promise.resolve() };
@@ -110,6 +137,8 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
 
   /** The answer in progress, from its beginning or from any byte on; 204 when there is none. */
   async resume(chatId: string, options: ResumeAnswerOptions = {}): Promise<Response> {
+    checkKind("chatId", chatId, "string");
+    checkOptions("resume", options, { message: "text", from: "count" });
     const { message, from = 0 } = options;
     const open = await this.#underWay(chatId);
     const answer =
@@ -121,6 +150,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
 
   /** Ends the answer in progress, in whatever process, and its model call. False: there is none. */
   async stop(chatId: string): Promise<boolean> {
+    checkKind("chatId", chatId, "string");
     const open = await this.#underWay(chatId);
     if (open === null) return false;
     const isStopped = await this.#streams.append(open.path, [STOPPED], true);

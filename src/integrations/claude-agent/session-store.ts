@@ -9,6 +9,7 @@
  * - Nothing is erased: deleting appends a line that says so (dialects/claude/lines.ts).
  */
 
+import { badArgument, checkData, checkOptions, type OptionKinds } from "../../base/choice.ts";
 import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { eachLog, type Unreadable } from "../../catalog/find.ts";
@@ -47,6 +48,16 @@ export interface ClaudeSessionStoreOptions
   readonly foldSessionSummary?: FoldSummary;
 }
 
+const OPTIONS: OptionKinds<ClaudeSessionStoreOptions> = {
+  root: "text",
+  durability: "any",
+  sign: "any",
+  lockWaitMs: "count",
+  onWarning: "function",
+  mode: "any",
+  foldSessionSummary: "function",
+};
+
 export class ClaudeSessionStore {
   readonly root: string;
   readonly #store: Store;
@@ -59,6 +70,7 @@ export class ClaudeSessionStore {
   readonly #isLiveAt = new Map<string, { readonly at: string; readonly isLive: boolean }>();
 
   constructor(options: ClaudeSessionStoreOptions = {}) {
+    checkOptions("claudeSessionStore", options, OPTIONS);
     const { foldSessionSummary, mode = "shared", ...rest } = options;
     this.#store = new Store(nodeHost, { ...rest, dialect: "claude", mode });
     this.root = this.#store.root;
@@ -71,6 +83,7 @@ export class ClaudeSessionStore {
   /** Resolves once the entries are durable. Refuses entries that the format cannot write. */
   async append(key: ClaudeSessionKey, entries: ClaudeSessionEntry[]): Promise<void> {
     const id = idOf(key);
+    if (!Array.isArray(entries)) throw badArgument("append", "takes its entries as a list");
     const given = [...entries];
     if (given.some(({ type }) => type === DELETED_TYPE)) throw invalidEntry("type", "reserved");
     if (given.length === 0) return;
@@ -151,6 +164,7 @@ export class ClaudeSessionStore {
 
   /** The subpaths of a session that have entries, unsorted. */
   async listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]> {
+    checkData("listSubkeys", key, "key");
     const { projectKey, sessionId } = key;
     idOf({ projectKey, sessionId });
     const subkeys: string[] = [];
@@ -220,7 +234,9 @@ export function claudeSessionStore(options: ClaudeSessionStoreOptions = {}): Cla
   return new ClaudeSessionStore(options);
 }
 
-function idOf({ projectKey, sessionId, subpath }: ClaudeSessionKey): string {
+function idOf(key: ClaudeSessionKey): string {
+  checkData("the session store", key, "key");
+  const { projectKey, sessionId, subpath } = key;
   if (HOOK_SOURCES.some((source) => source === projectKey)) {
     const reason = "it is where hooks record their sessions";
     throw new VerbatimError("BAD_ID", `the project key ${projectKey} is refused: ${reason}`, {

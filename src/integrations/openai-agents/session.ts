@@ -20,6 +20,13 @@ import type {
   SessionHistoryTransactionArgs,
   SessionHistoryTransactionAwareSession,
 } from "@openai/agents-core";
+import {
+  badArgument,
+  checkData,
+  checkOptions,
+  checkWhole,
+  type OptionKinds,
+} from "../../base/choice.ts";
 import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import type { Session } from "../../store/session.ts";
@@ -39,6 +46,13 @@ export interface VerbatimSessionOptions
   readonly sessionId?: string;
 }
 
+const OPTIONS: OptionKinds<VerbatimSessionOptions> = {
+  root: "text",
+  durability: "any",
+  sign: "any",
+  lockWaitMs: "count",
+  sessionId: "string",
+};
 const DOOR = "openai-agents";
 const TYPES = ["item", "pop", "clear"];
 /** Tries of a rewrite before it is given up, because other writers were always faster. */
@@ -55,6 +69,7 @@ export class VerbatimSession
 
   /** Refuses with BAD_ID a session id that is not a plain path segment. */
   constructor(options: VerbatimSessionOptions = {}) {
+    checkOptions("VerbatimSession", options, OPTIONS);
     const { sessionId = randomUUID(), ...storeOptions } = options;
     this.#sessionId = sessionId;
     this.#store = new Store(nodeHost, { dialect: "sdk", mode: "shared", ...storeOptions });
@@ -72,12 +87,14 @@ export class VerbatimSession
 
   /** All items, or the last `limit`, which are read from the end of the log. */
   async getItems(limit?: number): Promise<AgentInputItem[]> {
+    if (limit !== undefined) checkWhole("limit", limit);
     await this.#changing;
     return this.#items(limit);
   }
 
   /** Resolves when they are durable. More than fit one write (16 MB) go in several. */
   async addItems(items: AgentInputItem[]): Promise<void> {
+    if (!Array.isArray(items)) throw badArgument("addItems", "takes its items as a list");
     await this.#change(async (session) => {
       for (const group of inGroups(items.map(lineOf))) await appendTogether(session, group);
     });
@@ -102,7 +119,12 @@ export class VerbatimSession
     });
   }
 
-  async applyHistoryMutations({ mutations }: SessionHistoryRewriteArgs): Promise<void> {
+  async applyHistoryMutations(args: SessionHistoryRewriteArgs): Promise<void> {
+    checkData("applyHistoryMutations", args, "mutations");
+    const { mutations } = args;
+    if (!Array.isArray(mutations)) {
+      throw badArgument("applyHistoryMutations", "takes its mutations as a list");
+    }
     if (mutations.length === 0) return;
     await this.#rewrite(async () => rewritten(await this.#items(), mutations), null);
   }
@@ -112,6 +134,7 @@ export class VerbatimSession
    * not there.
    */
   async applyHistoryTransaction(args: SessionHistoryTransactionArgs): Promise<void> {
+    checkData("applyHistoryTransaction", args, "transaction");
     const { operationId, transaction } = args;
     if (typeof operationId !== "string" || operationId.trim() === "") {
       throw conflict(this.#sessionId, "the operation has no id");

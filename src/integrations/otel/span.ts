@@ -6,6 +6,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { checkData, checkKind, checkWhole, requireChoice } from "../../base/choice.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { ToldMessages } from "./content.ts";
 
@@ -41,14 +42,23 @@ export interface SpannedSession {
 }
 
 export type SpanPart = "session" | "turn" | "chat" | "tool";
+const SPAN_PARTS: readonly SpanPart[] = ["session", "turn", "chat", "tool"];
 
 /** 32 hexadecimal digits. */
-export function traceIdOf({ dialect, id }: SpannedSession): string {
+export function traceIdOf(session: SpannedSession): string {
+  checkData("traceIdOf", session, "session");
+  const { dialect, id } = session;
+  checkKind("dialect", dialect, "text");
+  checkKind("id", id, "string");
   return hexOf(["trace", dialect, id], 16);
 }
 
 /** 16 hexadecimal digits: for the `index`th part of what begins at that entry. */
 export function spanIdOf(traceId: string, part: SpanPart, offset: number, index = 0): string {
+  checkKind("traceId", traceId, "text");
+  requireChoice("part", part, SPAN_PARTS);
+  checkWhole("offset", offset);
+  checkWhole("index", index);
   return hexOf(["span", traceId, part, String(offset), String(index)], 8);
 }
 

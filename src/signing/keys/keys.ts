@@ -49,7 +49,12 @@ export interface OwnKey {
 }
 
 /** The user's own keys, the current one first. Creates none, and writes nothing. */
-export async function loadOwnKeys({ keyDirectory }: TrustPaths): Promise<readonly OwnKey[]> {
+export async function loadOwnKeys(places: TrustPaths): Promise<readonly OwnKey[]> {
+  return readOwnKeys(places);
+}
+
+/** Like `loadOwnKeys`, at once. */
+export function readOwnKeys({ keyDirectory }: TrustPaths): readonly OwnKey[] {
   refuseOpenDirectory(keyDirectory);
   // The current one first: a key that is retired meanwhile is then found twice, never missed.
   const current = currentKey(keyDirectory);

@@ -17,7 +17,7 @@ import {
   kidOf,
 } from "../../proof/ed25519-keys.ts";
 import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
-import { loadOwnKeys, type OwnKey, type TrustPaths } from "../keys/keys.ts";
+import { loadOwnKeys, type OwnKey, readOwnKeys, type TrustPaths } from "../keys/keys.ts";
 import { nodeCrypto } from "../keys/node-crypto.ts";
 import { globMatches, type Purpose, type TrustEntry } from "./trust-entry.ts";
 import { changeTrustFile, readTrustFile, trustRefused } from "./trust-file.ts";
@@ -122,7 +122,12 @@ export class Trust {
 
   /** The user's own keys and those they added. Creates nothing. */
   static async load(places: TrustPaths): Promise<Trust> {
-    return new Trust(await loadOwnKeys(places), readTrustFile(places.trustPath));
+    return Trust.read(places);
+  }
+
+  /** Like `load`, at once. */
+  static read(places: TrustPaths): Trust {
+    return new Trust(readOwnKeys(places), readTrustFile(places.trustPath));
   }
 
   judge({ kid, purpose, sessionId, at }: TrustQuestion): Judgement {

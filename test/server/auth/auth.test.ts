@@ -8,7 +8,7 @@ import { nodeHost } from "../../../src/base/node-host.ts";
 import { LOOK_MS } from "../../../src/server/auth/gate.ts";
 import { SCOPES, tokenFilePath } from "../../../src/server/auth/token-file.ts";
 import { revokeToken } from "../../../src/server/auth/tokens.ts";
-import { startServer } from "../../../src/server/start.ts";
+import { startServer } from "../../../src/server/serve.ts";
 import { refusal } from "../../support/refusal.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { refused, startTestServer } from "../test-server.ts";

@@ -136,25 +136,30 @@ export class Thread {
     await this.#session.append(entry);
   }
 
-  userMessage(text: string, role = "user"): Promise<void> {
+  async userMessage(text: string, role = "user"): Promise<void> {
+    checkTexts({ text, role });
     return this.event("user_message", { text, role });
   }
 
-  assistantText(text: string): Promise<void> {
+  async assistantText(text: string): Promise<void> {
+    checkTexts({ text });
     return this.event("assistant_text", { text });
   }
 
-  reasoning(text: string): Promise<void> {
+  async reasoning(text: string): Promise<void> {
+    checkTexts({ text });
     return this.event("assistant_reasoning", { text });
   }
 
-  spawnChild(childThreadId: string, childDirective: string): Promise<void> {
+  async spawnChild(childThreadId: string, childDirective: string): Promise<void> {
+    checkTexts({ childThreadId, childDirective });
     const data = { child_thread_id: childThreadId, child_directive: childDirective };
     return this.event("spawn_child", data);
   }
 
   /** One LLM round trip: `step_start`, the events of `run`, and always `step_finish`. */
   async step(run: (turn: number) => Promise<TurnResult | undefined>): Promise<void> {
+    checkKind("run", run, "function");
     const turn = ++this.#totals.turns;
     await this.event("step_start", { turn_number: turn });
     let result: TurnResult = { finishReason: "error" };
@@ -179,6 +184,8 @@ export class Thread {
     run: () => T | Promise<T>,
     callId: string = randomUUID(),
   ): Promise<T> {
+    checkTexts({ tool, callId });
+    checkKind("run", run, "function");
     await this.event("tool_call_start", { tool, call_id: callId, input });
     const started = performance.now();
     const done = async (outcome: { readonly output: unknown; readonly error?: string }) => {
@@ -230,6 +237,7 @@ export class Thread {
 
   /** Ends the thread with an error. */
   async error(code: string, detail: string): Promise<void> {
+    checkTexts({ code, detail });
     await this.event("thread_error", { error_code: code, detail });
     await this.close();
   }
@@ -238,6 +246,10 @@ export class Thread {
   async close(): Promise<void> {
     await this.#store.close();
   }
+}
+
+function checkTexts(given: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(given)) checkKind(name, value, "string");
 }
 
 function defined<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -13,7 +13,7 @@
 
 import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
-import { badOption, checkChoice, checkKind } from "../../../base/choice.ts";
+import { badOption, checkChoice, checkKind, checkOptions } from "../../../base/choice.ts";
 import { VerbatimError } from "../../../base/errors.ts";
 import type { OpenFile } from "../../../base/files.ts";
 import { nodeHost, packageVersion } from "../../../base/node-host.ts";
@@ -73,8 +73,11 @@ export class TranscriptSigner {
   readonly #log: SessionLog & { readonly id: string };
   readonly #isLegacyProfile: boolean;
 
-  constructor(threadId: string, threadDir: string, { profile }: TranscriptSignerOptions = {}) {
+  constructor(threadId: string, threadDir: string, options: TranscriptSignerOptions = {}) {
+    checkKind("threadId", threadId, "text");
     checkKind("threadDir", threadDir, "text");
+    checkOptions("TranscriptSigner", options, { profile: "any" });
+    const { profile } = options;
     checkChoice("profile", profile, ["rye"]);
     this.#log = placeOfThread(threadId, resolve(threadDir));
     this.#isLegacyProfile = profile === "rye";

@@ -89,6 +89,7 @@ export class TranscriptWriter {
 
   /** A thread as a session for neutral entries, such as those captured from a stream. */
   thread(threadId: string): PooledSession {
+    checkKind("threadId", threadId, "text");
     return this.#pool.session(threadId);
   }
 
