@@ -53,6 +53,15 @@ async function engineAt(directory = tempDirectory()): Promise<JsonlEngine> {
   return engine;
 }
 
+test("JsonlEngine.open takes the directory, as openStreams takes it as root", async () => {
+  const root = tempDirectory();
+  const engine = await JsonlEngine.open(root, { writeBackMs: 1 });
+  await engine.createStream("/a");
+  await engine.append("/a", encodeLine({ a: 1 }));
+  await engine.close();
+  assert.equal(await (await engineAt(root)).messageCount("/a"), 1);
+});
+
 /** The texts of the process warnings that come while `work` runs. */
 async function warningsOf(work: () => Promise<unknown>): Promise<string[]> {
   const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});

@@ -126,6 +126,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "streams typedLog": { good: [null, "/a", z.string(), { onBadLine: "skip" }], anyKeys: [2] },
   "streams formatOffset": { good: [0, 1] },
   "streams streamPathToFilename": { good: ["/a"] },
+  "streams JsonlEngine.open": { good: ["ROOT", { sign: false }], required: 1 },
   "streams JsonlEngine.createStream": {
     good: ["/a", { contentType: "a/b" }],
     required: 1,

@@ -54,8 +54,7 @@ export interface StreamsOptions extends StoreChoices {
   readonly onWarning?: (warning: string) => void;
 }
 
-const OPTIONS: OptionKinds<StreamsOptions> = {
-  root: "text",
+const OPTIONS: OptionKinds<Omit<StreamsOptions, "root">> = {
   openFilesMax: "count",
   writeBackBytes: "count",
   writeBackMs: "count",
@@ -110,11 +109,14 @@ export class JsonlEngine {
     this.#store = store;
   }
 
-  /** @internal Use `openStreams`. */
-  static async open(options: StreamsOptions): Promise<JsonlEngine> {
-    checkOptions("openStreams", options, OPTIONS);
-    checkKind("root", options.root, "text");
-    const { root, sign = false, onWarning = processWarning, ...choices } = options;
+  /** The same as `openStreams({ root, … })`. */
+  static async open(
+    root: string,
+    options: Omit<StreamsOptions, "root"> = {},
+  ): Promise<JsonlEngine> {
+    checkKind("root", root, "text");
+    checkOptions("JsonlEngine.open", options, OPTIONS);
+    const { sign = false, onWarning = processWarning, ...choices } = options;
     const signing = sign ? await loadSigning(onWarning) : undefined;
     return new JsonlEngine(await openLocalStore({ ...choices, dataDirectory: root, signing }));
   }
