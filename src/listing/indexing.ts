@@ -23,7 +23,8 @@ import type { LogState } from "../catalog/table.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { listedAside } from "../dialects/dialect.ts";
 import type { Session } from "../store/session.ts";
-import type { Store } from "../store/store.ts";
+import { Store } from "../store/store.ts";
+import type { FoundStore } from "./find-stores.ts";
 import { SessionWindow } from "./session-window.ts";
 
 /** How much is done per piece. */
@@ -49,6 +50,8 @@ export interface IndexOptions {
   readonly onProgress?: (done: number, total: number) => void;
   /** A session, or a path, that cannot be read; it is retried the next time. */
   readonly onFailure: (id: string, cause: unknown) => void;
+  /** Warnings of the stores. */
+  readonly onWarning?: (warning: string) => void;
 }
 
 /** Logs that are checked before other work can run. */
@@ -64,13 +67,14 @@ const READ_AGAIN_BYTES = 2 ** 20;
 export async function freshenIndex(
   host: Host,
   index: SearchIndex,
-  stores: readonly Store[],
+  places: readonly FoundStore[],
   options: IndexOptions,
 ): Promise<boolean> {
-  const { signal, onProgress = () => {}, onFailure } = options;
+  const { signal, onProgress = () => {}, onFailure, onWarning = () => {} } = options;
   const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
   const stale: { store: Store; log: FoundLog }[] = [];
-  for (const store of stores) {
+  for (const { dialect, root } of places) {
+    const store = new Store(host, { dialect, root, onWarning });
     const found = await changes(index, store, onUnreadable, signal);
     if (found.isNew) await forgetGonePlaces(index);
     for (const id of found.gone) {

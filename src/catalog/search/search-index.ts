@@ -56,6 +56,14 @@ export interface NewPiece {
 /** The file was damaged or deleted: it was created again and may be empty. Call again. */
 export class IndexBegunAnew extends VerbatimError<"CATALOG_UNAVAILABLE"> {}
 
+/** Does `work`, and once more if it found the index damaged: the index is empty then. */
+export async function againIfDamaged<T>(work: (isAgain: boolean) => Promise<T>): Promise<T> {
+  return work(false).catch((cause: unknown) => {
+    if (cause instanceof IndexBegunAnew) return work(true);
+    throw cause;
+  });
+}
+
 export class SearchIndex {
   readonly path: string;
   #cache: Cache | null;

@@ -8,7 +8,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { catalogPath, searchPathNextTo } from "../../base/node-paths.ts";
 import type { FindOptions } from "../../catalog/search/find-entries.ts";
-import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
+import { againIfDamaged, SearchIndex } from "../../catalog/search/search-index.ts";
 import type { SnippetPiece } from "../../catalog/search/snippet.ts";
 import { type Io, UsageError } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
@@ -51,12 +51,7 @@ export async function runSearch(where: Where, asked: SearchAsked, io: Io): Promi
   const index = await SearchIndex.open(searchPathNextTo(catalogPath()));
   try {
     if (asked.isRebuilt) await index.clear();
-    try {
-      await freshen(index, stores, io);
-    } catch (cause) {
-      if (!(cause instanceof IndexBegunAnew)) throw cause;
-      await freshen(index, stores, io);
-    }
+    await againIfDamaged(() => freshen(index, stores, io));
     if (query === null) return 0;
     const found = await printHits(index, query, stores, asked, io);
     for (const store of stores) await tellWordless(index, store, io);
@@ -79,10 +74,7 @@ function understood(text: string): SearchQuery {
 
 async function freshen(index: SearchIndex, stores: readonly FoundStore[], io: Io): Promise<void> {
   let unreadable = 0;
-  const all = stores.map(
-    ({ dialect, root }) => new Store(nodeHost, { dialect, root, onWarning: () => {} }),
-  );
-  await freshenIndex(nodeHost, index, all, {
+  await freshenIndex(nodeHost, index, stores, {
     pace: HURRIED,
     onProgress: (done, total) => io.progress(`${done} of ${total} sessions indexed`),
     onFailure: () => {

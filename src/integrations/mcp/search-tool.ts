@@ -6,12 +6,11 @@
  */
 
 import { catalogPath, searchPathNextTo } from "../../base/node-paths.ts";
-import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
+import { againIfDamaged, SearchIndex } from "../../catalog/search/search-index.ts";
 import type { Of } from "../../client/schema.ts";
-import { type FoundStore, findStores } from "../../listing/find-stores.ts";
+import { findStores } from "../../listing/find-stores.ts";
 import { freshenIndex, HURRIED } from "../../listing/indexing.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
-import { Store } from "../../store/store.ts";
 import type { SEARCH_ARGUMENTS } from "./arguments.ts";
 import { badCursor, type McpParts } from "./parts.ts";
 
@@ -26,39 +25,26 @@ export async function searchTool(
   { query: text, limit = LIMIT_DEFAULT, cursor }: Of<typeof SEARCH_ARGUMENTS>,
   signal: AbortSignal,
 ): Promise<object> {
+  const { host, onWarning } = parts;
+  const onFailure = (id: string) => onWarning(`${id} could not be read and searched`);
   const query = understandQuery(text, parts.nowMs());
   const after = cursor === undefined ? null : entryIn(cursor);
   const places = findStores(parts.where);
   const options = { places, after, limit, examinedMax: EXAMINED_MAX };
   const index = await SearchIndex.open(searchPathNextTo(catalogPath()));
-  const search = async () => {
-    // Later pages are of the same moment: only the first one updates the index.
-    const isComplete = after !== null || (await freshen(index, places, parts, signal));
-    signal.throwIfAborted();
-    const { hits, next } = await searchPage(parts.host, index, query, options);
-    return { hits: hits.map(told), next: next === null ? null : String(next), isComplete };
-  };
   try {
-    return await search().catch((cause: unknown) => {
-      if (cause instanceof IndexBegunAnew) return search(); // It was damaged, and is empty now.
-      throw cause;
+    return await againIfDamaged(async () => {
+      const either = AbortSignal.any([signal, AbortSignal.timeout(FRESHEN_MS_MAX)]);
+      const update = { pace: HURRIED, signal: either, onFailure, onWarning };
+      // Later pages are of the same moment: only the first one updates the index.
+      const isComplete = after !== null || (await freshenIndex(host, index, places, update));
+      signal.throwIfAborted();
+      const { hits, next } = await searchPage(host, index, query, options);
+      return { hits: hits.map(told), next: next === null ? null : String(next), isComplete };
     });
   } finally {
     index.close();
   }
-}
-
-/** Whether the index has everything in the stores now. */
-async function freshen(
-  index: SearchIndex,
-  places: readonly FoundStore[],
-  { host, onWarning }: McpParts,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const either = AbortSignal.any([signal, AbortSignal.timeout(FRESHEN_MS_MAX)]);
-  const onFailure = (id: string) => onWarning(`${id} could not be read and searched`);
-  const stores = places.map((place) => new Store(host, { ...place, onWarning }));
-  return freshenIndex(host, index, stores, { pace: HURRIED, signal: either, onFailure });
 }
 
 /** Hits are between «guillemets». */

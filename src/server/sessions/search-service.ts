@@ -10,10 +10,9 @@
  */
 
 import type { Host } from "../../base/host.ts";
-import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
+import { againIfDamaged, IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
 import { freshenIndex, PATIENT } from "../../listing/indexing.ts";
 import { isAbsence } from "../../listing/session-window.ts";
-import { Store } from "../../store/store.ts";
 import type { SessionLimits } from "./limits.ts";
 import type { ServedStore } from "./roots.ts";
 
@@ -51,21 +50,16 @@ export class SearchService {
   }
 
   /** Queries the index, after a short wait for the update. */
-  async ask<T>(question: (index: SearchIndex) => Promise<T>): Promise<Answered<T>> {
-    try {
-      return await this.#ask(question);
-    } catch (cause) {
-      if (!(cause instanceof IndexBegunAnew)) throw cause;
-      this.#freshUntilMs = 0; // It may be empty now.
-      this.#isComplete = false;
-      return this.#ask(question);
-    }
-  }
-
-  async #ask<T>(question: (index: SearchIndex) => Promise<T>): Promise<Answered<T>> {
-    const index = await this.#open();
-    const isComplete = await this.#freshen();
-    return { answer: await question(index), isComplete };
+  ask<T>(question: (index: SearchIndex) => Promise<T>): Promise<Answered<T>> {
+    return againIfDamaged(async (isAgain) => {
+      if (isAgain) {
+        this.#freshUntilMs = 0;
+        this.#isComplete = false;
+      }
+      const index = await this.#open();
+      const isComplete = await this.#freshen();
+      return { answer: await question(index), isComplete };
+    });
   }
 
   async close(): Promise<void> {
@@ -110,11 +104,8 @@ export class SearchService {
     const startMs = nowMs();
     try {
       const index = await this.#open();
-      const all = stores().map(
-        ({ dialect, root }) => new Store(host, { dialect, root, onWarning: () => {} }),
-      );
       const options = { pace: PATIENT, signal, onFailure: this.#onFailure };
-      if (!signal.aborted) await freshenIndex(host, index, all, options);
+      if (!signal.aborted) await freshenIndex(host, index, stores(), options);
       const tookMs = nowMs() - startMs;
       this.#isComplete ||= !signal.aborted;
       this.#freshUntilMs = nowMs() + limits.freshMs * Math.max(1, tookMs / FRESHENED_QUICKLY_MS);
