@@ -36,7 +36,7 @@ test.each(["package-lock.json", "bench/package-lock.json"])(
   },
 );
 
-test("the import table in AGENTS.md is the one enforced here", () => {
+test("the import table in AGENTS.md is the one that this test enforces", () => {
   const rows = new Map<string, string[]>();
   for (const line of readFileSync(join(root, "AGENTS.md"), "utf8").split("\n")) {
     const [, left, right] = /^\| (`.*) \| (.*) \|$/.exec(line) ?? [];

@@ -74,21 +74,24 @@ test("the glossary has at most 25 words, each once", () => {
   assert.deepEqual(words, [...new Set(words)]);
 });
 
-test.each(PAGES)("%s: lines of at most 120 characters, and no word that hides who acts", (page) => {
-  const text = withoutBlocks(textOf(page));
-  const long = text
-    .split("\n")
-    .flatMap((line, at) =>
-      line.trimEnd().length > LINE_CHARS_MAX && !line.startsWith("|")
-        ? [`line ${at + 1} has ${line.length} characters`]
-        : [],
+test.each(PAGES)(
+  "%s: lines have at most 120 characters, and no words that hide who acts",
+  (page) => {
+    const text = withoutBlocks(textOf(page));
+    const long = text
+      .split("\n")
+      .flatMap((line, at) =>
+        line.trimEnd().length > LINE_CHARS_MAX && !line.startsWith("|")
+          ? [`line ${at + 1} has ${line.length} characters`]
+          : [],
+      );
+    const prose = text.replace(CODE_OR_QUOTE, blank);
+    const unclear = [...prose.matchAll(UNCLEAR)].map(
+      ({ 0: word, index }) => `line ${lineNumber(prose, index)}: "${word}"`,
     );
-  const prose = text.replace(CODE_OR_QUOTE, blank);
-  const unclear = [...prose.matchAll(UNCLEAR)].map(
-    ({ 0: word, index }) => `line ${lineNumber(prose, index)}: "${word}"`,
-  );
-  assert.deepEqual([...long, ...unclear], []);
-});
+    assert.deepEqual([...long, ...unclear], []);
+  },
+);
 
 /** The anchors of a page's headings, as GitHub derives them. */
 function anchorsOf(page: string): string[] {

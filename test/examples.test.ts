@@ -215,23 +215,26 @@ const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>
   },
 };
 
-test("every example has its place here", () => {
+test("every example is tested here", () => {
   assert.deepEqual(readdirSync(join(root, "examples")).sort(), Object.keys(EXPECTED).sort());
 });
 
-test.each(Object.entries(EXPECTED))("examples/%s does what it says", async (name, check) => {
-  expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
-  const where = tempDirectory();
-  // The demo takes its argument as a part it plays; it makes a directory of its own.
-  const args = name === "kill-and-recover.mjs" ? [] : [where];
-  const { stdout, stderr } = await execute(
-    name.endsWith(".sh") ? "sh" : process.execPath,
-    [join(root, "examples", name), ...args],
-    {
-      env: { ...process.env, TMPDIR: where },
-    },
-  );
+test.each(Object.entries(EXPECTED))(
+  "examples/%s does what its comment says",
+  async (name, check) => {
+    expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
+    const where = tempDirectory();
+    // The demo takes its argument as a part it plays; it makes a directory of its own.
+    const args = name === "kill-and-recover.mjs" ? [] : [where];
+    const { stdout, stderr } = await execute(
+      name.endsWith(".sh") ? "sh" : process.execPath,
+      [join(root, "examples", name), ...args],
+      {
+        env: { ...process.env, TMPDIR: where },
+      },
+    );
 
-  assert.equal(stderr, "");
-  check(stdout, where);
-});
+    assert.equal(stderr, "");
+    check(stdout, where);
+  },
+);

@@ -82,7 +82,7 @@ test("every page that the code names is in the package", async () => {
   expect(named.size).toBeGreaterThan(5);
 });
 
-test("the package holds the built files, their types and the papers, and nothing else", () => {
+test("the package holds the built files, their types and the documents, and nothing else", () => {
   const isViewer = (path: string) => path.startsWith("dist/viewer/");
   const others = packed.filter(
     (path) => !isViewer(path) && !/^dist\/.*(?<!\.test)(\.d\.ts|\.js)$/.test(path),
@@ -117,7 +117,7 @@ test("no packed file points to a source map that is not there", async () => {
   expect(pointing).toEqual([]);
 });
 
-test("every door can be imported from an ES module and has the listed names", async () => {
+test("every entry point can be imported from an ES module and has the listed names", async () => {
   const list = await readFile(referencePath, "utf8");
   const program = `
     const found = {};
@@ -135,7 +135,7 @@ test.each([
   ["NodeNext", "NodeNext"],
   ["ESNext", "Bundler"],
 ])(
-  "every door has its types in TypeScript with module %s, moduleResolution %s",
+  "every entry point has its types in TypeScript with module %s, moduleResolution %s",
   async (module, moduleResolution) => {
     const project = join(user, moduleResolution);
     await mkdir(project);
@@ -199,7 +199,7 @@ test("a session of every dialect is signed, verified and handed over by the inst
   });
 });
 
-test("the installed door for Claude's Agent SDK keeps sessions, without the SDK", async () => {
+test("the installed entry point for Claude's Agent SDK keeps sessions, without the SDK", async () => {
   const program = `
     import { claudeSessionStore } from "verbatim-log/claude-agent";
     const key = { projectKey: "app", sessionId: "s" };
@@ -224,7 +224,7 @@ test("the installed command runs", async () => {
 });
 
 test.each(["openai-agents.mjs", "ai-sdk.mjs"])(
-  "examples/%s does in the installed package what it does here",
+  "examples/%s does the same in the installed package as here",
   async (name) => {
     const where = join(folder, name);
     await mkdir(where);
@@ -236,7 +236,7 @@ test.each(["openai-agents.mjs", "ai-sdk.mjs"])(
   },
 );
 
-test("the doors for telemetry and for MCP clients work in the installed package", async () => {
+test("the entry points for telemetry and for MCP clients work in the installed package", async () => {
   const where = join(folder, "doors");
   await mkdir(where);
   await copyFile(join(root, "examples", "otel.mjs"), join(user, "otel.mjs"));
@@ -270,7 +270,7 @@ function consumer(specifier: string, list: string): string {
   ].join("\n");
 }
 
-test("no version of an optional peer keeps the package from being installed", async () => {
+test("any version of an optional peer can be installed next to the package", async () => {
   const { peerDependencies = {}, peerDependenciesMeta = {} } = JSON.parse(
     await readFile(join(root, "package.json"), "utf8"),
   );

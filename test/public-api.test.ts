@@ -12,7 +12,7 @@ import { declaredDoors, doorSources, root } from "./public-api/doors.ts";
 import { leaksOf } from "./public-api/leaks.ts";
 import { listedNames, referencePage, referencePath } from "./public-api/reference.ts";
 
-test("every file directly in src is a door, and every door has its file there", () => {
+test("every file directly in src is an entry point, and every entry point has its file there", () => {
   const declared = declaredDoors().map(({ source }) => source);
 
   expect(declared.sort()).toEqual(doorSources().sort());
@@ -24,7 +24,7 @@ test("docs/reference.md is the published API, as generated from its types", () =
   expect(page).toBe(readFileSync(referencePath, "utf8"));
 });
 
-test("every door exports at run time the values that docs/reference.md lists", async () => {
+test("every entry point exports at run time the values that docs/reference.md lists", async () => {
   const page = readFileSync(referencePath, "utf8");
   for (const { specifier, source } of declaredDoors()) {
     const values = Object.keys(await import(join(root, source))).sort();
@@ -32,11 +32,11 @@ test("every door exports at run time the values that docs/reference.md lists", a
   }
 });
 
-test("every type that a door's types mention is exported by that door or by verbatim-log", () => {
+test("every type that an entry point's types mention is exported by it or by verbatim-log", () => {
   expect(leaksOf(publishedDoors())).toEqual([]);
 });
 
-test("no published type names a member that is internal", () => {
+test("no published type names an internal member", () => {
   const page = readFileSync(referencePath, "utf8").replaceAll(/^ *\/\/.*|"[^"\n]*"/gm, "");
   const internal =
     /\b(?:Host|Companion|appendComposed|composed|seal|addCheckpoints|winThreadId|winSecond|release)\b/g;

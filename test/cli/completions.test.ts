@@ -110,7 +110,7 @@ async function listed(names: string, heading: "Commands" | "Options"): Promise<s
 describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shell) => {
   const offered = (line: string, directory?: string) => offeredBy(shell, line, directory);
 
-  test("every command of the help is offered, and the beginning of one narrows it down", async () => {
+  test("every command of the help is offered, and a prefix narrows the list", async () => {
     assert.deepEqual(await offered("verbatim "), await listed("", "Commands"));
     assert.deepEqual(await offered("verbatim re"), ["record", "render", "repair", "resume"]);
     assert.deepEqual(await offered("verbatim keys "), await listed("keys", "Commands"));
@@ -136,14 +136,14 @@ describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shel
     assert.deepEqual(await offered("verbatim ls --root show --sort i"), ["id"]);
   });
 
-  test("where a session may stand, ids are offered", async () => {
+  test("session ids are offered where a session is expected", async () => {
     const directory = tempDirectory();
     for (const id of ["hello-1", "hello-2", "other-1"]) putThread(directory, id);
     assert.deepEqual(await offered("verbatim show hel", directory), ["hello-1", "hello-2"]);
     assert.deepEqual(await offered("verbatim resume o", directory), ["other-1"]);
   });
 
-  test("where a path may stand, paths are offered: directories alone where only they fit", async () => {
+  test("paths are offered where a path is expected, and only directories where only a directory is valid", async () => {
     const directory = tempDirectory();
     mkdirSync(join(directory, "a-directory"));
     writeFileSync(join(directory, "a file.jsonl"), "");
@@ -166,7 +166,7 @@ test("bash completes a value that is joined to its option by =", async () => {
   assert.deepEqual(await offeredBy("bash", "verbatim record --durability ="), ["disk", "os"]);
 });
 
-test("a shell that we know nothing of is wrong usage", async () => {
+test("an unknown shell is wrong usage", async () => {
   const { code, stdout, stderr } = await new CliUser().run(["completions", "tcsh"]);
   assert.equal(code, 2);
   assert.equal(stdout, "");

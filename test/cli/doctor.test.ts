@@ -14,14 +14,14 @@ async function userWithThread(): Promise<{ user: CliUser; path: string }> {
   return { user, path: await writeThread(user.cwd, "hello-1", WHOLE_THREAD) };
 }
 
-test("a clean store is told in a line, and the exit code is 0", async () => {
+test("a clean store prints one line and exits 0", async () => {
   const { user } = await userWithThread();
   const { code, stdout, stderr } = await user.run(["doctor"]);
   assert.deepEqual([code, stderr], [0, ""]);
   assert.equal(stdout, "looked at 1 session: nothing found\n");
 });
 
-test("what was found is told with what it means and what to do, and the exit code is 1", async () => {
+test("each finding is printed with its meaning and its remedy, and the exit code is 1", async () => {
   const { user, path } = await userWithThread();
   const size = readFileSync(path).length;
   appendFileSync(path, '{"torn');
@@ -45,7 +45,7 @@ test("what was found is told with what it means and what to do, and the exit cod
   );
 });
 
-test("--json is one finding a line, and a summary last", async () => {
+test("--json prints one finding per line, and a summary last", async () => {
   const { user, path } = await userWithThread();
   const offset = readFileSync(path).length;
   appendFileSync(path, '{"torn');
@@ -66,7 +66,7 @@ test("--json is one finding a line, and a summary last", async () => {
   ]);
 });
 
-test("notes alone are no reason for another exit code than 0", async () => {
+test("notes alone exit 0", async () => {
   const { user, path } = await userWithThread();
   writeFileSync(join(dirname(path), "thread.json.tmp"), "", { mode: 0o600 });
   const { code, stdout } = await user.run(["doctor"]);
@@ -74,7 +74,7 @@ test("notes alone are no reason for another exit code than 0", async () => {
   assert.match(stdout, /note TEMP_LEFT/);
 });
 
-test("a session is named by id, beginning or path, and a store by its root", async () => {
+test("a session can be named by id, id prefix or path, and a store by its root", async () => {
   const { user, path } = await userWithThread();
   await writeThread(user.cwd, "other-2", WHOLE_THREAD);
   for (const name of ["hello-1", "hel", path, dirname(path)]) {
@@ -87,7 +87,7 @@ test("a session is named by id, beginning or path, and a store by its root", asy
   }
 });
 
-test("without a path every store that is found from here is looked at", async () => {
+test("without a path, doctor examines every store found from the current directory", async () => {
   const { user } = await userWithThread();
   const turns = putTurns(user, "cook/s1", [turn("user", { content: "hi" }), "no json"]);
   chmodSync(turns, 0o600);
@@ -98,7 +98,7 @@ test("without a path every store that is found from here is looked at", async ()
   assert.match(stdout, /looked at 2 sessions: 1 error\n$/);
 });
 
-test("no store, no such session and an ambiguous name are told, with exit code 7", async () => {
+test("a missing store, an unknown session and an ambiguous name are reported, with exit code 7", async () => {
   const user = new CliUser();
   const nowhere = await user.run(["doctor"]);
   assert.equal(nowhere.code, 7);
@@ -113,7 +113,7 @@ test("no store, no such session and an ambiguous name are told, with exit code 7
   assert.equal((await user.run(["doctor", "--root", join(user.cwd, "none")])).code, 7);
 });
 
-test("of many findings of one kind the first are told and the rest counted; --json tells all", async () => {
+test("of many findings of one kind the first are printed and the rest counted; --json prints all", async () => {
   const { user, path } = await userWithThread();
   appendFileSync(path, "bad\n".repeat(2000));
   const { stdout } = await user.run(["doctor"]);
@@ -122,14 +122,14 @@ test("of many findings of one kind the first are told and the rest counted; --js
   assert.equal(jsonLines(json).filter(({ code }) => code === "BAD_LINE").length, 2000);
 });
 
-test("a reader that has seen enough is told by the exit code what was found, as any other", async () => {
+test("the exit code reports findings even if the reader of stdout closes it early", async () => {
   const { user, path } = await userWithThread();
   appendFileSync(path, "bad\n".repeat(50_000));
   const { code, stderr } = await user.run(["doctor", "--json"], { stdoutBytesMax: 100 });
   assert.deepEqual([code, stderr], [1, ""]);
 });
 
-test("nothing in a transcript or a name acts on a terminal, or is told of what was said", async () => {
+test("doctor and repair print no control character of a transcript or a name, and no message text", async () => {
   const user = new CliUser();
   const hostile = "\u001b[2J\u202e";
   const path = putThread(user.cwd, "hello-1", [
@@ -149,7 +149,7 @@ test("nothing in a transcript or a name acts on a terminal, or is told of what w
   }
 });
 
-test("a log that takes long shows how far it is, on a terminal", async () => {
+test("a long check shows its progress on a terminal", async () => {
   const { user, path } = await userWithThread();
   const line = `${JSON.stringify(event("user_message", { text: "x".repeat(100_000) }))}\n`;
   for (let n = 0; n < 200; n++) appendFileSync(path, line);
@@ -158,7 +158,7 @@ test("a log that takes long shows how far it is, on a terminal", async () => {
   assert.match(shown, /looked at 1 session/);
 });
 
-test("a log in no store is looked at by its path", async () => {
+test("a log outside any store is examined by its path", async () => {
   const user = new CliUser();
   const path = join(tempDirectory(), "copy.jsonl");
   writeFileSync(path, `${JSON.stringify(event("user_message", { text: "hi" }))}\n{`, {

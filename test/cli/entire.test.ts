@@ -59,7 +59,7 @@ test("record writes rows, prompt.txt, and at the end of its input context.md (S1
   assert.match(beside("context.md"), /## Key Actions\n\n- \*\*read_file\*\*: src\/main\.rs\n$/);
 });
 
-test("record goes on with a session that is there, and its context.md with it", async () => {
+test("record continues an existing session and its context.md", async () => {
   const { user, id, path } = await recorded();
   const call = { type: "tool_use", id: "t2", name: "bash", input: { command: "cargo test" } };
   const more = { type: "assistant", message: { content: [call] } };
@@ -71,7 +71,7 @@ test("record goes on with a session that is there, and its context.md with it", 
   assert.match(context, /- \*\*bash\*\*: cargo test\n$/);
 });
 
-test("record stops at a row that is none, tells its line, and keeps what came before", async () => {
+test("record stops at an invalid row, reports its line, and keeps the rows before it", async () => {
   const user = new CliUser();
   const input = asLines(
     ROWS[0],
@@ -96,7 +96,7 @@ test("options of one dialect are refused with another", async () => {
   assert.deepEqual(readdirSync(user.cwd), []);
 });
 
-test("ls lists sessions of Entire, ours and others', with their tokens counted once a message", async () => {
+test("ls lists sessions of Entire, ours and others', and counts tokens once per message", async () => {
   const { user, id } = await recorded();
   const fragment = (output_tokens: number) => ({
     type: "assistant",
@@ -143,7 +143,7 @@ test("ls lists sessions of Entire, ours and others', with their tokens counted o
   ]);
 });
 
-test("a session is named by its id, the beginning of it, its log and its directory", async () => {
+test("a session can be named by its id, an id prefix, its log or its directory", async () => {
   const { user, id, path } = await recorded();
   for (const name of [id, id.slice(0, 20), path, dirname(path), `.entire/metadata/${id}`]) {
     const { code, stdout, stderr } = await user.run(["show", name, "--json"]);
@@ -155,7 +155,7 @@ test("a session is named by its id, the beginning of it, its log and its directo
   }
 });
 
-test("a full.jsonl anywhere is known by its rows, and its last line needs no LF", async () => {
+test("a full.jsonl in any place is recognised by its rows, and its last line needs no LF", async () => {
   const user = new CliUser();
   const rows = [
     { type: "file-history-snapshot", messageId: "m", snapshot: {} },
@@ -172,7 +172,7 @@ test("a full.jsonl anywhere is known by its rows, and its last line needs no LF"
   }
 });
 
-test("show prints a session for people, and tail what comes after", async () => {
+test("show prints a session for people, and tail prints what is appended later", async () => {
   const { user, id } = await recorded();
   const shown = await user.run(["show", id]);
   assert.match(shown.stdout, /## User · .*\n\nexplain main\.rs\n/);
@@ -189,7 +189,7 @@ test("show prints a session for people, and tail what comes after", async () => 
   assert.equal(await tail.exitCode(), 0);
 });
 
-test("tail shows the usage of a message once, before and while it follows", async () => {
+test("tail shows the usage of a message once, in the existing rows and while it follows", async () => {
   const { user, id } = await recorded();
   const row = (messageId: string, text: string) => ({
     type: "assistant",
@@ -217,7 +217,7 @@ test("tail shows the usage of a message once, before and while it follows", asyn
   assert.equal(await tail.exitCode(), 0);
 });
 
-test("what is too long for a row is recorded, told by show, and whole in an export", async () => {
+test("a string too long for a row is recorded, mentioned by show, and exported whole", async () => {
   const user = new CliUser();
   const long = "x".repeat(9 * 1024 * 1024);
   const { code, stdout } = await user.run(RECORD, {
@@ -259,7 +259,7 @@ test("export writes Entire's normalised transcript, to stdout or whole into a fi
   assert.equal(readFileSync(file, "utf8"), stdout);
 });
 
-test("export takes any dialect, and tells what has no place in its format", async () => {
+test("export accepts any dialect, and reports what its format cannot represent", async () => {
   const user = new CliUser();
   putThread(user.cwd, "hello-1", [
     event("thread_start"),
@@ -287,7 +287,7 @@ test("export takes any dialect, and tells what has no place in its format", asyn
   assert.match(stderr, /1 bad line was skipped: line 7 \(not JSON\)/);
 });
 
-test("Claude Code's own rows and its subagents' are no title, no turn and no line of an export", async () => {
+test("rows that Claude Code or its subagents wrote are not a title, a turn or a line of an export", async () => {
   const user = new CliUser();
   const said = (
     type: "user" | "assistant",
@@ -322,7 +322,7 @@ test("Claude Code's own rows and its subagents' are no title, no turn and no lin
   assert.deepEqual(texts(ofSubagent.stdout), ["Warmup", "ready"]);
 });
 
-test("export refuses what it cannot do, and never writes over the log", async () => {
+test("export refuses what it cannot do, and never overwrites the log", async () => {
   const { user, id, path } = await recorded();
   const before = readFileSync(path);
   const link = join(user.cwd, "link.jsonl");

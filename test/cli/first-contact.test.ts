@@ -8,7 +8,7 @@ import { ioError } from "../../src/base/errors.ts";
 import { CliUser } from "./cli.ts";
 import { event, putThread } from "./stores.ts";
 
-test("verbatim alone prints the help, with where to start, and is no error", async () => {
+test("verbatim without arguments prints the help, with where to start, and exits 0", async () => {
   const { code, stdout, stderr } = await new CliUser().run([]);
   assert.equal(code, 0);
   assert.equal(stderr, "");
@@ -21,7 +21,7 @@ test.each(["-v", "-V", "--version"])("%s prints the version", async (flag) => {
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
-test("a file alone is shown, and a word that is neither file nor command is refused", async () => {
+test("a file as the only argument is shown, and a word that is neither file nor command is refused", async () => {
   const user = new CliUser();
   const path = putThread(user.cwd, "hello-1", [event("user_message", { text: "Good morning" })]);
   const shown = await user.run([path]);
@@ -32,7 +32,7 @@ test("a file alone is shown, and a word that is neither file nor command is refu
   assert.match(refused.stderr, /unknown command/);
 });
 
-test("`show last` is the session that changed last", async () => {
+test("show last` shows the session that changed last", async () => {
   const user = new CliUser();
   for (const [at, id] of ["hello-2", "hello-3", "hello-1"].entries()) {
     const path = putThread(user.cwd, id, [event("user_message", { text: `I am ${id}` })]);
@@ -42,7 +42,7 @@ test("`show last` is the session that changed last", async () => {
   assert.equal((await new CliUser().run(["show", "last"])).code, 7);
 });
 
-test("`ls --ids` prints ids alone", async () => {
+test("ls --ids` prints only ids", async () => {
   const user = new CliUser();
   for (const id of ["hello-1", "hello-2"]) putThread(user.cwd, id);
   const { code, stdout } = await user.run(["ls", "--ids"]);
@@ -51,7 +51,7 @@ test("`ls --ids` prints ids alone", async () => {
   assert.equal((await user.run(["ls", "--ids", "--json"])).code, 2);
 });
 
-test("a search that finds nothing says so on a terminal, and nothing in a pipe", async () => {
+test("a search without hits says so on a terminal, and prints nothing in a pipe", async () => {
   const user = new CliUser();
   putThread(user.cwd, "hello-1", [event("user_message", { text: "Good morning" })]);
   const piped = await user.run(["search", "evening"]);
@@ -61,7 +61,7 @@ test("a search that finds nothing says so on a terminal, and nothing in a pipe",
   assert.equal(terminal.code, 1);
 });
 
-test("what the system refuses is told in a sentence, with what to do", async () => {
+test("a system error is reported in a sentence that says what to do", async () => {
   const user = new CliUser();
   const missing = await user.run(["unpack", "no.vbx"]);
   assert.equal(missing.code, 7);
@@ -74,7 +74,7 @@ test("what the system refuses is told in a sentence, with what to do", async () 
   assert.equal(unknown.message, "reading of /x failed with EODD");
 });
 
-test("`serve --open` opens the viewer, and says when it cannot", async () => {
+test("serve --open` opens the viewer, and reports when it cannot", async () => {
   const user = new CliUser();
   const opened = join(user.home, "opened");
   const opener = join(user.cwd, "xdg-open");

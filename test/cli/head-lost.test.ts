@@ -66,7 +66,7 @@ const USERS: Readonly<Record<string, () => BesideUser>> = {
 };
 
 for (const [name, userOf] of Object.entries(USERS)) {
-  test(`a log that is shorter than its checkpoints cover goes on once that is accepted (${name})`, async () => {
+  test(`a log shorter than its checkpoints cover can be continued after head accept (${name})`, async () => {
     const user = userOf();
     for (const n of [1, 2, 3]) assert.equal((await user.record(n)).code, 0);
     const signed = readFileSync(`${user.path}.checkpoints`, "utf8");
@@ -99,7 +99,7 @@ for (const [name, userOf] of Object.entries(USERS)) {
   });
 }
 
-test("a log that is shorter than its checkpoints cover is accepted without a pin, too", async () => {
+test("a log shorter than its checkpoints cover can be accepted without a pin", async () => {
   const user = (USERS.homeagent as () => BesideUser)();
   for (const n of [1, 2, 3]) await user.record(n);
   truncateSync(user.path, readFileSync(user.path).lastIndexOf("\n") - 5);
@@ -122,7 +122,7 @@ test("a log that lost its first line is accepted back to its genesis, which cove
   assert.equal((await user.record(2)).code, 0);
 });
 
-test("a session is not given up while another process writes it", async () => {
+test("head accept is refused while another process writes the session", async () => {
   const user = (USERS.homeagent as () => BesideUser)();
   for (const n of [1, 2]) await user.record(n);
   user.cut(1);

@@ -49,7 +49,7 @@ class HeadUser extends CliUser {
   }
 }
 
-test("show lists what is pinned, and --json gives every field", async () => {
+test("show lists the pins, and --json prints every field", async () => {
   const user = new HeadUser();
   const accepted = user.pin("hello-1", 2, {}, "accepted");
   const elsewhere = pinOf("other-1", 7, { log: 2, place: "homeagent:/home/ada/.homeagent" });
@@ -95,7 +95,7 @@ test("show narrows by dialect and root, and says when nothing is pinned", async 
   expect(unknown.stderr).toContain("PIN_NOT_FOUND");
 });
 
-test("a pin is found by its id, the beginning of one, or the session's path, from here first", async () => {
+test("a pin is found by its id, an id prefix or the session's path, in the current directory first", async () => {
   const user = new HeadUser();
   const far = { place: "rye:/elsewhere" };
   user.putPins(user.pin("test/hello-1", 1), pinOf("test/hello-1", 2, far), pinOf("solo-1", 3, far));
@@ -115,7 +115,7 @@ test("a pin is found by its id, the beginning of one, or the session's path, fro
   assert.deepEqual(await seqsOf("hello-1"), [1, 2], "here is no store any longer");
 });
 
-test("forget unpins one session, gone or not, and refuses what may be several", async () => {
+test("forget unpins one session, even a deleted one, and refuses an ambiguous name", async () => {
   const user = new HeadUser();
   user.putPins(user.pin("hello-1", 4), user.pin("hello-2", 5, { log: 2 }));
   const several = await user.run(["head", "forget", "hello"]);
@@ -135,7 +135,7 @@ test("forget unpins one session, gone or not, and refuses what may be several", 
   assert.equal((await user.run(["head", "forget", "hello-1"])).code, 7);
 });
 
-test("what one machine exports another imports, and only what is new to it", async () => {
+test("pins exported on one machine can be imported on another, which takes only new ones", async () => {
   const [one, other] = [new HeadUser(), new HeadUser()];
   const place = { place: "rye:/shared" };
   one.putPins(
@@ -172,7 +172,7 @@ test("what one machine exports another imports, and only what is new to it", asy
   assert.deepEqual([back.code, back.stdout], [0, "added 0, known 3, conflicts 0\n"]);
 });
 
-test("import takes nothing of a file that holds anything but pins, and export not over its own", async () => {
+test("import refuses a whole file if any line is not a pin, and export never overwrites the pin file", async () => {
   const user = new HeadUser();
   user.putPins(user.pin("a", 1));
   const file = put(join(user.cwd, "pins"), `${lineOf(user.pin("b", 1, { log: 2 }))}{"v":1}\n`);
@@ -188,7 +188,7 @@ test("import takes nothing of a file that holds anything but pins, and export no
   assert.equal(user.lines.length, 1);
 });
 
-test("lines that are no pins are told by every command that reads them", async () => {
+test("every command that reads pins reports lines that are not pins", async () => {
   const user = new HeadUser();
   user.putPins(user.pin("a", 1));
   appendFileSync(user.path, "\u001b[2Jgarbage\n");
@@ -203,7 +203,7 @@ test("lines that are no pins are told by every command that reads them", async (
   }
 });
 
-test("pin verifies a session first, and remembers its head", async () => {
+test("pin verifies a session first, and stores its head", async () => {
   const user = new HeadUser();
   const { bytes, ends } = await signedThread(await user.signer(), "hello-1");
   const path = putThread(user.cwd, "hello-1", [bytes.toString().trimEnd()]);
@@ -221,7 +221,7 @@ test("pin verifies a session first, and remembers its head", async () => {
   assert.equal(ends.at(-1), bytes.length);
 });
 
-test("pin refuses with the verdict's exit code what does not hold", async () => {
+test("pin refuses a session that is not verified, with the verdict's exit code", async () => {
   const user = new HeadUser();
   const { bytes } = await signedThread(await user.signer(), "hello-1");
   const stranger = await signedThread(await new HeadUser().signer(), "strange-1");
@@ -276,7 +276,7 @@ test("a restored backup is not pinned; accept shows what is lost, asks, and pins
   assert.equal((await user.run(["head", "pin", "hello-1"])).code, 0);
 });
 
-test("a log that forked, and one that was replaced, are told apart and can be accepted", async () => {
+test("a forked log and a replaced log get different findings, and both can be accepted", async () => {
   const user = new HeadUser();
   const signer = await user.signer();
   const { bytes } = await signedThread(signer, "hello-1");

@@ -35,7 +35,7 @@ test("hooks are installed for the user or the project, once, and removed without
   assert.deepEqual(readdirSync(join(user.home, ".claude")), ["settings.json"]);
 }, 60_000);
 
-test("settings behind a link keep the link and their rights, and odd ones are left as they are", async () => {
+test("a linked settings file keeps the link and its mode, and settings of an unexpected shape are not changed", async () => {
   const user = new CliUser();
   const path = join(user.home, ".claude/settings.json");
   const kept = join(user.home, "dotfiles.json");

@@ -57,7 +57,7 @@ function killed(user: CliUser, killAt: number, args: readonly string[], input = 
   return signal === "SIGKILL" ? "killed" : status;
 }
 
-test("a hook waits in a file of its own, for its user alone, and the next reader finds it in the session", async () => {
+test("a hook is spooled to its own file, private to its user, and the next reader moves it into the session", async () => {
   const user = new CliUser();
   await record(user, hookOf(0));
   const [name = "", ...others] = spooled(user.cwd);
@@ -72,7 +72,7 @@ test("a hook waits in a file of its own, for its user alone, and the next reader
   assert.equal(jsonLines(stdout)[0]?.id, ID);
 }, 60_000);
 
-test("the last hook of a session puts all of them into its log", async () => {
+test("the last hook of a session moves all spooled hooks into its log", async () => {
   const user = new CliUser();
   for (const n of [0, 1]) await record(user, hookOf(n));
   await record(user, hookOf(2, { hook_event_name: "SessionEnd" }));
@@ -81,7 +81,7 @@ test("the last hook of a session puts all of them into its log", async () => {
   assert.equal(readFileSync(log, "utf8").trimEnd().split("\n").length, 3);
 }, 60_000);
 
-test("a server and a follower put hooks into the log while they run", async () => {
+test("a server and a follower move hooks into the log while they run", async () => {
   const user = new CliUser();
   await record(user, hookOf(0));
   const tail = user.start(["tail", ID, "--json"]);
@@ -108,7 +108,7 @@ test("a server and a follower put hooks into the log while they run", async () =
   }
 }, 60_000);
 
-test("verify reports hooks that wait as not signed yet, and writes nothing", async () => {
+test("verify reports spooled hooks as not signed yet, and writes nothing", async () => {
   const user = new CliUser();
   await record(user, hookOf(0), ...SIGNED);
   for (const name of [[], [ID], ["6f1c"]]) {
@@ -125,7 +125,7 @@ test("verify reports hooks that wait as not signed yet, and writes nothing", asy
   assert.equal(jsonLines(after.stdout)[0]?.verdict, "incomplete");
 }, 60_000);
 
-test("96 signed hooks at once, with readers among them: none is lost, and each lane keeps its order", async () => {
+test("96 concurrent signed hooks with concurrent readers: none is lost, and each lane keeps its order", async () => {
   const user = new CliUser();
   const lane = async (at: number) => {
     for (let n = 0; n < 12; n++) await record(user, hookOf(at * 100 + n), ...SIGNED);
@@ -150,7 +150,7 @@ test("96 signed hooks at once, with readers among them: none is lost, and each l
   assert.ok(!existsSync(join(user.home, ".local/state/verbatim/hooks.log")), "nothing failed");
 }, 300_000);
 
-test("killed with -9 before any call that changes a disk, what a hook recorded is there, once", async () => {
+test("a hook killed with -9 before any write call has recorded its event at most once, and always if acknowledged", async () => {
   const user = new CliUser();
   const expected: number[] = [];
   const args = ["record", "--from", "claude-code-hooks"];
@@ -168,7 +168,7 @@ test("killed with -9 before any call that changes a disk, what a hook recorded i
   assert.deepEqual(await shown(user), expected);
 }, 120_000);
 
-test("a reader that is killed with -9 before any call that changes a disk loses no hook and doubles none", async () => {
+test("a reader killed with -9 before any write call loses no hook and duplicates none", async () => {
   const user = new CliUser();
   const expected: number[] = [];
   for (let at = 1, isOver = false; !isOver; at++) {
@@ -193,7 +193,7 @@ test("a reader that is killed with -9 before any call that changes a disk loses 
   );
 }, 300_000);
 
-test("a session id cannot lead out of the store, and one that no log can have is refused at once", async () => {
+test("a session id cannot lead out of the store, and an id that no log can have is refused at once", async () => {
   const user = new CliUser();
   const above = JSON.stringify({ session_id: "../../../../up", hook_event_name: "Told", n: 7 });
   await record(user, above);
@@ -207,7 +207,7 @@ test("a session id cannot lead out of the store, and one that no log can have is
   assert.deepEqual(spooled(user.cwd), []);
 }, 60_000);
 
-test("hooks that a project brought along are not signed in its reader's name", async () => {
+test("spooled hooks that came with a project are not signed with the reader's key", async () => {
   const [author, reader] = [new CliUser(), new CliUser()];
   await record(author, hookOf(666), ...SIGNED);
   const [name = ""] = spooled(author.cwd);
@@ -224,7 +224,7 @@ test("hooks that a project brought along are not signed in its reader's name", a
   assert.equal(spooled(reader.cwd).length, 2);
 }, 60_000);
 
-test("a session whose lock another holds is shown without the hooks that wait, and says how many", async () => {
+test("a locked session is shown without its spooled hooks, and with their number", async () => {
   const user = new CliUser();
   await record(user, hookOf(0));
   await shown(user);
@@ -257,7 +257,7 @@ test("a spool that grows too long is drained by a hook", async () => {
   assert.equal((await shown(user)).length, SPOOL_WAITING_MAX);
 }, 120_000);
 
-test("what is not a hook is put aside, what is being written is left alone, and a link is not followed", async () => {
+test("a spooled file that is not a hook is renamed, one being written is not touched, and a link is not followed", async () => {
   const user = new CliUser();
   await record(user, hookOf(0));
   const put = (n: number, text: string) => {
@@ -283,7 +283,7 @@ test("what is not a hook is put aside, what is being written is left alone, and 
   assert.deepEqual(readdirSync(elsewhere), []);
 }, 60_000);
 
-test("a clock that was set back changes no order", () => {
+test("a clock that was set back does not change the order of hooks", () => {
   const id = "00000000-0000-4000-8000-000000000000";
   assert.equal(nextOrder([], 1_800_000_000_000), 1_800_000_000_000);
   const waiting = [spoolName(1_800_000_000_000, id), "something.else"];

@@ -43,13 +43,13 @@ function failedQuietly({ code, stdout, stderr }: Ran, log: string): string {
   return reason;
 }
 
-test("a hook that makes .verbatim keeps it out of Git, as every writer does", async () => {
+test("a hook that creates .verbatim keeps it out of Git, as every writer does", async () => {
   const user = new CliUser();
   assert.equal((await record(user, HOOK)).code, 0);
   assert.equal(readFileSync(join(user.cwd, ".verbatim/.gitignore"), "utf8"), "*\n");
 });
 
-test("hooks that run at once are recorded, each as it was told, whatever it is called", async () => {
+test("concurrent hooks are recorded unchanged, including events of an unknown name", async () => {
   const user = new CliUser();
   const names = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "SomethingNew"];
   const told = names.map((name, n) => ({
@@ -82,7 +82,7 @@ test("the settings on the page name hooks that Claude Code has, and the command 
   }
 });
 
-test("the example, killed with its hooks and run again, loses none that was recorded", async () => {
+test("the example, killed with its hooks and run again, loses no recorded hook", async () => {
   const user = new CliUser();
   const argv = [join(root, "examples/claude-code-hooks.mjs"), user.cwd];
   const env = { PATH: process.env.PATH ?? "", HOME: user.home };
@@ -109,7 +109,7 @@ test("the example, killed with its hooks and run again, loses none that was reco
   assert.deepEqual(names, all);
 });
 
-test("what cannot be recorded is told in a log, by its reason alone", async () => {
+test("a failed recording is logged with its reason, without the hook's content", async () => {
   const user = new CliUser();
   const cases: [string, RegExp, ...string[]][] = [
     [`{"session_id":"6f1c","prompt":"${SECRET}`, /not JSON/],
@@ -127,7 +127,7 @@ test("what cannot be recorded is told in a log, by its reason alone", async () =
   assert.match(readFileSync(logOf(user), "utf8"), /command is refused[^\n]*\n$/);
 }, 30_000);
 
-test("a stdin that does not end holds up nobody", async () => {
+test("a hook ends at its time limit if stdin does not end", async () => {
   const user = new CliUser();
   const running = user.start(["record", "--from", "claude-code-hooks", "--within", "300"]);
   running.write('{"session_id":');
@@ -136,7 +136,7 @@ test("a stdin that does not end holds up nobody", async () => {
   assert.match(readFileSync(logOf(user), "utf8"), /it took over 300 ms/);
 }, 30_000);
 
-test("on a full disk a hook is not recorded, and the agent goes on", async (context) => {
+test("on a full disk a hook is not recorded, and the agent continues", async (context) => {
   const disk = SmallDisk.mount();
   if (typeof disk === "string") return context.skip(`no disk of our own can be mounted: ${disk}`);
   const user = new CliUser();

@@ -102,7 +102,7 @@ test("no control character of a transcript, a name or an argument reaches a term
   expect(await user.runInTerminal(["show", "evil-1"])).toContain("\\u001b[2J\\u001b[31m");
 });
 
-test("in a pipe show and ls are as safe, and render is the document to the letter", async () => {
+test("in a pipe show and ls are as safe, and render prints the document unchanged", async () => {
   const user = new CliUser();
   fillWithAttacks(user);
   for (const args of [["show", "evil-1"], ["show", "cook/s1", "--json"], ["ls"]]) {
@@ -115,7 +115,7 @@ test("in a pipe show and ls are as safe, and render is the document to the lette
   expect(stdout).toContain(ATTACK);
 });
 
-test("a terminal gets colours, a pipe and NO_COLOR get none", async (context) => {
+test("a terminal gets colours, a pipe or NO_COLOR gets none", async (context) => {
   if (spawnSync("script", ["--version"]).error) {
     context.skip("there is no `script` here to make a terminal with");
     return;

@@ -97,7 +97,7 @@ test("show --html - and render --html print the same page, render --output write
   assert.equal(readFileSync(join(user.cwd, "page.html"), "utf8"), shown?.stdout);
 });
 
-test("--last gives a session's end, bad lines in their places, and claims no totals", async () => {
+test("--last shows a session's end with bad lines in their places, and no totals", async () => {
   const { user, log } = userOfThread();
   const { code, stdout } = await user.run(["show", "hello", "--html", "-", "--last", "3"]);
 
@@ -113,7 +113,7 @@ test("--last gives a session's end, bad lines in their places, and claims no tot
   assert.deepEqual(page.withClass("note"), ["Only the last 3 entries are in this page."]);
 });
 
-test("--thinking opens what was thought, --no-tools leaves only the names of tools", async () => {
+test("--thinking unfolds thinking, --no-tools shows only the names of tools", async () => {
   const { user } = userOfThread();
   const run = async (...args: string[]) => {
     return ParsedHtml.page((await user.run(["show", "hello", "--html", "-", ...args])).stdout);
@@ -131,7 +131,7 @@ test("--thinking opens what was thought, --no-tools leaves only the names of too
   expect(noTools.text).not.toContain("file\n");
 });
 
-test("HomeAgent's sessions have pages, and so has a log that lies in no store", async () => {
+test("HomeAgent sessions and logs outside any store can be shown as a page", async () => {
   const user = new CliUser();
   putTurns(user, "cook/s1", [
     turn("user", { content: "I am hungry" }),
@@ -150,7 +150,7 @@ test("HomeAgent's sessions have pages, and so has a log that lies in no store", 
   expect(ParsedHtml.page(stray.stdout).withClass("session")).toEqual(["stray.jsonl"]);
 });
 
-test("neither the log nor a device nor a directory is ever written over", async () => {
+test("--html never overwrites the log, a device or a directory", async () => {
   const { user, log } = userOfThread();
   const before = readFileSync(log);
   for (const target of [log, "/dev/null", "."]) {
@@ -164,7 +164,7 @@ test("neither the log nor a device nor a directory is ever written over", async 
   assert.equal(nowhere.code, 7);
 });
 
-test("--html is not for programs, and has no use for options of other documents", async () => {
+test("--html refuses --json, an empty path and the options of other documents", async () => {
   const { user } = userOfThread();
   for (const args of [
     ["show", "hello", "--html", "x", "--json"],
@@ -175,7 +175,7 @@ test("--html is not for programs, and has no use for options of other documents"
   }
 });
 
-test("many bad lines one after the other are listed up to a limit, then counted", async () => {
+test("consecutive bad lines are listed up to a limit, then counted", async () => {
   const user = new CliUser();
   const bad = (count: number) => Array.from({ length: count }, () => "bad");
   putThread(user.cwd, "hello-1", [...bad(100), event("user_message", { text: "x" }), ...bad(101)]);
@@ -188,7 +188,7 @@ test("many bad lines one after the other are listed up to a limit, then counted"
   }
 });
 
-test("a session far larger than the memory has its page", async () => {
+test("a session far larger than memory can be shown as a page", async () => {
   // Method: a heap of 48 MiB, and a log of 96 MiB.
   const user = new CliUser();
   const path = putThread(user.cwd, "hello-1", []);

@@ -22,7 +22,7 @@ function keyFile(user: CliUser, name: string): string {
   return path;
 }
 
-test("a user without a key has none, and listing makes none", async () => {
+test("a user without a key has an empty list, and listing creates none", async () => {
   const user = new CliUser();
   const { stdout, stderr } = await run(user, "list");
   assert.equal(stdout, "");
@@ -34,7 +34,7 @@ test("a user without a key has none, and listing makes none", async () => {
   expect(shown.stderr).toContain("KEY_NOT_FOUND");
 });
 
-test("init makes a key once, and show, list and export agree on it", async () => {
+test("init creates a key once, and show, list and export agree on it", async () => {
   const user = new CliUser();
   const [made] = jsonLines((await run(user, "init --json")).stdout);
   assert.ok(made);
@@ -54,7 +54,7 @@ test("init makes a key once, and show, list and export agree on it", async () =>
   assert.equal(pem, readFileSync(join(String(made.directory), "public_key.pem"), "utf8"));
 });
 
-test("rotate makes another key, and every key can be named", async () => {
+test("rotate creates another key, and every key can be named", async () => {
   const user = new CliUser();
   const [first] = jsonLines((await run(user, "init --json")).stdout);
   const { stdout, stderr } = await run(user, "rotate --json");
@@ -76,7 +76,7 @@ test("rotate makes another key, and every key can be named", async () => {
   assert.equal((await user.run(["keys", "show", "00000000"])).code, 7);
 });
 
-test("VERBATIM_KEY_DIR is another place for keys, and a relative one is refused", async () => {
+test("VERBATIM_KEY_DIR changes where keys are kept, and a relative path is refused", async () => {
   const user = new CliUser();
   const directory = join(user.home, "elsewhere");
   const [key] = jsonLines(
@@ -88,7 +88,7 @@ test("VERBATIM_KEY_DIR is another place for keys, and a relative one is refused"
   expect(relative.stderr).toContain("BAD_SETTING");
 });
 
-test("a private key that others can read is refused, and the way out is named", async () => {
+test("a private key that others can read is refused with the command that corrects it", async () => {
   const user = new CliUser();
   await run(user, "init");
   const path = join(user.home, ".config/verbatim/keys/private_key.pem");
@@ -119,7 +119,7 @@ test("a private key is exported to a new file that is 0600, or a pipe, and never
   assert.equal((await user.run(["keys", "export", "--private", "--public"])).code, 2);
 });
 
-test("an imported key is current for whoever has none; others say what it is to be", async () => {
+test("an imported key becomes current if there is none; otherwise --as is required", async () => {
   const user = new CliUser();
   const [first, second] = [keyFile(user, "one.pem"), keyFile(user, "two.pem")];
   const [imported] = jsonLines((await run(user, `import ${first} --json`)).stdout);
@@ -136,7 +136,7 @@ test("an imported key is current for whoever has none; others say what it is to 
   assert.deepEqual(states, ["current", "retired"]);
 });
 
-test("what is no private key of ours is refused with the reason, and nothing is made", async () => {
+test("a file that is not a supported private key is refused with the reason, and nothing is created", async () => {
   const user = new CliUser();
   const open = keyFile(user, "open.pem");
   chmodSync(open, 0o640);
@@ -159,7 +159,7 @@ test("what is no private key of ours is refused with the reason, and nothing is 
   assert.equal((await run(user, "list")).stdout, "");
 });
 
-test("an action that is none, or is missing, is wrong usage and told what there is", async () => {
+test("an unknown or missing action is wrong usage, and the error lists the actions", async () => {
   const user = new CliUser();
   const none = await user.run(["keys"]);
   assert.equal(none.code, 2);

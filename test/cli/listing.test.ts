@@ -33,7 +33,7 @@ function fillStores(user: CliUser): void {
   ]);
 }
 
-test("ls lists the sessions of every store found, and --json gives all that is known", async () => {
+test("ls lists the sessions of every store found, and --json prints all their fields", async () => {
   const user = new CliUser();
   fillStores(user);
   const { code, stdout, stderr } = await user.run(["ls", "--json"]);
@@ -66,7 +66,7 @@ test("ls lists the sessions of every store found, and --json gives all that is k
   assert.equal(sessions[1]?.path, join(user.cwd, ".ai/threads/dear-1/transcript.jsonl"));
 });
 
-test("ls sorts, limits and narrows, and in a pipe cuts no id", async () => {
+test("ls sorts, limits and filters, and does not cut ids in a pipe", async () => {
   const user = new CliUser();
   fillStores(user);
   const ids = async (...args: string[]) => {
@@ -88,7 +88,7 @@ test("ls sorts, limits and narrows, and in a pipe cuts no id", async () => {
   assert.equal(wrong.code, 2);
 });
 
-test("ls where there is nothing says so, and is no error", async () => {
+test("ls without sessions says so and exits 0", async () => {
   const user = new CliUser();
   const nothing = await user.run(["ls"]);
   const empty = await user.run(["ls", "--dialect", "homeagent", "--json"]);
@@ -102,7 +102,7 @@ test("ls where there is nothing says so, and is no error", async () => {
   assert.deepEqual(readdirSync(user.cwd), []);
 });
 
-test("a thousand sessions that did not change are listed as before; whatever changes is seen", async () => {
+test("the listing of a thousand unchanged sessions is cached, and every change is seen", async () => {
   const user = new CliUser();
   const complete = event("thread_complete", { cost: { turns: 1, tokens: 10, spend: 0.5 } });
   const events = [event("user_message", { text: "hi" }), complete];
@@ -137,7 +137,7 @@ test("a thousand sessions that did not change are listed as before; whatever cha
   assert.deepEqual(await seen(), [1000, 0.7, "paused"]);
 });
 
-test("ls does without its index when that cannot be kept", async () => {
+test("ls works without its index if the index cannot be stored", async () => {
   const user = new CliUser();
   fillStores(user);
   put(join(user.home, "not-a-directory"), "");
@@ -223,7 +223,7 @@ test("stats adds up every thread.json, nested and odd ones too (S2-8, S2-12)", a
   assert.equal(human.stdout.match(/^\d{4}-\d\d-\d\d +\d/gm)?.length, 3, "one line a day");
 });
 
-test("stats of a project without threads is all zeros, and says where it looked", async () => {
+test("stats of a project without threads is all zeros, and says where it searched", async () => {
   const user = new CliUser();
   const { code, stdout, stderr } = await user.run(["stats", "--json"]);
 
@@ -246,7 +246,7 @@ function meta(
   return { thread_id: "t", directive, model, status, cost, created_at: daysAgo(days) };
 }
 
-test("ls names a signed session whose log is gone as missing, until its head is forgotten", async () => {
+test("ls lists a signed session whose log was deleted as missing, until its head is forgotten", async () => {
   const user = new CliUser();
   const record = await user.run(
     ["record", "--dialect", "rye", "--directive", "d", "--session", "gone-1", "--sign"],

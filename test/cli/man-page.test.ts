@@ -41,24 +41,27 @@ function formatted(page: string): string {
   return ran.stdout;
 }
 
-test.skipIf(!hasGroff)("whatever a command's texts hold, the page shows them as they are", () => {
-  const shown = formatted(manPage([AWKWARD], { version: "1.2.3" }));
-  for (const text of [
-    "verbatim-log 1.2.3",
-    "verbatim awkward [options] <a-file>",
-    ".Begins like a request, and has a back\\slash, `ticks` and ~tilde, é^😀.",
-    "'quoted'",
-    "--on-error action",
-    "-dashes-; one of stop, skip; default: stop",
-    'says "so"',
-    "verbatim awkward 'a b' | jq -r '.x\\n'",
-    "    .verbatim",
-  ]) {
-    assert.ok(shown.includes(text), `${text} is not in\n${shown}`);
-  }
-});
+test.skipIf(!hasGroff)(
+  "any characters in a command's texts are shown unchanged on the page",
+  () => {
+    const shown = formatted(manPage([AWKWARD], { version: "1.2.3" }));
+    for (const text of [
+      "verbatim-log 1.2.3",
+      "verbatim awkward [options] <a-file>",
+      ".Begins like a request, and has a back\\slash, `ticks` and ~tilde, é^😀.",
+      "'quoted'",
+      "--on-error action",
+      "-dashes-; one of stop, skip; default: stop",
+      'says "so"',
+      "verbatim awkward 'a b' | jq -r '.x\\n'",
+      "    .verbatim",
+    ]) {
+      assert.ok(shown.includes(text), `${text} is not in\n${shown}`);
+    }
+  },
+);
 
-test("the page has every variable of the environment that the documentation names", () => {
+test("the page lists every environment variable that the documentation names", () => {
   const docs = join(root, "docs");
   const names = readdirSync(docs, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
@@ -68,7 +71,7 @@ test("the page has every variable of the environment that the documentation name
   for (const name of names) assert.ok(page.includes(`\\fB${name}\\fR`), name);
 });
 
-test("the page has every command of the command line, with every option", async () => {
+test("the page lists every command with every option", async () => {
   assert.ok(isBuilt(), "dist is older than src: run `npm run build` first");
   const page = readFileSync(join(root, "dist/man/verbatim.1"), "utf8").replaceAll("\\-", "-");
   const user = new CliUser();

@@ -12,7 +12,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 import { CliUser } from "./cli.ts";
 import { event, put, putThread, putTurns, turn } from "./stores.ts";
 
-test("a session is found by id, by beginning, and by path, from wherever one stands", async () => {
+test("a session is found by id, id prefix or path, from any current directory", async () => {
   const cwd = tempDirectory();
   const log = putThread(cwd, "test/tools/write-1771");
   putThread(cwd, "hello-1");
@@ -41,7 +41,7 @@ test("a session is found by id, by beginning, and by path, from wherever one sta
   assert.equal((await find("hello-1"))[1], "hello-1");
 });
 
-test("HomeAgent's sessions are found by both ids, by either's beginning, and by path", async () => {
+test("HomeAgent sessions are found by either id, by a prefix of either, and by path", async () => {
   const base = tempDirectory();
   const path = put(join(base, "agents/cook/sessions/2026-11-15.jsonl"), "");
   put(join(base, "agents/nurse/sessions/2026-11-16.jsonl"), "");
@@ -58,7 +58,7 @@ test("HomeAgent's sessions are found by both ids, by either's beginning, and by 
   await refusal(find("2026-11-1"), "SESSION_NOT_FOUND");
 });
 
-test("what may be several sessions is refused with what it may be, ten of them at most", async () => {
+test("an ambiguous name is refused with at most ten candidates", async () => {
   const user = new CliUser();
   for (let n = 10; n < 23; n++) putThread(user.cwd, `hello-${n}`);
   putTurns(user, "hello-agent/s1");
@@ -74,7 +74,7 @@ test("what may be several sessions is refused with what it may be, ten of them a
   expect(narrowed.stdout).toContain("I am hello-agent/s1");
 });
 
-test("what is nowhere is SESSION_NOT_FOUND and exit code 7, with where it was looked for", async () => {
+test("an unknown session is SESSION_NOT_FOUND and exit code 7, with the places that were searched", async () => {
   const user = new CliUser();
   const { cwd } = user;
   putThread(cwd, "hello-1");
@@ -94,7 +94,7 @@ test("what is nowhere is SESSION_NOT_FOUND and exit code 7, with where it was lo
   assert.equal((await user.run(["show", ""])).code, 2);
 });
 
-test("a project with stores of several dialects is named once as where it was looked for", async () => {
+test("a project with stores of several dialects is listed once among the searched places", async () => {
   const root = tempDirectory();
   putThread(root, "hello-1");
   mkdirSync(join(root, ".entire/metadata"), { recursive: true });
@@ -105,7 +105,7 @@ test("a project with stores of several dialects is named once as where it was lo
   expect(message).toContain(`neither as a path nor in ${root}; `);
 });
 
-test("a log that lies in no store is read by its first line, and its identity is unknown", async () => {
+test("a log outside any store is recognised by its first line, and its identity is unknown", async () => {
   const user = new CliUser();
   put(
     join(user.cwd, "copy/transcript.jsonl"),
@@ -132,7 +132,7 @@ test("a log that lies in no store is read by its first line, and its identity is
   expect(told.stderr).toContain("line 1 (missing ts/type)");
 });
 
-test("finding follows no link", async () => {
+test("finding a session follows no link", async () => {
   const user = new CliUser();
   const elsewhere = tempDirectory();
   putThread(elsewhere, "secret-1");
@@ -152,7 +152,7 @@ test("finding follows no link", async () => {
   assert.deepEqual([code, stdout], [7, ""]);
 });
 
-test("stores are found upwards from the current directory, at HomeAgent's base, or as told", async () => {
+test("stores are found upwards from the current directory, at HomeAgent's base, or at --root", async () => {
   const cwd = tempDirectory();
   const base = tempDirectory();
   assert.deepEqual(findStores({ cwd, root: base }), []);
@@ -169,7 +169,7 @@ test("stores are found upwards from the current directory, at HomeAgent's base, 
   ]);
 });
 
-test("every command has help with examples, and a misspelt one gets a suggestion", async () => {
+test("every command has help with examples, and a misspelt command gets a suggestion", async () => {
   const user = new CliUser();
   const names = ["record", "ls", "show", "tail", "render", "stats", "torture"];
   const helped = names.map(async (name) => {
@@ -186,7 +186,7 @@ test("every command has help with examples, and a misspelt one gets a suggestion
   expect(misspelt.stderr).toContain("Did you mean show?");
 });
 
-test("a torn tail is told, not shown, and not touched", async () => {
+test("a torn tail is reported, not shown and not changed", async () => {
   const user = new CliUser();
   const path = putThread(user.cwd, "hello-1");
   appendFileSync(path, '{"ts":"x","ty');

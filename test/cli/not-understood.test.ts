@@ -28,13 +28,13 @@ test.each([
   [["render", "codex-1"]],
   [["export", "codex-1", "--format", "etf"]],
   [["search", "needle"]],
-])("%s says that no message was understood, and whose file it is", async (args) => {
+])("%s reports that no message was understood, and which program wrote the file", async (args) => {
   const { stderr } = await userWithRollout().run(args);
   expect(stderr).toMatch(SAID);
   expect(stderr).toMatch(/Verbatim reads its own sessions .*Entire and Claude Code transcripts/);
 });
 
-test("a page of such a session says it, too", async () => {
+test("a page of such a session reports it, too", async () => {
   const user = userWithRollout();
   const { stderr } = await user.run(["show", "codex-1", "--html", "page.html"]);
   expect(stderr).toMatch(SAID);
@@ -46,7 +46,7 @@ test("doctor names the program that wrote it", async () => {
   expect(stdout).toMatch(/NOTHING_UNDERSTOOD: 2 lines, .*: this is a Codex rollout/);
 });
 
-test("of a session with a message nothing of the kind is said", async () => {
+test("a session with at least one message gets no such report", async () => {
   const user = new CliUser();
   const input = asLines({ type: "user", message: { content: "hi" } });
   await user.run(["record", "--dialect", "entire", "--session", "a"], { input });

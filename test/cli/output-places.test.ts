@@ -24,7 +24,7 @@ class Recording extends CliUser {
   }
 }
 
-test("no command writes its result over the log of another session, which may be being recorded", async () => {
+test("no command writes its result over the log of another session", async () => {
   const user = new Recording();
   const recorder = await user.begin();
   for (const args of [

@@ -48,7 +48,7 @@ function comparable(user: CliUser, all: readonly Ran[]): string {
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID");
 }
 
-test("commands print and exit alike in one process after another and in one each", async () => {
+test("commands print and exit the same in a shared process as in a process each", async () => {
   const [alone, together] = [new CliUser(), new CliUser()];
   putThread(alone.cwd, "hello-1");
   cpSync(alone.cwd, together.cwd, { recursive: true, preserveTimestamps: true });

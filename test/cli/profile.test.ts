@@ -33,7 +33,7 @@ async function codeOf(user: CliUser, ...args: string[]): Promise<number | null> 
   return (await user.run(args)).code;
 }
 
-test("a key counts for the original's format only when it was trusted with --profile rye", async () => {
+test("a key is trusted for the original's format only with --profile rye", async () => {
   const other = await withOriginal();
   assert.equal((await trust(other)).code, 0);
   assert.equal(await codeOf(other, "verify", ID, ...RYE), 4);
@@ -47,7 +47,7 @@ test("a key counts for the original's format only when it was trusted with --pro
   assert.equal(await codeOf(user, "verify", ID), 4, "and only when it is asked for");
 });
 
-test("resume takes the original's transcripts with --profile rye, and refuses them without", async () => {
+test("resume accepts the original's transcripts only with --profile rye", async () => {
   const user = await withOriginal();
   await trust(user, ...RYE);
   const resume = ["resume", ID, "--for", "openai-chat", "--model", "m"];
@@ -59,7 +59,7 @@ test("resume takes the original's transcripts with --profile rye, and refuses th
   assert.notEqual(stdout, "");
 });
 
-test("handoff takes a thread of the original once it is vouched for with --profile rye", async () => {
+test("handoff accepts a thread of the original after it is vouched for with --profile rye", async () => {
   const user = await withOriginal();
   await trust(user, ...RYE);
   const bundle = join(user.cwd, "out.vbx");

@@ -25,7 +25,7 @@ async function begin(running: Running): Promise<string> {
 }
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "%s stops the reading, finishes what was read, and leaves the thread paused",
+  "%s stops reading, finishes what was read, and leaves the thread paused",
   async (signal) => {
     const running = new CliUser().start([...RYE, "--ack"]);
     const path = await begin(running);
@@ -52,7 +52,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   },
 );
 
-test("an entry is acknowledged at once, not when the next one comes", async () => {
+test("an entry is acknowledged at once, without waiting for the next one", async () => {
   const user = new CliUser();
   const running = user.start([...RYE, "--ack"]);
   const path = await begin(running);
@@ -111,7 +111,7 @@ test.each(["disk", "os"])(
   },
 );
 
-test("a thread that another process records is refused, and the holder is named (S0-6)", async () => {
+test("a thread that another process records is refused with its lock holder (S0-6)", async () => {
   const user = new CliUser();
   const running = user.start(RYE);
   const path = await begin(running);
@@ -123,7 +123,7 @@ test("a thread that another process records is refused, and the holder is named 
   expect(stderr).toContain(`pid ${running.pid}`);
 });
 
-test("on a full disk the line is named, the exit code is 7, and what was acknowledged stays", async (context) => {
+test("on a full disk the failing line is reported, the exit code is 7, and acknowledged lines are kept", async (context) => {
   const disk = SmallDisk.mount();
   if (typeof disk === "string") {
     context.skip(`no small disk can be mounted here: ${disk}`);
@@ -153,7 +153,7 @@ test("on a full disk the line is named, the exit code is 7, and what was acknowl
   expect(stderr).not.toMatch(/\n\s+at /);
 });
 
-test("a reader that closes our output does not end the recording", async () => {
+test("closing our stdout does not end the recording", async () => {
   const user = new CliUser();
   const entries = Array.from({ length: 5000 }, (_, n) => ({
     type: "user_message",

@@ -35,7 +35,7 @@ test.each(Object.keys(DIALECTS) as (keyof typeof DIALECTS)[])(
   },
 );
 
-test("several responses on one stdin are an entry each, of both of OpenAI's APIs", async () => {
+test("several responses on one stdin become one entry each, for both OpenAI APIs", async () => {
   const user = new CliUser();
   const input = Buffer.concat([
     sseBytes(CHAT, { done: true }),
@@ -52,7 +52,7 @@ test("several responses on one stdin are an entry each, of both of OpenAI's APIs
   }
 });
 
-test("a response that breaks off is kept as partial, told, and no hindrance to the next", async () => {
+test("a response that breaks off is kept as partial and reported, and the next one is recorded", async () => {
   const user = new CliUser();
   const input = Buffer.concat([sseBytes(ANTHROPIC.slice(0, -3)), sseBytes(ANTHROPIC)]);
   const ran = await user.run(record("entire", "anthropic-sse"), { input });
@@ -69,7 +69,7 @@ test("a response that breaks off is kept as partial, told, and no hindrance to t
   );
 });
 
-test("what is no event stream is told, and nothing is recorded", async () => {
+test("input that is not an event stream is reported, and nothing is recorded", async () => {
   const user = new CliUser();
   const input = '{"type":"error","error":{"type":"authentication_error"}}\n';
   const ran = await user.run(record("rye", "anthropic-sse"), { input });
@@ -88,7 +88,7 @@ test("a thread that begins with a response gets its start first", async () => {
   assert.ok(types.includes("assistant_text"), types.join());
 });
 
-test("rows have the recording program's version, and one that says its own keeps it", async () => {
+test("rows have the recording program's version unless they have their own", async () => {
   const user = new CliUser();
   const args = ["record", "--dialect", "entire", "--model", "m", "--agent-version", "0.0.44"];
   const row = { type: "user", message: { content: "Hi" } };

@@ -25,7 +25,7 @@ function metaBeside(log: string): Record<string, unknown> {
   return JSON.parse(readFileSync(log.replace("transcript.jsonl", "thread.json"), "utf8"));
 }
 
-test("record begins a thread, writes its start, and leaves it paused (S2-1, S2-4, S2-8)", async () => {
+test("record starts a thread, writes its start event, and leaves it paused (S2-1, S2-4, S2-8)", async () => {
   const user = new CliUser();
   // Some lines end in CR LF, one is empty, the last has no end at all.
   const input =
@@ -67,7 +67,7 @@ test("record begins a thread, writes its start, and leaves it paused (S2-1, S2-4
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
-test("record continues a thread with its own directive, and an end ends it", async () => {
+test("record continues a thread with its own directive, and an end event ends it", async () => {
   const user = new CliUser();
   const begin = [
     ...RYE,
@@ -102,7 +102,7 @@ test("record continues a thread with its own directive, and an end ends it", asy
   assert.equal(metaBeside(path).status, "completed");
 });
 
-test("without input a thread still begins, and is paused", async () => {
+test("without input a thread is still created, and is paused", async () => {
   const user = new CliUser();
   const { code, stdout } = await user.run([...RYE, "--directive", "idle"]);
 
@@ -115,7 +115,7 @@ test("without input a thread still begins, and is paused", async () => {
   assert.equal(metaBeside(path).status, "paused");
 });
 
-test("record keeps HomeAgent's turn records as they are given (S0-1, S0-2, S0-3, S0-8)", async () => {
+test("record keeps HomeAgent turn records unchanged (S0-1, S0-2, S0-3, S0-8)", async () => {
   const user = new CliUser();
   const records = [
     { turnId: "1", role: "user", content: "hé\u2028llo\u0085", ts: 1, extra: { kept: [1.5] } },
@@ -138,7 +138,7 @@ test("record keeps HomeAgent's turn records as they are given (S0-1, S0-2, S0-3,
   expect(other?.path).toContain(join(user.cwd, "base/agents/kitchen/sessions"));
 });
 
-test("a HomeAgent session's id takes up to 200 bytes, signed and mended too, and no more", async () => {
+test("a HomeAgent session id may have 200 bytes, also when the session is signed and repaired", async () => {
   const user = new CliUser();
   const args = ["record", "--dialect", "homeagent", "--agent", "cook", "--sign", "--session"];
   const input = asLines({ turnId: "1", role: "user", content: "hi", ts: 1 });
@@ -155,7 +155,7 @@ test("a HomeAgent session's id takes up to 200 bytes, signed and mended too, and
   assert.equal((await user.run([...args, "x".repeat(201)], { input })).code, 2);
 });
 
-test("a directory for an input is wrong usage, and leaves no trace", async () => {
+test("a directory as input is wrong usage, and creates nothing", async () => {
   const user = new CliUser();
   const directory = openSync(user.home, "r");
   onTestFinished(() => closeSync(directory));
@@ -204,7 +204,7 @@ test("a malformed line stops the recording with exit code 2, and nothing after i
   await Promise.all(cases);
 });
 
-test("with --on-error skip malformed lines are told by number and passed over", async () => {
+test("with --on-error skip malformed lines are skipped and reported by number", async () => {
   const user = new CliUser();
   const ok = { turnId: "1", role: "user", ts: 1 };
   const input = `nonsense\n${asLines(ok)}${asLines({ turnId: "2", role: "king", ts: 1 })}${asLines(ok)}`;
@@ -220,7 +220,7 @@ test("with --on-error skip malformed lines are told by number and passed over", 
   expect(stderr).toMatch(/^line 1: not JSON\nline 3: .*role.*\n2 malformed lines were skipped\n$/);
 });
 
-test("a line over the limit is told and never held", async () => {
+test("a line over the limit is reported and never buffered whole", async () => {
   const user = new CliUser();
   const limit = 16 * 1024 * 1024;
   const record = (length: number) => {
@@ -267,7 +267,7 @@ test("many entries are acknowledged in order, with both durabilities", async () 
   }
 });
 
-test("what record needs and was not told is wrong usage, and leaves no trace", async () => {
+test("a missing required option is wrong usage, and creates nothing", async () => {
   const user = new CliUser();
   const wrong: [string[], string][] = [
     [["record", "--directive", "x"], "--directive"],
@@ -292,7 +292,7 @@ test("what record needs and was not told is wrong usage, and leaves no trace", a
   assert.deepEqual(readdirSync(user.cwd), []);
 });
 
-test("rows whose uuid is recorded are counted, and named where their content differs", async () => {
+test("rows with a recorded uuid are counted, and reported if their content differs", async () => {
   const user = new CliUser();
   const row = (uuid: string, text: string) => ({
     ...{ type: "user", uuid, sessionId: "s", message: { role: "user", content: text } },

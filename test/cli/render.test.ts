@@ -21,7 +21,7 @@ const THREAD = [
   }),
 ];
 
-test("render prints a thread as the document's renderer does, by either name (S2-7, S2-11)", async () => {
+test("render prints a thread as the document's renderer does, under both command names (S2-7, S2-11)", async () => {
   const user = new CliUser();
   putThread(user.cwd, "hello-1", THREAD);
   const cases: [string[], ConstructorParameters<typeof TranscriptRenderer>[0]][] = [
@@ -39,7 +39,7 @@ test("render prints a thread as the document's renderer does, by either name (S2
   await Promise.all(rendered);
 });
 
-test("render prints HomeAgent's sessions in neutral Markdown, and tells of bad lines", async () => {
+test("render prints HomeAgent sessions in neutral Markdown, and reports bad lines", async () => {
   const user = new CliUser();
   putTurns(user, "cook/s1", [turn("system", { content: "be brief" }), "bad"]);
   const { code, stdout, stderr } = await user.run(["render", "cook/s1"]);
@@ -49,7 +49,7 @@ test("render prints HomeAgent's sessions in neutral Markdown, and tells of bad l
   assert.equal(stderr, "1 bad line was skipped: line 2 (not JSON)\n");
 });
 
-test("render --output replaces a file as a whole, and never the log", async () => {
+test("render --output replaces a whole file atomically, and never the log", async () => {
   const user = new CliUser();
   const log = putThread(user.cwd, "hello-1", THREAD);
   const before = readFileSync(log);
@@ -77,7 +77,7 @@ test("render --output replaces a file as a whole, and never the log", async () =
   assert.ok(readFileSync(log).equals(before));
 });
 
-test("render takes one name, and --thread-id takes no beginning of one", async () => {
+test("render takes one session, and --thread-id takes no prefix", async () => {
   const user = new CliUser();
   putThread(user.cwd, "hello-1", THREAD);
   const none = user.run(["render"]);

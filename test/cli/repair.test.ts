@@ -18,7 +18,7 @@ async function userWithSickThread(): Promise<{ user: CliUser; path: string }> {
   return { user, path };
 }
 
-test("it says what it did, and the exit code is 0 when nothing is left", async () => {
+test("repair prints what it did, and exits 0 when no finding is left", async () => {
   const { user, path } = await userWithSickThread();
   const { code, stdout, stderr } = await user.run(["repair", "hello-1"]);
   assert.deepEqual([code, stderr], [0, ""]);
@@ -47,7 +47,7 @@ test("a second run changes no name, byte, time or permission, and says so", asyn
   assert.deepEqual([treeAt(user.cwd), treeAt(user.home)], before);
 });
 
-test("what it cannot mend is told with the reason, and the exit code is 1", async () => {
+test("findings that cannot be repaired are reported with the reason, and the exit code is 1", async () => {
   const { user, path } = await userWithSickThread();
   appendFileSync(path, '"}\nno json\nno json\n');
   const { code, stdout } = await user.run(["repair", path]);
@@ -58,7 +58,7 @@ test("what it cannot mend is told with the reason, and the exit code is 1", asyn
   );
 });
 
-test("a dry run says what would be done and what would be left", async () => {
+test("a dry run prints what would be repaired and what would be left", async () => {
   const { user, path } = await userWithSickThread();
   const before = await settledTreeAt(user.cwd);
   const { code, stdout } = await user.run(["repair", "--all", "--dry-run"]);
@@ -69,7 +69,7 @@ test("a dry run says what would be done and what would be left", async () => {
   assert.equal(existsSync(`${path}.torn-0`), false);
 });
 
-test("--json is one step a line, and a summary last", async () => {
+test("--json prints one step per line, and a summary last", async () => {
   const { user, path } = await userWithSickThread();
   appendFileSync(path, "\n");
   const { code, stdout } = await user.run(["repair", "--all", "--json"]);
@@ -96,7 +96,7 @@ test("--json is one step a line, and a summary last", async () => {
   ]);
 });
 
-test("a session that is being written is refused and the others are mended; the exit code is 7", async () => {
+test("a session that is being written is refused, the others are repaired, and the exit code is 7", async () => {
   const { user, path } = await userWithSickThread();
   const other = await writeThread(user.cwd, "other-2", WHOLE_THREAD);
   rmSync(join(dirname(other), "transcript.md"));
@@ -109,7 +109,7 @@ test("a session that is being written is refused and the others are mended; the 
   assert.equal(readFileSync(path, "utf8").endsWith('{"torn'), true);
 });
 
-test("it must be told what to repair", async () => {
+test("repair requires a session, a path or --all", async () => {
   const { user } = await userWithSickThread();
   const none = await user.run(["repair"]);
   assert.equal(none.code, 2);
@@ -118,7 +118,7 @@ test("it must be told what to repair", async () => {
   assert.equal((await user.run(["repair", "nobody"])).code, 7);
 });
 
-test("several may be named, and a store by its root", async () => {
+test("several sessions can be named, and a store by its root", async () => {
   const { user, path } = await userWithSickThread();
   const other = await writeThread(user.cwd, "other-2", WHOLE_THREAD);
   appendFileSync(other, "{");

@@ -19,7 +19,7 @@ function sampleProject(context: TestContext): CliUser {
   return user;
 }
 
-test("every line of the real threads is shown, silent or told as bad", async (context) => {
+test("every line of the real threads is shown, silent or reported as bad", async (context) => {
   const user = sampleProject(context);
   const listed = await user.run(["ls", "--json"]);
   assert.deepEqual([listed.code, listed.stderr], [0, ""]);
@@ -61,7 +61,7 @@ test("every line of the real threads is shown, silent or told as bad", async (co
   }
 });
 
-test("the real threads add up (S2-12)", async (context) => {
+test("the totals of the real threads are correct (S2-12)", async (context) => {
   const user = sampleProject(context);
   const { code, stdout, stderr } = await user.run(["stats", "--json", "--days", "36525"]);
 

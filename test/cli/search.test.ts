@@ -16,7 +16,7 @@ function fill(user: CliUser): void {
   putTurns(user, "kitchen/s1", [turn("user", { content: "no soup" })]);
 }
 
-test("search finds entries in every store, prints them harmlessly, and says so when there is none", async () => {
+test("search finds entries in every store, prints them without control characters, and says when there are none", async () => {
   const user = new CliUser();
   fill(user);
   const { code, stdout, stderr } = await user.run(["search", "souffle"]);
@@ -48,7 +48,7 @@ test("search finds entries in every store, prints them harmlessly, and says so w
   assert.deepEqual(nothing, { code: 1, stdout: "", stderr: "" });
 });
 
-test("search refuses what it cannot understand, and rebuilds when told to", async () => {
+test("search refuses an invalid query, and rebuilds its index on request", async () => {
   const user = new CliUser();
   fill(user);
   const wrong = await user.run(["search", "agnt:cook"]);

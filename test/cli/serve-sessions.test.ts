@@ -29,7 +29,7 @@ async function titles({ sessions }: VerbatimClient): Promise<(string | null)[]> 
   return (await sessions.list()).sessions.map(({ title }) => title).sort();
 }
 
-test("serve shows the sessions that ls finds: of the project above, and of the home", async () => {
+test("serve shows the sessions that ls finds: those of the enclosing project and of the home directory", async () => {
   const user = new CliUser();
   plant(user.cwd, "here-1");
   plantTurn(join(user.home, ".homeagent"), "at home");
@@ -37,7 +37,7 @@ test("serve shows the sessions that ls finds: of the project above, and of the h
   assert.deepEqual(await titles(await clientOf(running)), ["at home", "here-1"]);
 });
 
-test("serve --root shows the sessions of the stores that are named, and of no others", async () => {
+test("serve --root shows the sessions of the named stores only", async () => {
   const user = new CliUser();
   plant(user.cwd, "here-1");
   plant(join(user.cwd, "a"), "in-a-1");
@@ -46,7 +46,7 @@ test("serve --root shows the sessions of the stores that are named, and of no ot
   assert.deepEqual(await titles(await clientOf(running)), ["in b", "in-a-1"]);
 });
 
-test("serve refuses a root that is not there, and says which", async () => {
+test("serve refuses a missing root, and names it", async () => {
   const user = new CliUser();
   const { code, stderr } = await user.run(["serve", "--port", "0", "--root", "nowhere"]);
   assert.equal(code, 7);

@@ -18,7 +18,7 @@ async function urlOf(running: Running): Promise<string> {
   }
 }
 
-test("serve prints its own URL first, then what to do with it: a browser, three commands to try", async () => {
+test("serve prints its URL first, then how to use it: a browser, three commands to try", async () => {
   const user = new CliUser();
   const running = user.start(["serve", "--port", "0"]);
   const url = await urlOf(running);
@@ -40,7 +40,7 @@ test("serve prints its own URL first, then what to do with it: a browser, three 
   assert.deepEqual(logs, ["chat__1.jsonl"]);
 });
 
-test("SIGTERM finishes what was accepted: every append that was acknowledged is there", async () => {
+test("SIGTERM finishes accepted requests: every acknowledged append is stored", async () => {
   const user = new CliUser();
   const data = join(user.cwd, "streams");
   const running = user.start(["serve", "--port", "0", "--data", data]);
@@ -73,7 +73,7 @@ test("SIGTERM finishes what was accepted: every append that was acknowledged is 
   for (const n of acknowledged) assert.ok(numbers.includes(n), `${n} was acknowledged and is gone`);
 });
 
-test("a taken port is named, with --port as the way out", async () => {
+test("a port in use is reported, with --port as the remedy", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void other.close());
   await new Promise((resolve) => other.once("listening", resolve));
@@ -92,7 +92,7 @@ test("an address that others can reach is refused", async () => {
   }
 });
 
-test("a second server on the same data is refused, and says why", async () => {
+test("a second server on the same data is refused with the reason", async () => {
   const user = new CliUser();
   const running = user.start(["serve", "--port", "0"]);
   await urlOf(running);
@@ -101,7 +101,7 @@ test("a second server on the same data is refused, and says why", async () => {
   assert.match(stderr, /_LOCKED/);
 });
 
-test("options that serve cannot go by are wrong usage", async () => {
+test("invalid options of serve are wrong usage", async () => {
   for (const args of [
     ["--port", "65536"],
     ["--port", "http"],

@@ -21,7 +21,7 @@ const THREAD = [
   event("thread_error", { error_code: "LIMIT", detail: "too many\nturns" }),
 ];
 
-test("show renders a session as Markdown, and says what it does not show", async () => {
+test("show renders a session as Markdown, and reports what it omits", async () => {
   const user = new CliUser();
   putThread(user.cwd, "hello-1", THREAD);
   const { code, stdout, stderr } = await user.run(["show", "hello"]);
@@ -48,7 +48,7 @@ test("show renders a session as Markdown, and says what it does not show", async
   expect(more.stdout).not.toContain("Output");
 });
 
-test("show --json prints every entry whole, one a line, with where it stands", async () => {
+test("show --json prints every entry whole, one per line, with its offset", async () => {
   const user = new CliUser();
   const path = putTurns(user, "cook/s1", [
     turn("user", { content: "\u009b31m \u202e hi", custom: 1 }),
@@ -91,7 +91,7 @@ test("show --json prints every entry whole, one a line, with where it stands", a
   expect(stdout).toContain("\\u009b31m \\u202e hi");
 });
 
-test("bad lines are passed over, counted, and told by number (S0-15, S2-14)", async () => {
+test("bad lines are skipped, counted, and reported by number (S0-15, S2-14)", async () => {
   const user = new CliUser();
   const bad = ["not JSON", "\u0000", '{"ts":"x"}', "[]", "3", '{"type":"x"}', "{", "}"];
   putThread(user.cwd, "hello-1", [event("user_message", { text: "first" }), ...bad, ...THREAD]);
@@ -106,7 +106,7 @@ test("bad lines are passed over, counted, and told by number (S0-15, S2-14)", as
   );
 });
 
-test("show --last gives the last entries, in order, and says where bad ones are", async () => {
+test("show --last prints the last entries in order, and reports where bad lines are", async () => {
   const user = new CliUser();
   const path = putThread(user.cwd, "hello-1", [
     ...THREAD,
@@ -129,7 +129,7 @@ test("show --last gives the last entries, in order, and says where bad ones are"
   expect(all.stdout).toContain("do it");
 });
 
-test("an entry nested deeper than any stack is shown and printed", async () => {
+test("an entry nested too deep for the call stack is shown and printed", async () => {
   const user = new CliUser();
   const depth = 200_000;
   const deep = `${"[".repeat(depth)}${"]".repeat(depth)}`;
@@ -143,7 +143,7 @@ test("an entry nested deeper than any stack is shown and printed", async () => {
   expect(printed.stdout.includes(`"input":${deep}`)).toBe(true);
 });
 
-test("a reader that has seen enough ends show and tail quietly", async () => {
+test("show and tail end quietly if the reader closes stdout early", async () => {
   const user = new CliUser();
   const entries = Array.from({ length: 20_000 }, (_, n) =>
     event("user_message", { text: String(n) }),
@@ -161,7 +161,7 @@ test("a reader that has seen enough ends show and tail quietly", async () => {
   }
 });
 
-test("a disk that takes no results is exit code 7, and stops no recording", async () => {
+test("a full disk for stdout is exit code 7, and does not stop a recording", async () => {
   const user = new CliUser();
   putThread(user.cwd, "hello-1", THREAD);
   const full = openSync("/dev/full", "w");
@@ -179,7 +179,7 @@ test("a disk that takes no results is exit code 7, and stops no recording", asyn
   expect(stdout).toMatch(/still.*Completed/s);
 });
 
-test("tail shows the last entries, then what another process appends, each once", async () => {
+test("tail shows the last entries, then those that another process appends, each once", async () => {
   const user = new CliUser();
   const log = putThread(user.cwd, "hello-1", THREAD.slice(0, 4));
   const recorder = user.start(["record", "--dialect", "rye", "--session", "hello-1", "--ack"]);
@@ -207,7 +207,7 @@ test("tail shows the last entries, then what another process appends, each once"
   expect(tail.stderr).toContain("1 bad line was skipped");
 });
 
-test("tail goes on after a last line that lacked its LF, which it shows once", async () => {
+test("tail continues after a last line without LF, and shows it once", async () => {
   const user = new CliUser();
   const log = putTurns(user, "cook/s1", [turn("user", { content: "old" })]);
   appendFileSync(log, JSON.stringify(turn("user", { content: "unfinished" })));
@@ -223,7 +223,7 @@ test("tail goes on after a last line that lacked its LF, which it shows once", a
   assert.deepEqual(shown, ["unfinished", "new"]);
 });
 
-test("tail tells of a log that was cut back or replaced, and shows what stands there then", async () => {
+test("tail reports a log that was truncated or replaced, and shows its new content", async () => {
   const user = new CliUser();
   const said = (n: number) => turn("user", { content: `said ${n}` });
   const log = putTurns(user, "cook/s1", [said(1), said(2), said(3)]);
@@ -243,7 +243,7 @@ test("tail tells of a log that was cut back or replaced, and shows what stands t
   assert.equal(await tail.line(), null);
 });
 
-test("tail counts a bad line once, also one that stands after the last entry", async () => {
+test("tail counts a bad line once, even after the last entry", async () => {
   const user = new CliUser();
   const log = putTurns(user, "cook/s1", ["bad", turn("user", { content: "old" }), "worse"]);
   const tail = user.start(["tail", "cook/s1", "--last", "2", "--json"]);
@@ -256,7 +256,7 @@ test("tail counts a bad line once, also one that stands after the last entry", a
   expect(tail.stderr).toContain("3 bad lines were skipped");
 });
 
-test("tail --last 0 shows nothing of what is there", async () => {
+test("tail --last 0 shows no existing entry", async () => {
   const user = new CliUser();
   putTurns(user, "cook/s1", [turn("user", { content: "old" })]);
   const tail = user.start(["tail", "cook/s1", "--last", "0", "--json"]);

@@ -48,7 +48,7 @@ const MIXED = [
   said("agentword", { isSidechain: true }),
 ];
 
-test("role:user finds what people typed, also while the agent worked, and nothing else", async () => {
+test("role:user finds what people typed, including while the agent worked, and nothing else", async () => {
   const user = userWith(MIXED);
   const found = async (query: string) => (await user.run(["search", query])).code === 0;
   for (const word of ["typedword", "queuedword"]) {
@@ -60,7 +60,7 @@ test("role:user finds what people typed, also while the agent worked, and nothin
   }
 });
 
-test("a page heads each by who speaks", async () => {
+test("a page has the speaker as the heading of each entry", async () => {
   const { stdout } = await userWith(MIXED).run(["show", "s", "--html", "-"]);
   const heads = new Map<string, string>();
   for (const [, head = "", body = ""] of stdout.matchAll(/<h2>(.*?)<\/h2>(.*?)<\/article>/gs)) {
@@ -76,7 +76,7 @@ test("a page heads each by who speaks", async () => {
   });
 });
 
-test("ETF has queued prompts as the user's, and the title is what was typed", async () => {
+test("ETF exports queued prompts as the user's, and the title is the typed prompt", async () => {
   const user = userWith(MIXED);
   const { stdout } = await user.run(["export", "s", "--format", "etf"]);
   const users = jsonLines(stdout).filter(({ type }) => type === "user");
@@ -88,7 +88,7 @@ test("ETF has queued prompts as the user's, and the title is what was typed", as
   assert.equal(listed?.title, "typedword");
 });
 
-test("a log of a sub-agent alone is its own session in lists, pages and exports", async () => {
+test("a log with only a sub-agent's rows is its own session in lists, pages and exports", async () => {
   const user = userWith([
     said("taskword", { isSidechain: true }),
     answered("doneword", { isSidechain: true }),

@@ -24,7 +24,7 @@ async function loadedBy(
   return readFileSync(list, "utf8").split("\n");
 }
 
-test("SQLite is loaded to list, and for no other command that reads; Zod for none", async () => {
+test("only ls loads SQLite, and no reading command loads Zod", async () => {
   const user = new CliUser();
   putThread(user.cwd, "hello-1");
   putTurns(user, "cook/s1");
@@ -49,7 +49,7 @@ test("SQLite is loaded to list, and for no other command that reads; Zod for non
   assert.ok(!listing.some((url) => url.includes("/zod/")));
 });
 
-test("help loads neither a log's reader or writer nor a store (C1)", async () => {
+test("help loads no log reader, log writer or store (C1)", async () => {
   const loaded = await loadedBy(new CliUser(), ["show", "--help"], true);
   const ours = loaded.filter((url) =>
     /\/(log\/(reader|writer|lock)|(store|catalog|torture)\/[a-z-]+)\.[jt]s$/.test(url),
@@ -58,7 +58,7 @@ test("help loads neither a log's reader or writer nor a store (C1)", async () =>
   assert.ok(loaded.some((url) => url.endsWith("/src/cli/reading/show.ts")));
 });
 
-test("a listing where nothing has changed loads nothing that reads sessions (LS1)", async () => {
+test("a listing without changes loads no code that reads sessions (LS1)", async () => {
   const user = new CliUser();
   putThread(user.cwd, "hello-1", [event("thread_complete")]);
   const readers = async () => {

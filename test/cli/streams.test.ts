@@ -18,7 +18,7 @@ async function urlOf(running: Running): Promise<string> {
   }
 }
 
-test("a server signs, is backed up while it runs, and its backup is verified, examined and served", {
+test("a server signs and is backed up while it runs, and its backup is verified, examined and served", {
   timeout: 120_000,
 }, async () => {
   const user = new CliUser();
@@ -121,7 +121,7 @@ class StreamUser extends CliUser {
   }
 }
 
-test("what a killed server had only in its journal is not missed in silence by those who read", {
+test("readers report appends that a killed server left only in its journal", {
   timeout: 120_000,
 }, async () => {
   const user = new StreamUser();
@@ -162,7 +162,7 @@ test("what a killed server had only in its journal is not missed in silence by t
   assert.match(recovered.stdout, /the last words/);
 });
 
-test("words in streams are found, those of forks and none of deleted ones", {
+test("search finds words in streams and forks, and not in deleted streams", {
   timeout: 120_000,
 }, async () => {
   const user = new StreamUser();
@@ -201,7 +201,7 @@ test("words in streams are found, those of forks and none of deleted ones", {
   }
 });
 
-test("a stream that is shorter than its checkpoints cover is signed on once that is accepted", {
+test("a stream shorter than its checkpoints cover is signed again after `head accept", {
   timeout: 120_000,
 }, async () => {
   const user = new StreamUser();
@@ -226,7 +226,7 @@ test("a stream that is shorter than its checkpoints cover is signed on once that
   assert.equal((await user.run(["serve", "--check", user.data])).code, 0);
 });
 
-test("what was restored from an older backup is signed on once its lost head is given up", {
+test("streams restored from an older backup are signed again after their lost head is accepted", {
   timeout: 120_000,
 }, async () => {
   const user = new StreamUser();
@@ -267,7 +267,7 @@ test("what was restored from an older backup is signed on once its lost head is 
   assert.deepEqual([again.code, again.stdout], [0, ""], "there is nothing to accept any more");
 });
 
-test("a backup that is served in another place is accepted there", {
+test("a backup that is served in another directory can be accepted there", {
   timeout: 120_000,
 }, async () => {
   const user = new StreamUser();
@@ -285,7 +285,7 @@ test("a backup that is served in another place is accepted there", {
   assert.deepEqual(await user.verdicts(), { "/s": "incomplete FOUND_UNSIGNED" });
 });
 
-test("what nobody signed in a stream is shown, and counts once somebody vouches for it", {
+test("unsigned content of a stream is shown, and the stream is verified after a user vouches for it", {
   timeout: 120_000,
 }, async () => {
   const user = new StreamUser();
@@ -326,7 +326,7 @@ test("what nobody signed in a stream is shown, and counts once somebody vouches 
   assert.match(refused.stderr, /tampered, and nobody can vouch for that.*NOT_VERIFIED/s);
 });
 
-test("heads of streams are not touched while a server is at work there, or was killed", {
+test("heads of streams cannot be changed while a server runs there, or after it was killed", {
   timeout: 120_000,
 }, async () => {
   const user = new StreamUser();
@@ -345,7 +345,7 @@ test("heads of streams are not touched while a server is at work there, or was k
   assert.equal((await user.run(["head", "pin", "/t", "--root", user.data])).code, 0);
 });
 
-test("signed streams of a data directory that is gone are missed until their heads are forgotten", {
+test("signed streams of a deleted data directory are reported as missing until their heads are forgotten", {
   timeout: 120_000,
 }, async () => {
   const user = new StreamUser();
@@ -379,7 +379,7 @@ test("signed streams of a data directory that is gone are missed until their hea
   assert.match(against.stdout, /^\/a: rollback$/m);
 });
 
-test("a project with folders called logs and journal is no data directory", async () => {
+test("a project with folders named logs and journal is not a data directory", async () => {
   const user = new StreamUser();
   for (const name of ["logs", "journal"]) mkdirSync(join(user.data, name), { recursive: true });
   const { code, stdout, stderr } = await user.run(["verify", user.data]);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { CliUser, jsonLines } from "./cli.ts";
 
-test("create prints the token alone on stdout, list shows everything but it, revoke ends it", async () => {
+test("create prints only the token on stdout, list never shows it, revoke ends it", async () => {
   const user = new CliUser();
   const data = ["--data", join(user.cwd, "streams")];
   const scopes = ["--scope", "append,read", "--path", "/chat/**,logs/*"];
@@ -38,7 +38,7 @@ test("create prints the token alone on stdout, list shows everything but it, rev
   assert.equal((await user.run(["token", "revoke", "none", ...data])).code, 7);
 });
 
-test("options that a token cannot have are wrong usage, and make none", async () => {
+test("invalid options of token create are wrong usage, and create none", async () => {
   const user = new CliUser();
   for (const args of [
     ["--scope", "write"],
@@ -57,7 +57,7 @@ test("options that a token cannot have are wrong usage, and make none", async ()
   assert.match(stderr, /no tokens in/);
 });
 
-test("serve listens for others once there is a token, and logs requests without any secret", async () => {
+test("serve accepts a public address once there is a token, and logs requests without any secret", async () => {
   const user = new CliUser();
   const data = ["--data", join(user.cwd, "streams")];
   const { stdout } = await user.run(["token", "create", ...data, "--json"]);
@@ -98,7 +98,7 @@ test("serve listens for others once there is a token, and logs requests without 
   }
 });
 
-test("options of access that serve cannot go by are wrong usage", async () => {
+test("invalid access options of serve are wrong usage", async () => {
   const user = new CliUser();
   const key = join(user.cwd, "key.pem");
   writeFileSync(key, "x");

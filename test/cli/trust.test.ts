@@ -26,7 +26,7 @@ async function list(user: CliUser) {
   return jsonLines(stdout);
 }
 
-test("add shows the whole id and asks; only yes adds, anything else ends with 1", async () => {
+test("add shows the whole id and asks; yes adds the key, any other answer exits 1", async () => {
   const user = new CliUser();
   const { kid, groups } = newKey(user, "ada.pem");
   const args = ["trust", "add", "ada.pem", "--owner", "Ada"];
@@ -52,7 +52,7 @@ test("add shows the whole id and asks; only yes adds, anything else ends with 1"
   assert.ok(addedAt && fp && publicKey);
 });
 
-test("without a terminal nobody can be asked: --yes, or wrong usage and nothing is changed", async () => {
+test("without a terminal, --yes is required; otherwise it is wrong usage and nothing changes", async () => {
   const user = new CliUser();
   const { kid } = newKey(user, "ada.pem");
   const args = ["trust", "add", "ada.pem", "--owner", "Ada"];
@@ -69,7 +69,7 @@ test("without a terminal nobody can be asked: --yes, or wrong usage and nothing 
   assert.equal((await list(user)).length, 1);
 });
 
-test("a key is given as a file, on stdin, or in base64url, with its limits", async () => {
+test("a key can be a file, stdin or base64url, with limits", async () => {
   const user = new CliUser();
   const [one, two, three] = ["1.pem", "2.pem", "3.pem"].map((name) => newKey(user, name));
   assert.ok(one && two && three);
@@ -96,7 +96,7 @@ test("a key is given as a file, on stdin, or in base64url, with its limits", asy
   assert.equal(validBefore, "2027-01-01T12:00:00.000Z");
 });
 
-test("wrong usage is told, and what is no key is refused with the reason", async () => {
+test("wrong usage is reported, and a value that is not a key is refused with the reason", async () => {
   const user = new CliUser();
   const { privateKey } = newKey(user, "ada.pem");
   writeFileSync(join(user.cwd, "private.pem"), privateKeyPem(privateKey), { mode: 0o600 });
@@ -123,7 +123,7 @@ test("wrong usage is told, and what is no key is refused with the reason", async
   assert.deepEqual(await list(user), []);
 });
 
-test("one's own keys are listed first; they can be revoked, and not removed", async () => {
+test("the user's own keys are listed first; they can be revoked, but not removed", async () => {
   const user = new CliUser();
   const { kid } = newKey(user, "ada.pem");
   await user.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
@@ -146,7 +146,7 @@ test("one's own keys are listed first; they can be revoked, and not removed", as
   expect(stdout).toContain("current, revoked");
 });
 
-test("a removed key is unknown, and a name that fits none is told", async () => {
+test("a removed key is unknown, and a name without a match is reported", async () => {
   const user = new CliUser();
   const { kid } = newKey(user, "ada.pem");
   await user.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
@@ -159,7 +159,7 @@ test("a removed key is unknown, and a name that fits none is told", async () => 
   expect(again.stderr).toContain("KEY_NOT_FOUND");
 });
 
-test("no project can add to what is trusted", async () => {
+test("a project cannot add trusted keys", async () => {
   // Method: whatever a project could hold, in the places where a lax program would look.
   const user = new CliUser();
   const { kid } = newKey(user, "ada.pem");

@@ -9,22 +9,25 @@ import { WHOLE_THREAD, writeThread } from "../support/examining.ts";
 import { JSON_STREAM, message } from "../support/signed-streams.ts";
 import { asLines, CliUser } from "./cli.ts";
 
-test.each([[[]], [["--json"]]])("verify %s says that a session was altered", async (flags) => {
-  const user = new CliUser();
-  for (const id of ["a-1", "b-1"]) {
-    const args = ["record", "--dialect", "rye", "--directive", "d", "--sign", "--session", id];
-    const input = asLines({ type: "user_message", text: "as it was" });
-    assert.equal((await user.run(args, { input })).code, 0);
-  }
-  assert.deepEqual(await user.runUnread(["verify", ...flags]), { code: 0, stderr: "" });
+test.each([[[]], [["--json"]]])(
+  "with stdout closed, verify %s exits with the code of an altered session",
+  async (flags) => {
+    const user = new CliUser();
+    for (const id of ["a-1", "b-1"]) {
+      const args = ["record", "--dialect", "rye", "--directive", "d", "--sign", "--session", id];
+      const input = asLines({ type: "user_message", text: "as it was" });
+      assert.equal((await user.run(args, { input })).code, 0);
+    }
+    assert.deepEqual(await user.runUnread(["verify", ...flags]), { code: 0, stderr: "" });
 
-  const path = join(user.cwd, ".ai/threads/b-1/transcript.jsonl");
-  writeFileSync(path, readFileSync(path, "utf8").replace("as it was", "as it is."));
-  assert.deepEqual(await user.runUnread(["verify", ...flags]), { code: 1, stderr: "" });
-  assert.deepEqual(await user.runUnread(["verify", "b-1", ...flags]), { code: 1, stderr: "" });
-});
+    const path = join(user.cwd, ".ai/threads/b-1/transcript.jsonl");
+    writeFileSync(path, readFileSync(path, "utf8").replace("as it was", "as it is."));
+    assert.deepEqual(await user.runUnread(["verify", ...flags]), { code: 1, stderr: "" });
+    assert.deepEqual(await user.runUnread(["verify", "b-1", ...flags]), { code: 1, stderr: "" });
+  },
+);
 
-test("doctor says that it found something, and repair, which mends the rest, that it left it", async () => {
+test("with stdout closed, doctor exits with the code of its findings, and repair with that of what it left", async () => {
   const user = new CliUser();
   const path = await writeThread(user.cwd, "hello-1", WHOLE_THREAD);
   appendFileSync(path, "no json\n");
@@ -37,7 +40,7 @@ test("doctor says that it found something, and repair, which mends the rest, tha
   assert.deepEqual(await user.runUnread(["doctor", "hello-2"]), { code: 0, stderr: "" });
 });
 
-test("serve --check says that something is damaged", async () => {
+test("with stdout closed, serve --check exits with the code of damage", async () => {
   const user = new CliUser();
   const data = join(user.cwd, "data");
   const store = await openLocalStore({ dataDirectory: data });

@@ -44,7 +44,7 @@ test.each([
   },
 );
 
-test("ls and search say that something could not be looked at, and go on with the rest", async () => {
+test("ls and search report a place that could not be read, and continue with the rest", async () => {
   const user = await userWithMoved("transcript.jsonl");
   const listed = await user.run(["ls", "--json"]);
   assert.deepEqual([listed.code, jsonLines(listed.stdout).map(({ id }) => id)], [0, ["hi-1"]]);
@@ -54,7 +54,7 @@ test("ls and search say that something could not be looked at, and go on with th
   expect(searched.stderr).toContain("1 session could not be read");
 });
 
-test("what was listed before is not listed again without a word of what is hidden now", async () => {
+test("a cached listing still reports a session that became unreadable", async () => {
   const user = new CliUser();
   for (let n = 0; n < 1000; n++) {
     // Of sessions that have been at rest for a while the listing is kept.

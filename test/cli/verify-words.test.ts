@@ -24,7 +24,7 @@ async function threeTurns() {
   return { user, written, text, key: await loadSigner(nodeHost, user.places) };
 }
 
-test("three honest turns are three turns, with who signed them and when", async () => {
+test("three honest turns are reported as three turns, with signer and time", async () => {
   const { user, written, key } = await threeTurns();
   const [headline, signed, ...rest] = (await words(user, written)).split("\n");
   assert.equal(
@@ -35,7 +35,7 @@ test("three honest turns are three turns, with who signed them and when", async 
   assert.deepEqual(rest, []);
 });
 
-test("one line that was deleted is missing from its own turn alone", async () => {
+test("a deleted line is reported as missing from its own turn only", async () => {
   const { user, written, text } = await threeTurns();
   const lines = text.split("\n");
   const at = lines.findIndex((line) => line.includes("turn 1: done"));
@@ -45,7 +45,7 @@ test("one line that was deleted is missing from its own turn alone", async () =>
   expect(said).toContain("1 line too few");
 });
 
-test("a session that was moved is named by both its ids, and no turn of it is called altered", async () => {
+test("a moved session is reported with both its ids, and no turn of it as altered", async () => {
   const { user, written } = await threeTurns();
   const id = "other-1739012631";
   const path = written.path.replace(ID, id);
@@ -58,7 +58,7 @@ test("a session that was moved is named by both its ids, and no turn of it is ca
   expect(said).not.toContain("altered");
 });
 
-test("a rollback says which checkpoints are missing, and since when", async () => {
+test("a rollback report says which checkpoints are missing, and since when", async () => {
   const { user, written, text } = await threeTurns();
   const first = text.indexOf("\n", text.indexOf('"kind":"turn"')) + 1;
   writeFileSync(written.path, text.slice(0, first));
@@ -67,7 +67,7 @@ test("a rollback says which checkpoints are missing, and since when", async () =
   expect(said).toMatch(/ends with checkpoint 1, at byte \d+, signed 20\S+Z: checkpoints 2 to 3/);
 });
 
-test("line endings that were converted are said to be that", async () => {
+test("converted line endings are reported as such", async () => {
   for (const shape of [FLAT, { dialect: "homeagent" } as const]) {
     const user = new SigningUser();
     const written = await user.writeTurns(shape, 2);
@@ -101,7 +101,7 @@ test("an untrusted key is named, and only an unknown one can be added", async ()
   }
 });
 
-test("an unsigned session says what to do next", async () => {
+test("the report on an unsigned session says what to do next", async () => {
   const user = new SigningUser();
   const written = await user.writeTurns(FLAT, 1, { sign: false });
   expect(await words(user, written)).toContain("`verbatim repair --vouch`");

@@ -46,7 +46,7 @@ class SigningCliUser extends CliUser {
   }
 }
 
-test("a recorded session is verified, and what was altered is told with its turn", async () => {
+test("a recorded session is verified, and an alteration is reported with its turn", async () => {
   const user = new SigningCliUser();
   await user.record(["first", "second", "third"], ID, "--sign");
   const good = await user.verify(ID);
@@ -67,7 +67,7 @@ test("a recorded session is verified, and what was altered is told with its turn
   expect(report?.bad_range).toMatchObject({ turns: [2] });
 });
 
-test("every verdict has its exit code, and flags change the code alone", async () => {
+test("every verdict has its exit code, and flags change only the code", async () => {
   const user = new SigningCliUser();
   await user.record(["one"], ID, "--sign", "append");
   const bytes = readFileSync(user.path);
@@ -95,7 +95,7 @@ test("every verdict has its exit code, and flags change the code alone", async (
   assert.equal((await user.verify("--profile", "python", ID)).code, 2);
 });
 
-test("a directory or nothing means all sessions there, and the worst verdict counts", async () => {
+test("a directory or no argument means all sessions there, and the worst verdict sets the exit code", async () => {
   const user = new SigningCliUser();
   await user.record(["one"], ID, "--sign");
   await user.record(["two"], "other-1739012631", "--sign");
@@ -111,7 +111,7 @@ test("a directory or nothing means all sessions there, and the worst verdict cou
   expect(stdout).toContain("other-1739012631: tampered");
 });
 
-test("heads are remembered when asked, and those of another machine count", async () => {
+test("heads are stored on request, and heads of another machine are used", async () => {
   const user = new SigningCliUser();
   await user.record(["one"], ID, "--sign");
   await user.run(["head", "export", "pins.jsonl"]);
@@ -135,7 +135,7 @@ test("heads are remembered when asked, and those of another machine count", asyn
   expect(refused.stderr).toContain("TRUST_REFUSED");
 });
 
-test("heads that were to be remembered and cannot be written are an error", async () => {
+test("a failure to store requested heads is an error", async () => {
   const user = new SigningCliUser();
   const other = "hello-1739012631";
   for (const id of [ID, other]) await user.record(["one"], id, "--sign");
@@ -154,7 +154,7 @@ test("heads that were to be remembered and cannot be written are an error", asyn
   expect(both.stderr).toContain("could not be pinned");
 });
 
-test("heads of another machine add to one's own and take none of them back", async () => {
+test("heads of another machine are added to the user's own and replace none of them", async () => {
   const user = new SigningCliUser();
   await user.record(["one"], ID, "--sign");
   const older = readFileSync(user.path);
@@ -181,7 +181,7 @@ test("heads of another machine add to one's own and take none of them back", asy
   expect(conflict.stderr).toMatch(/^warning: conflict: hello-1739012630 .*they are of two logs/);
 });
 
-test("sessions that lie among the files of a server's data directory are verified, too", async () => {
+test("sessions next to the files of a server's data directory are verified, too", async () => {
   const user = new SigningCliUser();
   const data = join(user.cwd, "data");
   const server = user.start(["serve", "--port", "0", "--data", data, "--root", user.cwd]);
@@ -197,7 +197,7 @@ test("sessions that lie among the files of a server's data directory are verifie
   assert.deepEqual(await user.verdict("."), ["tampered", 1]);
 });
 
-test("a log that lies in a directory does not stand for all sessions there", async () => {
+test("a single log in a directory does not replace the verdict on all sessions there", async () => {
   const user = new SigningCliUser();
   await user.record(["one"], ID, "--sign");
   copyFileSync(user.path, join(user.cwd, "transcript.jsonl"));
@@ -210,7 +210,7 @@ test("a log that lies in a directory does not stand for all sessions there", asy
   );
 });
 
-test("a store that is gone is missed for its sessions, from wherever it was found", async () => {
+test("sessions of a deleted store are reported as rollback, however the store is named", async () => {
   const user = new SigningCliUser();
   await user.record(["one"], ID, "--sign");
   const entire = ["record", "--dialect", "entire", "--model", "m", "--sign"];
@@ -231,7 +231,7 @@ test("a store that is gone is missed for its sessions, from wherever it was foun
   assert.equal(jsonLines(stdout).length, 2);
 });
 
-test("what is allowed of one session hides nothing of another", async () => {
+test("a flag that allows a finding of one session hides no finding of another", async () => {
   const user = new SigningCliUser();
   await user.record(["one"], ID, "--sign", "append");
   putThread(user.cwd, "plain-1");
@@ -251,7 +251,7 @@ test("what is allowed of one session hides nothing of another", async () => {
   assert.deepEqual((await user.verify(ID, strict, "--lenient")).code, 5, "one project insists");
 });
 
-test("a project's setting that cannot be read is an error, and told as one", async () => {
+test("an unreadable project setting is an error, and reported as one", async () => {
   const user = new SigningCliUser();
   await user.record(["one"], ID, "--sign");
   put(join(user.cwd, ".verbatim.json"), "{bad");
@@ -260,7 +260,7 @@ test("a project's setting that cannot be read is an error, and told as one", asy
   expect(stderr).toMatch(/^error: transcript_integrity in .*is refused.*\(BAD_SETTING\)\n$/);
 });
 
-test("lines that nobody signed are shown, vouched for, and then the session is verified", async () => {
+test("unsigned lines are shown and vouched for, and then the session is verified", async () => {
   const user = new SigningCliUser();
   await user.record(["one"], ID, "--sign");
   appendFileSync(
@@ -289,7 +289,7 @@ test("lines that nobody signed are shown, vouched for, and then the session is v
   assert.equal(altered.code, 1, "what was altered cannot be vouched for");
 });
 
-test("a session that was never signed is signed once a person has seen it", async () => {
+test("a session that was never signed is signed after a person has seen it", async () => {
   const user = new SigningCliUser();
   putThread(user.cwd, ID, [{ ...event("user_message", { text: "hi" }), thread_id: ID }]);
   const { code, stdout } = await user.run(["repair", "--vouch", "--yes", ID]);
@@ -297,7 +297,7 @@ test("a session that was never signed is signed once a person has seen it", asyn
   assert.deepEqual(await user.verdict(ID), ["verified", 0]);
 });
 
-test("after a rollback was accepted, what is appended states what is lost", async () => {
+test("after an accepted rollback, the next append records what was lost", async () => {
   const user = new SigningCliUser();
   await user.record(["one"], ID, "--sign");
   const old = readFileSync(user.path);

@@ -287,7 +287,7 @@ const REFUSED: readonly (readonly [string, Untyped, string])[] = [
 ];
 
 describe.each(DIALECTS)("in %s", (dialect) => {
-  test("what was acknowledged is in the log, or the append was refused with the field's name", async () => {
+  test("an acknowledged value is in the log unchanged, or the append is refused with the field's name", async () => {
     const session = await newSession(dialect);
     await session.append(message({}));
     let refused = 0;
@@ -327,7 +327,7 @@ describe.each(DIALECTS)("in %s", (dialect) => {
     assert.ok(refused > 20 && acknowledged > 20, `${refused} refused, ${acknowledged} not`);
   });
 
-  test("what is no entry is refused with the field's name, and nothing is written", async () => {
+  test("a value that is not an entry is refused with the field's name, and nothing is written", async () => {
     const session = await newSession(dialect);
     for (const [what, entry, field] of REFUSED) {
       const { details, message: told } = await refusal(session.append(entry), "INVALID_ENTRY");
@@ -365,7 +365,7 @@ describe.each(DIALECTS)("in %s", (dialect) => {
     await refusal(session.append(nested(ENTRY_DEPTH_MAX - inEntry + 2)), "INVALID_ENTRY");
   });
 
-  test("what a getter or the caller says later changes nothing that was checked", async () => {
+  test("a getter or a later change by the caller does not alter what was checked", async () => {
     const session = await newSession(dialect);
     let asked = 0;
     const parts = [
@@ -386,7 +386,7 @@ describe.each(DIALECTS)("in %s", (dialect) => {
     assert.ok(!held.includes("later") && !held.includes("other"));
   });
 
-  test("fields that may be null can be left out, and a field that is undefined says nothing", async () => {
+  test("fields that may be null can be omitted, and an undefined field counts as omitted", async () => {
     const session = await newSession(dialect);
     await session.append(
       message({
@@ -402,7 +402,7 @@ describe.each(DIALECTS)("in %s", (dialect) => {
 });
 
 test.each(["homeagent", "entire", "claude"] as const)(
-  "%s has no line for where sessions and turns begin, and refuses them",
+  "%s has no line for the start of a session or turn, and refuses them",
   async (dialect) => {
     const session = await newSession(dialect);
     for (const kind of ["start", "turn_start", "turn_end"] as const) {

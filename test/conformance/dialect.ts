@@ -72,7 +72,7 @@ export function runDialectSuite(under: DialectUnderTest): void {
   };
 
   describe(`the dialect ${dialect.name}`, () => {
-    test("finds the id of a log where it put the log", () => {
+    test("maps a log's path back to its session id", () => {
       for (const good of ids) assert.equal(dialect.idAt(dialect.logPath(good)), good);
     });
 
@@ -93,7 +93,7 @@ export function runDialectSuite(under: DialectUnderTest): void {
       );
     });
 
-    test("understands or refuses any JSON, and throws at none", () => {
+    test("understands or refuses any JSON value without throwing", () => {
       fc.assert(
         fc.property(fc.jsonValue(), (value) => {
           const { entry, fault } = dialect.decode(value);
@@ -102,14 +102,14 @@ export function runDialectSuite(under: DialectUnderTest): void {
       );
     });
 
-    test("keeps the line as parsed beside what it understood", () => {
+    test("keeps the parsed line next to what it understood", () => {
       const line: unknown = JSON.parse(
         JSON.stringify(dialect.complete({ ...native, odd: [1] }, facts)),
       );
       assert.deepEqual(dialect.decode(line).entry?.native, line);
     });
 
-    test("reads back what a message said", () => {
+    test("reads back the text of a message", () => {
       for (const message of MESSAGES) {
         const [said, ...more] = dialect.express(message, facts);
         assert.ok(said && more.length === 0);
@@ -120,7 +120,7 @@ export function runDialectSuite(under: DialectUnderTest): void {
       }
     });
 
-    test("refuses an invalid entry before anything is made", async () => {
+    test("refuses an invalid entry before it creates anything", async () => {
       const root = tempDirectory();
       const session = openStore(join(root, "store")).session(id);
       await refusal(session.appendNative(invalid), "INVALID_ENTRY");
@@ -160,7 +160,7 @@ export function runDialectSuite(under: DialectUnderTest): void {
       await refusal(listing.open(`${id}x`), "SESSION_NOT_FOUND");
     });
 
-    test("says which lines of a session it does not understand, and goes on after them", async () => {
+    test("reports which lines of a session it does not understand, and continues after them", async () => {
       const session = await openStore().create({ id });
       await session.appendNative(native);
       appendFileSync(session.path, "no json\n[1]\n");
@@ -178,7 +178,7 @@ export function runDialectSuite(under: DialectUnderTest): void {
       );
     });
 
-    test("takes a last line that lacks only its LF, as other programs leave it", async () => {
+    test("accepts a last line that lacks only its LF, as other programs leave it", async () => {
       const session = await openStore().create({ id });
       await session.appendNative(native);
       await session.close();

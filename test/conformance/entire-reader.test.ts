@@ -130,7 +130,7 @@ const turn = fc.oneof(
   }),
 );
 
-test("whatever we write, Entire reads: every prompt, text, file and token", async () => {
+test("Entire reads everything we write: every prompt, text, file and token", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(turn, { maxLength: 8 }), async (turns) => {
       const transcript = await SessionTranscript.open({

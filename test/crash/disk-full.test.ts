@@ -16,7 +16,7 @@ import { WRITER_KINDS } from "../support/writer-kinds.ts";
 import { SmallDisk } from "./small-disk.ts";
 
 test.for(WRITER_KINDS)(
-  "on a full disk appends are refused whole, and go on when there is room (%s)",
+  "on a full disk appends are refused whole, and continue when there is space (%s)",
   async ([, kind], context) => {
     const disk = smallDisk(context);
     const path = join(disk.path, "log.jsonl");
@@ -57,7 +57,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "a batch that does not fit on the disk is refused as a whole, to everybody in it (%s)",
+  "a batch that does not fit on the disk is refused as a whole, for every caller in it (%s)",
   async ([, kind], context) => {
     const disk = smallDisk(context);
     const path = join(disk.path, "log.jsonl");
@@ -72,7 +72,7 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test("a torn tail that a full disk cannot keep aside is not cut", async (context) => {
+test("a torn tail that cannot be copied to a full disk is not cut", async (context) => {
   const disk = smallDisk(context);
   const path = join(disk.path, "log.jsonl");
   const content = `{"n":1}\n{"torn":"${"x".repeat(20_000)}`;
@@ -93,7 +93,7 @@ test("a torn tail that a full disk cannot keep aside is not cut", async (context
   assert.equal(contentOf(path) + contentOf(`${path}.torn-0`), content);
 });
 
-test("a log that ends well opens on a full disk, and takes a line where its page has room", async (context) => {
+test("a log without a torn tail opens on a full disk, and accepts a line if its page has space", async (context) => {
   const disk = smallDisk(context);
   const path = join(disk.path, "log.jsonl");
   writeFileSync(path, "1\n");

@@ -12,7 +12,7 @@ import { SmallDisk } from "./small-disk.ts";
 const DURABILITIES: readonly Durability[] = ["disk", "os"];
 
 test.for(DURABILITIES)(
-  "a full disk refuses rows whole, keeps the chain, and takes rows again when there is room (%s)",
+  "a full disk refuses rows whole, keeps the chain, and accepts rows again when there is space (%s)",
   async (durability, context) => {
     const disk = smallDisk(context);
     const warnings: string[] = [];

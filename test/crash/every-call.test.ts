@@ -96,7 +96,7 @@ function expectRefusal(error: unknown): undefined {
   assert.ok(error instanceof VerbatimError || isDeath, String(error));
 }
 
-test("whichever call to the disk fails, and however, nothing acknowledged is lost", async () => {
+test("nothing acknowledged is lost, whichever disk call fails and however", async () => {
   const sound = new Life(1, null);
   assert.deepEqual(await sound.live(), []);
   for (const call of Object.keys(FAULTS)) assert.ok(sound.calls.includes(call as Call), call);

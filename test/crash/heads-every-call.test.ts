@@ -112,7 +112,7 @@ class Life {
   }
 }
 
-test("whichever call fails while pinning and compacting, and however, no durable pin is lost", async () => {
+test("no durable pin is lost, whichever call fails while pinning and compacting, and however", async () => {
   const sound = new Life(1, null);
   await sound.live();
   assert.ok(sound.contentBytes < COMPACT_LOOK_BYTES / 2, "it was compacted");

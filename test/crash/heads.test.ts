@@ -58,7 +58,7 @@ function seqOf(book: PinBook, { id }: PinOrder): number {
   return book.lookup({ place: "rye:/project", id, log: null })?.pin.seq ?? -1;
 }
 
-test("processes that pin at once lose no pin, also while one of them compacts the file", async () => {
+test("concurrent processes lose no pin, even while one of them compacts the file", async () => {
   const stateDirectory = diskDirectory();
   nearlyFull(stateDirectory, 40);
   const before = atRest(await bookOf(stateDirectory));
@@ -76,7 +76,7 @@ test("processes that pin at once lose no pin, also while one of them compacts th
   assert.ok(statSync(join(stateDirectory, "heads.jsonl")).size < COMPACT_LOOK_BYTES / 2);
 });
 
-test("a process killed at any moment, compacting or not, loses no pin that was durable", async () => {
+test("a process killed at any moment, compacting or not, loses no durable pin", async () => {
   const stateDirectory = diskDirectory();
   let [compacted, interrupted, pinned] = [0, 0, 0];
   let next = prepare(stateDirectory, 0);

@@ -16,7 +16,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const SESSIONS = 30;
 const ENTRIES = 40;
 
-test("processes that index at once, and are killed meanwhile, leave each entry in the index once", async () => {
+test("concurrent indexing processes that are killed leave each entry in the index once", async () => {
   const root = tempDirectory();
   const path = join(tempDirectory(), "search.db");
   for (let n = 0; n < SESSIONS; n++) {

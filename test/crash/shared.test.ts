@@ -48,7 +48,7 @@ for (const [writers, durability, sizes, atOnce] of CASES) {
 }
 
 test.for(DURABILITIES)(
-  "writers that are killed among others cost neither these nor themselves a line (%s)",
+  "writers killed among others lose no acknowledged line, of theirs or of the others (%s)",
   { timeout: 120_000 },
   async (durability) => {
     console.log(`shared, some killed, ${durability}: seed ${seed}`);

@@ -158,7 +158,7 @@ async function append(store: LocalStore, path: string, ...bodies: string[]): Pro
   for (const body of bodies) await store.append(path, { body: Buffer.from(body), close: false });
 }
 
-test("whichever call fails while streams are signed, none is found tampered with, and signing continues", {
+test("no stream is found tampered and signing continues, whichever call fails while streams are signed", {
   timeout: 300_000,
 }, async () => {
   const directory = tempDirectory();

@@ -137,7 +137,7 @@ class Beginning {
 }
 
 test.each<string>(["verbatim", "rye", "entire", "homeagent", "claude", "sdk"])(
-  "whatever call a crash comes at, an acknowledged line of a signed session of %s is signed",
+  "an acknowledged line of a signed session of %s is signed, whichever call a crash interrupts",
   { timeout: 240_000 },
   async (dialect) => {
     let lives = 0;

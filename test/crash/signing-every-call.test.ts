@@ -123,7 +123,7 @@ function assertOurs(error: unknown): void {
 }
 
 test.each<string>(["rye", "entire", "homeagent"])(
-  "whichever call fails while a session of %s is signed, it is never found tampered with, and continues",
+  "a session of %s is never found tampered and continues, whichever call fails while it is signed",
   { timeout: 120_000 },
   async (dialect) => {
     const sound = new Life(dialect, null);

@@ -14,7 +14,7 @@ import { type IndexFate, StreamsLife } from "./streams-life.ts";
 const FATES: readonly IndexFate[] = ["kept", "deleted", "older"];
 
 test.each(FATES)(
-  "whichever call fails, streams keep all that was acknowledged, once (index %s)",
+  "streams keep every acknowledged message once, whichever call fails (index %s)",
   async (fate) => {
     const indexPath = join(tempDirectory(), "streams.db");
     const sound = new StreamsLife(1, null, indexPath, fate);

@@ -79,7 +79,7 @@ class Producer {
   }
 }
 
-test("a server killed under 32 producers loses nothing it acknowledged, and doubles nothing", async () => {
+test("a server killed under 32 producers loses nothing it acknowledged, and duplicates nothing", async () => {
   const directory = diskDirectory();
   const producers = Array.from({ length: PRODUCERS }, (_, id) => new Producer(id));
   for (let round = 0; round < ROUNDS; round++) {

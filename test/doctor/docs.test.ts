@@ -12,18 +12,21 @@ import { root } from "../cli/cli.ts";
 const page = readFileSync(join(root, "docs/doctor.md"), "utf8");
 const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (\w+) \| .+ \| (.+) \|$/gm)];
 
-test("the page lists the findings that there are, in their order", () => {
+test("the page lists every finding in the order of the code", () => {
   assert.deepEqual(
     rows.map(([, code]) => code),
     Object.keys(FINDINGS),
   );
 });
 
-test.each(Object.entries(FINDINGS))("%s is on the page as it is", (code, { severity }) => {
-  const [, , told, remedy = ""] = rows.find(([, each]) => each === code) ?? [];
-  assert.equal(told, severity);
-  assert.equal(!/^(no\b|refuses)/.test(remedy), isMendable(code as FindingCode));
-});
+test.each(Object.entries(FINDINGS))(
+  "%s is shown on the page as it is in the code",
+  (code, { severity }) => {
+    const [, , told, remedy = ""] = rows.find(([, each]) => each === code) ?? [];
+    assert.equal(told, severity);
+    assert.equal(!/^(no\b|refuses)/.test(remedy), isMendable(code as FindingCode));
+  },
+);
 
 test("the numbers on the page are those of the code", () => {
   assert.ok(page.includes(`more than ${OPEN_CALLS_MAX.toLocaleString("en")} calls`));

@@ -50,7 +50,7 @@ async function written(content = "Read a."): Promise<{ cwd: string; directory: s
   return { cwd, directory: dirname(session.path) };
 }
 
-test("a session that was ended well is clean", async () => {
+test("a session that ended normally is clean", async () => {
   const { cwd } = await written();
   assert.deepEqual(await findingsIn(cwd, "entire"), []);
 });
@@ -75,7 +75,7 @@ test("a session that died gets its context.md and prompt.txt from repair", async
   assert.deepEqual(treeAt(cwd), tree);
 });
 
-test("a context.md of ours that the log has left behind is stale, another program's is not", async () => {
+test("our own context.md is stale if the log has grown since, another program's is not", async () => {
   const { cwd, directory } = await written();
   const context = join(directory, "context.md");
   const stale = readFileSync(context, "utf8").replace("Read", "Write");
@@ -88,7 +88,7 @@ test("a context.md of ours that the log has left behind is stale, another progra
   assert.deepEqual(await findingsIn(cwd, "entire"), []);
 });
 
-test("a session that others share may go on, and has no context.md yet", async () => {
+test("a shared session has no context.md while it may still be written", async () => {
   const root = tempDirectory();
   const store = new Store(nodeHost, { dialect: "entire", root, mode: "shared", model: "m" });
   const session = store.session("2026-02-10-a");
@@ -101,7 +101,7 @@ test("a session that others share may go on, and has no context.md yet", async (
   assert.deepEqual(await findingsOf(found, later), []);
 });
 
-test("spill files are checked against what their line recorded, and judged for nothing else", async () => {
+test("spill files are checked only against what their line recorded", async () => {
   const { cwd, directory } = await written("x".repeat(ROW_BYTES_MAX));
   const [spill = ""] = readdirSync(directory).filter((name) => name.endsWith(".spill"));
   const path = join(directory, spill);
@@ -131,7 +131,7 @@ test("a spill file that no line refers to is a note", async () => {
   ]);
 });
 
-test("a torn tail and wrong permissions of ours are mended; the rest of .entire is not looked at", async () => {
+test("a torn tail and wrong permissions of ours are repaired; the rest of .entire is not examined", async () => {
   const { cwd, directory } = await written();
   appendFileSync(join(directory, "full.jsonl"), '{"type":"us');
   chmodSync(join(directory, "prompt.txt"), 0o644);
@@ -150,7 +150,7 @@ test("a torn tail and wrong permissions of ours are mended; the rest of .entire 
   assert.deepEqual(treeAt(join(cwd, ".entire/tmp")), before);
 });
 
-test("a session that another program wrote is read, and neither judged by our rules nor mended", async () => {
+test("a session of another program is read, and neither checked by our rules nor repaired", async () => {
   const { cwd, directory } = await written();
   for (const name of ["context.md", "full.jsonl.lock"]) rmSync(join(directory, name));
   chmodSync(join(directory, "full.jsonl"), 0o644);
@@ -167,7 +167,7 @@ test("a session that another program wrote is read, and neither judged by our ru
   assert.deepEqual(treeAt(cwd), before);
 });
 
-test.skipIf(!hasSample)("a real session of Entire's has nothing wrong with it", async () => {
+test.skipIf(!hasSample)("a real Entire session has no finding", async () => {
   const cwd = tempDirectory();
   const directory = join(cwd, ".entire/metadata/2026-01-01-real");
   mkdirSync(directory, { recursive: true });

@@ -178,7 +178,7 @@ async function judge(seed: number, failing: { call: number; fault: Fault } | nul
   return life;
 }
 
-test("whichever call fails, and however, nothing is lost and a second repair ends the work", async () => {
+test("nothing is lost and a second repair finishes, whichever call fails and however", async () => {
   const { calls } = await judge(1, null);
   for (const call of ["open", "read", "write", "sync", "truncate", "syncDirectory"] as const) {
     assert.ok(calls.includes(call), call);

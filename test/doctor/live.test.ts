@@ -12,7 +12,7 @@ const LOOK_MS = 1200;
 const LOOKS_MIN = 3;
 
 test.each(WRITER_KINDS)(
-  "beside a writer (%s) only notes are told, at any time",
+  "next to a live writer (%s) only notes are reported, at any time",
   async (_, kind) => {
     // Method: look again and again while another process appends as fast as it can.
     const project = tempDirectory();
@@ -47,7 +47,7 @@ test.each(WRITER_KINDS)(
   },
 );
 
-test("after a writer was killed, its torn tail and its open calls are told at once", async () => {
+test("after a writer was killed, its torn tail and its open calls are reported at once", async () => {
   const project = tempDirectory();
   const child = startChild(
     "test/doctor/live-writer-child.ts",

@@ -11,7 +11,7 @@ import { treeAt } from "../support/tree.ts";
 import { WatchedFiles } from "../support/watched-files.ts";
 import { makeSickStore, SICK_CODES } from "./sick-store.ts";
 
-test("a look at a store with every fault changes no name, byte, time or permission", async () => {
+test("doctor on a store with every fault changes no name, byte, time or permission", async () => {
   const user = await sickUser();
   const before = [treeAt(user.cwd), treeAt(user.home)];
   const { code, stdout, stderr } = await user.run(["doctor", "--json"]);
@@ -23,7 +23,7 @@ test("a look at a store with every fault changes no name, byte, time or permissi
   assert.deepEqual([...told].sort(), SICK_CODES);
 });
 
-test("a look opens files to read, and makes no call that writes", async () => {
+test("doctor opens files only to read, and makes no call that writes", async () => {
   const project = tempDirectory();
   await makeSickStore(project);
   const files = new WatchedFiles();
@@ -34,7 +34,7 @@ test("a look opens files to read, and makes no call that writes", async () => {
   assert.deepEqual(others, []);
 });
 
-test("a dry run of repair is a look too", async () => {
+test("a dry run of repair writes nothing either", async () => {
   const user = await sickUser();
   const before = [treeAt(user.cwd), treeAt(user.home)];
   const { code, stdout } = await user.run(["repair", "--all", "--dry-run"]);
@@ -43,7 +43,7 @@ test("a dry run of repair is a look too", async () => {
   assert.deepEqual([treeAt(user.cwd), treeAt(user.home)], before);
 });
 
-test("a disk that takes no writes is looked at like any other", async (context) => {
+test("a read-only disk is examined like any other", async (context) => {
   const disk = SmallDisk.mount();
   if (typeof disk === "string") {
     process.stderr.write(`doctor was not tried on a read-only disk: ${disk}\n`);

@@ -46,7 +46,7 @@ function removeAll(path: string): void {
   for (const ending of ["", "-wal", "-shm"]) rmSync(path + ending, { force: true });
 }
 
-test("a registry that is missing is made; without a thread none is missed", async () => {
+test("a missing registry is created; without a thread none is needed", async () => {
   const { project, path } = await twoThreads();
   removeAll(path);
   assert.deepEqual(told(await findingsIn(project)), ["DERIVED_MISSING registry.db is missing"]);
@@ -59,7 +59,7 @@ test("a registry that is missing is made; without a thread none is missed", asyn
   assert.deepEqual(await findingsIn(empty), []);
 });
 
-test("a registry that differs from the threads is filled anew, and a copy of it kept", async () => {
+test("a registry that differs from the threads is rebuilt, and a copy of it kept", async () => {
   const { project, path } = await twoThreads();
   const registry = await Registry.open(path);
   const row = { status: "running", directive: "", created_at: "", updated_at: "" };
@@ -77,7 +77,7 @@ test("a registry that differs from the threads is filled anew, and a copy of it 
   assert.deepEqual(await findingsIn(project), []);
 });
 
-test("what a process has yet to write down is no finding: a second look is taken later", async () => {
+test("a registry that a process is about to update is not a finding: doctor checks again later", async () => {
   const { project, path } = await twoThreads();
   const registry = await Registry.open(path);
   const rows = await Registry.look(path);
@@ -90,7 +90,7 @@ test("what a process has yet to write down is no finding: a second look is taken
   registry?.close();
 });
 
-test("a registry that is damaged is moved aside, and a new one made", async () => {
+test("a damaged registry is renamed, and a new one created", async () => {
   const { project, path } = await twoThreads();
   removeAll(path);
   writeFileSync(path, "no database at all, but long enough".repeat(100), { mode: 0o600 });
@@ -103,7 +103,7 @@ test("a registry that is damaged is moved aside, and a new one made", async () =
   assert.deepEqual(await findingsIn(project), []);
 });
 
-test("another program's registry is a note, and never touched", async () => {
+test("another program's registry is a note, and never changed", async () => {
   const { project, path } = await twoThreads();
   removeAll(path);
   const database = new DatabaseSync(path);
@@ -127,14 +127,14 @@ test("a registry that is a link is not followed", async () => {
   assert.deepEqual(codes(await findingsIn(project)), ["SYMLINK_REFUSED"]);
 });
 
-test("a thread.json that somebody wrote behind the registry's back makes it stale", async () => {
+test("a thread.json changed without the registry makes it stale", async () => {
   const { project } = await twoThreads();
   const meta = { thread_id: "a-1", status: "completed", directive: "renamed" };
   await writeThreadMeta(nodeHost, project, "a-1", meta);
   assert.ok(codes(await findingsIn(project)).includes("DERIVED_STALE"));
 });
 
-test("a look leaves no file open and makes none, whatever a killed process left there", async () => {
+test("doctor leaves no file open and creates none, whatever a killed process left there", async () => {
   const { path } = await twoThreads();
   const directory = tempDirectory();
   const copy = join(directory, "registry.db");

@@ -60,7 +60,7 @@ class Thread {
   }
 }
 
-test("a transcript.md that was cut anywhere is stale, and repair makes it whole", async () => {
+test("a transcript.md that was cut anywhere is stale, and repair completes it", async () => {
   const thread = await Thread.written();
   const markdown = Buffer.from(thread.read("transcript.md"));
   for (let cut = 0; cut < markdown.length; cut += 7) {
@@ -87,7 +87,7 @@ test.each([
   assert.deepEqual(codes(await thread.findings()), ["DERIVED_STALE"]);
 });
 
-test("a transcript.md or thread.json that is missing is made from the log", async () => {
+test("a missing transcript.md or thread.json is rebuilt from the log", async () => {
   const thread = await Thread.written();
   const meta = JSON.parse(thread.read("thread.json"));
   const markdown = thread.read("transcript.md");
@@ -110,7 +110,7 @@ test.each<[string, readonly Native[], string]>([
   ["failed and went on", [...WHOLE_THREAD.slice(0, 2), FAILED, { type: "step_start" }], "running"],
   ["failed, went on and completed", [FAILED, ...WHOLE_THREAD], "completed"],
 ])(
-  "the thread.json of a thread that %s is made as its last event leaves it",
+  "the thread.json of a thread that %s is rebuilt from its last event",
   async (_, events, status) => {
     const thread = await Thread.written(events);
     rmSync(join(thread.directory, "thread.json"));
@@ -121,7 +121,7 @@ test.each<[string, readonly Native[], string]>([
   },
 );
 
-test("a thread without events, or with silent ones only, needs no file made from it", async () => {
+test("a thread without events, or with silent ones only, needs no derived file", async () => {
   const thread = await Thread.written([]);
   await writeThread(thread.project, thread.id, [{ type: "hook_triggered" }]);
   for (const name of ["transcript.md", "thread.json"]) {
@@ -136,7 +136,7 @@ test.each([
   ["[]", "no object"],
   ['{"thread_id":"hello-1"}', "no status"],
   ['{"thread_id":"hello-1","status":"completed","model":7}', "a model that is no text"],
-])("a thread.json that is %s (%s) is corrupt, kept aside and rebuilt", async (text) => {
+])("a thread.json that is %s (%s) is corrupt, renamed and rebuilt", async (text) => {
   const thread = await Thread.written();
   const expected = JSON.parse(thread.read("thread.json"));
   thread.write("thread.json", text);
@@ -146,7 +146,7 @@ test.each([
   assert.deepEqual(JSON.parse(thread.read("thread.json")), { ...expected, reconstructed: true });
 });
 
-test("a corrupt thread.json beside an empty log is moved out of the way", async () => {
+test("a corrupt thread.json next to an empty log is renamed", async () => {
   const thread = await Thread.written();
   for (const name of ["transcript.jsonl", "transcript.md"]) thread.write(name, "");
   thread.write("thread.json", "{");
@@ -186,7 +186,7 @@ test.each<[string, readonly Native[], string, string]>([
   assert.deepEqual(await thread.findings(), []);
 });
 
-test("what a start or an end says and thread.json denies is stale, field by field", async () => {
+test("a thread.json that contradicts a start or end event is stale, field by field", async () => {
   const thread = await Thread.written();
   thread.changeMeta((meta) => ({
     ...meta,
@@ -227,7 +227,7 @@ function costOf(meta: Record<string, unknown>): object {
   return meta.cost as object;
 }
 
-test("a status that the log does not know is left to thread.json: no end is in it", async () => {
+test("a thread without an end event may have any status in thread.json", async () => {
   const thread = await Thread.written(WHOLE_THREAD.slice(0, 2));
   for (const status of ["running", "paused", "completed", "error"]) {
     thread.changeMeta((meta) => ({ ...meta, status }));
@@ -235,7 +235,7 @@ test("a status that the log does not know is left to thread.json: no end is in i
   }
 });
 
-test("a signed thread.json is left to its signer, however stale it is", async () => {
+test("repair does not change a signed thread.json, however stale it is", async () => {
   const thread = await Thread.written();
   thread.changeMeta((meta) => ({ ...meta, status: "running", _signature: "rye:signed:…" }));
   const before = thread.read("thread.json");
@@ -244,7 +244,7 @@ test("a signed thread.json is left to its signer, however stale it is", async ()
   assert.equal(thread.read("thread.json"), before);
 });
 
-test("a value nested deeper than anybody could follow is compared all the same", async () => {
+test("values nested very deep are compared without a stack overflow", async () => {
   const thread = await Thread.written();
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   const log = thread.read("transcript.jsonl").replace('"inputs":{"a":1}', `"inputs":{"a":${deep}}`);
@@ -254,7 +254,7 @@ test("a value nested deeper than anybody could follow is compared all the same",
   ]);
 });
 
-test("what repair rebuilds is what reading a thread without thread.json gives", async () => {
+test("repair rebuilds the same as reading a thread without thread.json returns", async () => {
   const thread = await Thread.written();
   rmSync(join(thread.directory, "thread.json"));
   const expected = await readThreadMeta(nodeHost, thread.project, thread.id);
@@ -310,7 +310,7 @@ test.each([
   },
 );
 
-test("opening to append keeps a copy of a transcript.md that says something else", async () => {
+test("opening to append keeps a copy of a transcript.md with other content", async () => {
   const thread = await Thread.written();
   const whole = thread.read("transcript.md");
   const more = "## User\n\nmore\n\n---\n\n";
@@ -321,7 +321,7 @@ test("opening to append keeps a copy of a transcript.md that says something else
   assert.equal(thread.read("transcript.md.before-repair-0"), whole.replace("Write", "Wrote"));
 });
 
-test("a transcript.md that a crash cut short, or left longer than its log, is mended without a copy", async () => {
+test("a transcript.md that a crash cut short, or left longer than its log, is repaired without a copy", async () => {
   const thread = await Thread.written();
   const whole = thread.read("transcript.md");
   for (const left of [whole.slice(0, -7), `${whole}## Us`, ""]) {

@@ -24,7 +24,7 @@ async function metric(url: string, name: string): Promise<number> {
   return Number(line?.split(" ").at(-1) ?? Number.NaN);
 }
 
-test("silent and slow clients are disconnected; quick ones are not", async () => {
+test("silent and slow clients are disconnected; fast ones are not", async () => {
   const headersTimeoutMs = 500;
   const server = await startTestServer({ headersTimeoutMs, requestTimeoutMs: 60_000 });
   const silent = await RawConnection.open(server.url);
@@ -43,7 +43,7 @@ test("silent and slow clients are disconnected; quick ones are not", async () =>
   );
 });
 
-test("a body that comes byte by byte has its time, and is not appended", async () => {
+test("a body that arrives byte by byte ends at the request timeout, and is not appended", async () => {
   const server = await startTestServer({ headersTimeoutMs: 400, requestTimeoutMs: 800 });
   await server.put("/s", TYPE);
   const slow = await RawConnection.open(server.url);
@@ -55,7 +55,7 @@ test("a body that comes byte by byte has its time, and is not appended", async (
   assert.equal(await (await fetch(server.at("/s"))).text(), "");
 });
 
-test("a connection on which nothing more is asked is closed", async () => {
+test("an idle connection is closed", async () => {
   const server = await startTestServer({ keepAliveTimeoutMs: 200 });
   const connection = await RawConnection.open(server.url);
   connection.send("GET", "/health");
@@ -63,7 +63,7 @@ test("a connection on which nothing more is asked is closed", async () => {
   assert.ok(await closesWithin(connection, 5000));
 });
 
-test("a reader that waits is not slow, however short the time for a request is", async () => {
+test("a waiting reader is not slow, however short the request timeout is", async () => {
   const server = await startTestServer({
     ...{ headersTimeoutMs: 300, requestTimeoutMs: 300, longPollTimeoutMs: 2500 },
   });
@@ -72,7 +72,7 @@ test("a reader that waits is not slow, however short the time for a request is",
   assert.equal(response.status, 204);
 });
 
-test("as many connections as the limit says are served, the next is refused with Retry-After", async () => {
+test("connections up to the limit are served, the next is refused with Retry-After", async () => {
   const server = await startTestServer({ connectionsMax: 3 });
   const open = async () => {
     const connection = await RawConnection.open(server.url);
@@ -90,7 +90,7 @@ test("as many connections as the limit says are served, the next is refused with
   for (const { socket } of first) socket.destroy();
 });
 
-test("as many requests as the limit says run at once, the next is refused with Retry-After", async () => {
+test("concurrent requests up to the limit are served, the next is refused with Retry-After", async () => {
   const server = await startTestServer({ requestsMax: 2, longPollTimeoutMs: 60_000 });
   await server.put("/s", TYPE);
   const url = `${server.at("/s")}?offset=now&live=long-poll`;
@@ -106,7 +106,7 @@ test("as many requests as the limit says run at once, the next is refused with R
   assert.equal(await metric(server.url, "verbatim_requests_in_flight"), 2);
 });
 
-test("requests sent ahead are answered in order up to the limit; past it the connection is closed", async () => {
+test("pipelined requests are answered in order up to the limit; past it the connection is closed", async () => {
   const pipelinedMax = 8;
   const server = await startTestServer({ pipelinedMax });
   await server.put("/s", TYPE);
@@ -134,7 +134,7 @@ test("requests sent ahead are answered in order up to the limit; past it the con
   );
 });
 
-test("a head at the limit is read whole, however many lines it has; a longer one is 431", async () => {
+test("a request head at the limit is read whole, however many lines it has; a longer one is 431", async () => {
   const server = await startTestServer({ headerBytesMax: 8000 });
   const ask = (bytes: number) => {
     const headers = { Connection: "close", "X-Long": "x".repeat(bytes) };
@@ -152,7 +152,7 @@ test("a head at the limit is read whole, however many lines it has; a longer one
   assert.match(await connection.closed(), /^HTTP\/1\.1 204 /);
 });
 
-test("one stream has its share of appends and bytes under way, and not one more", async () => {
+test("one stream may have its limit of appends and bytes in progress, and no more", async () => {
   const dataDirectory = tempDirectory();
   const files = new WatchedFiles();
   const limits = { streamAppendsMax: 3, streamBytesMax: 100 };

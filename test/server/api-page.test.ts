@@ -15,7 +15,7 @@ import { everyDialect, newUser, type SessionPage, serveSessions } from "./sessio
 const execute = promisify(execFile);
 const page = docsPage("api");
 
-test("the page's commands answer what it says", async () => {
+test("the page's commands print what it says", async () => {
   const root = await everyDialect(newUser());
   const { server, json } = await serveSessions([root], { eventStreamMs: 300 });
   const [session] = (await json<SessionPage>("?dialect=rye")).sessions;
@@ -55,7 +55,7 @@ test("the page's program runs", async () => {
   assert.deepEqual(said, ["first in rye", 2, true, "verified", [{ hello: "world" }]]);
 });
 
-test("the page's limits are those that hold", () => {
+test("the page's limits are the server's", () => {
   const { sessionsDefault, sessionsMax, entriesDefault, entriesMax, bytesMax } = SESSION_LIMITS;
   expect(page.text).toContain(`page size: ${sessionsDefault}, up to ${sessionsMax}`);
   expect(page.text).toContain(`number of entries: ${entriesDefault}, up to ${entriesMax}`);

@@ -37,7 +37,7 @@ test("the official client creates, appends, reads and closes", async () => {
 });
 
 test.each(["long-poll", "sse"] as const)(
-  "the official client's idempotent producer and its %s reader go on through a restart, exactly once",
+  "the official client's idempotent producer and its %s reader continue through a restart, exactly once",
   async (live) => {
     const dataDirectory = tempDirectory();
     const first = await startTestServer({ dataDirectory, longPollTimeoutMs: 500 });

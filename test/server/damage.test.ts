@@ -23,7 +23,7 @@ function flipBit(directory: string, at: number): () => void {
   return () => writeFileSync(path, bytes);
 }
 
-test("a flipped bit is an error in every mode, wherever it is, and nothing of it is served", async () => {
+test("a flipped bit is an error in every read mode, wherever it is, and no damaged byte is served", async () => {
   const server = await startTestServer({ longPollTimeoutMs: 100 });
   const messages = '[{"n":1},{"n":2},{"n":3}]';
   await server.put("/s", JSON_TYPE, { body: messages });
@@ -38,7 +38,7 @@ test("a flipped bit is an error in every mode, wherever it is, and nothing of it
   assert.equal(await (await fetch(server.at("/s"))).text(), messages);
 });
 
-test("damage in the middle stops a reader there: before it, all is served", async () => {
+test("damage in the middle stops a reader there: all bytes before it are served", async () => {
   const server = await startTestServer({ chunkBytes: 1000 });
   await server.put("/s", "text/plain");
   for (let n = 0; n < 10; n++) await server.post("/s", "text/plain", String(n).repeat(900));
@@ -63,7 +63,7 @@ test("damage in the middle stops a reader there: before it, all is served", asyn
   assert.deepEqual(await refused(again), [500, "STREAM_DAMAGED"]);
 });
 
-test("after a failed sync writes are 503, health says so, and reads continue", async () => {
+test("after a failed sync writes are 503, health reports it, and reads continue", async () => {
   const files = new WatchedFiles();
   const directory = tempDirectory();
   const store = await openLocalStore({ dataDirectory: directory, host: files.host });
@@ -97,7 +97,7 @@ test("after a failed sync writes are 503, health says so, and reads continue", a
   assert.equal(await (await fetch(server.at("/s"))).text(), "kept");
 });
 
-test("a full disk is 507 for the append that did not fit, and the next may fit", async () => {
+test("on a full disk an append that does not fit is 507, and a smaller one may still fit", async () => {
   const files = new WatchedFiles();
   const directory = tempDirectory();
   const store = await openLocalStore({ dataDirectory: directory, host: files.host });

@@ -56,7 +56,7 @@ test("without sessions the demo is shown: signed, with every kind of entry, outs
   assert.deepEqual(readdirSync(cwd), [], "nothing is written where the user is");
 });
 
-test("one request removes it for good, and only it", async () => {
+test("one request removes the demo for good, and nothing else", async () => {
   emptyUser();
   const server = await serve();
   const client = new VerbatimClient({ url: server.url });
@@ -101,7 +101,7 @@ test("an incomplete demo is created again", async () => {
   assert.equal((await client.sessions.list()).sessions.length, 2);
 });
 
-test("where tokens are asked for, removing needs an admin's", async () => {
+test("if tokens are required, removing the demo needs an admin token", async () => {
   emptyUser();
   const dataDirectory = tempDirectory();
   const { token } = await makeToken(dataDirectory, { scopes: ["read"] });

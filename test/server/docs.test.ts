@@ -34,14 +34,14 @@ function blocks(language: string): string[] {
   return page.fences.filter(isOfIt).map(({ body }) => body);
 }
 
-test("the table of limits is the settings, with their defaults", () => {
+test("the page's table of limits has every setting with its default", () => {
   const rows = [...section("Limits").matchAll(/^\| `(\w+)` \| (\d+) \| \S/gm)];
   const told = Object.fromEntries(rows.map(([, name, value]) => [name, Number(value)]));
   const set = Object.entries(SERVER_SETTINGS).filter(([, value]) => typeof value === "number");
   assert.deepEqual(told, Object.fromEntries(set));
 });
 
-test("the table of metrics is what a server tells, no more and no less", async () => {
+test("the page's table of metrics has exactly those that a server reports", async () => {
   const server = await startTestServer();
   const text = await (await fetch(`${server.url}/metrics`)).text();
   const told = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name);
@@ -58,7 +58,7 @@ const COMMANDS = new Map<string, CliCommand>(
   ),
 );
 
-test("every command on the page is one, and takes the options that it is shown with", () => {
+test("every command on the page exists, and takes the options shown", () => {
   const spoken = [...page.text.matchAll(/`(verbatim [^`]+)`/g)].map(([, text = ""]) => text);
   const lines = [...blocks("sh"), unit].flatMap((text) => text.split("\n")).concat(spoken);
   let count = 0;
@@ -75,7 +75,7 @@ test("every command on the page is one, and takes the options that it is shown w
   assert.ok(count >= 20, `only ${count} commands were found`);
 });
 
-test("the line of the request log is one, with the fields that a request has", async () => {
+test("the page's line of the request log has the fields of a real one", async () => {
   const [line = ""] = blocks("json");
   const records: unknown[] = [];
   const server = await startTestServer({ onRequest: (record) => records.push(record) });
@@ -84,7 +84,7 @@ test("the line of the request log is one, with the fields that a request has", a
   assert.deepEqual(Object.keys(JSON.parse(line)), Object.keys(records[0] as object));
 });
 
-test("the proxy's example leads to where the server listens, and lets its bodies and events through", () => {
+test("the proxy's example points to the server's address, and forwards its bodies and events", () => {
   const [nginx = ""] = blocks("nginx");
   const port = serve.options.find(({ flags }) => flags.startsWith("--port"))?.default;
   assert.ok(nginx.includes(`proxy_pass http://127.0.0.1:${port};`));
@@ -98,7 +98,7 @@ test("the proxy's example leads to where the server listens, and lets its bodies
     assert.match(line, /^\s*(?:|[\w$ .:/"-]+;|.* \{|\})$/, line);
 });
 
-test("the unit file gives the server the time that it takes to stop, and nothing to write but its own", () => {
+test("the unit file allows the server its stop time, and write access to its own data only", () => {
   const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]);
   assert.ok(seconds * 1000 > SERVER_SETTINGS.graceMs);
   assert.match(unit, /^ProtectSystem=strict$/m);
@@ -106,7 +106,7 @@ test("the unit file gives the server the time that it takes to stop, and nothing
   assert.doesNotMatch(unit, /^MemoryDenyWriteExecute=yes$/m); // V8 makes code as it runs.
 });
 
-test("systemd takes the unit file, where there is a systemd to ask", async () => {
+test("systemd accepts the unit file, where systemd is installed", async () => {
   const analyze = "/usr/bin/systemd-analyze";
   if (!existsSync(analyze)) {
     process.stderr.write("NOT CHECKED: there is no systemd-analyze to verify the unit file\n");

@@ -17,7 +17,7 @@ function timers(): number {
 }
 
 test.each(["sse", "long-poll"])(
-  "a reader by %s that left before its stream was read leaves nothing that goes on",
+  "a reader by %s that disconnects before its stream was read leaves no timer or task running",
   async (live) => {
     const files = new WatchedFiles();
     const dataDirectory = tempDirectory();

@@ -11,7 +11,7 @@ import { JSON_TYPE, refused, startTestServer } from "./test-server.ts";
 const TYPE = "application/octet-stream";
 const MIB = 1024 * 1024;
 
-test("a body at the limit is taken, one byte past it is 413, and the connection goes", async () => {
+test("a body at the limit is accepted; one byte more is 413, and the connection is closed", async () => {
   const server = await startTestServer({ bodyBytesMax: 1000 });
   await server.put("/s", TYPE);
   await server.post("/s", TYPE, Buffer.alloc(1000));
@@ -26,7 +26,7 @@ test("a body at the limit is taken, one byte past it is 413, and the connection 
   assert.match(head.headers.get("stream-next-offset") ?? "", /_0*1000$/);
 });
 
-test("a sender that says no length is stopped at the limit, too", async () => {
+test("a body without Content-Length is stopped at the limit, too", async () => {
   const server = await startTestServer({ bodyBytesMax: 1000 });
   await server.put("/s", TYPE);
   const connection = await RawConnection.open(server.url);
@@ -70,7 +70,7 @@ test("a too large body with Expect: 100-continue is refused before it is sent", 
   assert.match(await forbidden.closed(), /^HTTP\/1\.1 413 /);
 });
 
-test("an append of too many messages is 413, one that nests too deep 400, and neither happens", async () => {
+test("an append of too many messages is 413, one that nests too deep is 400, and neither is stored", async () => {
   const server = await startTestServer();
   await server.put("/s", JSON_TYPE, { body: "1" });
   const tooMany = `[${"1,".repeat(APPEND_MESSAGES_MAX)}1]`;
@@ -98,7 +98,7 @@ test("a body that breaks off is not appended", async () => {
   assert.equal(await response.text(), "");
 });
 
-test("bodies that are on their way together have a limit, too, and make room when they are whole", async () => {
+test("bodies being received have a common limit, and free it when they are complete", async () => {
   const server = await startTestServer({ bodiesBytesMax: 1000 });
   await server.put("/s", TYPE);
   const post = (bytes: number) => {
@@ -129,7 +129,7 @@ test("bodies that are on their way together have a limit, too, and make room whe
   while ((await post(1000)).status !== 204); // Who leaves makes room as well.
 });
 
-test("a connection that takes nothing of its answer is cut, one that takes it slowly is not", async () => {
+test("a connection that reads nothing of its answer is closed, one that reads slowly is not", async () => {
   const server = await startTestServer({ longPollTimeoutMs: 100, stalledMs: 900 });
   // More than the kernel takes for a connection.
   await server.put("/s", TYPE, { body: Buffer.alloc(15 * MIB) });
@@ -154,7 +154,7 @@ test("a connection that takes nothing of its answer is cut, one that takes it sl
   assert.ok((await stalled.closed()).length < 15 * MIB);
 });
 
-test("as many may wait as the limit says, the next is refused with Retry-After", async () => {
+test("waiting readers up to the limit are served, the next is refused with Retry-After", async () => {
   const server = await startTestServer({ liveReadersMax: 2, longPollTimeoutMs: 60_000 });
   await server.put("/s", TYPE);
   const url = `${server.at("/s")}?offset=now&live=long-poll`;
@@ -185,7 +185,7 @@ async function liveReaders(url: string, count: number): Promise<void> {
   }
 }
 
-test("a producer's id has a length that is stored with every append, and so a limit", async () => {
+test("a producer's id has a limit, because it is stored with every append", async () => {
   const server = await startTestServer();
   await server.put("/s", TYPE);
   const append = (id: string) => {

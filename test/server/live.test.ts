@@ -55,7 +55,7 @@ class EventSource {
 
 const isUpToDate = (events: ServerSentEvent[]) => events.at(-1)?.data.includes("upToDate") === true;
 
-test("a reader of events gets what is there and then what comes, each once", async () => {
+test("a reader of events gets existing messages and then new ones, each once", async () => {
   const server = await startTestServer({ chunkBytes: 100 });
   await server.put("/s", JSON_TYPE);
   for (let n = 0; n < 50; n++) await server.post("/s", JSON_TYPE, `{"n":${n}}`);
@@ -96,7 +96,7 @@ test("readers that join while others append miss nothing and get nothing twice",
   }
 });
 
-test("a reader that does not read is cut, and one that does gets everything", async () => {
+test("a reader that does not read is disconnected, and one that does gets everything", async () => {
   const server = await startTestServer({ readerBufferBytesMax: 64 * 1024 });
   await server.put("/s", "text/plain");
   const slow = await RawConnection.open(server.url);
@@ -121,7 +121,7 @@ test("a reader that does not read is cut, and one that does gets everything", as
   await fast.cancel();
 });
 
-test("a reader that takes its time to catch up is waited for, a chunk at a time", async () => {
+test("a reader that is slow to catch up is waited for, a chunk at a time", async () => {
   const server = await startTestServer({ readerBufferBytesMax: 1024 });
   await server.put("/s", "text/plain");
   const text = "x".repeat(1024 * 1024);
@@ -137,7 +137,7 @@ test("a reader that takes its time to catch up is waited for, a chunk at a time"
   assert.ok(received.endsWith("0\r\n\r\n"));
 });
 
-test("an event stream ends when its time is over, and continues where it ended", async () => {
+test("an event stream ends at its time limit, and continues where it ended", async () => {
   const server = await startTestServer({ eventStreamMs: 100 });
   await server.put("/s", "text/plain", { body: "one" });
   const first = await EventSource.open(server, "/s");
@@ -150,7 +150,7 @@ test("an event stream ends when its time is over, and continues where it ended",
   await next.cancel();
 });
 
-test("a cursor that a reader brings is passed, and never gone behind again", async () => {
+test("the server's cursor is greater than the reader's, and never decreases", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain", { body: "one" });
   const far = 10_000_000;
@@ -177,7 +177,7 @@ test("deleting a stream ends its event streams, and long-polls report it as gone
   assert.deepEqual(await refused(await polling), [404, "STREAM_NOT_FOUND"]);
 });
 
-test("a reader that left leaves no feed, no watcher and no place in the queue", async () => {
+test("a reader that disconnects leaves no feed, no watcher and no place in the queue", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain", { body: "one" });
   const sources = await Promise.all(

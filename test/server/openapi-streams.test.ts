@@ -25,7 +25,7 @@ function asking(server: TestServer, documented: (path: string) => string): Ask {
   };
 }
 
-test("real answers about streams are as the document says", async () => {
+test("real answers about streams match the document", async () => {
   const server = await startTestServer({ bodyBytesMax: 1000, longPollTimeoutMs: 10 });
   const ask = asking(server, () => STREAM);
   const made = { headers: TEXT, body: "one" };
@@ -55,7 +55,7 @@ test("real answers about streams are as the document says", async () => {
   await ask("GET", `/s?offset=${end}`, 410);
 });
 
-test("a coding that is not understood is refused as the document says", async () => {
+test("an unsupported content coding is refused as the document says", async () => {
   const server = await startTestServer();
   const headers = { ...TEXT, "Transfer-Encoding": "gzip, chunked" };
   for (const method of ["POST", "PUT"]) {
@@ -65,7 +65,7 @@ test("a coding that is not understood is refused as the document says", async ()
   }
 });
 
-test("real answers about subscriptions are as the document says", async () => {
+test("real answers about subscriptions match the document", async () => {
   const server = await startTestServer();
   const ask = asking(server, (path) => {
     if (path === "/__ds/jwks.json") return `/v1/stream${path}`;
@@ -138,7 +138,7 @@ test("too many readers are refused as the document says", async () => {
   await check(STREAM, response);
 });
 
-test("a server with too much to do says so as the document says, whatever is asked", async () => {
+test("an overloaded server answers every request as the document says", async () => {
   const server = await startTestServer({ requestsMax: 0 });
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const name of Object.keys(operations)) {

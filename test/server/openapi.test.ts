@@ -24,7 +24,7 @@ import { check, document, ref } from "./described.ts";
 import { everyDialect, newUser, ryeLog, serveSessions } from "./sessions/served.ts";
 import { startTestServer } from "./test-server.ts";
 
-test("the document is served as it is, is OpenAPI 3.1, and names what it refers to", async () => {
+test("the document is served unchanged, is OpenAPI 3.1, and defines what it refers to", async () => {
   const server = await startTestServer();
   const response = await fetch(`${server.url}${OPENAPI_PATH}`);
   assert.deepEqual(await response.json(), document);
@@ -63,7 +63,7 @@ test("every route of the server is in the document", () => {
   );
 });
 
-test("the parameters that are described are those that are taken", () => {
+test("the described parameters are those that the server accepts", () => {
   for (const [path, taken] of [
     [SEARCH_PATH, SEARCH_PARAMETERS],
     [USAGE_PATH, USAGE_PARAMETERS],
@@ -83,7 +83,7 @@ test("the parameters that are described are those that are taken", () => {
   }
 });
 
-test("real answers about sessions of every dialect are as the document says", async () => {
+test("real answers about sessions of every dialect match the document", async () => {
   const root = await everyDialect(newUser());
   mkdirSync(dirname(ryeLog(root, "odd-1")), { recursive: true });
   const end = { ts: "2026-01-01T00:00:00Z", type: "thread_error", thread_id: "odd-1" };
@@ -123,7 +123,7 @@ test("real answers about sessions of every dialect are as the document says", as
   }
 });
 
-test("the document describes entries that a program or an agent said as the user", async () => {
+test("the document describes user entries that a program or an agent wrote", async () => {
   const root = tempDirectory();
   const directory = join(root, ".entire/metadata/s");
   mkdirSync(directory, { recursive: true });
@@ -137,7 +137,7 @@ test("the document describes entries that a program or an agent said as the user
   await check(`${SESSIONS_ROOT}/{id}/entries`, await fetch(url(`/${session?.id}/entries`)));
 });
 
-test("live events are as the document says", async () => {
+test("live events match the document", async () => {
   const root = await everyDialect(newUser());
   const { server } = await serveSessions([root]);
   const client = new VerbatimClient({ url: server.url });
@@ -152,7 +152,7 @@ test("live events are as the document says", async () => {
   }
 });
 
-test("the checker sees what is missing, too much, or of another type", () => {
+test("the checker reports missing fields, extra fields and wrong types", () => {
   const schema = ref("SessionUsage");
   const whole = Object.fromEntries((schema.required as string[]).map((name) => [name, null]));
   const good = { ...whole, id: "x", session: "x", turns: 0, isCurrent: true };

@@ -15,7 +15,7 @@ async function statusOf(url: string): Promise<[number, string]> {
   return [response.status, ((await response.json()) as { status: string }).status];
 }
 
-test("while it recovers a server is live, neither healthy nor ready, and says when to come again", async () => {
+test("during recovery a server is live, neither healthy nor ready, and says when to retry", async () => {
   const options = { port: 0, dataDirectory: tempDirectory() };
   const front = await openFront(options);
   assert.deepEqual(await statusOf(`${front.url}/live`), [200, "recovering"]);
@@ -39,7 +39,7 @@ test("while it recovers a server is live, neither healthy nor ready, and says wh
   assert.equal((await fetch(`${front.url}/v1/stream/s`, { method: "PUT" })).status, 201);
 });
 
-test("a server whose disk failed is neither ready nor healthy, and still counts", async () => {
+test("a server whose disk failed is neither ready nor healthy, and still serves metrics", async () => {
   const files = new WatchedFiles();
   const dataDirectory = tempDirectory();
   const store = await openLocalStore({ dataDirectory, host: files.host });
@@ -62,7 +62,7 @@ test("a server whose disk failed is neither ready nor healthy, and still counts"
   assert.equal(metrics.get('verbatim_errors_total{code="STORE_FAILED"}'), 1);
 });
 
-test("metrics count what was done, in Prometheus' text format", async () => {
+test("metrics count requests and appends, in Prometheus' text format", async () => {
   const server = await startTestServer();
   await server.put("/s", JSON_TYPE);
   for (let n = 0; n < 5; n++) await server.post("/s", JSON_TYPE, `{"n":${n}}`);
@@ -97,7 +97,7 @@ test("metrics count what was done, in Prometheus' text format", async () => {
   assert.equal((await waiting).status, 200);
 });
 
-test("no label is made of what a request says", async () => {
+test("no metric label contains text of a request", async () => {
   const server = await startTestServer();
   const secret = "secret-name";
   await fetch(server.at(`/${secret}?${secret}=${secret}`), { headers: { "X-A": secret } });

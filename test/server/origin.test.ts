@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { RawConnection, rawStatus } from "./raw-http.ts";
 import { header, startTestServer } from "./test-server.ts";
 
-test("a page of this machine may use it, and CORS headers allow it to read", async () => {
+test("a page of this machine may use the server, and CORS headers allow it to read", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain", { body: "x" });
   for (const origin of ["http://localhost:5173", "http://127.0.0.1", "https://[::1]:8443"]) {
@@ -53,7 +53,7 @@ test("a foreign host name that resolves to this machine is refused", async () =>
   }
 });
 
-test("a target that names its host, as for a proxy, is for that host, whatever Host says", async () => {
+test("an absolute request target is checked for its own host, whatever Host says", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain", { body: "x" });
   const status = (target: string, Host = "localhost") =>
@@ -68,7 +68,7 @@ test("a target that names its host, as for a proxy, is for that host, whatever H
   assert.equal(await status("ftp://localhost/v1/stream/s"), 404);
 });
 
-test("a request with two Hosts is none", async () => {
+test("a request with two Host headers is refused", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain", { body: "x" });
   for (const second of ["localhost", "example.com"]) {
@@ -79,7 +79,7 @@ test("a request with two Hosts is none", async () => {
   }
 });
 
-test("pages that were allowed may, by their name too", async () => {
+test("an allowed origin may use the server, and its host name is allowed too", async () => {
   const origin = "https://app.example.com";
   const server = await startTestServer({ allowOrigins: [origin] });
   await server.put("/s", "text/plain", { body: "x" });
@@ -91,7 +91,7 @@ test("pages that were allowed may, by their name too", async () => {
   assert.equal(other.status, 403);
 });
 
-test("a name that a proxy is called by may be allowed, and its own pages with it", async () => {
+test("a proxy's host name can be allowed, and pages of that host with it", async () => {
   const server = await startTestServer({ allowHosts: ["Streams.example.com"] });
   await server.put("/s", "text/plain", { body: "x" });
   const status = (headers: Record<string, string>) =>
@@ -104,7 +104,7 @@ test("a name that a proxy is called by may be allowed, and its own pages with it
   assert.equal(await status({ Host: "streams.example.com", Origin: "https://example.com" }), 403);
 });
 
-test("a preflight names every header that the protocol has", async () => {
+test("a preflight answer names every header of the protocol", async () => {
   const server = await startTestServer();
   const origin = "http://localhost:5173";
   const headers = { Origin: origin, "Access-Control-Request-Method": "POST" };
@@ -118,7 +118,7 @@ test("a preflight names every header that the protocol has", async () => {
   }
 });
 
-test("a stream that is opened as a page runs nothing", async () => {
+test("a stream opened as a page runs no script", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/html", { body: "<script>alert(1)</script>" });
   for (const query of ["", "?offset=-1&live=long-poll"]) {
@@ -127,7 +127,7 @@ test("a stream that is opened as a page runs nothing", async () => {
   }
 });
 
-test("every answer keeps a browser from guessing its type and other sites from embedding it", async () => {
+test("every answer prevents a browser from guessing its type and other sites from embedding it", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/html", { body: "<script>alert(1)</script>" });
   for (const [method, target] of [

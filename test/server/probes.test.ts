@@ -37,7 +37,7 @@ async function textOf(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
 
-test("1: an append after a restart over torn ends is there, and stays there", async () => {
+test("1: an append after a restart over torn tails is stored, and stays stored", async () => {
   const directory = diskDirectory();
   const first = await startKillable(directory);
   await put(first.at("/s"));
@@ -58,7 +58,7 @@ test("1: an append after a restart over torn ends is there, and stays there", as
   assert.equal(await textOf(third.at("/s")), "one two");
 });
 
-test("2: 256 streams that are appended to at once all take their append, once", async () => {
+test("2: concurrent appends to 256 streams are all accepted, once", async () => {
   const server = await startTestServer();
   const paths = Array.from({ length: 256 }, (_, n) => `/s${n}`);
   await Promise.all(paths.map((path) => server.put(path, TEXT)));
@@ -71,7 +71,7 @@ test("2: 256 streams that are appended to at once all take their append, once", 
   );
 });
 
-test("3: 10,000 streams take appends over 32 connections, none is refused", async () => {
+test("3: 10,000 streams accept appends over 32 connections, none is refused", async () => {
   const { at } = await startKillable(tempDirectory());
   const connections = await Promise.all(
     Array.from({ length: 32 }, () => RawConnection.open(at("/"))),
@@ -101,7 +101,7 @@ test("3: 10,000 streams take appends over 32 connections, none is refused", asyn
   assert.equal((await textOf(at("/s31-312"))).length, 200);
 }, 60_000);
 
-test("4: JSON comes back as it was sent, numbers, duplicate keys and all", async () => {
+test("4: JSON is returned as it was sent, numbers, duplicate keys and all", async () => {
   const server = await startTestServer();
   const sent = '{"b":1.0,"a":12345678901234567890,"a2":1e400,"k":1,"k":2}';
   await server.put("/s", JSON_TYPE);
@@ -109,7 +109,7 @@ test("4: JSON comes back as it was sent, numbers, duplicate keys and all", async
   assert.equal(await textOf(server.at("/s")), `[${sent}]`);
 });
 
-test("5: a byte that was flipped on the disk is an error, not an answer", async () => {
+test("5: a byte flipped on the disk is an error, not an answer", async () => {
   const server = await startTestServer();
   await server.put("/s", TEXT);
   await server.post("/s", TEXT, "as it was sent");
@@ -120,7 +120,7 @@ test("5: a byte that was flipped on the disk is an error, not an answer", async 
   assert.deepEqual(await refused(await fetch(server.at("/s"))), [500, "STREAM_DAMAGED"]);
 });
 
-test("6: a cached answer does not outlive its stream, also when another has its name", async () => {
+test("6: a cached answer does not outlive its stream, also if another stream gets its name", async () => {
   const server = await startTestServer();
   await server.put("/s", TEXT);
   await server.post("/s", TEXT, "one");
@@ -133,7 +133,7 @@ test("6: a cached answer does not outlive its stream, also when another has its 
   assert.equal(await response.text(), "two");
 });
 
-test("7: an offset of a deleted stream is refused by the next of its name", async () => {
+test("7: an offset of a deleted stream is refused by the next stream of its name", async () => {
   const server = await startTestServer();
   await server.put("/s", TEXT);
   const offset = header(await server.post("/s", TEXT, "one"), "stream-next-offset");
@@ -144,7 +144,7 @@ test("7: an offset of a deleted stream is refused by the next of its name", asyn
   assert.deepEqual(await refused(response), [410, "OFFSET_GONE"]);
 });
 
-test("8: Stream-Closed is true in any case", async () => {
+test("8: Stream-Closed accepts true in any letter case", async () => {
   const server = await startTestServer();
   for (const value of ["true", "TRUE", "True"]) {
     const path = `/${value}`;
@@ -170,7 +170,7 @@ test("9: a POST of 200 MB is refused, and its sender can read why", async () => 
   assert.equal(await textOf(server.at("/s")), "");
 });
 
-test("10: a stream of 32 MB is read in bounded answers, of which the last says so", async () => {
+test("10: a stream of 32 MB is read in bounded answers, and the last is marked as up to date", async () => {
   const server = await startTestServer();
   await server.put("/s", TEXT);
   for (let n = 0; n < 32; n++) await server.post("/s", TEXT, Buffer.alloc(MIB, n));
@@ -187,7 +187,7 @@ test("10: a stream of 32 MB is read in bounded answers, of which the last says s
   }
 });
 
-test("11: a subscription is there after kill -9", async () => {
+test("11: a subscription survives kill -9", async () => {
   const directory = diskDirectory();
   const first = await startKillable(directory);
   assert.ok((await send(first, "PUT", "workers", PULL)).ok);

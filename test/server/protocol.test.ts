@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { RawConnection, rawStatus } from "./raw-http.ts";
 import { header, JSON_TYPE, refused, startTestServer } from "./test-server.ts";
 
-test("Stream-Closed is understood in any case, on PUT and on POST", async () => {
+test("Stream-Closed is accepted in any letter case, on PUT and on POST", async () => {
   const server = await startTestServer();
   const closed = { "Stream-Closed": "TRUE" };
   const made = await server.put("/made-closed", "text/plain", { headers: closed });
@@ -23,7 +23,7 @@ test("Stream-Closed is understood in any case, on PUT and on POST", async () => 
   assert.equal((await server.post("/open", "text/plain", "indeed")).status, 204);
 });
 
-test("after delete and recreate an old tag matches nothing and an old offset is gone", async () => {
+test("after delete and recreate an old ETag does not match and an old offset is refused", async () => {
   const server = await startTestServer();
   const url = server.at("/again");
   await server.put("/again", JSON_TYPE, { body: '[{"n":1},{"n":2}]' });
@@ -48,7 +48,7 @@ test("after delete and recreate an old tag matches nothing and an old offset is 
   }
 });
 
-test("a tag is known when it is one of several, or was made weak on the way", async () => {
+test("an ETag matches as one of several, or if it was made weak on the way", async () => {
   const server = await startTestServer();
   await server.put("/tagged", "text/plain", { body: "x" });
   const url = server.at("/tagged");
@@ -63,7 +63,7 @@ test("a tag is known when it is one of several, or was made weak on the way", as
   }
 });
 
-test("a tag changes when the stream is closed, though no byte does", async () => {
+test("an ETag changes when the stream is closed, though no byte does", async () => {
   const server = await startTestServer();
   await server.put("/tagged", "text/plain", { body: "x" });
   const url = server.at("/tagged");
@@ -74,7 +74,7 @@ test("a tag changes when the stream is closed, though no byte does", async () =>
   assert.equal(header(response, "stream-closed"), "true");
 });
 
-test("what is read may be cached for as long as the stream is sure to live", async () => {
+test("an answer may be cached for as long as the stream is certain to live", async () => {
   const server = await startTestServer();
   const cached = async (path: string, query = "") => {
     const response = await fetch(`${server.at(path)}${query}`);
@@ -92,7 +92,7 @@ test("what is read may be cached for as long as the stream is sure to live", asy
   assert.equal(await cached("/long", "?offset=now"), "no-store");
 });
 
-test("a chunk is bounded, and only the one that reaches the end says so", async () => {
+test("a chunk is bounded, and only the last one is marked as up to date", async () => {
   const server = await startTestServer();
   const message = (n: number) => JSON.stringify({ n, text: "x".repeat(300_000) });
   await server.put("/long", JSON_TYPE);
@@ -129,7 +129,7 @@ test("a message longer than a chunk is read whole", async () => {
   assert.equal(response.headers.has("stream-up-to-date"), false);
 });
 
-test("JSON comes back as it was posted: numbers, duplicate keys, escapes", async () => {
+test("JSON is returned as it was posted: numbers, duplicate keys, escapes", async () => {
   const server = await startTestServer();
   const message = '{"b":1.0,"a":12345678901234567890,"a2":1e400,"k":1,"k":2,"u":"\\u00e9é"}';
   await server.put("/exact", JSON_TYPE, { body: message });
@@ -138,7 +138,7 @@ test("JSON comes back as it was posted: numbers, duplicate keys, escapes", async
   assert.equal(text, `[${message},${message},[1.50, 2]]`);
 });
 
-test("paths that no file name can be made of, or that mean another place, are refused", async () => {
+test("paths that cannot be a file name, or lead to another place, are refused", async () => {
   const server = await startTestServer();
   const hostile = [
     ...["/../secret", "/a/../b", "/%2e%2e/b", "/a/%2E%2E", "/..%2fsecret", "/a%00b", "/a%0ab"],
@@ -154,7 +154,7 @@ test("paths that no file name can be made of, or that mean another place, are re
   }
 });
 
-test("what is not there is 404 with a code, and a method that means nothing is 405", async () => {
+test("a missing stream is 404 with a code, and an unsupported method is 405", async () => {
   const server = await startTestServer();
   assert.deepEqual(await refused(await fetch(server.at("/none"))), [404, "STREAM_NOT_FOUND"]);
   assert.deepEqual(await refused(await fetch(`${server.url}/elsewhere`)), [404, "NOT_FOUND"]);
@@ -173,7 +173,7 @@ test("an offset past the end, or inside a message, is refused", async () => {
   }
 });
 
-test("a body that came encoded is refused, since no reader would be told", async () => {
+test("a body with a content coding is refused, because readers would not know of it", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain");
   const headers = { "Content-Type": "text/plain", "Content-Encoding": "gzip" };
@@ -181,7 +181,7 @@ test("a body that came encoded is refused, since no reader would be told", async
   assert.deepEqual(await refused(response), [400, "BAD_REQUEST"]);
 });
 
-test("a body in a transfer coding other than chunked is refused, and not stored as it came", async () => {
+test("a body in a transfer coding other than chunked is refused, and not stored", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain");
   const connection = await RawConnection.open(server.url);
@@ -196,7 +196,7 @@ test("a body in a transfer coding other than chunked is refused, and not stored 
   assert.equal(await (await fetch(server.at("/s"))).text(), "abc");
 });
 
-test("the root is a page, and health says that writes are taken", async () => {
+test("the root is a page, and health reports that writes are accepted", async () => {
   const server = await startTestServer();
   const page = await fetch(`${server.url}/`);
   assert.equal(page.status, 200);

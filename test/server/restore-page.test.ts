@@ -82,7 +82,7 @@ class Machine {
   }
 }
 
-test("what the page says of backup and restore brings a signed store back, with nothing left in doubt", {
+test("the page's backup and restore steps restore a signed store, and all of it is verified", {
   timeout: 120_000,
 }, async () => {
   const machine = new Machine();

@@ -51,7 +51,7 @@ function ask(port: number, cert: string, method: string, body = ""): Promise<Ans
   });
 }
 
-test("streams are created, appended to and read over TLS, and nothing is answered without it", async () => {
+test("streams are created, appended to and read over TLS, and plain HTTP gets no answer", async () => {
   const { keyPath, certPath, cert } = pair();
   const link = join(tempDirectory(), "live.pem"); // As tools that renew certificates leave it.
   symlinkSync(keyPath, link);
@@ -67,7 +67,7 @@ test("streams are created, appended to and read over TLS, and nothing is answere
   assert.doesNotMatch(await plain.closed(), /200 OK/);
 });
 
-test("a client that knows no TLS newer than 1.1 is refused", async () => {
+test("a client with TLS 1.1 or older is refused", async () => {
   const { keyPath, certPath } = pair();
   const { running } = await startTestServer({ tls: { keyPath, certPath } });
   const handshake = (version: "TLSv1.1" | "TLSv1.2") =>
@@ -84,7 +84,7 @@ test("a client that knows no TLS newer than 1.1 is refused", async () => {
   assert.equal(await handshake("TLSv1.1"), "refused");
 });
 
-test("a connection that never shakes hands has the time of a head, and counts meanwhile", async () => {
+test("a connection without a handshake ends at the header timeout, and counts against the limit until then", async () => {
   const { keyPath, certPath, cert } = pair();
   const limits = { headersTimeoutMs: 1000, connectionsMax: 1 };
   const { running } = await startTestServer({ tls: { keyPath, certPath }, ...limits });
@@ -94,7 +94,7 @@ test("a connection that never shakes hands has the time of a head, and counts me
   while ((await ask(running.port, cert, "PUT")).status !== 201);
 });
 
-test("a connection that never shakes hands does not keep the server from stopping", async () => {
+test("a connection without a handshake does not keep the server from stopping", async () => {
   const { keyPath, certPath, cert } = pair();
   const limits = { headersTimeoutMs: 120_000, graceMs: 120_000 };
   const { running } = await startTestServer({ tls: { keyPath, certPath }, ...limits });
@@ -104,7 +104,7 @@ test("a connection that never shakes hands does not keep the server from stoppin
   assert.equal(await silent.closed(), "");
 });
 
-test("a key that others can read, and what is no pair, is refused before anything listens", async () => {
+test("a key that others can read, or that does not match its certificate, is refused before the server listens", async () => {
   const mine = pair();
   const other = pair();
   const start = (keyPath: string, certPath: string) =>

@@ -21,7 +21,7 @@ async function got(url: string, path: string, headers: Record<string, string> = 
 const filesNamedIn = (page: string) =>
   [...page.matchAll(/(?:src|href)="\.(\/[^"]+)"/g)].map(([, path = ""]) => path);
 
-test("the page and its files are served with strict rules, tags and lasting names", async () => {
+test("the page and its files are served with a strict policy, ETags and permanent names", async () => {
   const { url } = await startTestServer();
   const page = await fetch(`${url}/`);
   assert.equal(header(page, "content-type"), "text/html; charset=utf-8");
@@ -53,7 +53,7 @@ test("the page and its files are served with strict rules, tags and lasting name
   }
 });
 
-test("a path that is not a file of the viewer's reaches no file", async () => {
+test("a path that is not a file of the viewer reaches no file", async () => {
   const { url } = await startTestServer();
   for (const path of [
     ...["/assets", "/assets/", "/assets/none.js", "/index.html", "/viewer.js", "/.vite"],
@@ -65,7 +65,7 @@ test("a path that is not a file of the viewer's reaches no file", async () => {
   assert.deepEqual(await refused(await fetch(`${url}/`, { method: "POST" })), [404, "NOT_FOUND"]);
 });
 
-test("where tokens are asked for, the page itself needs none and what it shows does", async () => {
+test("if tokens are required, the page itself needs none and its data does", async () => {
   const dataDirectory = tempDirectory();
   await makeToken(dataDirectory);
   const { url } = await startTestServer({ dataDirectory });

@@ -72,7 +72,7 @@ test("S4-2 a checkpoint has turn, byte_offset, hash, sig and fp, and covers all 
 
 const SEED_FIELDS = ["turn", "byte_offset", "hash", "sig", "fp"];
 
-test("S4-3 the key is made by itself, signs the hash's hex, has a fingerprint, and is trusted", async () => {
+test("S4-3 the key is created automatically, signs the hash's hex, has a fingerprint, and is trusted", async () => {
   const user = new SigningUser();
   assert.ok(!existsSync(user.places.keyDirectory));
   const written = await user.writeTurns(FLAT, 1);
@@ -90,7 +90,7 @@ test("S4-3 the key is made by itself, signs the hash's hex, has a fingerprint, a
   assert.equal((await Trust.load(user.places)).judge(asked).trusted, true);
 });
 
-test("S4-4 verifying tells the turn that fails, and the bytes that are unsigned", async () => {
+test("S4-4 verification reports the turn that fails, and the bytes that are unsigned", async () => {
   const user = new SigningUser();
   const written = await user.writeTurns(FLAT, 3);
   const tail = '{"ts":"now","type":"user_message","thread_id":"hello-1739012630"}\n';
@@ -106,7 +106,7 @@ test("S4-4 verifying tells the turn that fails, and the bytes that are unsigned"
   assert.equal(altered.signed_through?.turn, 1);
 });
 
-test("S4-5 strict refuses an unsigned tail; lenient gives it, marked as not verified, and no more", async () => {
+test("S4-5 strict refuses an unsigned tail; lenient returns it, marked as not verified, and refuses an altered turn", async () => {
   const user = new SigningUser();
   const written = await user.writeTurns(FLAT, 2);
   const honest = readFileSync(written.path);
@@ -146,7 +146,7 @@ for (const [row, what] of [
   });
 }
 
-test("S4-8 checkpoints are no messages, and do not show in markdown", async () => {
+test("S4-8 checkpoints are not messages, and do not appear in markdown", async () => {
   for (const shape of Object.values(SHAPES)) {
     const user = new SigningUser();
     const [signed, plain] = [
@@ -171,7 +171,7 @@ test("S4-8 checkpoints are no messages, and do not show in markdown", async () =
   }
 });
 
-test("S4-9 signed JSON carries its signature over canonical JSON, and a change of it is noticed", async () => {
+test("S4-9 signed JSON carries its signature over canonical JSON, and a change is detected", async () => {
   const key = testKey(7);
   const signed = formatPythonJson(await signJsonValue({ b: 1, a: { c: [1.5, "é"] } }, key.signer));
   assert.match(signed, /"_signature": ?"rye:signed:\d{4}-[^"]+:[0-9a-f]{64}:[A-Za-z0-9_=-]+:/);
@@ -203,7 +203,7 @@ test("S4-10 thread.json is signed from the start, and a changed one grants nothi
   await refusal(readVerifiedThreadMeta(projectPath, thread.id), "NOT_VERIFIED");
 });
 
-test("S4-11 each threat of the document's table is noticed, truncation too", async () => {
+test("S4-11 each threat of the document's table is detected, truncation too", async () => {
   const threats: readonly (readonly [string, string, (text: string) => string])[] = [
     [
       "injected tool result",
@@ -229,7 +229,7 @@ test("S4-11 each threat of the document's table is noticed, truncation too", asy
   }
 });
 
-test("S4-12 signing a thread of twenty turns costs tens of milliseconds, not more", async () => {
+test("S4-12 signing a thread of twenty turns takes tens of milliseconds, not more", async () => {
   // The document says 20 ms. A loaded machine gets a wide margin; squares would not fit in it.
   const user = new SigningUser();
   const costOf = async (sign: boolean) => {

@@ -15,7 +15,7 @@ const anyEvents = fc.array(
   { minLength: 1, maxLength: 14 },
 );
 
-test("in whatever order events come, a turn that has ended is signed before the next begins", async () => {
+test("for events in any order, a turn that has ended is signed before the next begins", async () => {
   const user = new SigningUser();
   let threads = 0;
   const root = (await user.writeTurns(SHAPES["rye-flat"] as SignedShape, 1)).target.root;

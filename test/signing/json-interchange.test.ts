@@ -57,7 +57,7 @@ test.skipIf(!hasCryptography)("we verify every object that the seed's Python sig
 });
 
 test.skipIf(!hasCryptography)(
-  "a thread signed twice is verified by the seed's Python, and by one that knows both",
+  "a thread signed twice is verified by the seed's Python, and by a verifier that knows both signatures",
   async () => {
     const texts: string[] = [];
     for (const [n, object] of randomObjects().entries()) {
@@ -71,7 +71,7 @@ test.skipIf(!hasCryptography)(
 );
 
 test.skipIf(!hasCryptography)(
-  "a thread that Python reads, changes and signs as the seed does is no longer verified by us",
+  "a thread that Python reads, changes and signs as the seed does is not verified by us",
   async () => {
     // Its second signature is of the thread as it was: someone with the key, but not with our
     // rules, has been at it, and its revision says nothing any more.
@@ -84,7 +84,7 @@ test.skipIf(!hasCryptography)(
 );
 
 test.skipIf(!hasCryptography)(
-  "splitting at colons, as the seed's text does, verifies nothing, not even its own",
+  "splitting at colons, as the seed's text does, verifies no signature, not even its own",
   () => {
     const signed = ask("sign", ['{"thread_id":"t"}']) as string[];
     assert.deepEqual(ask("verify by splitting", signed), [false]);

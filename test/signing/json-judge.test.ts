@@ -46,7 +46,7 @@ function textOf(map: JsonMap, field: string): string {
   return value;
 }
 
-test("what is signed is vouched for, with its key, time and hash", async () => {
+test("a signed object is verified, with its key, time and hash", async () => {
   const verdict = judgeJson(formatPythonJson(await signJsonValue(META, key.signer)), key.judge());
   assert.ok(verdict.ok);
   const { hash, ...rest } = verdict;
@@ -55,7 +55,7 @@ test("what is signed is vouched for, with its key, time and hash", async () => {
   assert.equal(hash.length, 64);
 });
 
-test("a signed thread is vouched for with its revision and its head", async () => {
+test("a signed thread is verified, with its revision and its head", async () => {
   const verdict = judgeThread(formatPythonJson(await signThread(META, key.signer)), key.judge(ID));
   assert.ok(verdict.ok);
   const { threadId, rev, head, ts } = verdict;
@@ -63,7 +63,7 @@ test("a signed thread is vouched for with its revision and its head", async () =
   assert.deepEqual(head, { seq: 3, byteOffset: 2847, line: HEAD.line });
 });
 
-test("signing again replaces both signatures, and they come last", async () => {
+test("signing again replaces both signatures, which are the last fields", async () => {
   const once = await signThread(META, key.signer);
   const twice = await signThread(changed(once, "status", "completed"), key.signer);
   assert.deepEqual([...twice.keys()].slice(-2), ["_signature2", "_signature"]);
@@ -72,7 +72,7 @@ test("signing again replaces both signatures, and they come last", async () => {
   assert.equal(threadReason(twice), "ok");
 });
 
-test("how a signed text is laid out, spelt and ordered does not matter", async () => {
+test("layout, spelling and order of a signed text do not matter", async () => {
   const signed = await signThread({ ...META, é: "ü😀", n: [1.5, 1e-7] }, key.signer);
   const reversed = new Map([...signed].reverse());
   const texts = [formatPythonJson(signed, 4), canonicalTree(signed), formatPythonJson(reversed)];
@@ -80,7 +80,7 @@ test("how a signed text is laid out, spelt and ordered does not matter", async (
   for (const text of texts) assert.ok(judgeThread(text, key.judge(ID)).ok, text);
 });
 
-test("no bit flip, deletion, doubling or cut of a signed thread is vouched for", async () => {
+test("a signed thread with any bit flip, deletion, doubling or cut is not verified", async () => {
   // Method: every mutation of every byte of the shortest text, which has no byte to spare.
   const bytes = Buffer.from(canonicalTree(await signThread(META, key.signer)));
   assert.ok(judgeThread(bytes, key.judge(ID)).ok);
@@ -92,7 +92,7 @@ test("no bit flip, deletion, doubling or cut of a signed thread is vouched for",
   assert.equal(mutations, bytes.length * 11);
 });
 
-test("in the seed's form alone, nothing but the time can be changed unseen", async () => {
+test("in the seed's form, only the time can be changed unnoticed", async () => {
   const text = canonicalTree(await signJsonValue(META, key.signer));
   const [from, to] = [text.indexOf(NOW), text.indexOf(NOW) + NOW.length];
   let open = 0;
@@ -106,7 +106,7 @@ test("in the seed's form alone, nothing but the time can be changed unseen", asy
   assert.ok(open > 0);
 });
 
-test("a mutated text in any layout is vouched for only if it says the same", async () => {
+test("a mutated text in any layout is verified only if its value is the same", async () => {
   // Escapes, spaces and zeros at the end of a fraction can change without changing what is said.
   const meta = { ...META, name: "é\u007f\u{1f600}/", spend: 1e-7, big: 1e22 };
   const text = Buffer.from(formatPythonJson(await signThread(meta, key.signer)));
@@ -134,7 +134,7 @@ function* mutationsOf(bytes: Buffer): Generator<{ mutated: Buffer; at: number }>
   }
 }
 
-test("bytes of any kind end in a verdict", () => {
+test("any bytes result in a verdict", () => {
   fc.assert(
     fc.property(fc.oneof(fc.uint8Array(), fc.json(), fc.string({ unit: "binary" })), (input) => {
       assert.equal(judgeJson(input, key.judge()).ok, false);
@@ -143,7 +143,7 @@ test("bytes of any kind end in a verdict", () => {
   );
 });
 
-test("what is no signed object is told apart", async () => {
+test("each kind of invalid signed object has its own reason", async () => {
   const signed = await signJsonValue(META, key.signer);
   const text = textOf(signed, "_signature");
   const judged = (map: JsonMap) => reasonOf(judgeJson(formatPythonJson(map), key.judge()));
@@ -166,14 +166,14 @@ test("what is no signed object is told apart", async () => {
   assert.deepEqual(!verdict.ok && verdict.refusal, { reason: "duplicate key", offset: 7 });
 });
 
-test("another's signature over the same hash is bad", async () => {
+test("another key's signature over the same hash is bad", async () => {
   const forger = { ...stranger.signer, fp: key.signer.fp, kid: key.signer.kid };
   const text = formatPythonJson(await signJsonValue(META, forger));
   assert.equal(reasonOf(judgeJson(text, key.judge())), "bad signature");
   assert.equal(threadReason(await signThread(META, forger)), "bad signature");
 });
 
-test("only a field at the top is left out of what is signed", async () => {
+test("only a top-level signature field is excluded from what is signed", async () => {
   const meta = { ...META, inner: { _signature: "a", _signature2: "b" } };
   const signed = await signThread(meta, key.signer);
   assert.equal(threadReason(signed), "ok");
@@ -183,7 +183,7 @@ test("only a field at the top is left out of what is signed", async () => {
   }
 });
 
-test("a thread's file is vouched for in its own place alone", async () => {
+test("a thread's file is verified only for its own thread", async () => {
   const signed = await signThread(META, key.signer);
   assert.equal(threadReason(signed, key.judge("test/tools/y-1")), "another thread");
 });
@@ -201,7 +201,7 @@ test("a signature of the seed's kind is not enough for a thread", async () => {
   assert.equal(threadReason(await signJsonValue(rolledBack, key.signer)), "bad signature");
 });
 
-test("a second signature cannot be stripped, and stands for nothing by itself", async () => {
+test("a second signature cannot be stripped, and is not accepted alone", async () => {
   const signed = await signThread(META, key.signer);
   assert.equal(threadReason(changed(signed, "_signature2", undefined)), "altered");
   assert.equal(threadReason(changed(signed, "_signature", undefined)), "malformed");
@@ -209,7 +209,7 @@ test("a second signature cannot be stripped, and stands for nothing by itself", 
   assert.equal(threadReason(bare), "unsigned");
 });
 
-test("a thread's time is signed: it cannot be put into another's file, nor changed", async () => {
+test("a thread's time is signed and cannot be changed", async () => {
   const signed = await signThread(META, key.signer);
   const text = textOf(signed, "_signature").replace(NOW, "2026-02-18T10:30:01Z");
   // To the seed's verifier this is as good as before.
@@ -241,7 +241,7 @@ test("in a thread signed twice, everything around the signatures has one spellin
   for (const text of broken) assert.equal(await resigned("_signature2", text), "malformed");
 });
 
-test("a key that is not trusted vouches for nothing, and the verdict says why", async () => {
+test("a key that is not trusted verifies nothing, and the verdict says why", async () => {
   const text = formatPythonJson(await signThread(META, key.signer));
   const verdict = judgeThread(text, key.judge(ID, "KEY_REVOKED"));
   assert.deepEqual(verdict, {
@@ -253,7 +253,7 @@ test("a key that is not trusted vouches for nothing, and the verdict says why", 
   assert.equal(reasonOf(judgeThread(altered, key.judge(ID, "KEY_REVOKED"))), "altered");
 });
 
-test("a thread's key is asked about for the time at which it signed", async () => {
+test("a thread's key is looked up for the time at which it signed", async () => {
   const text = formatPythonJson(await signThread(META, key.signer));
   const judge = key.judge(ID);
   const times: string[] = [];
@@ -265,7 +265,7 @@ test("a thread's key is asked about for the time at which it signed", async () =
   assert.deepEqual(times, [NOW]);
 });
 
-test("what readers would read differently is not signed", async () => {
+test("a value that readers would parse differently is not signed", async () => {
   const reasonFor = async (value: unknown) =>
     (await refusal(signJsonValue({ value }, key.signer), "UNSIGNABLE_JSON")).details.reason;
   assert.equal(await reasonFor(Number.NaN), "not finite");
@@ -278,7 +278,7 @@ test("what readers would read differently is not signed", async () => {
   );
 });
 
-test("a thread without an id that names a place, a revision or a head is not signed", async () => {
+test("a thread without a valid id, revision or head is not signed", async () => {
   await refusal(signThread({ ...META, thread_id: "a\nb" }, key.signer), "BAD_ID");
   for (const field of ["thread_id", "rev", "head"]) {
     const { [field as "rev"]: _, ...rest } = META;
@@ -286,7 +286,7 @@ test("a thread without an id that names a place, a revision or a head is not sig
   }
 });
 
-test("a foreign file signed anew keeps the spelling of numbers that did not change", async () => {
+test("a foreign file that is signed again keeps the spelling of numbers that did not change", async () => {
   const text = formatPythonJson(META).replace("0.5", "1.0").replace("20", "12345678901234567890");
   const was = parseJson(text).tree;
   const meta = JSON.parse(text);

@@ -10,7 +10,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const PROGRAM = "test/signing/key-child.ts";
 
-test("processes that make the first key at once end with the same one", async () => {
+test("concurrent processes that create the first key get the same one", async () => {
   for (let round = 0; round < 2; round++) {
     const home = tempDirectory();
     const children = Array.from({ length: 4 }, () => startChild(PROGRAM, home, "first"));
@@ -23,7 +23,7 @@ test("processes that make the first key at once end with the same one", async ()
   }
 });
 
-test("a process killed while it rotates keys loses none that it told of, and blocks nobody", async () => {
+test("a process killed while it rotates keys loses no key that it reported, and blocks no other process", async () => {
   const home = tempDirectory();
   const places = placesIn(home);
   const known = new Set([(await loadSigner(nodeHost, places)).kid]);

@@ -26,7 +26,7 @@ const WAYS: readonly (readonly [string, Partial<StoreOptions>])[] = [
 ];
 
 test.for(WAYS)(
-  "a signer killed at any moment leaves what verifies as far as it got (%s)",
+  "a signer killed at any moment leaves a log that verifies up to its last checkpoint (%s)",
   { timeout: 60_000 },
   async ([name, options]) => {
     const user = new SigningUser();

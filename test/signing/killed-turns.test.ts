@@ -86,7 +86,7 @@ function recording({ dialect, envelope }: SignedShape, root: string, sign = "tur
 }
 
 test.for(Object.keys(ALL_SHAPES))(
-  "every entry piped to record --sign append has a checkpoint of its own (%s)",
+  "every entry piped to record --sign append has its own checkpoint (%s)",
   { timeout: 60_000 },
   async (name) => {
     const user = new SigningUser();

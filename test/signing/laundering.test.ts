@@ -38,7 +38,7 @@ const MODES: readonly Pick<StoreOptions, "mode" | "durability">[] = [
 
 for (const [name, line] of Object.entries(HOSTILE)) {
   test.each(MODES)(
-    `a live signer refuses to go on after a line with ${name} ($mode, $durability)`,
+    `a live signer refuses to continue after a line with ${name} ($mode, $durability)`,
     async (options) => {
       const user = new SigningUser();
       const store = await user.store({ dialect: "rye", root: tempDirectory(), ...options });
@@ -77,7 +77,7 @@ for (const [name, line] of Object.entries(HOSTILE)) {
   });
 }
 
-test("a line that a power cut left as NULs is stated as found, and nobody vouches for it unasked", async () => {
+test("a line that a power cut left as NULs is recorded as found, and is not vouched for automatically", async () => {
   const user = new SigningUser();
   const nul = `{"ts":"now","type":"assistant_text","text":"${"\0".repeat(8)}"}\n`;
   const written = await unsigned(user, nul);
@@ -87,7 +87,7 @@ test("a line that a power cut left as NULs is stated as found, and nobody vouche
   assert.deepEqual([valid, report?.verdict, report?.found.length], [false, "incomplete", 1]);
 });
 
-test("NULs that are hidden while the signer looks for them are not vouched for", async () => {
+test("NULs that are hidden while the signer scans for them are not vouched for", async () => {
   const user = new SigningUser();
   const nul = `{"ts":"now","type":"assistant_text","text":"${"\0".repeat(8)}"}\n`;
   const written = await unsigned(user, nul);
@@ -114,7 +114,7 @@ test("NULs that are hidden while the signer looks for them are not vouched for",
   assert.ok(!after.includes('"vouched":true'), "what was found may be stated, and no more");
 });
 
-test("an Entire log that other programs began, under names of their own, is signed late", async () => {
+test("an Entire log that other programs began, with their own session ids, can be signed late", async () => {
   const user = new SigningUser();
   const shape = { dialect: "entire" } as const;
   const written = await user.writeTurns(shape, 1, { sign: false });

@@ -61,7 +61,7 @@ class Original {
   }
 }
 
-test("the original's transcripts are opened, resumed and verified when told to, and only then", async () => {
+test("the original's transcripts are opened, resumed and verified only on request", async () => {
   const { root, path } = await Original.make();
   const directory = dirname(path);
   await refusal(openVerified(ID, { root }), "NOT_VERIFIED");
@@ -80,7 +80,7 @@ test("the original's transcripts are opened, resumed and verified when told to, 
   }
 });
 
-test("a store that goes on with one states all of it as found, and a person vouches", async () => {
+test("a store that continues one records all of it as found, and a person vouches for it", async () => {
   const original = await Original.make();
   const { root, user } = original;
   const { length } = readFileSync(original.path);
@@ -104,7 +104,7 @@ test("a store that goes on with one states all of it as found, and a person vouc
   assert.equal((await original.verify()).verdict, "verified");
 });
 
-test("TranscriptSigner goes on with one, and does not vouch for what it did not see", async () => {
+test("TranscriptSigner continues one, and does not vouch for the existing lines", async () => {
   const original = await Original.make();
   original.append();
   const directory = dirname(original.path);
@@ -114,7 +114,7 @@ test("TranscriptSigner goes on with one, and does not vouch for what it did not 
   assert.equal((await original.verify()).verdict, "incomplete");
 });
 
-test("an altered one is neither gone on with nor vouched for", async () => {
+test("an altered one can neither be continued nor vouched for", async () => {
   const original = await Original.make();
   const text = readFileSync(original.path, "utf8");
   writeFileSync(original.path, text.replace("turn 1", "turn 9"));

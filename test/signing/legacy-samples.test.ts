@@ -64,7 +64,7 @@ test.skipIf(!hasSamples)("the hash of every real checkpoint is that of the bytes
 });
 
 test.skipIf(!hasSamples)(
-  "no real thread is trusted without its key, and none is tampered with",
+  "no real thread is trusted without its key, and none is reported as tampered",
   async () => {
     const user = new SigningUser();
     const counts: Record<string, number> = {};

@@ -36,7 +36,7 @@ async function verdictsIn(directory: string) {
   );
 }
 
-test("a pinned stream is missed when its data directory is replaced by a link to another", async () => {
+test("a pinned stream is reported as missing when its data directory is replaced by a link to another", async () => {
   const { above, one, other } = await twoDirectories();
   assert.deepEqual(await verdictsIn(one), { "/ours": "verified" });
   renameSync(one, join(above, ".hidden"));
@@ -48,14 +48,14 @@ test("a pinned stream is missed when its data directory is replaced by a link to
   assert.deepEqual(await verdictsIn(other), { "/theirs": "verified" });
 });
 
-test("a stream of the same path behind a linked data directory is another one", async () => {
+test("a stream of the same path behind a linked data directory is a different one", async () => {
   const { above, one, other } = await twoDirectories("/ours");
   renameSync(one, join(above, ".hidden"));
   symlinkSync(other, one);
   assert.deepEqual(await verdictsIn(one), { "/ours": "rollback REPLACED ROOT_IS_LINK" });
 });
 
-test("a data directory that was moved, a link left in its place, verifies under both names", async () => {
+test("a data directory that was moved and replaced by a link verifies under both names", async () => {
   const { above, one } = await twoDirectories();
   const moved = join(above, "moved");
   renameSync(one, moved);
@@ -87,7 +87,7 @@ function checkpointsIn(directory: string): string {
   return readFileSync(join(directory, "logs", file ?? ""), "utf8");
 }
 
-test("a server on a linked data directory does not sign on a stream that replaces a pinned one", async () => {
+test("a server on a linked data directory does not sign a stream that replaces a pinned one", async () => {
   const { streams, above, one, other } = await twoDirectories("/ours");
   renameSync(one, join(above, ".hidden"));
   symlinkSync(other, one);
@@ -99,7 +99,7 @@ test("a server on a linked data directory does not sign on a stream that replace
   assert.equal(checkpointsIn(other), before);
 });
 
-test("a server on a linked data directory does not sign on a stream that was rolled back", async () => {
+test("a server on a linked data directory does not sign a stream that was rolled back", async () => {
   const { streams, above, one } = await twoDirectories();
   const old = join(above, "old");
   cpSync(one, old, { recursive: true });
@@ -116,7 +116,7 @@ test("a server on a linked data directory does not sign on a stream that was rol
   assert.equal(checkpointsIn(old), before);
 });
 
-test("a server on a data directory that was moved, a link left in its place, signs on", async () => {
+test("a server on a data directory that was moved and replaced by a link continues to sign", async () => {
   const { streams, above, one } = await twoDirectories();
   const moved = join(above, "moved");
   renameSync(one, moved);

@@ -36,7 +36,7 @@ async function verdictsIn(root: string) {
   return Object.fromEntries(verdicts);
 }
 
-test("a pinned session is missed when its root is replaced by a link to another store", async () => {
+test("a pinned session is reported as missing when its root is replaced by a link to another store", async () => {
   const { one, other, above } = await twoStores();
   assert.deepEqual(await verdictsIn(one), { "ours-1": "verified" });
   renameSync(one, join(above, ".hidden"));
@@ -48,7 +48,7 @@ test("a pinned session is missed when its root is replaced by a link to another 
   assert.deepEqual(await verdictsIn(other), { "theirs-1": "verified" });
 });
 
-test("a session of the same id behind a linked root is another one, pinned there or not", async () => {
+test("a session of the same id behind a linked root is a different one, pinned there or not", async () => {
   const { user, one, other, above } = await twoStores({ otherId: "ours-1" });
   renameSync(one, join(above, ".hidden"));
   symlinkSync(other, one);
@@ -61,7 +61,7 @@ test("a session of the same id behind a linked root is another one, pinned there
   assert.deepEqual(await verdictsIn(one), { "ours-1": "rollback REPLACED ROOT_IS_LINK" });
 });
 
-test("a link above the root hides nothing, and is no finding by itself", async () => {
+test("a link above the root hides nothing, and is not a finding by itself", async () => {
   const { one, other, above } = await twoStores();
   const way = join(above, "way");
   symlinkSync(above, way);
@@ -74,7 +74,7 @@ test("a link above the root hides nothing, and is no finding by itself", async (
   });
 });
 
-test("a root that was moved, a link left in its place, verifies under both names", async () => {
+test("a root that was moved and replaced by a link verifies under both names", async () => {
   const { user, one, above } = await twoStores();
   const moved = join(above, "moved");
   renameSync(one, moved);
@@ -92,7 +92,7 @@ test("a root that was moved, a link left in its place, verifies under both names
   assert.deepEqual(named.map(({ pin }) => pin.place).sort(), [`rye:${moved}`, `rye:${one}`]);
 });
 
-test("someone who stands in a linked root is told of what was pinned under its name", async () => {
+test("verifying from inside a linked root reports what was pinned under its name", async () => {
   const { one, other, above } = await twoStores();
   renameSync(one, join(above, ".hidden"));
   symlinkSync(other, one);
@@ -109,7 +109,7 @@ test("someone who stands in a linked root is told of what was pinned under its n
   }
 });
 
-test("a pinned session is missed when its root, or what its root led to, is a dangling link", async () => {
+test("a pinned session is reported as missing when its root, or its root's target, is a dangling link", async () => {
   const { user, one, above } = await twoStores();
   const moved = join(above, "moved");
   renameSync(one, moved);

@@ -30,22 +30,25 @@ async function found({ target: { root, dialect } }: Written, names: readonly str
   return reports.sort();
 }
 
-test.for(BESIDE)("checkpoints whose log is gone are a rollback, unpinned (%s)", async (dialect) => {
-  const user = new SigningUser();
-  const written = await user.writeTurns({ dialect }, 2);
-  const { id, root } = written.target;
-  assert.deepEqual(await found(written), [`${id} verified`]);
-  rmSync(join(user.home, "state"), { recursive: true });
-  rmSync(written.path);
-  const gone = `${id} rollback LOG_SHORTER_THAN_SIDECAR`;
-  assert.deepEqual(await found(written), [gone]);
-  assert.deepEqual(await found(written, [id]), [gone]);
-  assert.deepEqual(await found(written, [written.path]), [gone]);
-  assert.deepEqual(await found(written, [root]), [gone]);
-  // Nothing ever stood in an empty one.
-  writeFileSync(written.sidecarPath, "");
-  await assert.rejects(found(written, [id]), /no session/);
-});
+test.for(BESIDE)(
+  "checkpoints whose log was deleted are a rollback, even without a pin (%s)",
+  async (dialect) => {
+    const user = new SigningUser();
+    const written = await user.writeTurns({ dialect }, 2);
+    const { id, root } = written.target;
+    assert.deepEqual(await found(written), [`${id} verified`]);
+    rmSync(join(user.home, "state"), { recursive: true });
+    rmSync(written.path);
+    const gone = `${id} rollback LOG_SHORTER_THAN_SIDECAR`;
+    assert.deepEqual(await found(written), [gone]);
+    assert.deepEqual(await found(written, [id]), [gone]);
+    assert.deepEqual(await found(written, [written.path]), [gone]);
+    assert.deepEqual(await found(written, [root]), [gone]);
+    // Nothing ever stood in an empty one.
+    writeFileSync(written.sidecarPath, "");
+    await assert.rejects(found(written, [id]), /no session/);
+  },
+);
 
 test.for(BESIDE)(
   "checkpoints that cover more than the log are a rollback only when signed (%s)",
@@ -89,7 +92,7 @@ test.for(MISNAMED)("a signed log of %s at %j is reported as unreadable", async (
   assert.ok(codes.some((each) => each.startsWith(" rollback")));
 });
 
-test("at the end of a sidecar NULs are torn, with LF or without, and any other line is foreign", async () => {
+test("NULs at the end of a sidecar are torn, with LF or without, and any other line is foreign", async () => {
   const user = new SigningUser();
   const written = await user.writeTurns({ dialect: "homeagent" }, 1);
   const signed = readFileSync(written.sidecarPath);
@@ -115,7 +118,7 @@ const TAILS: readonly (readonly [string, string, string])[] = [
 ];
 
 test.for(TAILS)(
-  "the tail %j is judged as the page says, in each dialect",
+  "the tail %j gets the verdict on the page, in each dialect",
   async ([tail, ours, others]) => {
     const user = new SigningUser();
     for (const dialect of ["rye", "entire", "homeagent", "sdk", "claude", "verbatim"] as const) {

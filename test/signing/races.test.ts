@@ -33,7 +33,7 @@ function startSigner(order: SigningOrder) {
 }
 
 for (const [name, shape] of Object.entries(SHAPES)) {
-  test(`a session that is verified while it is written is never tampered with (${name})`, async () => {
+  test(`a session that is verified while it is written is never reported as tampered (${name})`, async () => {
     const user = new SigningUser();
     await user.writeTurns(shape, 1); // Else they may be judged by the keys of before their first.
     const id = idFor(shape);
@@ -67,7 +67,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
 const SHARED: readonly DialectName[] = ["rye", "entire", "homeagent"];
 
 test.for(SHARED)(
-  "two signing processes that share a session make one chain (%s)",
+  "two signing processes that share a session write one chain (%s)",
   async (dialect) => {
     const user = new SigningUser();
     const id = idFor({ dialect });
@@ -90,7 +90,7 @@ test.for(SHARED)(
 );
 
 test.for(SHARED)(
-  "what a process that does not sign appends is found, and stated (%s)",
+  "lines appended by a process that does not sign are recorded as found (%s)",
   async (dialect) => {
     const user = new SigningUser();
     const id = idFor({ dialect });
@@ -124,7 +124,7 @@ test("a link in the place of a log is not followed, even to a log that verifies"
   assert.equal((await user.verify(written)).verdict, "unreadable");
 });
 
-test("of a log that is overwritten while it is read, no altered line is handed out", async () => {
+test("a log that is overwritten while it is read returns no altered line", async () => {
   const user = new SigningUser();
   const long = "x".repeat(60_000);
   const turns = Array.from({ length: 60 }, (_, n) => [said(`${n}`), answered(`${n} ${long}`)]);
@@ -149,7 +149,7 @@ test("of a log that is overwritten while it is read, no altered line is handed o
   assert.ok(given.length > 0 && given.equals(bytes.subarray(0, given.length)));
 });
 
-test("what is appended to a log after it was verified is not handed out", async () => {
+test("lines appended to a log after it was verified are not returned", async () => {
   const user = new SigningUser();
   const written = await user.writeTurns({ dialect: "rye" }, 3);
   const options = await user.judging(written.target, true);

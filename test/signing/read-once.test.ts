@@ -28,7 +28,7 @@ function forgedLine({ path }: Written): string {
 }
 
 for (const [name, shape] of Object.entries(ALL_SHAPES)) {
-  test(`in whatever order a forged line comes and goes, strict hands it out never (${name})`, async () => {
+  test(`strict never returns a forged line, whenever it appears and disappears (${name})`, async () => {
     const user = new SigningUser();
     const written = await user.writeTurns(shape, 2);
     const signed = readFileSync(written.path);
@@ -61,7 +61,7 @@ for (const [name, shape] of Object.entries(ALL_SHAPES)) {
 }
 
 for (const [name, shape] of Object.entries(SHAPES)) {
-  test(`a program that appends and cuts a line in a loop gets it into nothing verified (${name})`, async () => {
+  test(`a line that a program appends and cuts in a loop is never returned as verified (${name})`, async () => {
     const user = new SigningUser();
     const written = await user.writeTurns(shape, 2);
     const { root, dialect } = written.target;

@@ -39,7 +39,7 @@ async function rotatedAndLinked(shape: SignedShape) {
 }
 
 test.each(Object.entries(ALL_SHAPES))(
-  "doctor finds nothing wrong with a session that was rotated and linked (%s)",
+  "doctor has no finding for a session that was rotated and linked (%s)",
   async (_name, shape) => {
     const { writer, written } = await rotatedAndLinked(shape);
     const { dialect, root, id } = written.target;

@@ -64,7 +64,7 @@ async function reader(publicKeys: readonly Uint8Array[], scope: Partial<Grant> =
 }
 
 test.each(Object.entries(ALL_SHAPES))(
-  "a reader who trusts the old key alone follows its rotation (%s)",
+  "a reader who trusts only the old key follows its rotation (%s)",
   async (_name, shape) => {
     const { writer, written, kids, publicKeys } = await rotated(shape);
     const all = checkpointsOf(written);
@@ -96,7 +96,7 @@ test.each(Object.entries(ALL_SHAPES))(
   },
 );
 
-test("the thread.json of a rotated thread is judged by what the old key is trusted with", async () => {
+test("the thread.json of a rotated thread is verified by what the old key is trusted for", async () => {
   const { writer, written, publicKeys } = await rotated(FLAT, 3);
   const { root, id } = written.target;
   const grants: Partial<Grant>[] = [{}, { purposes: ["transcript", "thread"] }];
@@ -112,7 +112,7 @@ test("the thread.json of a rotated thread is judged by what the old key is trust
   assert.deepEqual(writer.warnings, []);
 });
 
-test("a chain of rotations is followed from its first key, and not from one that was never trusted", async () => {
+test("a chain of rotations is followed from its first key, and not from an untrusted one", async () => {
   const { written, publicKeys } = await rotated(FLAT, 4);
   for (const n of [0, 1, 2, 3]) {
     const user = await reader(publicKeys.slice(n, n + 1));
@@ -121,7 +121,7 @@ test("a chain of rotations is followed from its first key, and not from one that
   assert.equal((await (await reader([])).verify(written)).verdict, "untrusted");
 });
 
-test("a reader who revoked the old key, or whose trust in it is over or for other things, does not follow", async () => {
+test("a reader who revoked the old key, or whose trust in it expired or is for other purposes, does not follow", async () => {
   const { written, kids, publicKeys } = await rotated(FLAT);
   const revoked = await reader(publicKeys.slice(0, 1));
   await revokeTrust(nodeHost, revoked.places, { kid: kids[0] ?? "" }, Date.now());
@@ -139,7 +139,7 @@ test("a reader who revoked the old key, or whose trust in it is over or for othe
   }
 });
 
-test("a new key that the reader revoked, or trusts for other things, stays what the reader said", async () => {
+test("a new key that the reader revoked, or trusts for other purposes, keeps that status", async () => {
   const { written, kids, publicKeys } = await rotated(FLAT);
   const user = await reader(publicKeys);
   await revokeTrust(nodeHost, user.places, { kid: kids[1] ?? "" }, Date.now());
@@ -150,7 +150,7 @@ test("a new key that the reader revoked, or trusts for other things, stays what 
   assert.equal((await narrow.verify(written)).findings[0]?.code, "KEY_OF_OTHER_PURPOSE");
 });
 
-test("where the retired private key is gone, the new key signs on, and the report says so", async () => {
+test("if the retired private key was deleted, the new key continues, and the report says so", async () => {
   for (const [name, shape] of Object.entries(ALL_SHAPES)) {
     const writer = new SigningUser();
     const begun = await writer.write(shape, turnOf("one"));
@@ -172,7 +172,7 @@ test("where the retired private key is gone, the new key signs on, and the repor
   }
 });
 
-test("a key that was revoked hands nothing over", async () => {
+test("a revoked key cannot hand over to a new one", async () => {
   const writer = new SigningUser();
   const begun = await writer.write(FLAT, turnOf("one"));
   const { retired } = await rotateKey(nodeHost, writer.places);
@@ -184,7 +184,7 @@ test("a key that was revoked hands nothing over", async () => {
   });
 });
 
-test("what was found unsigned is stated before the key hands over, and is not signed over", async () => {
+test("unsigned lines are recorded as found before the key hands over, and are not covered by its signature", async () => {
   for (const [name, shape] of Object.entries(ALL_SHAPES)) {
     const writer = new SigningUser();
     const begun = await writer.write(shape, turnOf("one"));
@@ -202,7 +202,7 @@ test("what was found unsigned is stated before the key hands over, and is not si
   }
 });
 
-test("a session that is only opened and closed after a rotation has handed over", async () => {
+test("opening and closing a session after a rotation writes the hand-over", async () => {
   const writer = new SigningUser();
   const begun = await writer.write(FLAT, turnOf("one"));
   await rotateKey(nodeHost, writer.places);
@@ -214,7 +214,7 @@ test("a session that is only opened and closed after a rotation has handed over"
   assert.deepEqual([verdict, through?.turns, findings], ["verified", 1, []]);
 });
 
-test("turns are counted as if there were no rotation between them", async () => {
+test("a rotation does not change how turns are counted", async () => {
   const counted = (of: Written) => {
     const ours = checkpointsOf(of).filter(({ kind }) => kind !== "rotate");
     return ours.map((payload) => [payload.kind, (payload as { turn?: number }).turn]);
@@ -233,7 +233,7 @@ test("turns are counted as if there were no rotation between them", async () => 
   }
 });
 
-test("a session of a store that lives on is opened with the new key", async () => {
+test("an open store opens its next session with the new key", async () => {
   const writer = new SigningUser();
   const begun = await writer.write(FLAT, turnOf("one"));
   const store = await writer.store({ ...FLAT, root: begun.target.root });
@@ -249,7 +249,7 @@ test("a session of a store that lives on is opened with the new key", async () =
   assert.ok(checkpointsOf(begun).some(({ kind }) => kind === "rotate"));
 });
 
-test("a stranger who signs on with their own key, named by themselves, is not followed", async () => {
+test("a stranger's key that is named only by the stranger is not followed", async () => {
   const { writer, written, publicKeys } = await rotated(FLAT);
   const { root } = written.target;
   const stranger = await reader(publicKeys);
@@ -262,7 +262,7 @@ test("a stranger who signs on with their own key, named by themselves, is not fo
   assert.deepEqual([report.verdict, report.findings[0]?.code], ["untrusted", "KEY_UNKNOWN"]);
 });
 
-test("a rotation that names another key than the one that follows hands nothing over", async () => {
+test("a rotation that names another key than the one that follows is not valid", async () => {
   const { writer, written, publicKeys } = await rotated(FLAT);
   const text = readFileSync(written.path, "utf8");
   const line = text.split("\n").find((each) => each.includes('"kind":"rotate"')) ?? "";
@@ -279,7 +279,7 @@ test("a rotation that names another key than the one that follows hands nothing 
 });
 
 test.skipIf(!hasCryptography)(
-  "Python, given the old key alone, computes every checkpoint of a rotated session alike",
+  "Python, with only the old key, computes every checkpoint of a rotated session the same",
   async () => {
     for (const shape of Object.values(ALL_SHAPES)) {
       const { writer, written, kids } = await rotated(shape, 3);
@@ -297,7 +297,7 @@ test.each([
   ["JSON", JSON_STREAM],
   ["raw", RAW_STREAM],
 ])(
-  "a %s stream hands over to the new key, and a reader of the old one follows",
+  "a %s stream hands over to the new key, and a reader who trusts the old one follows",
   async (_name, kind) => {
     const streams = new SignedStreams();
     const { places } = streams.user;
@@ -325,7 +325,7 @@ test.each([
   },
 );
 
-test("no flip, deletion or doubling of a byte in or after a rotation or a link is verified", async () => {
+test("any flipped, deleted or doubled byte in or after a rotation or a link is not verified", async () => {
   const { writer, written } = await rotated(FLAT);
   const store = await writer.store({ ...FLAT, root: written.target.root });
   const to = { id: "hello-1739012999", log: "0".repeat(32) };

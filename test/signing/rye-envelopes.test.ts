@@ -60,7 +60,7 @@ test("a recorded thread whose first event is long is verified, in either envelop
   }
 });
 
-test("signers that share a thread and begin it in different envelopes make one chain", async () => {
+test("signers that share a thread and begin it in different envelopes write one chain", async () => {
   const user = new SigningUser();
   const where = { dialect: "rye", root: tempDirectory(), mode: "shared" } as const;
   const stores = [

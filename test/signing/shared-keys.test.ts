@@ -34,7 +34,7 @@ async function twoSigners<T>(shape: SignedShape, between: (user: SigningUser) =>
 }
 
 test.each(Object.entries(ALL_SHAPES))(
-  "a live signer goes on after what another one signed with the user's new key (%s)",
+  "a live signer continues after lines that another one signed with the user's new key (%s)",
   async (_name, shape) => {
     const rotate = (user: SigningUser) => rotateKey(nodeHost, user.places);
     const { user, store, session, done } = await twoSigners(shape, rotate);
@@ -51,7 +51,7 @@ test.each(Object.entries(ALL_SHAPES))(
 );
 
 test.each(Object.entries(ALL_SHAPES))(
-  "a live signer does not go on after what was signed with a key that was revoked meanwhile (%s)",
+  "a live signer does not continue after lines signed with a key that was revoked since (%s)",
   async (_name, shape) => {
     const load = (user: SigningUser) => loadSigner(nodeHost, user.places);
     const { user, store, session, done } = await twoSigners(shape, load);
@@ -61,7 +61,7 @@ test.each(Object.entries(ALL_SHAPES))(
   },
 );
 
-test("a thread.json that another signer signed with the user's new key is gone on from", async () => {
+test("a live signer continues from a thread.json that another one signed with the user's new key", async () => {
   const user = new SigningUser();
   const where = { dialect: "rye", root: tempDirectory(), mode: "shared" } as const;
   const store = await user.store(where);

@@ -25,7 +25,7 @@ import {
 import { tempDirectory } from "../support/temp-directory.ts";
 
 test.each(Object.entries(SHAPES))(
-  "every turn ends with a checkpoint, also when nobody waits for its entries (%s)",
+  "every turn ends with a checkpoint, also if its appends are not awaited (%s)",
   async (_name, shape) => {
     const user = new SigningUser();
     const store = await user.store({ root: tempDirectory(), ...shape });
@@ -49,7 +49,7 @@ test.each(Object.entries(SHAPES))(
   },
 );
 
-test("a spilled file that is altered or gone makes its session tampered, signed as its line is", async () => {
+test("an altered or deleted spill file makes its signed session tampered", async () => {
   const user = new SigningUser();
   const long = "x".repeat(9 * 1024 * 1024);
   const written = await user.write({ dialect: "entire" }, [said("short"), said(long)]);
@@ -72,7 +72,7 @@ test("a spilled file that is altered or gone makes its session tampered, signed 
   assert.deepEqual(await verdict(), ["tampered", "SPILL_CHANGED"]);
 });
 
-test("a session whose spilled file was altered is not signed on", async () => {
+test("a session whose spill file was altered is not signed again", async () => {
   const user = new SigningUser();
   const long = "x".repeat(9 * 1024 * 1024);
   const { path, target } = await user.write({ dialect: "entire" }, [said("short"), said(long)]);
@@ -101,7 +101,7 @@ test("a session whose spilled file was altered is not signed on", async () => {
 });
 
 test.each(Object.entries(SHAPES))(
-  "a session that is closed has its head remembered on the disk, its store still open (%s)",
+  "closing a session stores its head on the disk while its store is still open (%s)",
   async (_name, shape) => {
     const user = new SigningUser();
     const store = await user.store({ root: tempDirectory(), durability: "disk", ...shape });
@@ -117,7 +117,7 @@ test.each(Object.entries(SHAPES))(
 
 const LONG = "ö".repeat(20_000);
 
-test("however long a directive or a version is, the checkpoint after it is one", async () => {
+test("a checkpoint after a very long directive or version is valid", async () => {
   const user = new SigningUser();
   const rye = await user.store({ root: tempDirectory(), dialect: "rye", agent: LONG });
   const entire = await user.store({ root: tempDirectory(), dialect: "entire", version: LONG });
@@ -136,7 +136,7 @@ test("however long a directive or a version is, the checkpoint after it is one",
 });
 
 test.each([-1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, undefined, "3", {}])(
-  "a turn that is no count is refused before anything is signed (%s)",
+  "a turn that is not a count is refused before anything is signed (%s)",
   async (turn) => {
     const user = new SigningUser();
     const written = await user.writeTurns({ dialect: "rye" }, 1, { sign: false });
@@ -150,7 +150,7 @@ test.each([-1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, undefined, "3
 );
 
 test.each(Object.entries(ALL_SHAPES))(
-  "an unsigned tail is found where it begins (%s)",
+  "an unsigned tail is reported with its start (%s)",
   async (_name, shape) => {
     const user = new SigningUser();
     const written = await user.writeTurns(shape, 1);

@@ -91,7 +91,7 @@ test("a server killed after any acknowledgement leaves no acknowledged byte of a
   for (const verdict of Object.values(await streams.verdicts())) assert.equal(verdict, "verified");
 });
 
-test("appends to a fork that a killed server left without a genesis wait for it, in order", async () => {
+test("appends to a fork that a killed server left without a genesis wait for the genesis, in order", async () => {
   const streams = new SignedStreams();
   const first = await streams.open({ signingCadence: NEVER });
   await first.create("/s", { ...JSON_STREAM, body: Buffer.from("[0]") });

@@ -17,7 +17,7 @@ import { killAfter } from "./kill-after.ts";
 
 const KILLS = 6;
 
-test("a server killed while it signs leaves streams that verify as far as it got", {
+test("a server killed while it signs leaves streams that verify up to their last checkpoint", {
   timeout: 60_000,
 }, async () => {
   const streams = new SignedStreams(diskDirectory());

@@ -81,7 +81,7 @@ const ATTACKS: readonly (readonly [string, (meta: Fields) => object, string])[] 
   ],
 ];
 
-test("a thread.json that was altered, stripped or replaced is in the verdict on its thread", async () => {
+test("an altered, stripped or replaced thread.json is reported in the verdict on its thread", async () => {
   const project = await new Project().write([START, STEP, END]);
   assert.equal(await project.judged(), "verified");
   const honest = readFileSync(project.path);
@@ -104,7 +104,7 @@ test("a thread.json that was altered, stripped or replaced is in the verdict on 
   assert.equal(await project.judged(), "verified");
 });
 
-test("a thread of a single line is told to have lost its signatures, too", async () => {
+test("a thread of a single line is reported to have lost its signatures, too", async () => {
   const project = await new Project().write([START]);
   assert.equal(await project.judged(), "verified");
   const honest = readFileSync(project.path);
@@ -131,14 +131,14 @@ test("an older thread.json, and a log that is older than it, are rollbacks", asy
   assert.equal(await project.judged(), "rollback META_AHEAD");
 });
 
-test("the thread.json of a namesake, signed by the same key, is of another log", async () => {
+test("the thread.json of a namesake, signed by the same key, belongs to another log", async () => {
   const project = await new Project().write([START, STEP, END]);
   const other = await new Project(project.user).write([{ ...START, model: "n" }, STEP, END]);
   copyFileSync(other.path, project.path);
   assert.equal(await project.judged(), "tampered META_OTHER_LOG");
 });
 
-test("a thread.json that somebody else signs is not trusted", async () => {
+test("a thread.json that another key signed is not trusted", async () => {
   const user = new SigningUser();
   const project = await new Project(user).write([START, STEP, END]);
   const stranger = await new Project(new SigningUser()).write([START, STEP, END]);
@@ -147,7 +147,7 @@ test("a thread.json that somebody else signs is not trusted", async () => {
   assert.equal(await project.judged(), "untrusted META_UNTRUSTED");
 });
 
-test("whoever trusts a key with transcripts alone is told of thread.json, and verifies the log", async () => {
+test("a reader who trusts a key only for transcripts gets a finding for thread.json, and verifies the log", async () => {
   const ada = new SigningUser();
   const project = await new Project(ada).write([START, STEP, END]);
   const { publicKey } = await loadSigner(nodeHost, ada.places);
@@ -169,7 +169,7 @@ test("a writer that does not sign leaves the thread incomplete, never tampered",
   assert.equal(await project.judged(), "incomplete META_UNSIGNED");
 });
 
-test("an unsigned store that only looks at a signed thread takes no signature from it", async () => {
+test("an unsigned store that opens a signed thread without writing keeps its signature", async () => {
   const project = await new Project().write([START, STEP]);
   project.put((meta) => meta); // Still signed, whatever its spacing.
   const store = await project.user.store({ dialect: "rye", root: project.root, sign: false });
@@ -178,7 +178,7 @@ test("an unsigned store that only looks at a signed thread takes no signature fr
   assert.equal(await project.judged(), "verified");
 });
 
-test("what was rebuilt, or never was signed, is said for what it is", async () => {
+test("a rebuilt thread.json and an unsigned one have different findings", async () => {
   const project = await new Project().write([START, STEP]);
   rmSync(project.path);
   await project.write([STEP, END]);
@@ -190,7 +190,7 @@ test("what was rebuilt, or never was signed, is said for what it is", async () =
   assert.equal(await other.judged(), "incomplete META_UNSIGNED", "our writer could not sign it");
 });
 
-test("a transcript that is signed by itself asks no signature of thread.json", async () => {
+test("a signed transcript without a signed thread.json is verified", async () => {
   const project = await new Project().write([START, STEP], { sign: false });
   await new TranscriptSigner(ID, dirname(project.path)).checkpoint(1);
   assert.equal(await project.judged(), "verified META_UNSIGNED");
@@ -201,7 +201,7 @@ test("a transcript that is signed by itself asks no signature of thread.json", a
   assert.equal(await project.judged(), "tampered META_ALTERED");
 });
 
-test("what a signed thread cost counts only by a thread.json that verifies", async () => {
+test("the cost of a signed thread is counted only from a verified thread.json", async () => {
   const now = { created_at: new Date().toISOString() };
   const project = await new Project().write([START, STEP, END]);
   const stats = () => new ThreadTelemetry().aggregate(project.root, { days: 36_000 });
@@ -234,7 +234,7 @@ test("writeThreadMeta signs the thread.json of a signed thread, with a higher re
   assert.deepEqual(project.user.warnings, []);
 });
 
-test("writeThreadMeta refuses what would hide that a thread.json was altered, or is not this thread's", async () => {
+test("writeThreadMeta refuses to replace a thread.json that was altered, or is not this thread's", async () => {
   const project = await new Project().write([START, STEP]);
   const honest = readFileSync(project.path);
   const { meta } = project;
@@ -254,7 +254,7 @@ test("writeThreadMeta refuses what would hide that a thread.json was altered, or
   assert.equal(await project.judged(), "verified", "the caller's own word");
 });
 
-test("writeThreadMeta writes the thread.json of an unsigned thread as it is given", async () => {
+test("writeThreadMeta writes the thread.json of an unsigned thread unchanged", async () => {
   const project = await new Project().write([START], { sign: false });
   await writeThreadMeta(project.root, ID, { thread_id: ID, status: "paused" });
   assert.deepEqual(project.meta, { thread_id: ID, status: "paused" });

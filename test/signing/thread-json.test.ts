@@ -125,7 +125,7 @@ test.each([
   },
 );
 
-test("an older thread.json that is put back is a rollback, and is not signed on", async () => {
+test("an older thread.json that is restored is a rollback, and is not signed again", async () => {
   const project = new Project();
   await project.with(async (session) => {
     await session.appendNative(START);
@@ -143,7 +143,7 @@ test("an older thread.json that is put back is a rollback, and is not signed on"
   expect(project.user.warnings.join()).toContain("an older revision than the log knows of");
 });
 
-test("a thread.json that was altered is refused, and the next writer does not sign it", async () => {
+test("an altered thread.json is refused, and the next writer does not sign it", async () => {
   const project = new Project();
   await project.with(async (session) => void (await session.appendNative(START)));
   project.put((meta) => ({ ...meta, capabilities: ["everything"] }));
@@ -156,7 +156,7 @@ test("a thread.json that was altered is refused, and the next writer does not si
   expect(project.user.warnings.join()).not.toContain("everything");
 });
 
-test("what was rebuilt from the log, is of another thread, or missing, is not verified", async () => {
+test("a thread.json that was rebuilt, is another thread's, or is missing, is not verified", async () => {
   const project = new Project();
   await project.with(async (session) => void (await session.appendNative(START)));
   const good = project.text;
@@ -185,7 +185,7 @@ async function namesakes(): Promise<readonly [Project, Project]> {
 
 const NOT_IN_LOG = "it names a checkpoint that is not in";
 
-test("the thread.json of a namesake elsewhere is refused, and the next writer does not sign it", async () => {
+test("the thread.json of a namesake in another place is refused, and the next writer does not sign it", async () => {
   const [project, other] = await namesakes();
   copyFileSync(other.path, project.path);
   assert.ok((await project.judged()).ok, "its signatures hold");
@@ -200,7 +200,7 @@ test("the thread.json of a namesake elsewhere is refused, and the next writer do
   expect(project.user.warnings.join()).toContain(NOT_IN_LOG);
 });
 
-test("the thread.json of a thread that stood there before is refused", async () => {
+test("the thread.json of an earlier thread in the same place is refused", async () => {
   const project = new Project();
   await project.with(async (session) => {
     await session.appendNative({ ...START, capabilities: ["everything"] });
@@ -215,7 +215,7 @@ test("the thread.json of a thread that stood there before is refused", async () 
   assert.equal(await project.refusal(), "tampered");
 });
 
-test("the thread.json of a copy that went its own way is refused, by readers and live signers", async () => {
+test("the thread.json of a copy that was continued separately is refused, by readers and live signers", async () => {
   const project = new Project();
   await project.with(async (session) => void (await session.appendNative(START)));
   const copy = new Project(project.user);
@@ -242,7 +242,7 @@ test.each([
   ["shared", 1],
   ["shared", 2],
 ] as const)(
-  "a thread.json that names a checkpoint of long ago is gone on from (%s, by %i)",
+  "a thread.json that names an old checkpoint is continued (%s, by %i)",
   async (mode, signers) => {
     const project = new Project();
     const options = { mode };
@@ -291,7 +291,7 @@ test("the checkpoint that a thread.json names is on the disk before it, also wit
   assert.equal((await readVerifiedThreadMeta(root, ID)).status, "paused");
 });
 
-test("an unsigned store drops signatures that its change makes false", async () => {
+test("an unsigned store drops signatures that its change invalidates", async () => {
   const project = new Project();
   await project.with(async (session) => void (await session.appendNative(START)));
   project.put((meta) => ({ ...meta, odd: [1, null] }));
@@ -301,7 +301,7 @@ test("an unsigned store drops signatures that its change makes false", async () 
   assert.equal(await project.refusal(), "unsigned");
 });
 
-test("numbers of others keep their spelling through every signed write", async () => {
+test("numbers of other programs keep their spelling through every signed write", async () => {
   const project = new Project();
   await project.with(async (session) => {
     const native = JSON.parse('{"type":"thread_start","limits":{"spend":1.5,"n":1e22}}');
@@ -314,7 +314,7 @@ test("numbers of others keep their spelling through every signed write", async (
   assert.equal(await project.refusal(), null);
 });
 
-test("what cannot be signed is written all the same, unsigned, and told", async () => {
+test("a thread.json that cannot be signed is still written, unsigned, with a warning", async () => {
   const project = new Project();
   await project.with(async (session) => {
     await session.appendNative({ ...START, inputs: { half: "\ud800" } });
@@ -324,7 +324,7 @@ test("what cannot be signed is written all the same, unsigned, and told", async 
   expect(project.user.warnings.join()).toContain("without a signature");
 });
 
-test("doctor finds nothing wrong with a signed thread", async () => {
+test("doctor has no finding for a signed thread", async () => {
   const project = new Project();
   await project.with(async (session) => {
     await session.appendNative(START);

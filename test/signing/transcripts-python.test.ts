@@ -45,7 +45,7 @@ interface Recomputed {
 for (const [name, shape] of Object.entries(SHAPES)) {
   for (const [way, options] of WAYS) {
     test.skipIf(!hasCryptography)(
-      `Python computes every checkpoint of ours alike (${name}, ${way})`,
+      `Python computes every checkpoint of ours the same (${name}, ${way})`,
       async () => {
         const user = new SigningUser();
         const written = await user.write(shape, entries(8), options);

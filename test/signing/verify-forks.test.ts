@@ -216,7 +216,7 @@ const EDITS: readonly [string, string, (state: State) => void, Record<string, st
   ],
 ];
 
-test.each(EDITS)("meta.jsonl that has %s does not verify, and is damage", async (...edited) => {
+test.each(EDITS)("a meta.jsonl that has %s does not verify, and is damage", async (...edited) => {
   const [, path, change, expected, finding] = edited;
   const streams = await forked();
   edit(streams.directory, path, () => {});
@@ -229,14 +229,14 @@ test.each(EDITS)("meta.jsonl that has %s does not verify, and is damage", async 
   assert.match((await damages(streams.directory)).join("\n"), finding);
 });
 
-test("without pins, a deletion that no removal goes with shows by the file that is kept", async () => {
+test("without pins, a deletion that was not signed is detected by the file that is left", async () => {
   const streams = await forked();
   edit(streams.directory, "/b", (state) => (state.status = "deleted"));
   await streams.user.heads.forget({ place: `streams:${streams.directory}`, id: "/b" });
   assert.equal((await streams.verdicts())["/b"], "rollback DELETION_MISMATCH");
 });
 
-test("a stream that was deleted is no rollback, and one that is brought back is", async () => {
+test("a deleted stream is not a rollback, and one that is restored is tampered", async () => {
   const streams = await forked();
   const store = await streams.open();
   await store.remove("/b");
@@ -248,7 +248,7 @@ test("a stream that was deleted is no rollback, and one that is brought back is"
   assert.equal((await streams.verdicts())["/b"], "tampered DELETION_MISMATCH");
 });
 
-test("a source whose bytes or checkpoints are others takes its forks with it, but not for what follows", async () => {
+test("altered bytes or checkpoints of a source invalidate its forks, but not for changes after the fork", async () => {
   const streams = await forked();
   const { directory } = streams;
   const log = join(directory, "logs/a.jsonl");
@@ -280,7 +280,7 @@ test("a source whose bytes or checkpoints are others takes its forks with it, bu
   assert.equal(stripped["/fork"], "rollback SOURCE_NOT_VERIFIED");
 });
 
-test("what an unsigned source had is stated as found, and its fork is incomplete until it is vouched for", async () => {
+test("content of an unsigned source is recorded as found, and its fork is incomplete until vouched for", async () => {
   const streams = new SignedStreams();
   const unsigned = await streams.open({ signing: undefined });
   await unsigned.create("/a", RAW_STREAM);
@@ -324,7 +324,7 @@ test("a source that does not verify is not signed, and neither is a fork of it",
   assert.equal((await streams.verdicts())["/of-b"], "unsigned UNSIGNED");
 });
 
-test("a fork and a closing that a killed server did not come to sign, the next one signs", async () => {
+test("a fork and a closing that a killed server did not sign are signed by the next one", async () => {
   const streams = new SignedStreams();
   const store = await streams.open({ signingCadence: NEVER });
   await store.create("/a", JSON_STREAM);
@@ -346,7 +346,7 @@ test("a fork and a closing that a killed server did not come to sign, the next o
   }
 });
 
-test("the library's verify takes a data directory, and says the same", async () => {
+test("the library's verify accepts a data directory, with the same verdicts", async () => {
   const streams = await forked();
   const verdicts = async () =>
     (await verify([streams.directory], { requirePin: true })).map(({ session, verdict }) => [

@@ -19,7 +19,7 @@ test.each([
   ["is NULs, after a line", `${LINE}\n${NULS}`, LINE, 40],
   ["is torn, after a line", `${LINE}\n${TORN}`, LINE, 30],
 ])(
-  "a log whose end %s can be vouched for, as it is after its repair",
+  "a log whose end %s can be vouched for, in its state after repair",
   async (_, end, left, cut) => {
     const user = new CliUser();
     const path = join(user.cwd, ".ai/threads", ID, "transcript.jsonl");

@@ -63,7 +63,7 @@ class Project {
   }
 }
 
-test("a session that cannot be looked at is unreadable, by name and among all", async () => {
+test("a session that cannot be read is unreadable, by name and among all", async () => {
   const project = new Project();
   assert.deepEqual(await project.verdicts(), { "hi-1": "unsigned", "hi-2": "unsigned" });
   await project.without(".ai/threads/hi-2", async () => {
@@ -74,7 +74,7 @@ test("a session that cannot be looked at is unreadable, by name and among all", 
   });
 });
 
-test("a store that cannot be looked at is one, and is unreadable", async () => {
+test("a store that cannot be read is listed as unreadable", async () => {
   const project = new Project();
   for (const directory of [".ai", ".ai/threads"]) {
     await project.without(directory, async () => {
@@ -86,7 +86,7 @@ test("a store that cannot be looked at is one, and is unreadable", async () => {
   }
 });
 
-test("who lists or searches sessions is told of those that cannot be looked at", async () => {
+test("listing or searching sessions reports those that cannot be read", async () => {
   const project = new Project();
   const { root } = project;
   const warnings: string[] = [];
@@ -110,7 +110,7 @@ test("who lists or searches sessions is told of those that cannot be looked at",
   assert.deepEqual(failed, ["hi-2"]);
 });
 
-test("the beginning of an id is not that of one session when another cannot be looked at", async () => {
+test("an id prefix is ambiguous if another session cannot be read", async () => {
   const project = new Project();
   const where = { cwd: project.root };
   await project.without(".ai/threads/hi-2", async () => {
@@ -120,7 +120,7 @@ test("the beginning of an id is not that of one session when another cannot be l
   });
 });
 
-test("a thread that cannot be looked at counts among those without a usable thread.json", async () => {
+test("a thread that cannot be read counts among those without a usable thread.json", async () => {
   const project = new Project();
   const metas = async () => {
     const found: [string, boolean][] = [];
@@ -141,7 +141,7 @@ test("a thread that cannot be looked at counts among those without a usable thre
 });
 
 test.each(["rye", "homeagent", "entire"] as const)(
-  "a session that may not be made is refused with its path (%s)",
+  "a session that cannot be created for lack of permission is refused with its path (%s)",
   async (dialect) => {
     const project = new Project();
     const store = new Store(nodeHost, { dialect, root: join(project.root, "closed") });

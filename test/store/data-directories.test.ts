@@ -71,7 +71,7 @@ async function served(): Promise<{ root: string; store: LocalStore }> {
 
 const CHAT = ["user: hello", "assistant: hi", "user: after the fork"];
 
-test("streams are sessions by their paths, beside a server that is at work and after it", async () => {
+test("streams are sessions named by their paths, next to a running server and after it", async () => {
   const { root, store } = await served();
   assert.deepEqual(findStores({ cwd: "/", root }), [{ dialect: "streams", root }]);
   const check = async () => {
@@ -99,7 +99,7 @@ test("streams are sessions by their paths, beside a server that is at work and a
   await check();
 });
 
-test("a stream that goes on is followed, and nothing is appended to it", async () => {
+test("a growing stream can be followed, and cannot be appended to as a session", async () => {
   const { root, store } = await served();
   const streams = new Store(nodeHost, { dialect: "streams", root });
   const session = streams.session("/fork");
@@ -119,7 +119,7 @@ test("a stream that goes on is followed, and nothing is appended to it", async (
   assert.deepEqual(readFileSync(join(root, "logs/chat__1.jsonl")), bytes);
 });
 
-test("a stream of chat messages is resumed, and one without any is refused", async () => {
+test("a stream of chat messages can be resumed, and one without any is refused", async () => {
   const { root } = await served();
   const options = { for: "anthropic", root, allowUnsigned: true, prompt: null } as const;
   const { messages } = await resumeSession(nodeHost, "/fork", options);

@@ -34,7 +34,7 @@ async function ended(prompt = "hi") {
 
 const RIGHT = { prompt: "right", context: "right" };
 
-test("what a session wrote itself is right, and mending it writes nothing", async () => {
+test("the files that a session wrote itself are valid, and repair writes nothing", async () => {
   const { examine, mend, file } = await ended();
   const times = () => ["prompt.txt", "context.md"].map((name) => statSync(file(name)).mtimeMs);
   const before = times();
@@ -43,7 +43,7 @@ test("what a session wrote itself is right, and mending it writes nothing", asyn
   assert.deepEqual(times(), before);
 });
 
-test("files of a session that died are made from its log, as it would have made them", async () => {
+test("the files of a crashed session are rebuilt from its log, as it would have written them", async () => {
   const { mend, examine, file, textOf } = await ended();
   const whole = ["prompt.txt", "context.md"].map(textOf);
   for (const name of ["prompt.txt", "context.md"]) rmSync(file(name));
@@ -54,7 +54,7 @@ test("files of a session that died are made from its log, as it would have made 
   assert.deepEqual(await examine(), RIGHT);
 });
 
-test("a context.md of ours that says something else is stale, and mended", async () => {
+test("a context.md of ours with other content is stale, and repaired", async () => {
   const { mend, examine, file, textOf } = await ended();
   const whole = textOf("context.md");
   for (const stale of [whole.replace("bash", "zsh"), whole.replace(ID, "other"), `${whole}- x\n`]) {
@@ -65,7 +65,7 @@ test("a context.md of ours that says something else is stale, and mended", async
   }
 });
 
-test("what another program wrote is left as it is", async () => {
+test("another program's files are not changed", async () => {
   const { mend, file, textOf } = await ended();
   writeFileSync(file("prompt.txt"), "theirs");
   writeFileSync(file("context.md"), "# Session Context\n\n## User Prompts\n");
@@ -74,7 +74,7 @@ test("what another program wrote is left as it is", async () => {
   assert.equal(textOf("context.md"), "# Session Context\n\n## User Prompts\n");
 });
 
-test("a prompt that was too long for its row is made whole again", async () => {
+test("a prompt that was too long for its row is restored whole", async () => {
   const long = "x".repeat(9 * MIB);
   const { mend, file, textOf } = await ended(long);
   rmSync(file("prompt.txt"));

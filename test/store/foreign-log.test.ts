@@ -36,7 +36,7 @@ function foreign(dialect: DialectName, content: string): { path: string; store: 
 }
 
 test.each(dialects)(
-  "repair as %s leaves another program's file as it is, and names it",
+  "repair as %s does not change another program's file, and names it",
   async (dialect) => {
     const directory = tempDirectory();
     const path = join(directory, "rollout.jsonl");
@@ -70,7 +70,7 @@ test.each(dialects)("opening to append as %s refuses another program's file", as
   }
 });
 
-test("a file in which no line can be read is not repaired either", async () => {
+test("a file without a readable line is not repaired either", async () => {
   const directory = tempDirectory();
   for (const [name, text] of [
     ["notes.md", "# aider chat started at 2026-01-01\n\n#### hello\n> wor"],
@@ -95,19 +95,22 @@ test.each(dialects)("a crash in the first append of a %s session is repaired", a
   }
 });
 
-test.each(dialects)("one line of %s's own among others' is enough", async (dialect) => {
-  const { path, store } = foreign(dialect, "");
-  const { id = "", native = {} } = OURS[dialect] ?? {};
-  await store.session(id).appendNative(native);
-  await store.close();
-  writeFileSync(path, CODEX + readFileSync(path, "utf8"));
-  const again = new Store(nodeHost, { dialect, root: store.root, onWarning: () => {} });
-  await again.session(id).appendNative({ ...native, turnId: "2" });
-  await again.close();
-  assert.ok(readFileSync(path, "utf8").startsWith(CODEX));
-});
+test.each(dialects)(
+  "a log with one line of %s among others' can be appended to",
+  async (dialect) => {
+    const { path, store } = foreign(dialect, "");
+    const { id = "", native = {} } = OURS[dialect] ?? {};
+    await store.session(id).appendNative(native);
+    await store.close();
+    writeFileSync(path, CODEX + readFileSync(path, "utf8"));
+    const again = new Store(nodeHost, { dialect, root: store.root, onWarning: () => {} });
+    await again.session(id).appendNative({ ...native, turnId: "2" });
+    await again.close();
+    assert.ok(readFileSync(path, "utf8").startsWith(CODEX));
+  },
+);
 
-test("a path with another program's session is refused by that program's name", async () => {
+test("a path with another program's session is refused with that program's name", async () => {
   const directory = tempDirectory();
   const path = join(directory, "session.jsonl");
   writeFileSync(path, CODEX);

@@ -42,7 +42,7 @@ test("a row of 8 MiB is written whole, and one a byte longer spills its longest 
   assertChain(spilt.rows());
 });
 
-test("spilled strings are put back on demand, to the letter; else a short text stands for them", async () => {
+test("spilled strings are restored unchanged on request; otherwise a short text replaces them", async () => {
   const { session, rows } = opened();
   const long = `é \ud800 "\\ \u2028${"x".repeat(9 * MIB)}`;
   await says(session, long);
@@ -60,7 +60,7 @@ test("spilled strings are put back on demand, to the letter; else a short text s
   );
 });
 
-test("a spilled string that is missing, cut, altered or a link makes its row a bad one", async () => {
+test("a spilled string that is missing, cut, altered or a link makes its row a bad line", async () => {
   const { session } = opened();
   await says(session, "x".repeat(9 * MIB));
   const [name = ""] = readdirSync(dirname(session.path)).filter((each) => each.endsWith(".spill"));
@@ -113,7 +113,7 @@ test("a spill file and its name are durable before its row is written", async ()
   );
 });
 
-test("no room for a spill file refuses its row alone, and leaves nothing of it", async () => {
+test("if there is no space for a spill file only its row is refused, and no part of it is left", async () => {
   const { disk, session, rows } = opened();
   await says(session, "first");
   disk.takes = ({ bytes, name }) => (name.endsWith(".spill") ? Math.min(bytes, 1000) : bytes);
@@ -146,7 +146,7 @@ test("no room for a spill file refuses its row alone, and leaves nothing of it",
   );
 });
 
-test("the spill file of a row that found no room is taken away; after a failed sync it stays", async () => {
+test("the spill file of a row that did not fit is removed; after a failed sync it is kept", async () => {
   const spillsBeside = (session: Session) =>
     readdirSync(dirname(session.path)).filter((name) => name.endsWith(".spill")).length;
   const full = opened();

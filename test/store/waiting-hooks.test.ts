@@ -41,7 +41,7 @@ function recorded(root: string, prompt: string): void {
 const waiting = (root: string) =>
   readdirSync(join(root, ...SPOOL_PATH)).filter((name) => name.endsWith(".json")).length;
 
-test("resume reads what hooks recorded, of a session that has nothing else, too", async () => {
+test("resume reads spooled hooks, also of a session that has nothing else", async () => {
   newUser();
   const root = tempDirectory();
   for (const prompt of ["Hello", "And now?"]) {
@@ -52,7 +52,7 @@ test("resume reads what hooks recorded, of a session that has nothing else, too"
   }
 });
 
-test("openVerified reads what hooks recorded", async () => {
+test("openVerified reads spooled hooks", async () => {
   newUser();
   const root = tempDirectory();
   recorded(root, "Hello");
@@ -63,7 +63,7 @@ test("openVerified reads what hooks recorded", async () => {
   assert.equal(entries, 1);
 });
 
-test("a server lists, reads, searches and follows what hooks record, from its start on", async () => {
+test("a server lists, reads, searches and follows spooled hooks, from its start on", async () => {
   newUser();
   const root = tempDirectory();
   recorded(root, "Hello");
@@ -84,7 +84,7 @@ test("a server lists, reads, searches and follows what hooks record, from its st
   assert.equal(((await found.json()) as { hits: unknown[] }).hits.length, 1);
 });
 
-test("a server reports hooks that it cannot put into their session, once", async () => {
+test("a server reports hooks that it cannot move into their session, once", async () => {
   newUser();
   const root = tempDirectory();
   recorded(root, "Hello");
@@ -102,7 +102,7 @@ test("a server reports hooks that it cannot put into their session, once", async
   assert.match(about[0] ?? "", /1 recorded hooks wait in .*\.hooks/);
 });
 
-test("MCP's tools list and read what hooks recorded just before", async () => {
+test("MCP's tools list and read hooks that were spooled just before", async () => {
   newUser();
   const root = tempDirectory();
   const warnings: string[] = [];
@@ -123,7 +123,7 @@ test("MCP's tools list and read what hooks recorded just before", async () => {
   assert.deepEqual(warnings, []);
 });
 
-test("doctor notes hooks that wait, with the command that drains them, and leaves them there", async () => {
+test("doctor notes spooled hooks, with the command that drains them, and leaves them there", async () => {
   newUser();
   const root = tempDirectory();
   for (const prompt of ["Hello", "And now?"]) recorded(root, prompt);

@@ -128,7 +128,7 @@ async function readsRightOrRefuses(
   }
 }
 
-test("a stream's file that was cut or written to is damaged, and takes no append", async () => {
+test("a stream's file that was cut or written to is damaged, and accepts no append", async () => {
   for (const change of [-1, 1]) {
     const dataDirectory = tempDirectory();
     await (await filled(dataDirectory)).close();
@@ -144,7 +144,7 @@ test("a stream's file that was cut or written to is damaged, and takes no append
   }
 });
 
-test("a last record that streams.db knows of and the journal has lost is said to be lost", async () => {
+test("a last record that streams.db has and the journal lacks is reported as lost", async () => {
   const dataDirectory = tempDirectory();
   const store = await filled(dataDirectory);
   const { bytes } = journalOf(dataDirectory);
@@ -156,7 +156,7 @@ test("a last record that streams.db knows of and the journal has lost is said to
   assert.equal(await textOf(again), (await textOf(store)).slice(0, -'{"n":3}\n'.length));
 });
 
-test("a last record that was acknowledged and is damaged is said to be lost, not torn", async () => {
+test("a last record that was acknowledged and is damaged is reported as lost, not torn", async () => {
   const dataDirectory = tempDirectory();
   const store = await filled(dataDirectory);
   const { bytes } = journalOf(dataDirectory);
@@ -175,7 +175,7 @@ test("a last record that was acknowledged and is damaged is said to be lost, not
   }
 });
 
-test("a journal segment that is missing is said to be missing", async () => {
+test("a missing journal segment is reported as missing", async () => {
   const dataDirectory = tempDirectory();
   const store = await filled(dataDirectory);
   const { path, bytes } = journalOf(dataDirectory);

@@ -21,7 +21,7 @@ const AWKWARD_JSON = [
 
 export function appendTests(under: StoreUnderTest): void {
   describe(`${under.name}: appending`, () => {
-    test("JSON is kept as it was sent, one line a message, and an offset counts stored bytes", async () => {
+    test("JSON is kept as it was sent, one line per message, and an offset counts stored bytes", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       let end = 0;
@@ -33,7 +33,7 @@ export function appendTests(under: StoreUnderTest): void {
       assert.equal(await streams.text("/s"), AWKWARD_JSON.map((text) => `${text}\n`).join(""));
     });
 
-    test("an array is its elements, cut from the text; line breaks outside strings are not kept", async () => {
+    test("an array is stored as its elements, cut from the text; line breaks outside strings are removed", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: ' [ 1.0 , {"a":[ 2,\r\n3 ]},\n"]," ] ' });
       await streams.post("/s", "[[],[1,2]]");
@@ -46,7 +46,7 @@ export function appendTests(under: StoreUnderTest): void {
       );
     });
 
-    test("any bytes of any other type are kept as they are", async () => {
+    test("bytes of any other type are kept unchanged", async () => {
       const streams = await TestStore.open(under);
       let count = 0;
       await fc.assert(
@@ -71,7 +71,7 @@ export function appendTests(under: StoreUnderTest): void {
       );
     });
 
-    test("every byte value, line ends, a byte order mark and broken UTF-8 are bytes like others", async () => {
+    test("every byte value, line ends, a byte order mark and broken UTF-8 are kept unchanged", async () => {
       const streams = await TestStore.open(under);
       const every = Uint8Array.from({ length: 256 }, (_, n) => n);
       const bodies = [
@@ -85,7 +85,7 @@ export function appendTests(under: StoreUnderTest): void {
       assert.deepEqual(await streams.bytes("/s"), Buffer.concat([every, ...bodies]));
     });
 
-    test("what is no JSON, no UTF-8, empty, or an empty array is refused and changes nothing", async () => {
+    test("invalid JSON, invalid UTF-8, an empty body or an empty array is refused and changes nothing", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: "1" });
       await streams.put("/bytes", { contentType: BINARY_TYPE });
@@ -102,7 +102,7 @@ export function appendTests(under: StoreUnderTest): void {
       assert.equal((await streams.head("/s")).isClosed, false);
     });
 
-    test("created with an empty array, a JSON stream is empty", async () => {
+    test("a JSON stream created with an empty array is empty", async () => {
       const streams = await TestStore.open(under);
       const { head } = await streams.put("/s", { text: "[]" });
       assert.equal(head.end, formatOffset(0, 0));
@@ -142,7 +142,7 @@ export function appendTests(under: StoreUnderTest): void {
       assert.equal(await streams.text("/s"), '"1"\n"10"\n"2"\n"a"\n0\n');
     });
 
-    test("a hundred appends at once are each there whole, once, at an end of its own", async () => {
+    test("of a hundred concurrent appends each is stored whole, once, with its own end offset", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const bodies = Array.from({ length: 100 }, (_, n) => `{"n":${n},"pad":"${"x".repeat(n)}"}`);
@@ -171,7 +171,7 @@ export function appendTests(under: StoreUnderTest): void {
       }
     });
 
-    test("there is nothing to append to before it is created", async () => {
+    test("an append to a missing stream is refused", async () => {
       const streams = await TestStore.open(under);
       await refusal(streams.post("/none", "1"), "STREAM_NOT_FOUND");
       for (const path of ["/../x", "/__ds/x", "no slash", "/a?b", "/a\0b"]) {

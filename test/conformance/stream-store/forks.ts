@@ -9,7 +9,7 @@ import { BINARY_TYPE, outcomeOf, type StoreUnderTest, TestStore } from "./store-
 
 export function forkTests(under: StoreUnderTest): void {
   describe(`${under.name}: forks`, () => {
-    test("from every place: the source up to there, then its own; tokens mean the same in both", async () => {
+    test("a fork at any offset has the source up to there, then its own messages; offsets mean the same in both", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: '["a","bb","ccc","dddd"]' });
       const places = await streams.messages("/s");
@@ -36,7 +36,7 @@ export function forkTests(under: StoreUnderTest): void {
       }
     });
 
-    test("without a place a fork begins at the source's end; with zero it begins empty", async () => {
+    test("without an offset a fork begins at the source's end; with zero it begins empty", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: "[1,2]" });
       const end = formatOffset(0, 4);
@@ -49,7 +49,7 @@ export function forkTests(under: StoreUnderTest): void {
       assert.equal(await streams.text("/end"), "1\n2\n");
     });
 
-    test("a fork may bring its first content with it, and begin closed", async () => {
+    test("a fork can be created with content, and closed", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: "1" });
       const { head } = await streams.put("/f", {
@@ -90,7 +90,7 @@ export function forkTests(under: StoreUnderTest): void {
       await refusal(streams.put("/past", { fork: past }), "BAD_OFFSET");
     });
 
-    test("a fork may begin in what is on its way to be appended", async () => {
+    test("a fork may begin in an append that is not finished yet", async () => {
       const streams = await TestStore.open(under);
       const made = [
         streams.put("/s", { text: "[1,2]" }),
@@ -116,7 +116,7 @@ export function forkTests(under: StoreUnderTest): void {
       assert.equal(await streams.text("/early", "start", 1), "0\n1\n9\n");
     });
 
-    test("neither turns nor Stream-Seq nor closure pass over to a fork", async () => {
+    test("a fork inherits no producer state, Stream-Seq or closure", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const producer = { id: "p", epoch: 3, seq: 0 };
@@ -137,7 +137,7 @@ export function forkTests(under: StoreUnderTest): void {
       assert.deepEqual(asked.head.lifetime, own);
     });
 
-    test("creating a fork again is no change when the same is asked for, else a conflict", async () => {
+    test("creating a fork again with the same values changes nothing, with others it is a conflict", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: "[1,2]" });
       await streams.put("/t", { text: "[1,2]" });
@@ -152,7 +152,7 @@ export function forkTests(under: StoreUnderTest): void {
       await refusal(streams.put("/g", type), "STREAM_CONFLICT");
     });
 
-    test("there is no fork of what is not there, nor from where nothing is", async () => {
+    test("a fork of a missing stream, or at an invalid offset, is refused", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: "[1,2]" });
       await refusal(streams.put("/f", { fork: { source: "/none" } }), "STREAM_NOT_FOUND");
@@ -162,7 +162,7 @@ export function forkTests(under: StoreUnderTest): void {
       await refusal(streams.head("/f"), "STREAM_NOT_FOUND");
     });
 
-    test("a source that is deleted is gone to all but its forks, and its path stays taken", async () => {
+    test("a deleted source can be read only through its forks, and its path stays taken", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: "1" });
       await streams.put("/f", { fork: { source: "/s" }, text: "2" });
@@ -187,7 +187,7 @@ export function forkTests(under: StoreUnderTest): void {
       assert.equal((await streams.put("/s")).head.start, formatOffset(1, 0));
     });
 
-    test("when the last fork goes, so does every source that was kept for it", async () => {
+    test("when the last fork is deleted, so is every source that was kept for it", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/0", { text: "0" });
       for (const n of [1, 2, 3]) await streams.put(`/${n}`, { fork: { source: `/${n - 1}` } });
@@ -198,7 +198,7 @@ export function forkTests(under: StoreUnderTest): void {
       for (const n of [0, 1, 2, 3]) await refusal(streams.head(`/${n}`), "STREAM_NOT_FOUND");
     });
 
-    test("a fork of a stream that was made again counts on in its space", async () => {
+    test("a fork of a stream that was created again continues in its offset space", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: "1" });
       await streams.store.remove("/s");
@@ -210,7 +210,7 @@ export function forkTests(under: StoreUnderTest): void {
       assert.equal(await streams.text("/f"), "2\n4\n");
     });
 
-    test("a path that was deleted may come back as a fork, and no old token fits it", async () => {
+    test("a deleted path can be created again as a fork, and old offsets are invalid in it", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: '["from the source"]' });
       await streams.put("/f", { text: '["of an earlier life"]' });

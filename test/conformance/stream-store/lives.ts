@@ -10,8 +10,8 @@ import { BINARY_TYPE, type StoreUnderTest, TestStore } from "./store-under-test.
 const TTL: Lifetime = { kind: "ttl", seconds: 10 };
 
 export function lifeTests(under: StoreUnderTest): void {
-  describe(`${under.name}: lives`, () => {
-    test("creating what is there already is no change when the same is asked for", async () => {
+  describe(`${under.name}: lifetimes`, () => {
+    test("creating an existing stream with the same values changes nothing", async () => {
       const streams = await TestStore.open(under);
       const { isNew, head } = await streams.put("/s", { text: "1", lifetime: TTL });
       assert.ok(isNew);
@@ -25,7 +25,7 @@ export function lifeTests(under: StoreUnderTest): void {
       assert.equal(await streams.text("/s"), "1\n");
     });
 
-    test("creating it otherwise is a conflict: type, lifetime, closed", async () => {
+    test("creating an existing stream with another type, lifetime or closure is a conflict", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: "1", lifetime: TTL });
       const others: readonly Partial<CreateRequest>[] = [
@@ -41,7 +41,7 @@ export function lifeTests(under: StoreUnderTest): void {
       assert.equal((await streams.put("/s", { lifetime: TTL, isClosed: true })).isNew, false);
     });
 
-    test("of many that create one stream at once, one makes it", async () => {
+    test("of many concurrent requests to create one stream, one creates it", async () => {
       const streams = await TestStore.open(under);
       const all = await Promise.all(
         Array.from({ length: 16 }, (_, n) => streams.put("/s", { text: `${n}` })),
@@ -50,7 +50,7 @@ export function lifeTests(under: StoreUnderTest): void {
       assert.equal((await streams.messages("/s")).length, 1);
     });
 
-    test("without a type a stream holds octets", async () => {
+    test("a stream without a type is application/octet-stream", async () => {
       const streams = await TestStore.open(under);
       const { head } = await streams.store.create("/s", {
         body: new Uint8Array(),
@@ -61,7 +61,7 @@ export function lifeTests(under: StoreUnderTest): void {
       assert.equal(head.createdAtMs, streams.nowMs);
     });
 
-    test("a stream that was deleted is not there", async () => {
+    test("a deleted stream does not exist", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: "1" });
       await streams.store.remove("/s");
@@ -71,7 +71,7 @@ export function lifeTests(under: StoreUnderTest): void {
       await refusal(streams.store.remove("/s"), "STREAM_NOT_FOUND");
     });
 
-    test("made again, it is another: its own id, a larger readSeq, none of the old content or turns", async () => {
+    test("a stream created again has a new id, a larger readSeq, and none of the old content or producer state", async () => {
       const streams = await TestStore.open(under);
       const producer = { id: "p", epoch: 5, seq: 0 };
       const ids = new Set<string>();
@@ -98,7 +98,7 @@ export function lifeTests(under: StoreUnderTest): void {
       assert.equal(ids.size, 3);
     });
 
-    test("a stream may come back with another type", async () => {
+    test("a deleted stream can be created again with another type", async () => {
       const streams = await TestStore.open(under);
       for (const contentType of ["application/json", BINARY_TYPE, "application/json"]) {
         await streams.put("/s", { contentType, text: "[1,2]" });
@@ -107,7 +107,7 @@ export function lifeTests(under: StoreUnderTest): void {
       }
     });
 
-    test("a fixed end comes at its time, used or not, and is given back as it was asked for", async () => {
+    test("a fixed expiry time is kept whether the stream is used or not, and is returned as it was sent", async () => {
       const streams = await TestStore.open(under);
       const lifetime = { kind: "until", atMs: streams.nowMs + 10_000, text: "as asked" } as const;
       await streams.put("/s", { text: "1", lifetime });
@@ -135,7 +135,7 @@ export function lifeTests(under: StoreUnderTest): void {
       await refusal(streams.head("/s"), "STREAM_NOT_FOUND");
     });
 
-    test("what has ended can be made again at once, before or after it is swept", async () => {
+    test("an expired stream can be created again at once, before or after it is swept", async () => {
       for (const isSwept of [false, true]) {
         const streams = await TestStore.open(under);
         await streams.put("/s", { text: "1", lifetime: TTL });

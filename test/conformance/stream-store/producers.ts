@@ -8,7 +8,7 @@ import { outcomeOf, type StoreUnderTest, TestStore } from "./store-under-test.ts
 
 export function producerTests(under: StoreUnderTest): void {
   describe(`${under.name}: producers`, () => {
-    test("a producer's turn is taken once; a retry, a gap and a stale epoch are told apart", async () => {
+    test("a producer's sequence number is accepted once; a retry, a gap and a stale epoch are distinguished", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const stored: string[] = [];
@@ -35,7 +35,7 @@ export function producerTests(under: StoreUnderTest): void {
       assert.equal(await streams.text("/s"), stored.map((text) => `${text}\n`).join(""));
     });
 
-    test("a retry is recognised before its Stream-Seq is looked at", async () => {
+    test("a retry is recognised before its Stream-Seq is checked", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const turn = { producer: { id: "p", epoch: 0, seq: 0 }, streamSeq: "5" };
@@ -50,7 +50,7 @@ export function producerTests(under: StoreUnderTest): void {
       );
     });
 
-    test("of sixteen that send the same turn at once, one is taken", async () => {
+    test("of sixteen concurrent requests with the same sequence number, one is accepted", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       for (let seq = 0; seq < 5; seq++) {
@@ -64,7 +64,7 @@ export function producerTests(under: StoreUnderTest): void {
       assert.equal((await streams.messages("/s")).length, 5);
     });
 
-    test("turns that are sent without waiting are taken in the order they were sent", async () => {
+    test("appends sent without waiting are accepted in the order they were sent", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const sent = Array.from({ length: 64 }, (_, seq) =>
@@ -79,7 +79,7 @@ export function producerTests(under: StoreUnderTest): void {
       );
     });
 
-    test("what a producer of one stream did means nothing in another", async () => {
+    test("a producer's state in one stream has no effect in another", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/a");
       await streams.put("/b");
@@ -91,7 +91,7 @@ export function producerTests(under: StoreUnderTest): void {
   });
 
   describe(`${under.name}: closing`, () => {
-    test("the last append and the closing are one; after it nothing is taken", async () => {
+    test("the last append and the closing are atomic; later appends are refused", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const { outcome, head } = await streams.post("/s", "1", { close: true });
@@ -106,7 +106,7 @@ export function producerTests(under: StoreUnderTest): void {
       assert.equal(await streams.text("/s"), "1\n");
     });
 
-    test("closing alone appends nothing, and may be said again", async () => {
+    test("closing without content appends nothing, and can be repeated", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: "1" });
       const first = await streams.post("/s", "", { close: true, contentType: "text/plain" });
@@ -116,7 +116,7 @@ export function producerTests(under: StoreUnderTest): void {
       assert.equal(first.head.end, formatOffset(0, 2));
     });
 
-    test("the turn that closed a stream is a retry when it comes again; other turns are not", async () => {
+    test("the append that closed a stream is a retry when it is repeated; others are refused", async () => {
       for (const body of ["", "2"]) {
         const streams = await TestStore.open(under);
         await streams.put("/s", { text: "1" });
@@ -134,7 +134,7 @@ export function producerTests(under: StoreUnderTest): void {
       }
     });
 
-    test("a stream may be created closed, with its content", async () => {
+    test("a stream can be created closed, with its content", async () => {
       const streams = await TestStore.open(under);
       const { head } = await streams.put("/s", { text: "[1,2]", isClosed: true });
       assert.ok(head.isClosed);

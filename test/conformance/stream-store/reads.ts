@@ -17,7 +17,7 @@ const MESSAGES = [
 
 export function readTests(under: StoreUnderTest): void {
   describe(`${under.name}: reading`, () => {
-    test("from every place and with every limit: whole messages, at least one, then up to the limit", async () => {
+    test("from every offset and with every limit, a read returns whole messages, at least one, up to the limit", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       for (const text of MESSAGES) await streams.post("/s", JSON.stringify([JSON.parse(text)]));
@@ -36,7 +36,7 @@ export function readTests(under: StoreUnderTest): void {
       }
     });
 
-    test("the start is everything, and the place after the last message is nothing yet", async () => {
+    test("a read from the start returns everything, and one after the last message returns nothing", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const empty = await streams.store.read("/s", "start", 10);
@@ -52,7 +52,7 @@ export function readTests(under: StoreUnderTest): void {
       assert.equal(await streams.text("/s", end), "2\n");
     });
 
-    test("the messages after any place come one by one, with the place after each and their time", async () => {
+    test("messages after any offset are returned one by one, with the offset after each and their time", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const times: number[] = [];
@@ -100,7 +100,7 @@ export function readTests(under: StoreUnderTest): void {
       }
     });
 
-    test("what is no place in the stream is refused", async () => {
+    test("an offset that does not exist in the stream is refused", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: '["first","second"]' });
       const read = (offset: string) => streams.store.read("/s", offset as OffsetToken, 10);
@@ -123,7 +123,7 @@ export function readTests(under: StoreUnderTest): void {
       await refusal(messages[Symbol.asyncIterator]().next(), "BAD_OFFSET");
     });
 
-    test("a stream that is not there has neither head nor content", async () => {
+    test("a missing stream has neither head nor content", async () => {
       const streams = await TestStore.open(under);
       await refusal(streams.head("/none"), "STREAM_NOT_FOUND");
       await refusal(streams.store.read("/none", "start", 10), "STREAM_NOT_FOUND");
@@ -134,7 +134,7 @@ export function readTests(under: StoreUnderTest): void {
       await refusal(streams.store.remove("/none"), "STREAM_NOT_FOUND");
     });
 
-    test("reading while appending gives a prefix, always of whole messages", async () => {
+    test("reading while appending returns a prefix of whole messages", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const writing = (async () => {

@@ -57,7 +57,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 export function scriptTests(under: StoreUnderTest): void {
   describe(`${under.name}: scripts`, () => {
-    test("whatever is asked in whatever order, answers, offsets and content are the model's", async () => {
+    test("for requests in any order, answers, offsets and content are the model's", async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
           const streams = await TestStore.open(under);
@@ -77,7 +77,7 @@ export function scriptTests(under: StoreUnderTest): void {
       );
     });
 
-    test("sent without waiting, requests are answered as if each had waited for the one before", async () => {
+    test("requests sent without waiting are answered as if each had waited for the one before", async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
           const streams = await TestStore.open(under);

@@ -90,7 +90,7 @@ export function watchTests(under: StoreUnderTest): void {
   });
 
   describe(`${under.name}: listing and records`, () => {
-    test("living streams are listed in order of path, a page at a time", async () => {
+    test("live streams are listed in order of path, a page at a time", async () => {
       const streams = await TestStore.open(under);
       const paths = ["/a", "/a/b", "/b", "/c", "/d", "/é"];
       for (const path of paths.toReversed()) await streams.put(path, { text: "1" });
@@ -110,7 +110,7 @@ export function watchTests(under: StoreUnderTest): void {
       assert.deepEqual(first, await streams.head("/a"));
     });
 
-    test("records are kept, replaced, removed and found by how they begin", async () => {
+    test("records can be stored, replaced, removed and found by prefix", async () => {
       const streams = await TestStore.open(under);
       for (const key of ["a/1", "a/2", "b/1"])
         await streams.store.putRecord(key, `value of ${key}`);
@@ -125,14 +125,14 @@ export function watchTests(under: StoreUnderTest): void {
       }
     });
 
-    test("a store that is well says that it takes writes", async () => {
+    test("a healthy store reports that it accepts writes", async () => {
       const streams = await TestStore.open(under);
       assert.deepEqual(streams.store.health(), { isWritable: true });
     });
   });
 
   describe(`${under.name}: restarting`, () => {
-    test("everything is as it was: heads, content, turns, Stream-Seq, closure", async () => {
+    test("heads, content, producer state, Stream-Seq and closure are unchanged after a restart", async () => {
       const streams = await TestStore.open(under);
       const producer = { id: "p", epoch: 2, seq: 0 };
       await streams.put("/s", { text: "[1,2]" });
@@ -165,7 +165,7 @@ export function watchTests(under: StoreUnderTest): void {
       assert.equal(await streams.text("/s"), "1\n2\n3\n5\n");
     });
 
-    test("appends that were under way when it was closed are answered, and are there", async () => {
+    test("appends in progress when the store is closed are answered and stored", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const sent = Array.from({ length: 50 }, (_, n) => streams.post("/s", `${n}`));

@@ -75,7 +75,7 @@ test("each request needs its scope, and admin has them all", async () => {
   }
 });
 
-test("a wake's own token acknowledges it, without one of the server's", async () => {
+test("a wake's own token acknowledges it, without a token of the server", async () => {
   const server = await startTestServer();
   await makeToken(server.directory);
   await sleep(LOOK_MS + 50);
@@ -89,7 +89,7 @@ test("a wake's own token acknowledges it, without one of the server's", async ()
   }
 });
 
-test("a token is for the streams that its globs name, and for nothing that lies below no path", async () => {
+test("a token is valid for the streams that its globs match, and not for requests without a path", async () => {
   const server = await startTestServer();
   for (const path of ["/chat/1", "/chat/a/b", "/logs/x", "/other"]) {
     await server.put(path, "text/plain", { body: "x" });
@@ -132,7 +132,7 @@ test("a stream is forked only with a token that may read it", async () => {
   assert.equal(await fork(all.token, "/v1/stream/secret/1"), 201);
 });
 
-test("what is no token of the server's is refused, whatever it looks like", async () => {
+test("a value that is not a token of the server is refused, whatever its form", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain");
   const { token, entry } = await makeToken(server.directory);
@@ -151,7 +151,7 @@ test("what is no token of the server's is refused, whatever it looks like", asyn
   assert.equal(right.status, 200);
 });
 
-test("a running server takes a new token, and refuses a revoked or expired one", async () => {
+test("a running server accepts a new token, and refuses a revoked or expired one", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain");
   const ask = async (token: string) =>
@@ -169,7 +169,7 @@ test("a running server takes a new token, and refuses a revoked or expired one",
   assert.equal(await ask(brief.token), 401);
 });
 
-test("deleting the tokens, or spoiling their file, opens nothing", async () => {
+test("deleting or corrupting the token file grants no access", async () => {
   const directory = tempDirectory();
   const faults: string[] = [];
   const server = await startServer({
@@ -199,7 +199,7 @@ test("deleting the tokens, or spoiling their file, opens nothing", async () => {
   assert.equal((await fetch(stream)).status, 401);
 });
 
-test("an address that others can reach needs tokens, and then asks for them by any name", async () => {
+test("a public address requires tokens, under every host name", async () => {
   const dataDirectory = tempDirectory();
   const start = () => startServer({ port: 0, host: "0.0.0.0", dataDirectory });
   const { message } = await refusal(start(), "BAD_SETTING");

@@ -101,10 +101,10 @@ type Change = (entry: object) => object | null;
 
 test.each<[string, Change]>([
   ["has expired", (entry) => ({ ...entry, expiresAt: "2026-01-01T00:00:00.000Z" })],
-  ["is for other paths now", (entry) => ({ ...entry, paths: ["other/**"] })],
-  ["may only append now", (entry) => ({ ...entry, scopes: ["append"] })],
-  ["is not among them any more", () => null],
-])("a token that %s keeps nobody reading", async (_, change) => {
+  ["no longer matches their paths", (entry) => ({ ...entry, paths: ["other/**"] })],
+  ["may only append", (entry) => ({ ...entry, scopes: ["append"] })],
+  ["was removed from the file", () => null],
+])("live readers end soon after their token %s", async (_, change) => {
   const { server, path, ways } = await served();
   const { token } = await makeToken(server.directory, { scopes: ["read"] });
   await sleep(LOOK_MS + 50);

@@ -50,7 +50,7 @@ function boundaries(bytes: Buffer): number[] {
   return [...starts, bytes.length + 1];
 }
 
-test("from any line on, and before any line, pages of any size hold just the lines that stand there", async () => {
+test("pages of any size, after or before any line, hold exactly the lines there", async () => {
   const places = boundaries(LOG);
   const { page } = await serveLog(LOG);
   const whole = await page("?from=0");
@@ -122,7 +122,7 @@ test("a page holds no more lines than its bytes allow, and at least one", async 
   }
 });
 
-test("torn bytes are counted and not shown, and a line nested deeper than a stack is shown", async () => {
+test("torn bytes are counted and not shown, and a line nested too deep for the call stack is shown", async () => {
   const deep = `${'{"a":['.repeat(20_000)}${"]}".repeat(20_000)}`;
   const line = `{"ts":"2026-01-01T00:00:00Z","type":"user_message","thread_id":"a-1","text":"x","d":${deep}}\n`;
   const { page } = await serveLog(`${line}{"torn`);
@@ -133,7 +133,7 @@ test("torn bytes are counted and not shown, and a line nested deeper than a stac
   assert.equal(isAtEnd, true);
 });
 
-test("native=false leaves out the lines as they were parsed, and nothing else", async () => {
+test("native=false omits the parsed lines, and nothing else", async () => {
   const { page } = await serveLog(LOG);
   const [whole, lean] = [await page("?from=0"), await page("?from=0&native=false")];
   for (const [n, { entry, ...place }] of whole.entries.entries()) {
@@ -143,7 +143,7 @@ test("native=false leaves out the lines as they were parsed, and nothing else", 
   }
 });
 
-test("the last entries of a log of 1 GiB are answered like those of a short one", async () => {
+test("the last entries of a log of 1 GiB are returned as fast as those of a short one", async () => {
   // Method: a hole of a gigabyte before the last lines. Who reads it takes many seconds.
   const { page, path } = await serveLog(said(0));
   truncateSync(path, 2 ** 30);
@@ -156,7 +156,7 @@ test("the last entries of a log of 1 GiB are answered like those of a short one"
   assert.ok((user + system) / 1000 < 500, `${(user + system) / 1000} ms of CPU`);
 });
 
-test("bytes of any range are the log's own, whole lines and nothing torn", async () => {
+test("a range of bytes is returned unchanged, in whole lines and without a torn tail", async () => {
   const { url, id } = await serveLog(`${said(0)}${said(1)}{"torn`);
   const whole = Buffer.from(said(0) + said(1));
   for (const [from, to] of [
@@ -178,14 +178,14 @@ test("bytes of any range are the log's own, whole lines and nothing torn", async
   assert.equal((await fetch(url(`/${id}/bytes?from=5&to=4`))).status, 400);
 });
 
-test("one answer holds as many bytes as the limit says, and none more", async () => {
+test("one answer holds at most as many bytes as the limit", async () => {
   const { url, id } = await serveLog(said(0).repeat(50), { limits: { bytesMax: 100 } });
   const response = await fetch(url(`/${id}/bytes`));
   assert.equal((await response.arrayBuffer()).byteLength, 100);
   assert.equal(header(response, "session-to"), "100");
 });
 
-test("a search for checkpoints that ends early says so, at its limits and not before", async () => {
+test("a search for checkpoints that stops at its limits says so, and only then", async () => {
   const user = newUser();
   const root = tempDirectory();
   await user.write({ dialect: "rye" }, [...turnOf("a"), ...turnOf("b"), ...turnOf("c")], { root });
@@ -230,7 +230,7 @@ interface Checkpoints {
 }
 
 test.each(Object.entries(SHAPES))(
-  "a client proves every byte of a signed session by itself: %s",
+  "a client can verify every byte of a signed session itself: %s",
   async (_name, shape) => {
     const user = newUser();
     const root = tempDirectory();

@@ -52,7 +52,7 @@ async function rawAnswer(url: string, target: string): Promise<string> {
   return connection.closed();
 }
 
-test("ids and paths of a traversal corpus name nothing", async () => {
+test("ids and paths of a traversal corpus match nothing", async () => {
   const { server, named, key, parent, other } = await sideBySide();
   const names = [
     ...["..", ".", "", "/", "//", "../a-1", "../../other/.ai/threads/a-1", "a-1/..", "a-1/../a-1"],
@@ -118,7 +118,7 @@ test("a link swapped in for a log or a directory above it is not followed", asyn
   }
 }, 30_000);
 
-test("contents are data: no answer is HTML, and none may be taken for it", async () => {
+test("contents are data: no answer is HTML or can be interpreted as HTML", async () => {
   newUser();
   const root = tempDirectory();
   mkdirSync(dirname(ryeLog(root, "a-1")), { recursive: true });
@@ -137,7 +137,7 @@ test("contents are data: no answer is HTML, and none may be taken for it", async
   }
 });
 
-test("a root that is not there is refused at the start, and one that goes away is empty", async () => {
+test("a missing root is refused at the start, and one that is deleted later is empty", async () => {
   newUser();
   const root = join(tempDirectory(), "project");
   await assert.rejects(serveSessions([root]), { code: "IO_ERROR" });

@@ -22,7 +22,7 @@ function plant(root: string, id: string, text: string, ts = "2026-01-01T00:00:00
   return path;
 }
 
-test("sessions of every dialect are listed, and each is found by the id that the list gives", async () => {
+test("sessions of every dialect are listed, and each is found by the id in the list", async () => {
   const root = await everyDialect(newUser());
   const { json } = await serveSessions([root]);
   const page = await json<SessionPage>("");
@@ -61,7 +61,7 @@ test("pages of any size hold every session once, in one order over all stores", 
   }
 });
 
-test("filters by dialect, status, time and title find just what they name", async () => {
+test("filters by dialect, status, time and title match exactly what they name", async () => {
   const user = newUser();
   const root = await everyDialect(user);
   plant(root, "old-1", "An OLD question", "2020-05-05T12:00:00Z");
@@ -79,7 +79,7 @@ test("filters by dialect, status, time and title find just what they name", asyn
   assert.deepEqual(await titles("?status=completed"), []);
 });
 
-test("a filter that matches little gives a short page and a cursor, and misses nothing", async () => {
+test("a filter that matches little returns a short page and a cursor, and misses nothing", async () => {
   newUser();
   const root = tempDirectory();
   for (let n = 0; n < 30; n++) plant(root, `d-${n}`, n % 10 === 0 ? "needle" : "hay");
@@ -96,7 +96,7 @@ test("a filter that matches little gives a short page and a cursor, and misses n
   assert.equal(pages, 8);
 });
 
-test("sessions that come, grow or go show in the next list", async () => {
+test("new, grown and deleted sessions are in the next list", async () => {
   newUser();
   const root = tempDirectory();
   const path = plant(root, "a-1", "one");
@@ -120,7 +120,7 @@ test("sessions that come, grow or go show in the next list", async () => {
   );
 });
 
-test("a thread without a status has the one of its current thread.json, though its log is the same", async () => {
+test("a thread without an end has the status of its current thread.json, though its log is the same", async () => {
   newUser();
   const root = tempDirectory();
   const path = plant(root, "a-1", "one");
@@ -143,7 +143,7 @@ test("a thread without a status has the one of its current thread.json, though i
   assert.deepEqual((await json<SessionPage>("?status=running")).sessions, []);
 });
 
-test("a link that hides a session is counted among what cannot be read, and is no fault", async () => {
+test("a link in the place of a session is counted as unreadable, and is not an error", async () => {
   newUser();
   const root = tempDirectory();
   plant(root, "a-1", "one");
@@ -156,7 +156,7 @@ test("a link that hides a session is counted among what cannot be read, and is n
   assert.deepEqual([page.sessions.length, page.unreadable], [1, 1]);
 });
 
-test("a list that cannot wait for all sessions to be read says so, until they are", async () => {
+test("a list that cannot wait for all sessions to be read says so, until they are read", async () => {
   newUser();
   const root = tempDirectory();
   for (let n = 0; n < 300; n++) plant(root, `d-${n}`, "x");
@@ -172,7 +172,7 @@ test("a list that cannot wait for all sessions to be read says so, until they ar
   assert.equal(page.sessions.length, 200);
 });
 
-test("a session that cannot be read is counted, and told to the operator once", async () => {
+test("an unreadable session is counted, and logged once", async () => {
   const user = newUser();
   const root = tempDirectory();
   for (const id of ["a", "b"]) {
@@ -206,7 +206,7 @@ test("a session that cannot be read is counted, and told to the operator once", 
   await service.close();
 });
 
-test("a store that appears after the server began is served", async () => {
+test("a store that is created after the server started is served", async () => {
   newUser();
   const root = tempDirectory();
   const { json } = await serveSessions([root]);
@@ -215,7 +215,7 @@ test("a store that appears after the server began is served", async () => {
   assert.equal((await json<SessionPage>("")).sessions.length, 1);
 });
 
-test("a long session that is still written keeps its summary, and says that it is an earlier one", async () => {
+test("a long session that is being written keeps its summary, marked as out of date", async () => {
   newUser();
   const root = tempDirectory();
   const path = plant(root, "a-1", "one");
@@ -229,7 +229,7 @@ test("a long session that is still written keeps its summary, and says that it i
   expect(await json(`/${grown?.id}`)).toMatchObject({ isCurrent: false, badLines: 0 });
 });
 
-test("without a catalog the list says why, and sessions are read all the same", async () => {
+test("without a catalog the list says why, and sessions can still be read", async () => {
   const user = newUser();
   const root = tempDirectory();
   plant(root, "a-1", "one");
@@ -244,7 +244,7 @@ test("without a catalog the list says why, and sessions are read all the same", 
   expect(await json(`/${session?.id}`)).toMatchObject({ title: "one", isCurrent: true });
 });
 
-test("what a list cannot understand is refused, and nothing is taken for no filter", async () => {
+test("an invalid filter is refused, and never ignored", async () => {
   newUser();
   const { url } = await serveSessions([tempDirectory()]);
   for (const query of [
@@ -261,7 +261,7 @@ test("what a list cannot understand is refused, and nothing is taken for no filt
   }
 });
 
-test("a signed session whose log is gone is listed as missing, and its verdict is rollback", async () => {
+test("a signed session whose log was deleted is listed as missing, and its verdict is rollback", async () => {
   const user = newUser();
   const root = tempDirectory();
   const there = await user.writeTurns({ dialect: "rye" }, 1, { root, id: "there-1" });

@@ -143,7 +143,7 @@ test("lines that a writer rolled back are reported as rewound, and their replace
   assert.deepEqual(seen, ["kept", "taken", said("kept").length, "other"]);
 });
 
-test("one reader more than the limit is refused, and taken again when another has left", async () => {
+test("one reader more than the limit is refused, and accepted after another has disconnected", async () => {
   const { url, id } = await serveLog(said("a"), { limits: { followersMax: 2 } });
   const left = new AbortController();
   const open = () => fetch(url(`/${id}/events`), { signal: left.signal });
@@ -162,7 +162,7 @@ test("one reader more than the limit is refused, and taken again when another ha
   again.abort();
 });
 
-test("a reader that takes nothing is disconnected, and the server buffers no more than its limit", async () => {
+test("a reader that reads nothing is disconnected, and the server buffers no more than its limit", async () => {
   // Method: a log of nothing but bad lines, which are not waited for one by one.
   const bad = "x\n".repeat(100_000);
   const { server, id } = await serveLog(bad + said("a"), { readerBufferBytesMax: 64 * 1024 });
@@ -186,7 +186,7 @@ test("HEAD of live entries answers at once", async () => {
   assert.equal(response.status, 200);
 });
 
-test("a server that stops ends its live readers, and they can come again later", async () => {
+test("a server that stops ends its live readers, and they can reconnect later", async () => {
   const { server, client, id } = await serveLog(said("a"));
   const ended = new AbortController();
   const events = client.sessions.follow(id, { signal: ended.signal });

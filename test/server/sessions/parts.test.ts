@@ -16,7 +16,7 @@ import { RawConnection } from "../raw-http.ts";
 import { refused } from "../test-server.ts";
 import { everyDialect, newUser, ryeLog, type SessionPage, serveSessions } from "./served.ts";
 
-test("markdown is the session's own document, whole, and says when lines could not be read", async () => {
+test("markdown is the session's whole document, and reports lines that could not be read", async () => {
   const user = newUser();
   const root = await everyDialect(user);
   const { server } = await serveSessions([root]);
@@ -39,7 +39,7 @@ test("markdown is the session's own document, whole, and says when lines could n
   }
 });
 
-test("the verdict is that of `verbatim verify`, also when it is bad", async () => {
+test("the verdict is that of `verbatim verify`, also if it is bad", async () => {
   const user = newUser();
   const root = await everyDialect(user);
   const { server } = await serveSessions([root]);
@@ -95,7 +95,7 @@ test("usage is what the session has recorded so far", async () => {
   }
 });
 
-test("HEAD answers as GET would, without a body", async () => {
+test("HEAD answers as GET does, without a body", async () => {
   const root = await everyDialect(newUser());
   const { url, json } = await serveSessions([root]);
   const [session] = (await json<SessionPage>("")).sessions;
@@ -111,7 +111,7 @@ test("HEAD answers as GET would, without a body", async () => {
   }
 });
 
-test("bytes and checkpoints begin anywhere in a log, up to its end; past it is 410", async () => {
+test("bytes and checkpoints can begin at any offset of a log, up to its end; past it is 410", async () => {
   const root = await everyDialect(newUser());
   const { url, json } = await serveSessions([root]);
   for (const { id } of (await json<SessionPage>("")).sessions) {
@@ -152,7 +152,7 @@ test("work past the limit waits in order, and past the queue limit is refused", 
   await after;
 });
 
-test("answers that are not taken block others past the limit, until they are taken", async () => {
+test("answers that are not read block others past the limit, until they are read", async () => {
   newUser();
   const root = tempDirectory();
   const path = ryeLog(root, "a-1");

@@ -61,7 +61,7 @@ async function served(root: string, options: ServedOptions = {}) {
   return { server, client: new VerbatimClient({ url: server.url }) };
 }
 
-test("a hit has its session, its place, and a snippet that is data", async () => {
+test("a hit has its session, its offset, and a snippet that is data", async () => {
   newUser();
   const root = kitchen();
   const { client, server } = await served(root);
@@ -94,7 +94,7 @@ test("a hit has its session, its place, and a snippet that is data", async () =>
   assert.match(raw.headers.get("content-security-policy") ?? "", /sandbox/);
 });
 
-test("filters, one session alone, and words that are still typed", async () => {
+test("a search can be filtered, limited to one session, and end in an unfinished word", async () => {
   newUser();
   const { client } = await served(kitchen());
   const count = async (...asked: Parameters<typeof client.sessions.search>) =>
@@ -129,7 +129,7 @@ test("pages of any size hold every hit once, also while sessions grow", async ()
   }
 });
 
-test("what is wrong with a search is said with its code", async () => {
+test("an invalid search is refused with its code", async () => {
   newUser();
   const { server } = await served(kitchen());
   const url = (query: string) => `${server.url}/v1/search?${query}`;
@@ -143,7 +143,7 @@ test("what is wrong with a search is said with its code", async () => {
   assert.equal((await fetch(url("q=soup&limit=100"), { method: "HEAD" })).status, 200);
 });
 
-test("sessions that come, grow and go are found as they stand", async () => {
+test("new, grown and deleted sessions are searched in their current state", async () => {
   newUser();
   const root = kitchen();
   const { client } = await served(root);
@@ -185,7 +185,7 @@ test("an index that is damaged while a server runs is rebuilt, and the query is 
   }
 });
 
-test("what was used is added up by day, model and agent, and by tool", async () => {
+test("usage is added up by day, model and agent, and by tool", async () => {
   newUser();
   const { client } = await served(kitchen());
   const report = await client.usage();

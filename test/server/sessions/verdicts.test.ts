@@ -58,7 +58,7 @@ const VERDICTS = {
   "rotated-1": "verified",
 };
 
-test("a verdict over HTTP is what the OpenAPI document says, and what the command line prints", async () => {
+test("a verdict over HTTP matches the OpenAPI document, and what the command line prints", async () => {
   const { root, user } = await everyVerdict();
   const { url, json } = await serveSessions([root]);
   const cli = new CliUser();
@@ -93,7 +93,7 @@ test("a verdict over HTTP is what the OpenAPI document says, and what the comman
   assert.deepEqual(verdicts, VERDICTS);
 });
 
-test("a report that lacks a field of a verdict, or has one more, is not what the document says", async () => {
+test("a report that lacks a field of a verdict, or has one more, does not match the document", async () => {
   const user = new SigningUser();
   const { target } = await user.write(RYE, [...turnOf("one")]);
   const { url, json } = await serveSessions([target.root]);

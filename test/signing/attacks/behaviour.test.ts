@@ -55,7 +55,7 @@ for (const [name, native] of Object.entries(OWN_CHECKPOINTS)) {
   const shape = ALL_SHAPES[name] as SignedShape;
   for (const sign of [true, false]) {
     const isSigned = sign ? "signed" : "unsigned";
-    test(`a caller's own checkpoint is refused by ${name}, ${isSigned}, and leaves no trace`, async () => {
+    test(`a caller's own checkpoint is refused by ${name}, ${isSigned}, and nothing is written`, async () => {
       const user = new SigningUser();
       const store = await user.store({ ...shape, root: tempDirectory(), sign });
       const session = store.session(idFor(shape));
@@ -91,7 +91,7 @@ test("AD: a link, a directory or a pipe in the place of a log is unreadable, and
   assert.equal((await user.verify(written)).verdict, "verified");
 });
 
-test("AD: a log, or what lies beside it, with a line over the limit is unreadable", async () => {
+test("AD: a log or sidecar file with a line over the limit is unreadable", async () => {
   const user = new SigningUser();
   for (const shape of [FLAT, HOMEAGENT]) {
     const written = await user.writeTurns(shape, 1);
@@ -112,7 +112,7 @@ test("AD: a log, or what lies beside it, with a line over the limit is unreadabl
   }
 });
 
-test("AD: a line over the limit is neither shown to be vouched for nor signed", async () => {
+test("AD: a line over the limit is neither shown for vouching nor signed", async () => {
   const user = new SigningUser();
   const shape = { dialect: "claude" } as const;
   const written = await user.write(shape, [said("hi")], { sign: false });
@@ -128,7 +128,7 @@ test("AD: a line over the limit is neither shown to be vouched for nor signed", 
   await refusal(user.write(shape, [said("more")], { root }), "LINE_TOO_LONG");
 });
 
-test("AC: an id that leaves the store is refused, and its log is not looked at", async () => {
+test("AC: an id that leaves the store is refused, and its log is not read", async () => {
   const user = new SigningUser();
   const written = await user.writeTurns(FLAT, 1);
   const store = await user.store({ ...FLAT, root: tempDirectory() });
@@ -139,7 +139,7 @@ test("AC: an id that leaves the store is refused, and its log is not looked at",
   assert.equal((await verifyLog(nodeHost, { ...target, logId }, options)).verdict, "unreadable");
 });
 
-test("N: bytes that change after they were judged are not handed out", async () => {
+test("N: bytes that change after verification are not returned", async () => {
   const user = new SigningUser();
   const written = await user.writeTurns(FLAT, 2);
   const honest = readFileSync(written.path, "utf8");
@@ -157,7 +157,7 @@ test("N: bytes that change after they were judged are not handed out", async () 
   assert.ok(!read.some((line) => line.includes("DONE")));
 });
 
-test("V: what does not verify is not signed on, and not written to", async () => {
+test("V: a session that is not verified is neither signed nor written to", async () => {
   for (const [name, shape] of Object.entries(ALL_SHAPES)) {
     const user = new SigningUser();
     const { path, target } = await user.writeTurns(shape, 2);
@@ -171,7 +171,7 @@ test("V: what does not verify is not signed on, and not written to", async () =>
   }
 });
 
-test("V: lines that a stranger appends while a signer lives are stated as found, never as its own", async () => {
+test("V: lines that another program appends while a signer is open are recorded as found, never as its own", async () => {
   for (const [name, shape] of Object.entries(ALL_SHAPES)) {
     const user = new SigningUser();
     const store = await user.store({ ...shape, root: tempDirectory() });
@@ -190,7 +190,7 @@ test("V: lines that a stranger appends while a signer lives are stated as found,
   }
 });
 
-test("W: judging reads a log a fixed number of times, however many checkpoints it has", async () => {
+test("W: verification reads a log a fixed number of times, however many checkpoints it has", async () => {
   const user = new SigningUser();
   const written = await user.writeTurns(FLAT, 40);
   const files = filesOf(written);
@@ -204,7 +204,7 @@ test("W: judging reads a log a fixed number of times, however many checkpoints i
   assert.ok(read <= 3 * size, `${read} bytes of ${size}`);
 });
 
-test("a pin that was read while a writer lives is behind, never a rollback", async () => {
+test("a pin that was read while a writer is open is behind, never a rollback", async () => {
   const user = new SigningUser();
   const store = await user.store({ ...FLAT, root: tempDirectory(), sign: "append" });
   const session = store.session("hello-1");
@@ -232,7 +232,7 @@ function guess(line: string, secret: string, isRight: (line: string) => boolean)
   return null;
 }
 
-test("a withheld string cannot be guessed from hash, seg or leaf, but with the salt it can", async () => {
+test("a withheld string cannot be guessed from hash, seg or leaf without the salt", async () => {
   const user = new SigningUser();
   const { path, sidecarPath } = await user.write(HOMEAGENT, [said("The PIN is 4711")]);
   const [line = ""] = readFileSync(path, "utf8").split("\n");

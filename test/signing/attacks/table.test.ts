@@ -29,7 +29,7 @@ async function verdictOn(kit: Kit, directory: string, row: Row) {
   return { report, exit: exitCode(report.verdict, flags) };
 }
 
-test("every attack of the corpus gets the verdict and the exit code that its row says", async () => {
+test("every attack of the corpus gets the verdict and the exit code of its row", async () => {
   const directory = process.env.VERBATIM_CORPUS ?? tempDirectory();
   mkdirSync(directory, { recursive: true });
   const { kit } = await writeCorpus(directory);
@@ -58,7 +58,7 @@ const BY_COMMAND = [
   ...["appended-line", "appended-line-lenient", "stripped-pinned"],
 ].map((name) => `rye-flat-${name}`);
 
-test("the command line ends with the exit code of the row, for every verdict and flag", async () => {
+test("the command line exits with the code of the row, for every verdict and flag", async () => {
   const directory = tempDirectory();
   const { kit, table } = await writeCorpus(directory, ({ name }) => BY_COMMAND.includes(name));
   const rows = table.cases;
@@ -90,7 +90,7 @@ test("the command line ends with the exit code of the row, for every verdict and
   }
 });
 
-test("no two attacks have one name, and every hole that leaves files behind has one", () => {
+test("attack names are unique, and every hole that leaves files behind has an attack", () => {
   const names = CASES.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
   const rows = CASES.flatMap(({ row }) => row.split(", "));
