@@ -16,7 +16,7 @@ import type { Seen, Surroundings } from "../base/node-surroundings.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { clipped, type Finding, type FoundAt, finding, troubleOf } from "../findings/finding.ts";
 import { type FoundSession, openFound } from "../listing/find-session.ts";
-import { openPlace, openToRead } from "../log/place.ts";
+import { openLogPath, openToRead } from "../log/log-path.ts";
 import { findLogEnd, isHeld, type LogEnd, lastWriter } from "./log-end.ts";
 import { LogReading } from "./log-reading.ts";
 import { derivedKind, isOurs, isTemporary } from "./own-names.ts";
@@ -58,7 +58,7 @@ export async function* examineSession(
   let file: OpenFile | null = null;
   try {
     const { host } = doctor;
-    const place = await openPlace(host, session.logId, { create: false, root: session.root });
+    const place = await openLogPath(host, session.logId, { create: false, root: session.root });
     directory = place.directory;
     file = openToRead(place);
     const { name } = place;

@@ -13,7 +13,7 @@ import { DIRECTORY_MODE, FILE_MODE } from "../findings/file-findings.ts";
 import type { Finding, FindingCode } from "../findings/finding.ts";
 import { type FoundSession, openFound } from "../listing/find-session.ts";
 import { holdLog } from "../log/held-log.ts";
-import type { Place } from "../log/place.ts";
+import type { LogPath } from "../log/log-path.ts";
 import { LogReader } from "../log/reader.ts";
 import { LogWriter } from "../log/writer.ts";
 import type { Doctor } from "./examine-session.ts";
@@ -67,7 +67,7 @@ async function mendTail(doctor: Doctor, found: FoundSession, finding: Finding): 
 async function* mendFollowers(
   doctor: Doctor,
   found: FoundSession,
-  place: Place,
+  place: LogPath,
   findings: readonly Finding[],
 ): AsyncGenerator<Mended> {
   const { directory } = place;
@@ -107,7 +107,7 @@ async function lookAgain(
 async function* holding<T>(
   { host }: Doctor,
   found: FoundSession,
-  work: (place: Place) => AsyncGenerator<T>,
+  work: (place: LogPath) => AsyncGenerator<T>,
 ): AsyncGenerator<T> {
   const { logId, root } = openFound(host, found);
   const held = await holdLog(host, logId, root);

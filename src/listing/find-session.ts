@@ -107,7 +107,7 @@ export async function openIdentified(host: Host, found: FoundSession): Promise<S
 export function ofNobody(path: string): VerbatimError<"SESSION_NOT_FOUND"> {
   return new VerbatimError(
     "SESSION_NOT_FOUND",
-    `${path} lies in no store, and whose session it is nobody can say; copy it into one`,
+    `${path} is not in a store, so its session cannot be determined; copy it into a store`,
     { session: path },
   );
 }
@@ -214,7 +214,7 @@ function theOnly(
     const hidden: Unreadable[] = [];
     for (const store of stores) idsIn(store, (each) => hidden.push(each));
     const doubt = hidden[0]
-      ? `. It may be where nobody could look: ${hidden[0].cause.message}`
+      ? `. It may be in a directory that could not be read: ${hidden[0].cause.message}`
       : "";
     throw new VerbatimError(
       "SESSION_NOT_FOUND",

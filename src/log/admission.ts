@@ -3,7 +3,7 @@
 import { badOption } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { DOUBTFUL_BYTES, type LogLimits } from "../base/limits.ts";
-import type { Place } from "./place.ts";
+import type { LogPath } from "./log-path.ts";
 
 /** Recovery can rewrite a whole batch (writer.ts, W4), and a batch can hold any line. */
 export function withinBatch(limits: LogLimits): LogLimits {
@@ -15,7 +15,7 @@ export function withinBatch(limits: LogLimits): LogLimits {
 }
 
 /** A log with such a name would be taken for a sidecar file of another log, and overwritten. */
-export function refuseReservedName({ name }: Place): void {
+export function refuseReservedName({ name }: LogPath): void {
   if (!/\.(lock|checkpoints|torn-\d+|tmp)$/.test(name)) return;
   const reason = "it ends like a sidecar file of a log";
   throw new VerbatimError("BAD_ID", `a log cannot be named ${name}: ${reason}; end it in .jsonl`, {
@@ -25,7 +25,7 @@ export function refuseReservedName({ name }: Place): void {
 }
 
 export function refuseSharingOverNetwork(
-  { directory, path }: Place,
+  { directory, path }: LogPath,
   mode: "exclusive" | "shared",
 ): void {
   const fileSystem = mode === "shared" ? directory.networkFileSystem : null;

@@ -8,7 +8,7 @@ import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { LF, readStretch } from "./bytes.ts";
 import { isBeingWritten } from "./lock.ts";
-import type { Place } from "./place.ts";
+import type { LogPath } from "./log-path.ts";
 import { findTail } from "./tail.ts";
 
 export interface LogEnd {
@@ -24,7 +24,7 @@ export interface LogEnd {
 
 /** With `takesUnterminated`, a last line that lacks only its LF counts as one. */
 export async function findEnd(
-  { directory, name }: Place,
+  { directory, name }: LogPath,
   file: OpenFile,
   takesUnterminated: boolean,
 ): Promise<LogEnd> {

@@ -2,10 +2,10 @@
 
 import type { Host } from "../base/host.ts";
 import { LogLock } from "./lock.ts";
-import { openPlace, openToRead, type Place } from "./place.ts";
+import { type LogPath, openLogPath, openToRead } from "./log-path.ts";
 
 export interface HeldLog {
-  readonly place: Place;
+  readonly place: LogPath;
   /** Releases the lock. */
   close(): void;
 }
@@ -15,7 +15,7 @@ export interface HeldLog {
  * missing.
  */
 export async function holdLog(host: Host, logId: string, root: string): Promise<HeldLog> {
-  const place = await openPlace(host, logId, { create: false, root });
+  const place = await openLogPath(host, logId, { create: false, root });
   const opened: { close(): void }[] = [place.directory];
   const close = () => {
     for (const handle of opened.reverse()) handle.close();

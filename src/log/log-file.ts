@@ -11,7 +11,7 @@ import { InFlight } from "../base/in-flight.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { readStretch } from "./bytes.ts";
 import { checkLogOpening, type LogOptions } from "./log-options.ts";
-import { openPlace, openToRead } from "./place.ts";
+import { openLogPath, openToRead } from "./log-path.ts";
 import { LogWriter } from "./writer.ts";
 
 /** Where data is in a log file: `length` bytes from `bytePos`, its LF not counted. */
@@ -41,7 +41,7 @@ export class LogFile {
     checkLogOpening("LogFile.open", path, options);
     const writer = await LogWriter.open(host, path, options);
     try {
-      const place = await openPlace(host, path, { create: false, root: options.root });
+      const place = await openLogPath(host, path, { create: false, root: options.root });
       try {
         return new LogFile(writer, openToRead(place));
       } finally {

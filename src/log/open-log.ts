@@ -6,12 +6,12 @@ import type { Host } from "../base/host.ts";
 import { refuseReservedName, refuseSharingOverNetwork } from "./admission.ts";
 import { LogLock } from "./lock.ts";
 import { type Durability, type LogMode, logChoices, type WriterOptions } from "./log-options.ts";
-import { openPlace, type Place } from "./place.ts";
+import { type LogPath, openLogPath } from "./log-path.ts";
 import { type Recovery, recover } from "./repair.ts";
 import { narrowRights } from "./rights.ts";
 
 export interface OpenedLog {
-  readonly place: Place;
+  readonly place: LogPath;
   readonly file: OpenFile;
   readonly lock: LogLock;
   readonly recovery: Recovery;
@@ -28,7 +28,7 @@ export async function openLogFile(
   options: WriterOptions,
 ): Promise<OpenedLog> {
   const { durability, mode, lockWaitMs } = logChoices(options);
-  const place = await openPlace(host, path, { create: true, root: options.root });
+  const place = await openLogPath(host, path, { create: true, root: options.root });
   const opened: { close(): void }[] = [place.directory];
   try {
     refuseReservedName(place);

@@ -18,7 +18,7 @@ import { checkOnBadLine, type OnBadLine } from "./bad-line-warning.ts";
 import { checkBoundary, findEnd, rewound } from "./find-end.ts";
 import { Alarm, Delivered } from "./follow.ts";
 import { decodeLine } from "./json.ts";
-import { openPlace, openToRead, type Place } from "./place.ts";
+import { type LogPath, openLogPath, openToRead } from "./log-path.ts";
 import { type Span, type Stretch, spansBackward, spansForward } from "./spans.ts";
 import { findTail } from "./tail.ts";
 
@@ -203,8 +203,8 @@ export class LogReader implements AsyncIterable<LogLine> {
     }
   }
 
-  async #open(): Promise<{ place: Place; file: OpenFile }> {
-    const place = await openPlace(this.#host, this.path, {
+  async #open(): Promise<{ place: LogPath; file: OpenFile }> {
+    const place = await openLogPath(this.#host, this.path, {
       create: false,
       root: this.#options.root,
     });
@@ -217,7 +217,7 @@ export class LogReader implements AsyncIterable<LogLine> {
   }
 
   /** Limits the range to the log as it is now, and reports the bytes after its end. */
-  async #within(place: Place, file: OpenFile, range: ReadRange): Promise<Stretch> {
+  async #within(place: LogPath, file: OpenFile, range: ReadRange): Promise<Stretch> {
     const found = await findEnd(place, file, this.#options.takesUnterminated === true);
     const { end, lacksLastLf } = found;
     this.report.tornBytes = found.tornBytes;

@@ -15,7 +15,7 @@ import type { OpenFile } from "../base/files.ts";
 import { DOUBTFUL_BYTES } from "../base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../base/offset.ts";
 import { LF, readChunks } from "./bytes.ts";
-import type { Place } from "./place.ts";
+import type { LogPath } from "./log-path.ts";
 import { findTail, type Tail } from "./tail.ts";
 
 export interface TailRepair {
@@ -36,7 +36,7 @@ export interface Recovery extends TailRepair {
 
 /** Repairs the tail, then makes everything before the end durable. */
 export async function recover(
-  place: Place,
+  place: LogPath,
   file: OpenFile,
   synced: number | null,
 ): Promise<Recovery> {
@@ -50,7 +50,7 @@ export async function recover(
 /**
  * Adds the missing LF to a whole last line, or copies a torn tail aside and cuts it. Does not sync.
  */
-export async function repairTail(place: Place, file: OpenFile): Promise<TailRepair> {
+export async function repairTail(place: LogPath, file: OpenFile): Promise<TailRepair> {
   const tail = await findTail(file);
   const { end, tornBytes, lacksOnlyLf } = tail;
   const size = end + tornBytes;
@@ -82,7 +82,7 @@ export function repairedEnd({ end, tornBytes, lacksOnlyLf }: Tail): ByteOffset {
 
 /** Copies `[from, to)` of the log into a new file next to it, durably. Returns its path. */
 export async function keepAside(
-  { directory, name }: Place,
+  { directory, name }: LogPath,
   file: OpenFile,
   from: number,
   to: number,
@@ -121,7 +121,7 @@ function openUnused<T>(open: (n: number) => T): T {
 }
 
 /** Rewrites `[from, to)` in place and syncs (R2). */
-async function rewrite(place: Place, file: OpenFile, from: number, to: number): Promise<void> {
+async function rewrite(place: LogPath, file: OpenFile, from: number, to: number): Promise<void> {
   try {
     // O_APPEND would send every write to the end, so this needs its own handle.
     const inPlace = place.directory.open(place.name, "update");

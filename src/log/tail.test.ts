@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { logHolding } from "../../test/support/open-log.ts";
 import { expectedEnd } from "../../test/support/tail-oracle.ts";
 import { nodeHost } from "../base/node-host.ts";
-import { openPlace, openToRead } from "./place.ts";
+import { openLogPath, openToRead } from "./log-path.ts";
 import { LogReader } from "./reader.ts";
 import { findTail, type Tail } from "./tail.ts";
 
@@ -109,7 +109,7 @@ test("a line longer than the chunks in which the end is searched is found whole"
 
 async function tailOf(...parts: (string | Uint8Array)[]): Promise<Tail> {
   const path = logHolding(Buffer.concat(parts.map((part) => Buffer.from(part))));
-  const place = await openPlace(nodeHost, path, { create: false });
+  const place = await openLogPath(nodeHost, path, { create: false });
   const file = openToRead(place);
   try {
     return await findTail(file);

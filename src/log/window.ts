@@ -14,7 +14,7 @@ import { LOG_LIMITS } from "../base/limits.ts";
 import { readChunks, readStretch } from "./bytes.ts";
 import { checkBoundary, findEnd, type LogEnd, rewound } from "./find-end.ts";
 import { decodeLine } from "./json.ts";
-import { openPlace, openToRead, type Place } from "./place.ts";
+import { type LogPath, openLogPath, openToRead } from "./log-path.ts";
 import { type Span, spansBackward, spansForward } from "./spans.ts";
 
 export interface WindowLine {
@@ -32,11 +32,11 @@ export class LogWindow {
   readonly unfinishedBytes: number;
   /** End of the readable bytes. */
   readonly bytesEnd: number;
-  readonly #place: Place;
+  readonly #place: LogPath;
   readonly #file: OpenFile;
   readonly #lacksLastLf: boolean;
 
-  private constructor(path: string, place: Place, file: OpenFile, found: LogEnd) {
+  private constructor(path: string, place: LogPath, file: OpenFile, found: LogEnd) {
     this.path = path;
     this.#place = place;
     this.#file = file;
@@ -48,7 +48,7 @@ export class LogWindow {
 
   /** `path` is an id below `root`; nothing outside is ever opened. */
   static async open(host: Host, path: string, root: string): Promise<LogWindow> {
-    const place = await openPlace(host, path, { create: false, root });
+    const place = await openLogPath(host, path, { create: false, root });
     try {
       const file = openToRead(place);
       try {

@@ -12,7 +12,7 @@ import { relative } from "node:path";
 import type { LockHolder } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { writerOf } from "../log/lock.ts";
-import { openPlace } from "../log/place.ts";
+import { openLogPath } from "../log/log-path.ts";
 import type { Aside } from "../model/entry.ts";
 import type { VerifiedEntry } from "../verifying/verified-entries.ts";
 import type { Dialect } from "./fork/fork.ts";
@@ -84,7 +84,7 @@ export async function otherWriterOf(
   host: Host,
   { root, path }: { readonly root: string; readonly path: string },
 ): Promise<LockHolder | null> {
-  const place = await openPlace(host, relative(root, path), { create: false, root });
+  const place = await openLogPath(host, relative(root, path), { create: false, root });
   try {
     const holder = await writerOf(place.directory, place.name);
     const { pid, started } = host.process;

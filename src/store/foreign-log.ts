@@ -15,7 +15,7 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { type Beginning, recognise, SUPPORTED } from "../dialects/recognise.ts";
 import { readStretch } from "../log/bytes.ts";
 import { decodeLine } from "../log/json.ts";
-import { openPlace, openToRead } from "../log/place.ts";
+import { openLogPath, openToRead } from "../log/log-path.ts";
 import { spansForward } from "../log/spans.ts";
 import { findTail } from "../log/tail.ts";
 
@@ -73,7 +73,7 @@ async function lookAt(
   look: (file: OpenFile) => Promise<Look>,
 ): Promise<(Look & { readonly path: string }) | null> {
   try {
-    const place = await openPlace(host, logId, { create: false, root });
+    const place = await openLogPath(host, logId, { create: false, root });
     try {
       const file = openToRead(place);
       try {

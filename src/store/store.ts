@@ -16,7 +16,7 @@ import { DEFAULT_DIALECT, type DialectName, dialectNamed, hostOf } from "../dial
 import type { DerivedFiles } from "../dialects/derived-files.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { StoreFiles } from "../dialects/dialect-files.ts";
-import { openPlace, openToRead } from "../log/place.ts";
+import { openLogPath, openToRead } from "../log/log-path.ts";
 import type { SignedHead } from "../proof/checkpoint.ts";
 import { listSessions } from "./list.ts";
 import type { ListOptions, Store as Published, SessionSummary } from "./published.ts";
@@ -125,7 +125,7 @@ export class Store implements Published {
     checkOpening(id, {});
     const logId = this.#dialect.logPath(id).join("/");
     try {
-      const place = await openPlace(this.#host, logId, { create: false, root: this.root });
+      const place = await openLogPath(this.#host, logId, { create: false, root: this.root });
       try {
         openToRead(place).close();
         return true;

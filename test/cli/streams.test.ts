@@ -323,7 +323,7 @@ test("unsigned content of a stream is shown, and the stream is verified after a 
   writeFileSync(log, readFileSync(log, "utf8").replace("something", "another th"));
   const refused = await user.run(vouch);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /tampered, and nobody can vouch for that.*NOT_VERIFIED/s);
+  assert.match(refused.stderr, /tampered, which cannot be vouched for.*NOT_VERIFIED/s);
 });
 
 test("heads of streams cannot be changed while a server runs there, or after it was killed", {

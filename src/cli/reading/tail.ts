@@ -148,7 +148,7 @@ function following(
       told.countedTo = -1;
       told.io.err(
         `the log was cut back from byte ${from} to ${to}, or replaced: entries from byte ${to} on ` +
-          "no longer stand; what stands in their place follows",
+          "are void; their replacements follow",
       );
     },
   });

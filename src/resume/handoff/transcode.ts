@@ -1,5 +1,5 @@
 /**
- * Record anew: writes a bundle's entries as a session of another dialect.
+ * Transcode: writes a bundle's entries as a session of another dialect.
  *
  * - The fate of every line is known before the first is written (store/mapping.ts).
  * - The new session begins with its origin: the bundle's session and signed head, and what was
@@ -75,7 +75,7 @@ function isBreak({ kind, role }: Entry): boolean {
 }
 
 /** The agent when neither the bundle nor the caller names one. */
-const NOBODY = "handoff";
+const UNKNOWN_AGENT = "handoff";
 
 /** The fate of a line, or of several in a row. */
 export interface FidelityChange {
@@ -125,11 +125,11 @@ export async function recordAnew(
   try {
     const { id } = options;
     const named = { ...(id === undefined ? {} : { id }), wait: true, from: headOf(judged) };
-    const { session } = await createWhole(host, store, named, async (anew) => {
-      if (dialectNamed(dialect).hasStart) await anew.append({ kind: "start" });
-      await anew.append(originEntry(judged, fidelity));
-      await appendAll(anew, judged, dropped);
-      await anew.close();
+    const { session } = await createWhole(host, store, named, async (created) => {
+      if (dialectNamed(dialect).hasStart) await created.append({ kind: "start" });
+      await created.append(originEntry(judged, fidelity));
+      await appendAll(created, judged, dropped);
+      await created.close();
     });
     return { session, fidelity };
   } finally {
@@ -157,7 +157,7 @@ async function mapped(judged: JudgedBundle, options: AnewOptions) {
   const { manifest } = judged;
   const count = new Counting();
   let agent = options.agent ?? null;
-  const facts = mappingFacts({ id: options.id ?? "new", agent: NOBODY, cwd: options.root });
+  const facts = mappingFacts({ id: options.id ?? "new", agent: UNKNOWN_AGENT, cwd: options.root });
   const from = dialectNamed(manifest.dialect);
   const takenBack = await linesTakenBack(from, () => bundledEntries(judged, () => {}));
   const entries = entriesFor(options.dialect, judged, ({ line }) => count.drop(line, "bad_line"));
@@ -168,7 +168,7 @@ async function mapped(judged: JudgedBundle, options: AnewOptions) {
     else if (isAside) count.drop(entry.line, "aside");
     else count.take(entry.line, mapEntry(entry, dialectNamed(options.dialect), facts));
   }
-  const name = agent ?? NOBODY;
+  const name = agent ?? UNKNOWN_AGENT;
   const { agentIsSegment } = dialectNamed(options.dialect);
   const isOneSegment = agentIsSegment && options.agent === undefined;
   return {

@@ -71,7 +71,7 @@ function notAPin(path: string, line: number, offset: number, reason: string): Ve
   return new VerbatimError(
     "BAD_LINE",
     `line ${line} of ${path} is no head pin: ${reason}; nothing of it was taken. ` +
-      "Export the pins anew with `verbatim head export`",
+      "Export the pins again with `verbatim head export`",
     { path, line, offset, reason },
   );
 }

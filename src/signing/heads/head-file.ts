@@ -19,7 +19,7 @@ import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { replaceFileDurably } from "../../base/replace.ts";
 import { encodeLine } from "../../log/json.ts";
-import type { Place } from "../../log/place.ts";
+import type { LogPath } from "../../log/log-path.ts";
 import { LogReader } from "../../log/reader.ts";
 import { repairTail } from "../../log/repair.ts";
 import { type Pin, pinFields, readPin } from "../../proof/pin.ts";
@@ -115,7 +115,7 @@ export class HeadFile {
   }
 
   /** Writes all lines, or none if refused. */
-  async #append(place: Place, pins: readonly Pin[], isDurable: boolean): Promise<void> {
+  async #append(place: LogPath, pins: readonly Pin[], isDurable: boolean): Promise<void> {
     const file = place.directory.open(place.name, "append");
     let [start, end] = [0, 0];
     try {
@@ -150,7 +150,7 @@ export class HeadFile {
     }
   }
 
-  async #sync(place: Place, file: OpenFile): Promise<void> {
+  async #sync(place: LogPath, file: OpenFile): Promise<void> {
     try {
       await file.sync();
     } catch (cause) {
@@ -164,7 +164,7 @@ export class HeadFile {
   /**
    * Replaces the file by its compacted form if that has at most `bytesMax` bytes; returns whether.
    */
-  async #compact(place: Place, bytesMax: number): Promise<boolean> {
+  async #compact(place: LogPath, bytesMax: number): Promise<boolean> {
     const book = new PinBook();
     if ((await this.read((pin) => book.add(pin))) !== null) return false;
     const text = book.needed().map(lineOf).join("");

@@ -98,14 +98,14 @@ function tailFindings(
   const findings: Finding[] = [];
   if (fault) findings.push(finding(fault.code, "tampered", fault.byteOffset, fault.message));
   if (hasNul) {
-    findings.push(finding("NUL_TAIL", "incomplete", start, "NUL bytes stand after what is signed"));
+    findings.push(finding("NUL_TAIL", "incomplete", start, "NUL bytes follow the signed part"));
   }
   if (tornBytes > 0) {
-    const message = `${tornBytes} bytes of a torn line stand after what is signed`;
+    const message = `${tornBytes} bytes of a torn line follow the signed part`;
     findings.push(finding("TORN_TAIL", "incomplete", start, message));
   }
   if (lines === 0) return findings;
-  const message = `${lines} ${lines === 1 ? "line stands" : "lines stand"} after what is signed`;
+  const message = `${lines} ${lines === 1 ? "line follows" : "lines follow"} the signed part`;
   const isTerminal = isLegacy && !fault && [...tail.types.keys()].every((type) => ENDS.has(type));
   if (isTerminal && sum(tail.types) === lines) {
     findings.push(finding("LEGACY_TERMINAL_UNSIGNED", null, start, `${message}: only its end`));
@@ -117,7 +117,7 @@ function tailFindings(
 
 /** A log without lines has only a byte range. */
 function bytesAfter(start: number, bytes: number): Finding {
-  const message = `${bytes} bytes stand after what is signed`;
+  const message = `${bytes} bytes follow the signed part`;
   return finding("UNSIGNED_TAIL", "incomplete", start, message);
 }
 
@@ -223,7 +223,7 @@ function signednessFindings(
     findings.push(finding("OLDER_FORMAT", "untrusted", null, message));
   }
   if (target.id === null && judge.total > 0) {
-    const message = "the file lies in no store; whose it is, only its checkpoints say";
+    const message = "the file is not in a store; only its checkpoints name its session";
     findings.push(finding("IDENTITY_UNKNOWN", null, null, message));
   }
   return findings;
@@ -319,7 +319,7 @@ export function sidecarFindings(found: SidecarInspection): Finding[] {
     findings.push(finding("NEWER_FORMAT", "unreadable", newerAt, message));
   }
   if (foreignAt !== null) {
-    const message = "the file of checkpoints holds what is none";
+    const message = "the file of checkpoints has lines that are not checkpoints";
     findings.push(finding("SIDECAR_FOREIGN_BYTES", "tampered", foreignAt, message));
   }
   if (found.lostAt !== null) {

@@ -15,7 +15,7 @@ import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import type { ByteOffset } from "../../base/offset.ts";
 import { type Readable, readStretch } from "../../log/bytes.ts";
-import { openPlace, openToRead } from "../../log/place.ts";
+import { openLogPath, openToRead } from "../../log/log-path.ts";
 import { repairedEnd } from "../../log/repair.ts";
 import { findTail } from "../../log/tail.ts";
 import { LF, toHex } from "../../proof/bytes.ts";
@@ -67,7 +67,7 @@ export async function openVerifiedLog(
   target: SessionLog,
   options: OpenVerifiedOptions,
 ): Promise<VerifiedLog> {
-  const place = await openPlace(host, target.logId, { create: false, root: target.root });
+  const place = await openLogPath(host, target.logId, { create: false, root: target.root });
   let log: OpenFile | null = null;
   try {
     log = openToRead(place);
@@ -187,7 +187,7 @@ export async function mendedLog(
   { root, logId }: Pick<SessionLog, "root" | "logId">,
   crypto: ProofCrypto,
 ): Promise<{ readonly end: number; readonly hash: string | null }> {
-  const place = await openPlace(host, logId, { create: false, root });
+  const place = await openLogPath(host, logId, { create: false, root });
   try {
     const log = openToRead(place);
     try {

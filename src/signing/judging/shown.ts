@@ -14,7 +14,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { LOG_LIMITS } from "../../base/limits.ts";
 import { LF } from "../../log/bytes.ts";
-import { openPlace, openToRead } from "../../log/place.ts";
+import { openLogPath, openToRead } from "../../log/log-path.ts";
 import type { Found } from "../../proof/checkpoint.ts";
 import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import type { Verdict } from "../../proof/verdict.ts";
@@ -43,7 +43,7 @@ export function unsignedIn(report: VerifyReport): Unsigned {
   if (!CAN_BE_VOUCHED.includes(verdict)) {
     throw new VerbatimError(
       "NOT_VERIFIED",
-      `${path} is ${verdict}, and nobody can vouch for that; \`verbatim verify\` says more`,
+      `${path} is ${verdict}, which cannot be vouched for; see \`verbatim verify\``,
       { path, verdict },
     );
   }
@@ -194,7 +194,7 @@ async function* readRange(
   from: number,
   to: number,
 ): AsyncGenerator<Uint8Array> {
-  const place = await openPlace(host, logId, { create: false, root });
+  const place = await openLogPath(host, logId, { create: false, root });
   try {
     const log = openToRead(place);
     try {

@@ -9,7 +9,7 @@
 import { VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
-import { openPlace } from "../../log/place.ts";
+import { openLogPath } from "../../log/log-path.ts";
 import { keepAside } from "../../log/repair.ts";
 import { toHex } from "../../proof/bytes.ts";
 import type { Head } from "../../proof/pin.ts";
@@ -31,7 +31,7 @@ export async function putSurplusAside(
 ): Promise<string> {
   const { head, surplus } = await readHead(host, session, options);
   if (!surplus || head.line !== shown.line) throw changed(session);
-  const place = await openPlace(host, sidecarOf(session.logId), {
+  const place = await openLogPath(host, sidecarOf(session.logId), {
     create: false,
     root: session.root,
   });

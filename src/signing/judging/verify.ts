@@ -11,7 +11,7 @@ import { errnoOf } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { readStretch } from "../../log/bytes.ts";
-import { openPlace, openToRead, type Place } from "../../log/place.ts";
+import { type LogPath, openLogPath, openToRead } from "../../log/log-path.ts";
 import { LF } from "../../proof/bytes.ts";
 import { envelopeOf, hasSidecar } from "../../proof/envelopes.ts";
 import type { Finding } from "../../proof/verdict.ts";
@@ -82,7 +82,7 @@ export async function verifyLog(
 ): Promise<VerifyReport> {
   let hasCheckpoints = false;
   try {
-    const place = await openPlace(host, target.logId, { create: false, root: target.root });
+    const place = await openLogPath(host, target.logId, { create: false, root: target.root });
     try {
       hasCheckpoints = hasSidecar(target.dialect) && isThere(sidecarPlace(place));
       const log = openToRead(place);
@@ -101,7 +101,7 @@ export async function verifyLog(
 
 /** Like `verifyLog`, for a log that is already open; disk errors are thrown. */
 export async function judgeOpen(
-  place: Place,
+  place: LogPath,
   log: OpenFile,
   target: SignableLog,
   options: VerifyOptions,
@@ -164,19 +164,19 @@ export async function fileFindings(
   return filesProof && judge.total > 0 ? filesProof.findings({ log, judge, tailBytes }) : [];
 }
 
-function sidecarPlace(place: Place): Place {
+function sidecarPlace(place: LogPath): LogPath {
   return { ...place, name: sidecarOf(place.name) };
 }
 
 /** Whether a file exists and is not empty. */
-function isThere(place: Place): boolean {
+function isThere(place: LogPath): boolean {
   const file = openIfThere(place);
   const isThere = file !== null && file.size() > 0;
   file?.close();
   return isThere;
 }
 
-function openIfThere(place: Place) {
+function openIfThere(place: LogPath) {
   try {
     return place.directory.open(place.name, "read");
   } catch (cause) {

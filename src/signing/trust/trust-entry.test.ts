@@ -107,7 +107,7 @@ test("an id that is not the key's is refused, and so are limits that make no sen
   const { validAfter } = ENTRY;
   assert.match(entryFault(changed({ validBefore: validAfter })) ?? "", /not after validAfter/);
   const { revokedAt: _, ...unrevoked } = ENTRY;
-  assert.equal(entryFault(unrevoked), "reason stands without revokedAt");
+  assert.equal(entryFault(unrevoked), "it has a reason, but no revokedAt");
 });
 
 test("no value at all makes the check throw", () => {

@@ -165,7 +165,7 @@ function meaningFault(entry: TrustEntry): string | null {
   if (validAfter !== undefined && validBefore !== undefined && validAfter >= validBefore) {
     return "validBefore is not after validAfter";
   }
-  if (reason !== undefined && revokedAt === undefined) return "reason stands without revokedAt";
+  if (reason !== undefined && revokedAt === undefined) return "it has a reason, but no revokedAt";
   return null;
 }
 

@@ -10,7 +10,7 @@
 import { errnoOf, ioError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
-import { openPlace, openToRead, type Place } from "../../log/place.ts";
+import { type LogPath, openLogPath, openToRead } from "../../log/log-path.ts";
 import { recover, repairTail } from "../../log/repair.ts";
 import type { Heads, RememberedHead, RootNames } from "../heads/heads.ts";
 import { type SignableLog, sidecarOf } from "../session-log.ts";
@@ -31,7 +31,7 @@ export class SessionFiles implements SignedFiles {
 
   async openLog(): Promise<OpenFile> {
     const { logId, root } = this.#log;
-    const place = await openPlace(this.#host, logId, { create: false, root });
+    const place = await openLogPath(this.#host, logId, { create: false, root });
     try {
       return openToRead(place);
     } finally {
@@ -100,9 +100,9 @@ export class SessionFiles implements SignedFiles {
     return true;
   }
 
-  async #inPlace(work: (file: OpenFile, place: Place) => Promise<void>): Promise<void> {
+  async #inPlace(work: (file: OpenFile, place: LogPath) => Promise<void>): Promise<void> {
     const { logId, root } = this.#log;
-    const place = await openPlace(this.#host, sidecarOf(logId), { create: false, root });
+    const place = await openLogPath(this.#host, sidecarOf(logId), { create: false, root });
     try {
       const file = place.directory.open(place.name, "append");
       try {
@@ -126,7 +126,7 @@ export async function openSidecar(
   host: Host,
   { logId, root }: SignableLog,
 ): Promise<OpenFile | null> {
-  const place = await openPlace(host, sidecarOf(logId), { create: false, root });
+  const place = await openLogPath(host, sidecarOf(logId), { create: false, root });
   try {
     return place.directory.open(place.name, "read");
   } catch (cause) {

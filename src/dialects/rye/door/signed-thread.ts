@@ -8,7 +8,7 @@
 
 import type { Host } from "../../../base/host.ts";
 import { readStretch } from "../../../log/bytes.ts";
-import { openPlace, openToRead } from "../../../log/place.ts";
+import { openLogPath, openToRead } from "../../../log/log-path.ts";
 import type { UserJudging } from "../../../verifying/user-judging.ts";
 import { rye } from "../dialect.ts";
 
@@ -34,7 +34,7 @@ export async function isSignedThread(
 
 async function bearsCheckpoint(host: Host, root: string, logId: string): Promise<boolean> {
   try {
-    const place = await openPlace(host, logId, { create: false, root });
+    const place = await openLogPath(host, logId, { create: false, root });
     try {
       const log = openToRead(place);
       try {

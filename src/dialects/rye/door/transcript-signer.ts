@@ -18,7 +18,7 @@ import { VerbatimError } from "../../../base/errors.ts";
 import type { OpenFile } from "../../../base/files.ts";
 import { nodeHost, packageVersion } from "../../../base/node-host.ts";
 import { NUL } from "../../../log/bytes.ts";
-import { openPlace, openToRead } from "../../../log/place.ts";
+import { openLogPath, openToRead } from "../../../log/log-path.ts";
 import type { Found } from "../../../proof/checkpoint.ts";
 import { CLAIM_NEEDLE } from "../../../proof/claims.ts";
 import { WholeLines } from "../../../proof/whole-lines.ts";
@@ -155,7 +155,7 @@ export class TranscriptSigner {
 
   async #look<T>(at: (file: OpenFile) => Promise<T>): Promise<T> {
     const { logId, root } = this.#log;
-    const place = await openPlace(nodeHost, logId, { create: false, root });
+    const place = await openLogPath(nodeHost, logId, { create: false, root });
     try {
       const file = openToRead(place);
       try {

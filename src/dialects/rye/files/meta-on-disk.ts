@@ -86,7 +86,7 @@ export class MetaOnDisk implements SignedFile {
     const meta = parseMeta(this.text);
     if (!meta) return doubted("unreadable", "it is no thread.json");
     if (Object.hasOwn(meta, "reconstructed")) {
-      return doubted("untrusted", "it was rebuilt from the log, and is nobody's word");
+      return doubted("untrusted", "it was rebuilt from the log, and is not signed");
     }
     if (!HOLDS.includes(report.verdict)) return doubted(report.verdict, "its log does not verify");
     const { rev, head } = verdict;

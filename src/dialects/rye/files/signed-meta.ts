@@ -113,7 +113,7 @@ export class SignedMeta {
       const threadId = this.#threadId;
       onWarning(
         `thread.json of ${threadId} is written without a signature: ${why}; where its content is ` +
-          "not right, delete it, and it is made anew from the log",
+          "not right, delete it, and it is rebuilt from the log",
       );
     }
     this.#toldDoubt = why;

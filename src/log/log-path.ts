@@ -1,4 +1,4 @@
-/** Place: the directory and file name of a log's path. */
+/** Log path: the directory and file name of a log. */
 
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
@@ -6,23 +6,23 @@ import type { Directory, OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { logSegments } from "../base/ids.ts";
 
-export interface Place {
+export interface LogPath {
   readonly directory: Directory;
   readonly name: string;
   readonly path: string;
 }
 
-export interface PlaceOptions {
+export interface LogPathOptions {
   readonly create: boolean;
   /** `path` is an id below this directory, and nothing outside it is ever opened. */
   readonly root?: string | undefined;
 }
 
-export async function openPlace(
+export async function openLogPath(
   host: Host,
   path: string,
-  { create, root }: PlaceOptions,
-): Promise<Place> {
+  { create, root }: LogPathOptions,
+): Promise<LogPath> {
   const full = root === undefined ? resolve(path) : join(resolve(root), ...logSegments(path));
   try {
     const directory = await host.files.openDirectory(dirname(full), { create, root });
@@ -33,7 +33,7 @@ export async function openPlace(
 }
 
 /** Opens the log at a place for reading. */
-export function openToRead({ directory, name, path }: Place): OpenFile {
+export function openToRead({ directory, name, path }: LogPath): OpenFile {
   try {
     return directory.open(name, "read");
   } catch (cause) {
