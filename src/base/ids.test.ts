@@ -64,7 +64,7 @@ test("an id with half of a surrogate pair is refused, because no file name can h
   }
 });
 
-test("a segment of 200 bytes of UTF-8 is taken and one of 201 is refused, whatever its characters", () => {
+test("a segment of 200 bytes of UTF-8 is accepted and one of 201 is refused, whatever its characters", () => {
   for (const character of ["a", "é", "日", "😀"]) {
     const bytes = Buffer.byteLength(character);
     const whole = Math.floor(ID_SEGMENT_BYTES_MAX / bytes);
@@ -86,7 +86,7 @@ test("a segment of a log's path may have 200 bytes before its ending, and not 20
   assert.throws(() => logSegments(`${longest}.torn-1`), /over 200 bytes/);
 });
 
-test("an id that is taken stays below its root and comes back unchanged", () => {
+test("an accepted id stays below its root and is read back unchanged", () => {
   // Method: ids put together from the pieces that have broken path checks before.
   const pieces = [".", "..", "/", "\\", "\0", "\n", "a", "é", "\ud83d", "😀", "~", "-", " ", "C:"];
   const hostile = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((p) => p.join(""));

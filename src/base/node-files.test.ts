@@ -137,7 +137,7 @@ describe.each([
     assert.ok(existsSync(join(elsewhere, "a/log")));
   });
 
-  test("a directory outside the root is refused, one whose path merely begins alike too", async () => {
+  test("a directory outside the root is refused, even if its path begins with the root's name", async () => {
     const top = tempDirectory();
     const root = join(top, "root");
     for (const path of [top, join(top, "other"), join(top, "rootless"), join(root, "../..")]) {
@@ -274,7 +274,7 @@ test("watching a file reports changes, and watching a missing one does not fail"
   directory.watch("missing", () => {})();
 });
 
-test("a local directory is on no network file system", async () => {
+test("a local directory is not reported as a network file system", async () => {
   const directory = await openDirectory(createNodeFiles(), tempDirectory(), false);
   assert.equal(directory.networkFileSystem, null);
 });

@@ -59,7 +59,7 @@ test("a root that is itself behind a link is the caller's choice", () => {
   assert.equal(modeOf(join(root, "file")), 0o600);
 });
 
-test("permissions of what lies behind a link are never touched (NS1)", () => {
+test("permissions of a link's target are never changed (NS1)", () => {
   const root = tempDirectory();
   const outside = tempDirectory();
   writeFileSync(join(outside, "file"), "");

@@ -28,7 +28,7 @@ function faultOf(path: string, rules: UserFileRules): string {
   return file.fault;
 }
 
-test("a file's text is read, and a file that is not there is null", () => {
+test("a file's text is read, and a missing file is null", () => {
   for (const text of ["", "short", "ä€😀\n"]) {
     assert.deepEqual(readUserFile(fileWith(text), SECRET), { text, fault: null });
   }
@@ -88,7 +88,7 @@ test("a secret file must be private to its user, and an own file writable by its
   }
 });
 
-test("a directory that others can write to is refused, one that they can read is not", () => {
+test("a directory that others can write to is refused; one that others can read is accepted", () => {
   const path = tempDirectory();
   for (let others = 0; others <= 0o77; others++) {
     chmodSync(path, 0o700 | others);

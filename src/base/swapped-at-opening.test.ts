@@ -56,7 +56,7 @@ test("by descriptor, a parent that is a link while a file is opened is not follo
 
 test("by path, a parent that is a link while a file is opened is noticed, and the file closed", async () => {
   const { directory, victim, parent } = await scene(false);
-  // A file of the same name inside: the opened file must be told apart from this one.
+  // A file of the same name inside: the opened file must not be confused with this one.
   writeFileSync(join(parent, "secret"), "");
   const held = openDescriptorsBelow(victim);
   swapped(parent, victim, () => {

@@ -124,7 +124,7 @@ test("turns are counted by the dialect's marks, as in checkpoints", () => {
   assert.equal(fold.summary({ agent: null }).turns, 2);
 });
 
-test("entries aside from the conversation give no title and no model, but their usage counts", () => {
+test("entries outside the conversation give no title and no model, but their usage counts", () => {
   const fold = new SummaryFold();
   const add = (made: Partial<Entry>, aside: Aside | null) =>
     fold.add({ ...emptyEntry({}), ...made }, aside);

@@ -8,7 +8,7 @@ const COLUMNS = [
   { heading: "X" },
 ] as const;
 
-test("columns are aligned, and nothing is cut unless told how wide the page is", () => {
+test("columns are aligned, and nothing is cut unless a page width is set", () => {
   assert.deepEqual(
     formatTable(COLUMNS, [
       ["a-long-id", "1", "é"],
@@ -18,13 +18,13 @@ test("columns are aligned, and nothing is cut unless told how wide the page is",
   );
 });
 
-test("what does not fit is cut where it may be, and no further than it may be", () => {
+test("text that does not fit is cut in columns that allow it, down to their minimum width", () => {
   const rows = [["a-long-id", "1", "x"]];
   assert.deepEqual(formatTable(COLUMNS, rows, 12), ["ID      N  X", "a-lon…  1  x"]);
   assert.deepEqual(formatTable(COLUMNS, rows, 3), ["ID    N  X", "a-l…  1  x"]);
 });
 
-test("a cell is one line, whatever is in it", () => {
+test("a cell is one line, whatever it contains", () => {
   const [, row] = formatTable([{ heading: "A" }], [["x\ny\u001b[2J"]]);
   assert.equal(row, "x\\u000ay\\u001b[2J");
 });

@@ -40,13 +40,13 @@ test.each([
   assert.equal(named(`${text}\n`), name);
 });
 
-test("what no program is known to write is not given a name", () => {
+test("a file that no known program writes gets no name", () => {
   for (const text of ["", "{}\n", '{"type":"user"}\n', "[1]\n", "plain text\n", "\0\0\0"]) {
     assert.equal(named(text), null, JSON.stringify(text));
   }
 });
 
-test("a row of ours is not another program's, whatever a caller adds to it", () => {
+test("our rows are not mistaken for another program's, whatever a caller adds to them", () => {
   const row = {
     ...{ type: "user", uuid: "u", sessionId: "s", payload: {}, data: {} },
     message: { role: "user", content: "hi" },

@@ -77,7 +77,7 @@ function contentsOf(directory: string): Map<string, string> {
   );
 }
 
-test("nothing is found where nothing is wrong, and nothing is written", async () => {
+test("an undamaged directory has no findings, and nothing is written", async () => {
   const { directory, crashed } = await written();
   for (const path of [directory, crashed]) {
     const before = contentsOf(path);
@@ -215,7 +215,7 @@ test("a journal that lost acknowledged records is damaged", async () => {
   assert.deepEqual(await codesIn(crashed), [`JOURNAL_DAMAGED journal/${segment}`]);
 });
 
-test("one that is in use is not examined, and one that is none is named", async () => {
+test("a directory in use is not checked, and one that is not a data directory is refused", async () => {
   const streams = new SignedStreams();
   const store = await streams.open();
   await refusal(found(streams.directory), "LOG_LOCKED");

@@ -37,13 +37,13 @@ async function wholeThread(id = "hello-1"): Promise<{ project: string; path: str
   return { project, path: await writeThread(project, id, WHOLE_THREAD) };
 }
 
-test("a session as the store leaves it is clean, whether it ended or was put down", async () => {
+test("a session as the store leaves it is clean, whether it ended or was only closed", async () => {
   const { project } = await wholeThread();
   await writeThread(project, "test/tools/put-down-2", WHOLE_THREAD.slice(0, 2));
   assert.deepEqual(await findingsIn(project), []);
 });
 
-test("a thread cut at any byte is torn, lacks its LF or is whole, as the log itself judges", async () => {
+test("a thread cut at any byte is torn, lacks its LF or is whole, in agreement with the log's reader", async () => {
   // Method: every cut. The derived files are then stale, which is not checked here.
   const { project, path } = await wholeThread();
   const log = readFileSync(path);
@@ -60,7 +60,7 @@ test("a thread cut at any byte is torn, lacks its LF or is whole, as the log its
   }
 });
 
-test("bad lines are told one by one, with line, place and reason", async () => {
+test("bad lines are reported one by one, with line, offset and reason", async () => {
   const { project, path } = await wholeThread();
   const lines = readFileSync(path, "utf8").split("\n");
   const [start = ""] = lines;
@@ -77,7 +77,7 @@ test("bad lines are told one by one, with line, place and reason", async () => {
   assert.ok(findings.every(({ session, path: at }) => session === "hello-1" && at === path));
 });
 
-test("a log of which no line is a message is told, one with nothing but checkpoints is not", async () => {
+test("a log without any message is reported; one with only checkpoints is not", async () => {
   const project = tempDirectory();
   const place = join(project, ".entire/metadata/s1");
   mkdirSync(place, { recursive: true, mode: 0o700 });
@@ -96,19 +96,19 @@ test("a log of which no line is a message is told, one with nothing but checkpoi
   }
 });
 
-test("a call without a result dangles once its session is at rest", async () => {
+test("a call without a result is dangling once no writer has its session open", async () => {
   const project = tempDirectory();
   const path = await writeThread(project, "a-1", [...WHOLE_THREAD.slice(0, 2), CALL]);
   const session = await sessionAt(project, "a-1");
   expect(await findingsOf(session)).toMatchObject([
     { code: "DANGLING_CALL", severity: "warning", line: 3, mends: false },
   ]);
-  // Without the lock file there is no hint of a writer of ours.
+  // Without the lock file nothing hints at a writer of ours.
   rmSync(`${path}.lock`);
   assert.deepEqual(codes(await findingsOf(session)), ["DANGLING_CALL"]);
 });
 
-test("a call that is the provider's to answer, or that nobody allowed, does not dangle", async () => {
+test("a call that the provider answers, or that was not allowed, is not dangling", async () => {
   const root = tempDirectory();
   const store = new Store(nodeHost, { dialect: "sdk", root });
   const hosted = { type: "hosted_tool_call", id: "ws_1", name: "web_search_call" };
@@ -122,7 +122,7 @@ test("a call that is the provider's to answer, or that nobody allowed, does not 
   assert.deepEqual(await findingsIn(root, "sdk"), []);
 });
 
-test("a call is only open while a writer may give its result: held, or shared a moment ago", async () => {
+test("a call may still be open while a writer can append its result: held, or shared a moment ago", async () => {
   const project = tempDirectory();
   const store = new Store(nodeHost, { dialect: "rye", root: project, agent: "a", mode: "shared" });
   const thread = store.session("a-1");
@@ -140,7 +140,7 @@ test("a call is only open while a writer may give its result: held, or shared a 
   await alone.close();
 });
 
-test("results that answer nothing are told with their lines", async () => {
+test("results without a call are reported with their lines", async () => {
   const project = tempDirectory();
   const result = (call_id: string) => ({ type: "tool_call_result", call_id, output: "" });
   await writeThread(project, "a-1", [...WHOLE_THREAD, result("c1"), result("c7")]);
@@ -150,7 +150,7 @@ test("results that answer nothing are told with their lines", async () => {
   ]);
 });
 
-test("files that are not 0600, and a log's directory that is not 0700, are told", async () => {
+test("files that are not 0600, and a log's directory that is not 0700, are reported", async () => {
   const { project, path } = await wholeThread();
   chmodSync(path, 0o640);
   chmodSync(dirname(path), 0o755);
@@ -164,14 +164,14 @@ test("files that are not 0600, and a log's directory that is not 0700, are told"
   ]);
 });
 
-test("links are told and never followed: logs, files beside them, threads, a store's own way", async () => {
+test("links are reported and never followed: logs, sidecar files, threads, a store's directory", async () => {
   const { project, path } = await wholeThread();
   const threads = join(project, ".ai/threads");
   const elsewhere = tempDirectory();
   await writeThread(elsewhere, "other-1", WHOLE_THREAD);
   const outside = join(elsewhere, ".ai/threads/other-1");
   symlinkSync(outside, join(threads, "away-1"));
-  // A second name for a session that is here anyway.
+  // A second name for a session in the same store.
   symlinkSync("hello-1", join(threads, "latest"));
   mkdirSync(join(threads, "linked-1"), { mode: 0o700 });
   symlinkSync(join(outside, "transcript.jsonl"), join(threads, "linked-1/transcript.jsonl"));
@@ -192,7 +192,7 @@ test("links are told and never followed: logs, files beside them, threads, a sto
   assert.deepEqual(codes(await findingsIn(behind)), ["SYMLINK_REFUSED"]);
 });
 
-test("what cannot be read is told, and the rest is looked at all the same", async () => {
+test("an unreadable log is reported, and the rest is examined", async () => {
   const { project, path } = await wholeThread();
   const later = await writeThread(project, "later-2", [...WHOLE_THREAD.slice(0, 2), CALL]);
   const files = new WatchedFiles();
@@ -210,7 +210,7 @@ test("what cannot be read is told, and the rest is looked at all the same", asyn
   ]);
 });
 
-test("a thread.json without its log is told; an id that was only won is not", async () => {
+test("a thread.json without its log is reported; a reserved id without files is not", async () => {
   const { project, path } = await wholeThread();
   rmSync(path);
   mkdirSync(join(project, ".ai/threads/won-2"), { mode: 0o700 });
@@ -219,7 +219,7 @@ test("a thread.json without its log is told; an id that was only won is not", as
   ]);
 });
 
-test("a temporary file that a killed process left is told; one of a writer at work is not", async () => {
+test("a temporary file of a killed process is reported; one of an active writer is not", async () => {
   const { project, path } = await wholeThread();
   const left = join(dirname(path), "thread.json.tmp");
   writeFileSync(left, "{", { mode: 0o600 });
@@ -232,7 +232,7 @@ test("a temporary file that a killed process left is told; one of a writer at wo
   await store.close();
 });
 
-test("on a network file system the durability is the server's, which is a note", async () => {
+test("on a network file system, a note says that durability depends on the server", async () => {
   const { project } = await wholeThread();
   const files = new WatchedFiles();
   files.networkFileSystem = "NFS";
@@ -250,7 +250,7 @@ test("on a network file system the durability is the server's, which is a note",
   assert.equal(ofSession?.code, "NETWORK_FILE_SYSTEM");
 });
 
-test("HomeAgent's sessions lie side by side, and each has its own findings", async () => {
+test("HomeAgent's sessions share a directory, and each has its own findings", async () => {
   const base = tempDirectory();
   const store = new Store(nodeHost, { dialect: "homeagent", root: base });
   for (const id of ["cook/a", "cook/b"]) {
@@ -262,7 +262,7 @@ test("HomeAgent's sessions lie side by side, and each has its own findings", asy
   appendFileSync(join(sessions, "a.jsonl"), '{"turnId"');
   chmodSync(join(sessions, "b.jsonl.lock"), 0o644);
   chmodSync(sessions, 0o750);
-  writeFileSync(join(sessions, "notes.txt"), "somebody else's");
+  writeFileSync(join(sessions, "notes.txt"), "another program's");
   expect(await findingsIn(base, "homeagent")).toMatchObject([
     { code: "WRONG_MODE", session: null, path: sessions },
     { code: "TORN_TAIL", session: "cook/a", bytes: 9 },
@@ -270,7 +270,7 @@ test("HomeAgent's sessions lie side by side, and each has its own findings", asy
   ]);
 });
 
-test("a log that lies in no store is looked at by itself", async () => {
+test("a log outside any store is examined by itself", async () => {
   const { path } = await wholeThread();
   const elsewhere = join(tempDirectory(), "copy.jsonl");
   writeFileSync(elsewhere, readFileSync(path), { mode: 0o600 });
@@ -280,14 +280,14 @@ test("a log that lies in no store is looked at by itself", async () => {
   expect(await findingsOf(session)).toMatchObject([{ code: "MISSING_LF", session: null }]);
 });
 
-test("a session that is deleted while it is looked for is no finding", async () => {
+test("a session that is deleted while it is examined is not a finding", async () => {
   const { project, path } = await wholeThread();
   const session = await sessionAt(project, "hello-1");
   rmSync(dirname(path), { recursive: true });
   assert.deepEqual(await findingsOf(session), []);
 });
 
-test("times of files do not matter to a session that ended", async () => {
+test("file times do not matter for a session that ended", async () => {
   const { project, path } = await wholeThread();
   utimesSync(path, 0, 0);
   assert.deepEqual(await findingsIn(project), []);

@@ -22,7 +22,7 @@ async function opened(content: string) {
   return { path, files, directory, name, file };
 }
 
-test("bytes that stay as they are while nobody holds the log are torn", async () => {
+test("bytes that do not change while no writer holds the log are torn", async () => {
   const { directory, name, file } = await opened(`${LINE}{"n`);
   const end = await findLogEnd(directory, name, file);
   assert.deepEqual(end, { end: 8, tornBytes: 3, lacksOnlyLf: false, isAtWork: false });
@@ -37,7 +37,7 @@ test("bytes of a writer that holds the log are unfinished", async () => {
   assert.equal((await findLogEnd(directory, name, file)).isAtWork, false);
 });
 
-test("what changes between two looks is looked at again, until it rests (LE1)", async () => {
+test("a log that changes between two reads is read again, until it is stable (LE1)", async () => {
   const { path, files, directory, name, file } = await opened(`${LINE}{"n`);
   // Method: writers take turns, each seen in the middle of a line; the fourth read sees the log at
   // rest.
@@ -50,7 +50,7 @@ test("what changes between two looks is looked at again, until it rests (LE1)", 
   assert.deepEqual(end, { end: 32, tornBytes: 0, lacksOnlyLf: false, isAtWork: false });
 });
 
-test("a log that never rests is at work", async () => {
+test("a log that never becomes stable is in use", async () => {
   const { path, files, directory, name, file } = await opened(`${LINE}{"n`);
   files.before = ({ call, name: opening }) => {
     if (call === "open" && opening.endsWith(".lock")) appendFileSync(path, "n");
@@ -73,7 +73,7 @@ test.each([
   assert.equal(await lastWriter(directory, name, LINE.length), expected);
 });
 
-test("a lock file that is a link is not followed, and holds nobody back", async () => {
+test("a lock file that is a link is not followed, and blocks no writer", async () => {
   const { path, directory, name } = await opened(LINE);
   symlinkSync("/etc/hostname", `${path}.lock`);
   assert.equal(isHeld(directory, name), false);

@@ -96,7 +96,7 @@ function put(project: string, id: string, { lines, torn, meta, markdown }: Damag
   if (markdown !== null) write("transcript.md", markdown);
 }
 
-test("of any threads, however damaged, a second repair mends nothing and changes no byte", async () => {
+test("for any damaged threads, a second repair finds nothing to repair and changes no byte", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyThread, { minLength: 1, maxLength: 2 }), async (threads) => {
       const project = tempDirectory();

@@ -48,7 +48,7 @@ async function thread(): Promise<{ project: string; path: string }> {
   return { project, path: await writeThread(project, "hello-1", WHOLE_THREAD) };
 }
 
-test("of a store with every fault all is mended that can be, and the rest is said to be left", async () => {
+test("in a store with every fault, everything repairable is repaired, and the rest is reported", async () => {
   const project = tempDirectory();
   await makeSickStore(project);
   const steps = await repairIn(project);
@@ -62,7 +62,7 @@ test("of a store with every fault all is mended that can be, and the rest is sai
   assert.deepEqual([...new Set(codes(worries))].sort(), LEFT);
 });
 
-test("repairing twice changes nothing the second time, and says that there is nothing to mend", async () => {
+test("a second repair changes nothing, and reports that there is nothing to repair", async () => {
   const project = tempDirectory();
   await makeSickStore(project);
   await repairIn(project);
@@ -72,7 +72,7 @@ test("repairing twice changes nothing the second time, and says that there is no
   assert.deepEqual(await contentsAt(project), before);
 });
 
-test("a log keeps its bytes: only a torn tail goes, into a file of its own", async () => {
+test("a log keeps its bytes: only a torn tail is removed, into its own file", async () => {
   const project = tempDirectory();
   await makeSickStore(project);
   const logs = () => {
@@ -89,7 +89,7 @@ test("a log keeps its bytes: only a torn tail goes, into a file of its own", asy
   }
 });
 
-test("a log that needs no mending is not even touched when a file beside it does", async () => {
+test("an intact log is not touched when one of its sidecar files is repaired", async () => {
   const { project, path } = await thread();
   const before = statSync(path);
   rmSync(join(dirname(path), "transcript.md"));
@@ -101,7 +101,7 @@ test("a log that needs no mending is not even touched when a file beside it does
   );
 });
 
-test("permissions are set, and nothing else is done about them", async () => {
+test("permissions are corrected, and nothing else is changed", async () => {
   const { project, path } = await thread();
   const contents = await contentsAt(project);
   chmodSync(path, 0o666);
@@ -117,7 +117,7 @@ test("permissions are set, and nothing else is done about them", async () => {
   assert.deepEqual(await contentsAt(project), contents);
 });
 
-test("a session that another holds is refused, and the others are mended", async () => {
+test("a session held by another process is refused, and the others are repaired", async () => {
   const { project, path } = await thread();
   rmSync(join(dirname(path), "transcript.md"));
   const other = await writeThread(project, "other-2", WHOLE_THREAD);
@@ -134,7 +134,7 @@ test("a session that another holds is refused, and the others are mended", async
   ]);
 });
 
-test("a writer that comes between looking and mending is not disturbed", async () => {
+test("a writer that starts between examination and repair is not disturbed", async () => {
   const { project, path } = await thread();
   rmSync(join(dirname(path), "thread.json"));
   // Method: another process takes the lock when repair, after examining, opens the lock file.
@@ -155,7 +155,7 @@ test("a writer that comes between looking and mending is not disturbed", async (
   directory.close();
 });
 
-test("a dry run says what repair then does", async () => {
+test("a dry run reports what a repair then does", async () => {
   const project = tempDirectory();
   await makeSickStore(project);
   const would = (await repairIn(project, "rye", true)).flatMap((step) =>
@@ -169,7 +169,7 @@ test("a dry run says what repair then does", async () => {
   assert.deepEqual(would.filter(isOwn).sort(), did.filter(isOwn).sort());
 });
 
-test("HomeAgent's sessions and their shared directory are mended", async () => {
+test("HomeAgent's sessions and their shared directory are repaired", async () => {
   const base = tempDirectory();
   const store = new Store(nodeHost, { dialect: "homeagent", root: base });
   await store.session("cook/a").appendNative({ turnId: "1", role: "user", ts: 1, content: "hi" });
@@ -184,7 +184,7 @@ test("HomeAgent's sessions and their shared directory are mended", async () => {
   assert.deepEqual(await findingsIn(base, "homeagent"), []);
 });
 
-test("a log that lies in no store is mended by itself", async () => {
+test("a log outside any store is repaired by itself", async () => {
   const directory = tempDirectory();
   const path = join(directory, "copy.jsonl");
   const { path: whole } = await thread();
@@ -197,7 +197,7 @@ test("a log that lies in no store is mended by itself", async () => {
   assert.equal(readFileSync(path, "utf8"), readFileSync(whole, "utf8"));
 });
 
-test("what a repair was killed in the midst of is ended by the next one", async () => {
+test("a repair that was killed is completed by the next one", async () => {
   const { project, path } = await thread();
   const directory = dirname(path);
   const before = readFileSync(join(directory, "transcript.md"));
@@ -212,7 +212,7 @@ test("what a repair was killed in the midst of is ended by the next one", async 
   assert.deepEqual(await findingsIn(project), []);
 });
 
-test("what is kept aside is never taken for a session", async () => {
+test("a copy kept by a repair is never mistaken for a session", async () => {
   const project = tempDirectory();
   await makeSickStore(project);
   const ids = () => findLogs(project, dialectNamed("rye").layout).map(({ id }) => id);

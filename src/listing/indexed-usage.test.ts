@@ -11,7 +11,7 @@ import { sumUsage } from "../catalog/search/usage-report.ts";
 import { Store } from "../store/store.ts";
 import { freshenIndex, HURRIED } from "./indexing.ts";
 
-test("of Claude Code's rows turns and models are the conversation's, and what all of them used counts", async () => {
+test("for Claude Code, turns and models are those of the conversation, and every row's usage counts", async () => {
   const root = tempDirectory();
   const answer = (id: string, model: string, output_tokens: number, more = {}) => ({
     type: "assistant",

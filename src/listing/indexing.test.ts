@@ -98,7 +98,7 @@ class Project {
 const user = (text: string): Said => ({ type: "user_message", text });
 const answer = (text: string): Said => ({ type: "assistant_text", text, model: "opus-9" });
 
-/** Words without case and accents, each Chinese character by itself. */
+/** Words without case and accents, each Chinese character as its own word. */
 function wordsIn(text: string): string[] {
   const plain = text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
   return plain.match(/[a-z0-9]+|[日本語]/g) ?? [];
@@ -161,7 +161,7 @@ const term = fc.oneof(
   ),
 );
 
-test("a search finds what reading all sessions would find, in every page size and pace", async () => {
+test("a search finds what reading all sessions would find, for every page size and indexing step", async () => {
   const terms = fc.array(term, { minLength: 1, maxLength: 3 });
   await fc.assert(
     fc.asyncProperty(
@@ -217,7 +217,7 @@ const step = fc.record({
   cost: fc.constantFrom(0.1, 0.2, 0.0000001),
 });
 
-test("an index that grew with its sessions is what one made at once is", async () => {
+test("an index that was updated step by step equals one built at once", async () => {
   // Method: rounds of appends, rewriting and removing, with an index update after each.
   const round = fc.record({
     session: fc.nat(2),
@@ -249,7 +249,7 @@ test("an index that grew with its sessions is what one made at once is", async (
   );
 });
 
-test("only what is new of a session is read, and nothing when nothing is", async () => {
+test("only the new part of a session is read, and nothing if nothing is new", async () => {
   const project = new Project();
   project.append("cook-1", user("one"), answer("two"));
   const index = await project.open();
@@ -266,7 +266,7 @@ test("only what is new of a session is read, and nothing when nothing is", async
   assert.equal(await index.attempt((cache) => cache.value("SELECT total_changes()")), before);
 });
 
-test("broken off after any piece, indexing goes on where it stood", async () => {
+test("indexing that was interrupted after any piece continues where it stopped", async () => {
   const project = new Project();
   project.append("cook-1", ...Array.from({ length: 9 }, (_, n) => user(`word${n} all`)));
   project.append("cook-2", user("all"), user("all"));
@@ -288,7 +288,7 @@ test("broken off after any piece, indexing goes on where it stood", async () => 
   }
 });
 
-test("several that index at the same time leave each entry in it once", async () => {
+test("concurrent indexing stores each entry once", async () => {
   const project = new Project();
   for (let n = 0; n < 12; n++) project.append(`cook-${n}`, ...Array(7).fill(user("all")));
   const indexes = await Promise.all([1, 2, 3].map(() => project.open()));
@@ -299,7 +299,7 @@ test("several that index at the same time leave each entry in it once", async ()
   }
 });
 
-test("text that nobody would write is harmless, and what stands past the limit is not found", async () => {
+test("odd text is harmless, and text past the limit is not found", async () => {
   const project = new Project();
   const long = `${"z".repeat(SEARCHABLE_CHARS_MAX)} lost`;
   const odd = [
@@ -330,7 +330,7 @@ test("text that nobody would write is harmless, and what stands past the limit i
   }
 });
 
-test("an entry that is no longer where it was found is left out", async () => {
+test("an entry that is no longer at its place is left out", async () => {
   const project = new Project();
   project.append("cook-1", user("here"), user("here"));
   project.append("cook-2", user("here"));
@@ -341,7 +341,7 @@ test("an entry that is no longer where it was found is left out", async () => {
   assert.deepEqual(await project.find(index, "here"), []);
 });
 
-test("a project that is gone is forgotten when another is searched for the first time", async () => {
+test("a deleted project is removed when another is searched for the first time", async () => {
   const [gone, next] = [new Project(), new Project()];
   gone.append("cook-1", user("here"));
   next.append("cook-1", user("here"));
@@ -353,7 +353,7 @@ test("a project that is gone is forgotten when another is searched for the first
   assert.equal(await index.attempt((cache) => cache.value("SELECT count(*) FROM entries")), 1);
 });
 
-test("entries of several stores are found the latest first, whichever store they are in", async () => {
+test("entries of several stores are found newest first, whichever store they are in", async () => {
   const projects = [new Project(), new Project()];
   const [one, other] = projects as [Project, Project];
   for (const [n, project] of [one, other, one, other].entries()) {

@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { isLogPlace } from "./log-places.ts";
 
-test("where a dialect keeps its logs, and what stands beside them, is no place for another file", () => {
+test("output may not be written to a dialect's log or its sidecar files", () => {
   const root = tempDirectory();
   const logs = [
     ".ai/threads/a-1/transcript.jsonl",
@@ -35,7 +35,7 @@ test("where a dialect keeps its logs, and what stands beside them, is no place f
   }
 });
 
-test("a log of its own, wherever it lies, is known by its lock", () => {
+test("a log outside a store is recognised by its lock", () => {
   const root = tempDirectory();
   writeFileSync(join(root, "events.jsonl"), "");
   assert.ok(!isLogPlace(join(root, "events.jsonl")));
@@ -44,12 +44,12 @@ test("a log of its own, wherever it lies, is known by its lock", () => {
   assert.ok(isLogPlace(join(root, "events.jsonl.torn-1")));
 });
 
-test("what a server keeps its streams in is no place for another file, and its directory is", () => {
+test("output may not be written to a server's stream files, but may be written to its directory", () => {
   const data = tempDirectory();
   const names = ["logs/chat.jsonl", "logs/new.bin", "journal/1.j", "meta.jsonl", "streams.db"];
   for (const name of names) {
     mkdirSync(dirname(join(data, name)), { recursive: true });
-    assert.ok(!isLogPlace(join(data, name)), `${name} of nobody's`);
+    assert.ok(!isLogPlace(join(data, name)), `${name} without a streams.lock`);
   }
   writeFileSync(join(data, "streams.lock"), "");
   for (const name of names) {

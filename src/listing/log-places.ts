@@ -11,7 +11,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
 
 /** Suffixes of the files next to a log (docs/formats/log.md). */
-const BESIDE = /(?:\.checkpoints|\.lock|\.torn-\d+)+$/;
+const SIDECAR_ENDINGS = /(?:\.checkpoints|\.lock|\.torn-\d+)+$/;
 /** A string that was too long for its line (docs/formats/entire.md). */
 const SPILL = /\.spill$/;
 /** In a server's data directory (docs/formats/streams.md). */
@@ -23,7 +23,7 @@ const STREAMS_FILE = /^(?:meta\.jsonl|streams\..*)$/;
 export function isLogPlace(path: string): boolean {
   const full = resolve(path);
   const directory = realDirectory(dirname(full));
-  const log = join(directory, basename(full).replace(BESIDE, ""));
+  const log = join(directory, basename(full).replace(SIDECAR_ENDINGS, ""));
   return isSessionFile(log) || existsSync(`${log}.lock`) || isOfStreams(directory, basename(full));
 }
 

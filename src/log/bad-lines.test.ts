@@ -1,4 +1,4 @@
-/** Lines that a reader cannot vouch for: told apart, counted, never skipped silently. */
+/** Bad lines: classified, counted, never skipped silently. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, truncateSync, writeFileSync } from "node:fs";

@@ -41,14 +41,14 @@ test("control characters and line separators are escaped, and all other characte
   }
 });
 
-test("half of a surrogate pair is escaped, and comes back as it was", () => {
+test("half of a surrogate pair is escaped, and parsed back unchanged", () => {
   for (const half of ["\ud83d", "a\ude00b", "\ude00\ud83d", "😀\ud83d"]) {
     assert.ok(!text(half).includes("\ufffd"));
     assert.equal(decoded(encodeLine(half)).value, half);
   }
 });
 
-test("a line is compact, and in one piece", () => {
+test("a line is compact JSON without a line break", () => {
   assert.equal(text({ a: [1, { b: null }], c: "x\ny" }), '{"a":[1,{"b":null}],"c":"x\\ny"}');
   assert.ok(!encodeLine({ "\n\u0000": "\r\n\u2028" }).some((byte) => byte < 0x20));
 });
@@ -57,7 +57,7 @@ test("keys are escaped as values are", () => {
   assert.equal(text({ "\u0085\u2028": 1 }), '{"\\u0085\\u2028":1}');
 });
 
-test("a value without JSON is refused", () => {
+test("a value that JSON cannot represent is refused", () => {
   const itself: unknown[] = [];
   itself.push(itself);
   for (const value of [undefined, () => 1, Symbol("s"), 1n, itself]) {
@@ -83,7 +83,7 @@ test("any JSON value comes back from its line, which is one line of safe UTF-8",
   );
 });
 
-test("a line that is not UTF-8 is reported so, and no replacement character is passed on", () => {
+test("a line that is not UTF-8 is reported as such, and no replacement character is returned", () => {
   for (const bytes of [
     [0xff],
     [0xc3],
@@ -98,11 +98,11 @@ test("a line that is not UTF-8 is reported so, and no replacement character is p
   }
 });
 
-test("a replacement character in the file is read", () => {
+test("a replacement character that is in the file is read", () => {
   assert.deepEqual(decoded('"a\ufffdb"'), { value: "a\ufffdb", fault: null });
 });
 
-test("a line with NUL is reported so, whatever else is wrong with it", () => {
+test("a line with NUL is reported as such, whatever else is wrong with it", () => {
   for (const line of ["\0", '{"a":"\0"}', "{}\0", "\0{}", "not json\0"]) {
     assert.deepEqual(decoded(line), { value: undefined, fault: "holds NUL" });
   }
@@ -117,7 +117,7 @@ test("a line of white space only is reported as blank", () => {
   }
 });
 
-test("a line that is not JSON is reported so, a byte order mark included", () => {
+test("a line that is not JSON, or begins with a byte order mark, is reported as such", () => {
   for (const line of ["{", "{}{}", "nul", "'a'", "\ufeff{}", "{}\u2028", "NaN"]) {
     assert.deepEqual(decoded(line), { value: undefined, fault: "not JSON" });
   }
@@ -140,7 +140,7 @@ test("a line is the output of JSON.stringify, except for escapes", () => {
   );
 });
 
-test("a line is decoded within its bounds", () => {
+test("a line is decoded within its bounds only", () => {
   const bytes = Buffer.from('xx{"a":1}yy');
   assert.deepEqual(decodeLine(bytes, 2, 9), { value: { a: 1 }, fault: null });
 });

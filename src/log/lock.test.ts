@@ -146,7 +146,7 @@ test("two shared writers still take turns after their lock file was deleted", as
   assert.equal(outcome?.status, "rejected", "the second wrote while it was the first one's turn");
 });
 
-test("once an exclusive writer has written, those who shared a deleted lock file are kept out", async () => {
+test("once an exclusive writer has written, writers that shared a deleted lock file are kept out", async () => {
   for (const durability of ["disk", "os"] as const) {
     const path = newLogPath();
     const shared = await openWriter(path, { durability, mode: "shared", lockWaitMs: 0 });

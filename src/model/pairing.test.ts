@@ -26,7 +26,7 @@ function openIds(pairing: CallPairing<unknown>): (string | null)[] {
   return [...pairing.open()].map(({ callId }) => callId);
 }
 
-test("a call is open until its result, however much later that is", () => {
+test("a call is open until its result, however late that is", () => {
   const pairing = new CallPairing<number>();
   assert.deepEqual(pairing.add(said(call("a"), call("b")), 1), []);
   assert.deepEqual(pairing.add(said({ type: "text", text: "" }, result("b")), 2), []);
@@ -95,7 +95,7 @@ test("a late result is matched by id; without an id it answers no call of an ear
   }
 });
 
-test("results with the user role begin no turn", () => {
+test("results with the user role do not begin a turn", () => {
   const pairing = new CallPairing<number>();
   pairing.add(said(call(null), call(null)), 1);
   pairing.add({ kind: "message", role: "user", parts: [result(null)] }, 2);
@@ -118,7 +118,7 @@ test("beyond the limit of open calls, the oldest are only counted (CP3)", () => 
   pairing.addCall(call("one more"), -1);
   assert.equal(pairing.forgotten, 1);
   assert.equal(openIds(pairing).length, OPEN_CALLS_MAX);
-  // The oldest may still get its result, which can no longer be told from a stray one.
+  // The oldest may still get its result, which then looks like a stray one.
   assert.equal(pairing.addResult("c0"), "untold");
   assert.equal(pairing.addResult("c1"), "answers");
 });
@@ -143,7 +143,7 @@ test("the latest answered calls are remembered, up to the limit (CP3)", () => {
   assert.equal(pairing.addResult("c1"), "duplicate");
 });
 
-test("very long ids are told apart", () => {
+test("very long ids are distinguished", () => {
   const pairing = new CallPairing<null>();
   const long = "x".repeat(5000);
   pairing.addCall(call(`${long}1`), null);
@@ -153,7 +153,7 @@ test("very long ids are told apart", () => {
   assert.equal(openIds(pairing).length, 1);
 });
 
-test("in any order, open calls and misfits are those that a plain search finds", () => {
+test("in any order, open calls and misfits are those found by a plain search", () => {
   // Method: a model that remembers everything and searches all of it.
   const step = fc.record({ isCall: fc.boolean(), id: fc.constantFrom("a", "b", "c", "__proto__") });
   fc.assert(
@@ -208,7 +208,7 @@ test("calls of one message that share an id are several calls, answered in order
   assert.deepEqual(openIds(pairing), []);
 });
 
-test("a call of another message takes the id from all that had it", () => {
+test("a call of another message takes over the id from all earlier calls that had it", () => {
   const pairing = new CallPairing<number>();
   pairing.add(said(call("a", "t", 1), call("a", "t", 2)), 1);
   pairing.add(said(call("a", "t", 3)), 2);

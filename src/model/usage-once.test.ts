@@ -27,7 +27,7 @@ async function shown(items: readonly object[]): Promise<(number | null | undefin
   return outputs;
 }
 
-test("the last row of a message has the usage, also with results between the rows", async () => {
+test("the last row of a message has the usage, even with results between the rows", async () => {
   const rows = [row("a", 1), row("a", 1), result, row("a", 9), result, row("b", 4)];
   assert.deepEqual(await shown(rows), [undefined, undefined, undefined, 9, undefined, 4]);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Compared with a real Python in test/signing/json-python.test.ts; this needs none. */
+/** Compared with a real Python in test/signing/json-python.test.ts; this file needs no Python. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -30,7 +30,7 @@ test("a written value reads back the same, in any indentation", () => {
   );
 });
 
-/** An int has no sign when it is 0. */
+/** An int of 0 has no sign. */
 function withoutMinusZero(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

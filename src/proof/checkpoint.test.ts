@@ -127,13 +127,13 @@ function areAlike(opening: Opening, reader: EnvelopeName): boolean {
     : reader === "sidecar" && opening === "rye-payload";
 }
 
-test("a space anywhere outside of a text makes a line no checkpoint", async () => {
+test("a space anywhere outside a string means the line is not a checkpoint", async () => {
   for (const name of OPENINGS) {
     const line = (await lineOf(name, PLAIN)).toString().trimEnd();
     for (let at = 0; at <= line.length; at++) {
       const spaced = `${line.slice(0, at)} ${line.slice(at)}`;
       const read = readCheckpoint(Buffer.from(spaced), readerOf(name));
-      // In the texts of an envelope a space is an ordinary character, and signed.
+      // In an envelope's strings a space is an ordinary character, and signed.
       const isInText =
         /^[^"]*("[^"]*"[^"]*)*"[^"]*$/.test(line.slice(0, at)) && at < line.indexOf('"event_type"');
       assert.ok(read === null || isInText, `a space at ${at} of ${name}`);
@@ -141,7 +141,7 @@ test("a space anywhere outside of a text makes a line no checkpoint", async () =
   }
 });
 
-test("keys in another order, twice, missing or added make a line no checkpoint", async () => {
+test("keys in another order, twice, missing or added mean the line is not a checkpoint", async () => {
   for (const name of OPENINGS) {
     const line: string = (await lineOf(name, PLAIN)).toString().trimEnd();
     const fields: (readonly [string, unknown])[] = Object.entries(JSON.parse(line).payload);

@@ -18,7 +18,7 @@ function claim(value: unknown, envelope: Parameters<typeof claimOf>[1] = "rye") 
   return claimOf(Buffer.from(JSON.stringify(value)), envelope)?.is ?? null;
 }
 
-test("a checkpoint is one in the envelope of its dialect, and an impostor in another", async () => {
+test("a checkpoint counts only in the envelope of its dialect, and is an impostor in any other", async () => {
   const { bytes } = await signedThread(KEY, "hello-1", { turns: 1 });
   const line = bytes.subarray(bytes.indexOf(10) + 1, -1);
   assert.equal(claimOf(line, "rye")?.is, "checkpoint");
@@ -58,7 +58,7 @@ test("a line that only mentions checkpoints claims nothing", () => {
   }
 });
 
-test("a version above ours is newer, and one that is not a whole number an impostor", () => {
+test("a version above ours is newer, and one that is not a whole number is an impostor", () => {
   const of = (v: unknown) => claim({ event_type: "checkpoint", payload: { v } });
   assert.deepEqual([of(3), of(99)], ["newer", "newer"]);
   for (const v of [2, 1, 0, -3, 2.5, 1e300, "3", null]) assert.equal(of(v), "impostor", String(v));

@@ -96,7 +96,7 @@ test("system messages are the system prompt; later ones stay in place, marked wh
   ]);
 });
 
-test("lines that programs write aside from the conversation are not part of it", () => {
+test("lines that programs write outside the conversation are not part of it", () => {
   const report: Part = { type: "other", native: { type: "resume_report" } };
   const { messages, done } = resumed(
     ["user", ["go"]],

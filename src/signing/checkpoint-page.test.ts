@@ -50,7 +50,7 @@ const EXAMPLES: readonly (readonly [string, () => Promise<VerifyReport>, string]
 ];
 
 for (const [name, judge, verdict] of EXAMPLES) {
-  test(`the page's ${name} example is ${verdict}, every checkpoint of it sound`, async () => {
+  test(`the page's ${name} example is ${verdict}, and each of its checkpoints is valid`, async () => {
     const report = await judge();
     assert.equal(report.verdict, verdict);
     assert.equal(report.checkpoints.valid, report.checkpoints.total);
@@ -87,7 +87,7 @@ test("the page lists every verdict in order, with its exit code", () => {
   );
 });
 
-test("the page lists every finding's code, and none that there is not", () => {
+test("the page lists exactly the finding codes that exist", () => {
   const [, union = ""] = /export type FindingCode =\n([\s\S]*?);\n/.exec(verdictSource) ?? [];
   const codes = [...union.matchAll(/\| "([A-Z0-9_]+)"/g)].map(([, code]) => code);
   const rows = [...page.matchAll(/^\| `([A-Z0-9_]+)` \| /gm)].map(([, code]) => code);
@@ -95,12 +95,12 @@ test("the page lists every finding's code, and none that there is not", () => {
   assert.deepEqual(rows.sort(), codes.sort());
 });
 
-test("the page's report is the one that its first example gets", async () => {
+test("the page's report is the report on its first example", async () => {
   const report = await judged("rye", THREAD, block("jsonl rye-flat"));
   assert.deepEqual(JSON.parse(block("json report")), JSON.parse(JSON.stringify(report)));
 });
 
-test("the page names the limit of a line", () => {
+test("the page names the line length limit", () => {
   const text = page.replaceAll(/\s+/g, " ");
   assert.ok(text.includes(`A line is at most ${CHECKPOINT_BYTES_MAX / 1024} KiB`));
 });
@@ -110,20 +110,23 @@ if (!hasOpenssl) {
   process.stderr.write("No openssl here: the worked example of checkpoint.md is not checked.\n");
 }
 
-test.skipIf(!hasOpenssl)("openssl alone verifies the worked example, and no other", () => {
-  const cwd = tempDirectory();
-  const [first = "", genesis = ""] = block("jsonl rye-flat").split("\n");
-  assert.equal(block("text key"), key.publicPem);
-  writeFileSync(join(cwd, "key.pem"), block("text key"));
-  const run = (log: string) => {
-    writeFileSync(join(cwd, "log.jsonl"), log);
-    return execFileSync("sh", ["-c", `${block("sh openssl")}true`], { cwd, encoding: "utf8" });
-  };
-  const good = run(`${first}\n${genesis}\n`);
-  assert.equal(good.match(/Signature Verified Successfully/g)?.length, 2);
-  assert.match(good, /^hash: /);
-  const forged = run(`${first.replace("hello", "HELLO")}\n${genesis}\n`);
-  assert.doesNotMatch(forged, /^hash: /);
-  const altered = run(`${first}\n${genesis.replace('"turn":0', '"turn":1')}\n`);
-  assert.equal(altered.match(/Signature Verified Successfully/g)?.length, 1);
-});
+test.skipIf(!hasOpenssl)(
+  "openssl alone verifies the worked example, and rejects changed ones",
+  () => {
+    const cwd = tempDirectory();
+    const [first = "", genesis = ""] = block("jsonl rye-flat").split("\n");
+    assert.equal(block("text key"), key.publicPem);
+    writeFileSync(join(cwd, "key.pem"), block("text key"));
+    const run = (log: string) => {
+      writeFileSync(join(cwd, "log.jsonl"), log);
+      return execFileSync("sh", ["-c", `${block("sh openssl")}true`], { cwd, encoding: "utf8" });
+    };
+    const good = run(`${first}\n${genesis}\n`);
+    assert.equal(good.match(/Signature Verified Successfully/g)?.length, 2);
+    assert.match(good, /^hash: /);
+    const forged = run(`${first.replace("hello", "HELLO")}\n${genesis}\n`);
+    assert.doesNotMatch(forged, /^hash: /);
+    const altered = run(`${first}\n${genesis.replace('"turn":0', '"turn":1')}\n`);
+    assert.equal(altered.match(/Signature Verified Successfully/g)?.length, 1);
+  },
+);

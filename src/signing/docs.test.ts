@@ -37,7 +37,7 @@ function block(page: string, info: string): string {
   return found[0]?.[2] ?? "";
 }
 
-test("the page's key has the names that the page gives it", () => {
+test("the page's key has the id and fingerprint on the page", () => {
   const pem = block(keysPage, "text public-key");
   const { value: key } = parsePublicPem(pem);
   assert.ok(key);
@@ -47,7 +47,7 @@ test("the page's key has the names that the page gives it", () => {
   }
 });
 
-test("the page's trust.json is taken, and written back byte for byte", async () => {
+test("the page's trust.json is accepted, and written back byte for byte", async () => {
   const text = block(trustPage, "json trust-file");
   const path = join(tempDirectory(), "config/trust.json");
   await changeTrustFile(nodeHost, path, () => []);
@@ -62,7 +62,7 @@ test("the page's trust.json is taken, and written back byte for byte", async () 
   assert.deepEqual(new Trust([], entries).judge(asked), { trusted: false, why: "revoked" });
 });
 
-test("the page's globs name what it says, and not what it says they do not", () => {
+test("the page's globs match what it says, and nothing that it excludes", () => {
   const rows = [...trustPage.matchAll(/^\| `(\S*\*\S*)` \| (`.*) \| (.*)\|$/gm)];
   assert.equal(rows.length, 4);
   for (const [, glob = "", named = "", others = ""] of rows) {
@@ -71,7 +71,7 @@ test("the page's globs name what it says, and not what it says they do not", () 
   }
 });
 
-test("the page's settings are read as the page says", () => {
+test("the page's settings are parsed as it says", () => {
   const directory = tempDirectory();
   const path = join(directory, "config.json");
   writeFileSync(path, block(trustPage, "json config-file"), { mode: 0o600 });
@@ -88,7 +88,7 @@ test("the page's settings are read as the page says", () => {
   }
 });
 
-test("the pages name the limits and words that the code has", () => {
+test("the pages name the limits and values in the code", () => {
   const number = (value: number) => value.toLocaleString("en-US");
   assert.ok(keysPage.includes(`over ${PEM_BYTES_MAX / 1024} KiB`));
   for (const phrase of [

@@ -33,7 +33,7 @@ class Stores {
     this.put(`.ai/threads/${id}/thread.json`, meta);
   }
 
-  /** With `mayRead` false, nothing that reads sessions may be asked for. */
+  /** With `mayRead` false, asking for the sessions' summaries fails the test. */
   listed(dialect: string, mayRead = true): Listed {
     const { root } = this;
     const catalogPath = this.#catalogPath;
@@ -49,7 +49,7 @@ class Stores {
   }
 }
 
-test("a session's line is the JSON of its summary, when it was just read and when it was kept", async () => {
+test("a listed session's line is the JSON of its summary, whether just read or cached", async () => {
   // Method: sessions of HomeAgent and Entire, whose ids may be nearly any name, with any text.
   const name = fc
     .oneof(
@@ -80,7 +80,7 @@ test("a session's line is the JSON of its summary, when it was just read and whe
   );
 });
 
-test("a session's line is the same when it was just read and when it was kept, in every order", async () => {
+test("a session's line is the same when just read and when cached, in every sort order", async () => {
   for (const sort of SESSION_SORTS) {
     const stores = new Stores();
     stores.putThread("ended-1", "thread_start", "assistant_text", "thread_complete");
@@ -91,7 +91,7 @@ test("a session's line is the same when it was just read and when it was kept, i
   }
 });
 
-test("a list of the store has what the lines say, with the place of each log", async () => {
+test("a listing of the store agrees with its lines, and has each log's path", async () => {
   const stores = new Stores();
   const path = stores.putThread("deep/er/ended-1", "thread_start", "thread_complete");
   const listed = stores.listed("rye");
@@ -107,7 +107,7 @@ test("a list of the store has what the lines say, with the place of each log", a
   );
 });
 
-test("nothing that reads sessions is asked for while nothing changed, and each change is seen (LS1)", async () => {
+test("while nothing changes, listing reads no session; each change is noticed (LS1)", async () => {
   const stores = new Stores();
   const log = stores.putThread("a-1", "thread_start", "thread_complete");
   stores.putThread("b-1", "thread_start", "thread_error");
@@ -124,7 +124,7 @@ test("nothing that reads sessions is asked for while nothing changed, and each c
   assert.deepEqual(await stores.statuses(false), more);
 });
 
-test("a thread that had no status is listed as its thread.json is, though its log is the same", async () => {
+test("a changed thread.json updates a thread's status in the list, even if its log is unchanged", async () => {
   const stores = new Stores();
   stores.putThread("a-1", "thread_start");
   assert.deepEqual(await stores.statuses(), { "a-1": null });
@@ -136,7 +136,7 @@ test("a thread that had no status is listed as its thread.json is, though its lo
   }
 });
 
-test("a thread whose thread.json cannot be read is listed as far as it is known, and told", async () => {
+test("a thread whose thread.json cannot be read is still listed, with a warning", async () => {
   const stores = new Stores();
   stores.putThread("a-1", "thread_start");
   stores.putThread("b-1", "thread_start", "thread_complete");
@@ -153,7 +153,7 @@ test("a thread whose thread.json cannot be read is listed as far as it is known,
   expect(warnings).toEqual([expect.stringMatching(/^1 of 2 sessions could not be read.*a-1/)]);
 });
 
-test("a listing says how long a session took, and which one began it", async () => {
+test("a listing has each session's duration and its parent session", async () => {
   const stores = new Stores();
   const at = (ts: string) => ({ ts, type: "user_message", thread_id: "d-2", directive: "d" });
   const times = ["2026-02-09T04:00:00+00:00", "2026-02-09T05:30:00+01:00", "2026-02-09T04:00:10Z"];

@@ -1,4 +1,4 @@
-/** Sessions whose lines are finished under the lock: order, groups, failures, other writers. */
+/** Sessions whose lines are completed under the lock: order, groups, failures, other writers. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ function textsOf(rows: readonly EntireRow[]): unknown[] {
   return rows.map(({ message }) => message.content);
 }
 
-/** A log whose last LF is there. */
+/** A log that ends in LF. */
 function hasLog(root: string, content: string): string {
   const path = join(root, ".entire/metadata", ID, LOG);
   mkdirSync(dirname(path), { recursive: true });
@@ -26,7 +26,7 @@ function hasLog(root: string, content: string): string {
 }
 
 test.for(WRITER_KINDS)(
-  "entries land in the order of the calls, and each caller is told where its own ends (%s)",
+  "entries are written in call order, and each caller gets its own end offset (%s)",
   async ([, kind]) => {
     const { session, rows } = opened(kind);
     const texts = Array.from({ length: 50 }, (_, n) => `${n} ${"x".repeat((n * 97) % 700)}`);
@@ -42,7 +42,7 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test("entries that wait share one write and one sync (S1-S2)", async () => {
+test("waiting entries share one write and one sync (S1-S2)", async () => {
   const { disk, session, rows } = opened();
   const gate = new Gate();
   await says(session, "the first opens the log");
@@ -58,7 +58,7 @@ test("entries that wait share one write and one sync (S1-S2)", async () => {
   assertChain(rows());
 });
 
-test("an append costs one write and one sync and reads nothing, however long the session (S1-S2)", async () => {
+test("an append costs one write, one sync and no read, however long the session is (S1-S2)", async () => {
   const { disk, session } = opened();
   for (let n = 0; n < 30; n++) {
     await says(session, `turn ${n}`);
@@ -69,7 +69,7 @@ test("an append costs one write and one sync and reads nothing, however long the
 });
 
 test.for(WRITER_KINDS)(
-  "entries that the disk has no room for are refused, and the chain goes on as if they had never been (%s)",
+  "entries that do not fit on the disk are refused, and the chain continues without them (%s)",
   async ([, kind]) => {
     const { disk, session, rows } = opened(kind);
     await says(session, "first");
@@ -85,10 +85,10 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test("entries that were prepared after some that are refused follow what really stands there", async () => {
+test("entries prepared after refused ones are linked to the last entry that was written", async () => {
   const { disk, session, rows } = opened({ durability: "os" });
   await says(session, "first");
-  // Two of these fill a write; a third was linked to one that is refused.
+  // Two of these fill a write; the third was linked to a refused one.
   const large = "x".repeat(7 * MIB);
   let writes = 0;
   disk.takes = ({ bytes, name }) => (name === LOG && ++writes === 2 ? 5 : bytes);
@@ -103,7 +103,7 @@ test("entries that were prepared after some that are refused follow what really 
 });
 
 test.for(["disk", "os"] as const)(
-  "two writers who take turns, and who write at once, make one chain (%s)",
+  "two writers that take turns, or write at once, make one chain (%s)",
   async (durability) => {
     const root = tempDirectory();
     const [a, b] = [0, 1].map(() => opened({ root, durability, mode: "shared" }).session);
@@ -148,7 +148,7 @@ test.for(["disk", "os"] as const)(
   },
 );
 
-test("a session goes on after the last row that has a name, whoever wrote what", async () => {
+test("a session continues after the last row that has a uuid, whichever program wrote it", async () => {
   const named = (uuid: unknown) => `${JSON.stringify({ type: "user", uuid })}\n`;
   const nameless = '{"type":"file-history-snapshot"}\nno json\n[1]\n\n{"type":"user","uuid":7}\n';
   const endings: readonly (readonly [string, string | null])[] = [
@@ -170,7 +170,7 @@ test("a session goes on after the last row that has a name, whoever wrote what",
   }
 });
 
-test("in shared mode rows of another program are seen, and only what is new is read", async () => {
+test("in shared mode another program's rows are seen, and only new bytes are read", async () => {
   const { disk, session } = opened({ mode: "shared" });
   await says(session, "x".repeat(2 * MIB));
   for (const [n, foreign] of ['{"uuid":"f-1"}\n', "{}\n", '{"uuid":"f-2"}\n{}\nbad\n'].entries()) {
@@ -190,7 +190,7 @@ test("in shared mode rows of another program are seen, and only what is new is r
   assert.match(parents[1] ?? "", /^[0-9a-f-]{36}$/);
 });
 
-test("a log whose end cannot be read takes no row, rather than one that follows nothing", async () => {
+test("a log whose end cannot be read refuses appends instead of starting a new chain", async () => {
   const { disk, session } = opened({ mode: "shared" });
   await says(session, "first");
   appendFileSync(session.path, '{"type":"user","uuid":"f-1"}\n');
@@ -205,7 +205,7 @@ test("a log whose end cannot be read takes no row, rather than one that follows 
   assert.equal(readFileSync(session.path, "utf8"), before);
 });
 
-test("what waits is bounded: one entry more is refused, and the rest go on", async () => {
+test("the queue is bounded: one entry more is refused, and the others are written", async () => {
   const { disk, session, rows } = opened({ durability: "disk" });
   await says(session, "first");
   const gate = new Gate();
@@ -227,7 +227,7 @@ test("what waits is bounded: one entry more is refused, and the rest go on", asy
   assertChain(rows());
 });
 
-test("closing waits for everything that was accepted", async () => {
+test("close waits for everything that was accepted", async () => {
   const { session, rows } = opened();
   const work = Array.from({ length: 30 }, (_, n) => says(session, `turn ${n}`));
   await work[0];
@@ -237,7 +237,7 @@ test("closing waits for everything that was accepted", async () => {
   await refusal(says(session, "too late"), "LOG_CLOSED");
 });
 
-test("an end writes context.md at once, and the session may go on", async () => {
+test("an end entry writes context.md at once, and the session may continue", async () => {
   const { session } = opened();
   const context = join(dirname(session.path), "context.md");
   const call = { type: "tool_call", callId: "t", tool: "bash", input: { command: "ls" } } as const;
@@ -250,7 +250,7 @@ test("an end writes context.md at once, and the session may go on", async () => 
   assert.match(readFileSync(context, "utf8"), /- \*\*bash\*\*: ls\n- \*\*more\*\*: ls\n$/);
 });
 
-test("what cannot be written derived the log is a warning, and no row is lost for it", async () => {
+test("a derived file that cannot be written causes a warning, and no row is lost", async () => {
   const { disk, session, rows, warnings } = opened();
   disk.before = ({ call, name }) => {
     if (call === "rename" || (call === "open" && name.endsWith(".tmp"))) throw errno("EACCES");

@@ -19,7 +19,7 @@ function followed(): { session: Session; log: string } {
   return { session: new Store(nodeHost, { dialect: "homeagent", root }).session("cook/s1"), log };
 }
 
-test("a follower is told which entries no longer stand, before those in their place", async () => {
+test("a follower is notified of undone entries before it gets their replacements", async () => {
   const { session, log } = followed();
   const stop = new AbortController();
   const seen: unknown[] = [];
@@ -40,7 +40,7 @@ test("a follower is told which entries no longer stand, before those in their pl
   assert.deepEqual(seen, ["said 1", "said 2", "said 3", rewound, "said 4"]);
 });
 
-test("following ends where entries were taken back, for who does not ask to be told", async () => {
+test("without onRewound, following fails with LOG_REWOUND when entries are undone", async () => {
   const { session, log } = followed();
   const following = (async () => {
     for await (const { native } of session.follow()) {

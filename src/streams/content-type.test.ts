@@ -11,7 +11,7 @@ test("a stream is JSON by its media type, in any case and with any parameters", 
   }
 });
 
-test("two types are one when their media types are; none is octets", () => {
+test("two content types are equal if their media types are; no type means octet-stream", () => {
   assert.ok(sameType("text/plain", "TEXT/Plain ; charset=utf-8"));
   assert.ok(sameType("", "application/octet-stream"));
   assert.ok(!sameType("text/plain", "text/html"));

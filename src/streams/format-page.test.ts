@@ -1,8 +1,8 @@
 /**
- * The format page: what it shows is what a store writes.
+ * The format page's examples are what a store writes.
  *
- * Method: a store of fixed time and ids is asked for what the page's examples are about. Every
- * example must be found in what it wrote, and every kind of line that it wrote must have one.
+ * Method: a store with fixed time and ids performs the operations of the page's examples. Every
+ * example must be found in its files, and every kind of line in them must have an example.
  */
 
 import assert from "node:assert/strict";
@@ -37,17 +37,17 @@ test("a journal record's bytes follow its header, as the page shows", async () =
   assert.ok(segment.includes(record));
 });
 
-test("the schema on the format page is the one in force", () => {
+test("the schema on the format page is the current one", () => {
   assert.equal(block("sql streams-schema").trim(), SCHEMA.trim());
 });
 
-test("paths and names on the page are those of streamPathToFilename", () => {
+test("paths and names on the page agree with streamPathToFilename", () => {
   const rows = [...PAGE.matchAll(/^\| `(\/[^`]+)` \| `([^`]+\.jsonl)` \|$/gm)];
   assert.ok(rows.length >= 5);
   for (const [, path = "", name] of rows) assert.equal(streamPathToFilename(path), name);
 });
 
-/** What a store has written after some of everything, before and after a checkpoint. */
+/** The files of a store after some of each operation, before and after a checkpoint. */
 async function written(): Promise<{
   segment: string;
   journal: string[];

@@ -1,4 +1,4 @@
-/** JSON messages: the source text, sliced; compared with what JSON.parse makes of the same text. */
+/** JSON messages are slices of the source text; compared with JSON.parse of the same text. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -13,7 +13,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /** Whitespace that JSON allows between tokens. */
 const space = fc.string({ unit: fc.constantFrom(" ", "\t", "\n", "\r"), maxLength: 3 });
 
-/** The text of a JSON value as nobody would serialise it, and as anybody may send it. */
+/** JSON text with spellings that no serialiser writes but a client may send. */
 const { value: jsonText } = fc.letrec<{ value: string; array: string; object: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -38,7 +38,7 @@ const { value: jsonText } = fc.letrec<{ value: string; array: string; object: st
 }));
 const posted = fc.tuple(space, jsonText, space).map((parts) => parts.join(""));
 
-test("what is stored reads as what was posted, and an array as its elements", () => {
+test("stored messages parse to the posted value, an array to its elements", () => {
   fc.assert(
     fc.property(posted, (text) => {
       const lines = linesOf(text);
@@ -52,21 +52,21 @@ test("what is stored reads as what was posted, and an array as its elements", ()
   );
 });
 
-test("what is stored is the posted text but for line breaks, and for the array around it", () => {
-  // Method: with whitespace taken out of both, lines joined by commas are the source.
+test("stored messages are the posted text without line breaks and without the array around them", () => {
+  // Method: with whitespace removed from both, the lines joined by commas equal the source.
   fc.assert(
     fc.property(posted, (text) => {
       const joined = linesOf(text).join(",");
       const isArray = Array.isArray(JSON.parse(text));
       assert.equal(bare(isArray ? `[${joined}]` : joined), bare(text));
-      // Nothing but CR and LF is gone from what is no array.
+      // A body that is not an array loses only CR and LF.
       if (!isArray) assert.equal(joined, text.replace(/[\r\n]/g, ""));
     }),
     { numRuns: 3000 },
   );
 });
 
-test("numbers, key order, duplicate keys, escapes and inner spaces stay as they were sent", () => {
+test("numbers, key order, duplicate keys, escapes and inner spaces are stored as sent", () => {
   const text = '{"b":1.0,"a":12345678901234567890,"a2":1e400,"k":1,"k":2, "e":"\\u00e9\\/" }';
   assert.deepEqual(linesOf(text), [text]);
   assert.deepEqual(linesOf(`[${text}, ${text}]`), [text, text]);
@@ -85,7 +85,7 @@ test("an array is flattened by one level", () => {
   ]);
 });
 
-test("what is no UTF-8 JSON is refused, and not a word of it is in the error", () => {
+test("a body that is not UTF-8 JSON is refused, and the error quotes nothing of it", () => {
   const notJson = [
     "",
     " ",
@@ -132,7 +132,7 @@ test("the text may be a part of a larger buffer, and is not changed", () => {
   assert.equal(whole.toString(), "x[1,\n2]x");
 });
 
-test("a message nests as deep as the limit, alone as in an array, and no deeper", () => {
+test("a message may nest as deep as the limit, alone or in an array, and no deeper", () => {
   const arrays = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   const objects = (depth: number) => `${'{"[[":'.repeat(depth)}1${"}".repeat(depth)}`;
   const atLimit = arrays(MESSAGE_DEPTH_MAX);
@@ -144,7 +144,7 @@ test("a message nests as deep as the limit, alone as in an array, and no deeper"
 
   const array = arrays(MESSAGE_DEPTH_MAX + 1);
   const past = objects(MESSAGE_DEPTH_MAX + 1);
-  // Far past it, the text is refused before it is parsed, and so need not be JSON.
+  // Far past the limit, the text is refused before it is parsed, and need not be JSON.
   for (const text of [`[${array}]`, past, `[1,${past}]`, "[".repeat(1e6)]) {
     const refused = () => jsonMessages(encoder.encode(text), "/s");
     assert.equal(thrownRefusal(refused, "BAD_MESSAGE").details.reason, "nested too deep");
@@ -153,14 +153,14 @@ test("a message nests as deep as the limit, alone as in an array, and no deeper"
   assert.equal(thrownRefusal(refused, "BAD_MESSAGE").details.reason, "nested too deep");
 });
 
-test("what only looks like nesting is counted as none", () => {
+test("brackets inside strings, and siblings, do not count as nesting", () => {
   const flat = JSON.stringify(["[{".repeat(MESSAGE_DEPTH_MAX), '"\\"[{'.repeat(MESSAGE_DEPTH_MAX)]);
   assert.deepEqual(linesOf(`[${flat}]`), [flat]);
   const wide = `[${"[],{},".repeat(MESSAGE_DEPTH_MAX)}1]`;
   assert.deepEqual(linesOf(`[${wide}]`), [wide]);
 });
 
-test("an append holds as many messages as the limit, and no more", () => {
+test("an append may hold as many messages as the limit, and no more", () => {
   const many = (count: number) => encoder.encode(`[${"1,".repeat(count - 1)}1]`);
   assert.equal(jsonMessages(many(APPEND_MESSAGES_MAX), "/s").lengths.length, APPEND_MESSAGES_MAX);
   const refused = () => jsonMessages(many(APPEND_MESSAGES_MAX + 1), "/s");
@@ -178,7 +178,7 @@ test("a long text that ends within a string is refused", () => {
   }
 });
 
-/** The stored lines; each must be one line, as long as it is said to be. */
+/** The stored lines; each must be one line of the reported length. */
 function linesOf(text: string): string[] {
   const { bytes, lengths } = jsonMessages(encoder.encode(text), "/s");
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** What a store holds in memory of what a crash left. In a process of its own: it is measured. */
+/** Memory held by a store after recovery. Runs in its own process, because it is measured. */
 
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
@@ -13,22 +13,22 @@ const MIB = 1024 * 1024;
 setFlagsFromString("--expose-gc");
 const collect: () => void = runInNewContext("gc");
 
-/** What is held outside the heap, which is where bytes are, once what nobody needs is gone. */
+/** Bytes held outside the heap (buffers), after garbage collection. */
 async function heldBytes(): Promise<number> {
   for (let times = 0; times < 3; times++) {
     collect();
-    await new Promise((resolve) => setTimeout(resolve, 20)); // Some of it goes in another thread.
+    await new Promise((resolve) => setTimeout(resolve, 20)); // Some is freed on another thread.
   }
   return process.memoryUsage().arrayBuffers;
 }
 
-test("a store that was recovered does not hold the journal that it was recovered from", async () => {
+test("a recovered store does not hold the journal it was recovered from", async () => {
   const [before, after] = [tempDirectory(), tempDirectory()];
   const store = await openLocalStore({ dataDirectory: before });
   await store.create("/s", { body: Buffer.alloc(0), isClosed: false });
   const body = Buffer.alloc(4 * MIB, "x");
   for (let times = 0; times < 6; times++) await store.append("/s", { body, close: false });
-  cpSync(before, after, { recursive: true }); // What a kill would leave.
+  cpSync(before, after, { recursive: true }); // The files as a kill would leave them.
   const { end } = await store.head("/s");
   await store.close();
 

@@ -1,6 +1,6 @@
 /**
- * Recovery: a store that was killed at any moment, with its `streams.db`, without it, or with an
- * older one, is the store that it was.
+ * Recovery: a store that was killed at any moment has the same state as before, with its
+ * `streams.db`, without it, or with an older one.
  */
 
 import assert from "node:assert/strict";
@@ -20,7 +20,7 @@ const INDEX = ["", "-wal", "-shm"].map((ending) => `streams.db${ending}`);
 
 const options: Omit<LocalStoreOptions, "dataDirectory"> = { writeBackBytes: 4000, now: () => NOW };
 
-/** Everything that a store can be asked about. */
+/** Everything that a store can be asked for. */
 async function portrait(store: LocalStore): Promise<unknown> {
   const streams: unknown[] = [];
   for (const path of PATHS) {
@@ -44,7 +44,7 @@ async function portrait(store: LocalStore): Promise<unknown> {
   return [streams, [...(await store.records(""))]];
 }
 
-/** What a producer that asks for a turn far ahead is told: the turn that is expected. */
+/** The sequence number expected of a producer, from the refusal of one far ahead. */
 async function turns(store: LocalStore, path: string): Promise<unknown[]> {
   const answers: unknown[] = [];
   for (const id of ["p", "q"]) {
@@ -55,7 +55,7 @@ async function turns(store: LocalStore, path: string): Promise<unknown[]> {
   return answers;
 }
 
-/** Does one thing of many to one of a few streams; what cannot be done is refused. */
+/** Performs one of many operations on one of a few streams; impossible ones are refused. */
 async function doSomething(store: LocalStore, random: Random): Promise<void> {
   const path = random.pick(PATHS);
   const body = Buffer.from(
@@ -106,7 +106,7 @@ async function fork(
   });
 }
 
-/** The data directory as kill -9 would leave it at this moment. */
+/** The data directory as kill -9 would leave it now. */
 function killed(dataDirectory: string): string {
   const copy = tempDirectory();
   cpSync(dataDirectory, copy, { recursive: true });
@@ -114,7 +114,7 @@ function killed(dataDirectory: string): string {
 }
 
 test.each([1, 2, 3])(
-  "killed at any moment, a store comes back as it was (script %i)",
+  "killed at any moment, a store recovers its state (script %i)",
   async (seed) => {
     const random = new Random(seed);
     const dataDirectory = tempDirectory();
@@ -151,7 +151,7 @@ function putBack(older: string, copy: string): void {
   }
 }
 
-test("another store's streams.db is not believed", async () => {
+test("another store's streams.db is not used", async () => {
   const [one, other] = [tempDirectory(), tempDirectory()];
   for (const dataDirectory of [one, other]) {
     const store = await openLocalStore({ dataDirectory, ...options });
@@ -165,7 +165,7 @@ test("another store's streams.db is not believed", async () => {
   await store.close();
 });
 
-test("a rebuild tells how far it is", async () => {
+test("a rebuild reports its progress", async () => {
   const dataDirectory = tempDirectory();
   const store = await openLocalStore({ dataDirectory, ...options });
   for (let n = 0; n < 40; n++) {

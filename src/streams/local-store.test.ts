@@ -26,7 +26,7 @@ async function textOf(store: LocalStore, path: string): Promise<string> {
 
 const isJournal = (name: string) => name.endsWith(".j");
 
-test("one process at a time has a data directory open, and the error names it", async () => {
+test("only one process at a time can open a data directory, and the error names that process", async () => {
   const dataDirectory = tempDirectory();
   const store = await openLocalStore({ dataDirectory });
   const { details } = await refusal(openLocalStore({ dataDirectory }), "LOG_LOCKED");
@@ -38,7 +38,7 @@ test("one process at a time has a data directory open, and the error names it", 
   await (await openLocalStore({ dataDirectory })).close();
 });
 
-test("appends that come together become durable by one sync, of any number of streams", async () => {
+test("concurrent appends to any number of streams become durable with one sync", async () => {
   const files = new WatchedFiles();
   const store = await open({ dataDirectory: tempDirectory(), host: files.host });
   const paths = Array.from({ length: 100 }, (_, n) => `/s${n}`);
@@ -53,7 +53,7 @@ test("appends that come together become durable by one sync, of any number of st
   for (const path of paths) assert.equal(await textOf(store, path), "ab");
 });
 
-test("no request is answered, and nothing is visible, before the sync has ended", async () => {
+test("no request is answered, and nothing is visible, before the sync has finished", async () => {
   const files = new WatchedFiles();
   const store = await open({ dataDirectory: tempDirectory(), host: files.host });
   await store.create("/s", { body: EMPTY, isClosed: false });
@@ -99,7 +99,7 @@ test("a full disk refuses one batch, and the store continues", async () => {
 });
 
 test.each(["journal", "logs"])(
-  "when a sync or write below %s fails, writes end and reads go on",
+  "after a failed sync or write below %s, writes are refused and reads continue",
   async (where) => {
     const files = new WatchedFiles();
     const dataDirectory = tempDirectory();
@@ -122,12 +122,12 @@ test.each(["journal", "logs"])(
     assert.ok(!health.isWritable && /open the store again/.test(health.reason));
     assert.equal(await textOf(store, "/s"), "ab");
     await store.close();
-    // What was not acknowledged is there or not; what was is there.
+    // An unacknowledged append may be missing; an acknowledged one may not.
     assert.match(await textOf(await open({ dataDirectory }), "/s"), /^abc?$/);
   },
 );
 
-test("more than the queue holds is refused, what it holds is done", async () => {
+test("appends beyond the queue's limit are refused, and the queued ones are done", async () => {
   const limits = { queueRequestsMax: 3 };
   const store = await open({ dataDirectory: tempDirectory(), limits });
   await store.create("/s", { body: EMPTY, isClosed: false });
@@ -142,7 +142,7 @@ test("more than the queue holds is refused, what it holds is done", async () => 
   assert.equal(await textOf(store, "/s"), "abc");
 });
 
-test("a batch takes no more than its limits, but always one", async () => {
+test("a batch stays within its limits, but always takes at least one append", async () => {
   const files = new WatchedFiles();
   const limits = { batchRequestsMax: 2, batchBytesMax: 10 };
   const store = await open({ dataDirectory: tempDirectory(), host: files.host, limits });
@@ -155,7 +155,7 @@ test("a batch takes no more than its limits, but always one", async () => {
   assert.equal(await textOf(store, "/s"), texts.join(""));
 });
 
-test("what a caller does to its buffer after asking changes nothing", async () => {
+test("changing a buffer after append was called changes nothing", async () => {
   const store = await open({ dataDirectory: tempDirectory() });
   const body = Buffer.from("sound");
   const created = store.create("/s", { body, isClosed: false });
@@ -168,7 +168,7 @@ test("what a caller does to its buffer after asking changes nothing", async () =
   assert.equal(await textOf(store, "/s"), "sound and safe");
 });
 
-test("using a stream puts off its end, over a restart too", async () => {
+test("using a stream extends its lifetime, also across a restart", async () => {
   const dataDirectory = tempDirectory();
   let now = 1_763_200_000_000;
   const options = { dataDirectory, now: () => now };
@@ -190,7 +190,7 @@ test("using a stream puts off its end, over a restart too", async () => {
   await again.close();
 });
 
-test("a use of a stream just before the store is closed counts when it is opened again", async () => {
+test("a use of a stream just before the store is closed counts after it is reopened", async () => {
   const dataDirectory = tempDirectory();
   let now = 1_763_200_000_000;
   const options = { dataDirectory, now: () => now };
@@ -205,7 +205,7 @@ test("a use of a stream just before the store is closed counts when it is opened
   assert.equal((await again.head("/s")).path, "/s");
 });
 
-test("a stream may live longer than numbers count milliseconds, over a restart too", async () => {
+test("a lifetime beyond the largest number of milliseconds works, also across a restart", async () => {
   const dataDirectory = tempDirectory();
   const store = await openLocalStore({ dataDirectory });
   const lifetime = { kind: "ttl", seconds: 999_999_999_999_999 } as const;
@@ -219,7 +219,7 @@ test("a stream may live longer than numbers count milliseconds, over a restart t
   await refusal(again.head("/s"), "STREAM_NOT_FOUND");
 });
 
-test("the file of a deleted stream is kept for as long as was asked, then removed", async () => {
+test("a deleted stream's file is kept for the configured time, then removed", async () => {
   const dataDirectory = tempDirectory();
   let now = 1_763_200_000_000;
   const options = { dataDirectory, now: () => now, keepDeletedMs: 1000 };

@@ -15,7 +15,7 @@ test("S3-7 an offset is readSeq and byte offset, sixteen digits each: the docume
   assert.equal(formatOffset(0, 0), "0000000000000000_0000000000000000");
 });
 
-test("S3-7 offsets sort as strings in the order of the places they name", () => {
+test("S3-7 offsets sort as strings in the order of their positions", () => {
   fc.assert(
     fc.property(whole, whole, whole, whole, (readSeq, byteOffset, readSeq2, byteOffset2) => {
       const order = readSeq - readSeq2 || byteOffset - byteOffset2;
@@ -25,7 +25,7 @@ test("S3-7 offsets sort as strings in the order of the places they name", () => 
   );
 });
 
-test("S3-7 an offset reads back as what it was made of, and nothing else is one", () => {
+test("S3-7 an offset parses back to its parts, and no other string parses", () => {
   fc.assert(
     fc.property(whole, whole, (readSeq, byteOffset) => {
       assert.deepEqual(parseOffset(formatOffset(readSeq, byteOffset)), { readSeq, byteOffset });

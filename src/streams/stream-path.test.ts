@@ -1,4 +1,4 @@
-/** Names: every legal path has a file of its own, and no illegal one has any (S3-3). */
+/** Names: every legal path has its own file, and no illegal path has one (S3-3). */
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ test("S3-3 slashes become two underscores: the document's example", () => {
   assert.equal(streamPathToFilename("/Chat/my_log.v1"), "Chat__my_log.v1.jsonl");
 });
 
-test("S3-3 a name says its path: underscores that are not slashes, and our own signs, are escaped", () => {
+test("S3-3 a name encodes its path: underscores that are not slashes, and our own signs, are escaped", () => {
   assert.equal(streamPathToFilename("/a__b"), "a%5F%5Fb.jsonl");
   assert.equal(streamPathToFilename("/a_/b"), "a%5F__b.jsonl");
   assert.equal(streamPathToFilename("/a/_b"), "a__%5Fb.jsonl");
@@ -39,7 +39,7 @@ test("S3-3 a name says its path: underscores that are not slashes, and our own s
 });
 
 test("S3-3 names are one-to-one over all legal paths, incarnations and kinds", () => {
-  // Method: a name is read back into its path by a reader written from the format page alone.
+  // Method: a parser written from the format page alone turns a name back into its path.
   fc.assert(
     fc.property(legalPath, fc.nat({ max: 12 }), fc.boolean(), (path, incarnation, isJson) => {
       const name = logFileName(path, incarnation, isJson);
@@ -53,7 +53,7 @@ test("S3-3 names are one-to-one over all legal paths, incarnations and kinds", (
   );
 });
 
-test("S3-3 two legal paths never share a name, also where they are too long to be spelled", () => {
+test("S3-3 two legal paths never share a name, even if they are too long to be spelled out", () => {
   fc.assert(
     fc.property(fc.uniqueArray(legalPath, { minLength: 2, maxLength: 20 }), (paths) => {
       const names = new Set(paths.map((path) => logFileName(path, 0, true)));
@@ -93,7 +93,7 @@ test('S3-3 a path is refused for a NUL, .., :, \\, <, >, |, ", ? or any control 
   }
 });
 
-test("a path begins with a slash, names something, is Unicode, and leaves /__ds alone", () => {
+test("a path begins with a slash, is not empty, is valid Unicode, and is not below /__ds", () => {
   for (const path of ["", "a", "chat/1", "/", "/\ud800", "/__ds", "/__ds/jwks.json"]) {
     thrownRefusal(() => checkStreamPath(path), "BAD_STREAM_PATH");
   }
@@ -102,16 +102,16 @@ test("a path begins with a slash, names something, is Unicode, and leaves /__ds 
   }
 });
 
-test("a path has no segment that is a dot: sent as a URL it would be another stream's", () => {
+test("a path has no segment that is a dot: as a URL it would name another stream", () => {
   for (const path of ["/.", "/./a", "/a/.", "/a/./b"]) {
     const { details } = thrownRefusal(() => checkStreamPath(path), "BAD_STREAM_PATH");
     assert.equal(details.reason, "a segment of it is .");
-    logFileName(path, 0, true); // Stores may hold one.
+    logFileName(path, 0, true); // Existing stores may have such a stream.
   }
   for (const path of ["/.a", "/a.", "/a/.b", "/a./b", "/ ./b"]) checkStreamPath(path);
 });
 
-test("a path of the longest length is taken, and one byte more is refused", () => {
+test("a path of the maximum length is accepted, and one byte more is refused", () => {
   checkStreamPath(`/${"x".repeat(STREAM_PATH_BYTES_MAX - 1)}`);
   checkStreamPath(`/${"é".repeat((STREAM_PATH_BYTES_MAX - 2) / 2)}x`);
   for (const path of [`/${"x".repeat(STREAM_PATH_BYTES_MAX)}`, `/${"é".repeat(2048)}`]) {
@@ -128,7 +128,7 @@ function isLegal(path: string): boolean {
   }
 }
 
-/** `__` is a slash, `%XX` is what it says, all else is itself. */
+/** `__` is a slash, `%XX` is an escape, everything else is literal. */
 function readBack(stem: string): string {
   const slashes = stem.replaceAll("__", "/");
   return `/${slashes.replace(/%([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`)))}`;

@@ -7,7 +7,7 @@ import { TOKEN_MS_MAX } from "./tokens.ts";
 
 const ZERO = formatOffset(0, 0);
 
-test("a callback with anything of another wake is fenced and moves nothing", async () => {
+test("a callback with any value of another wake is fenced and moves no cursor", async () => {
   const desk = await Subscribing.open();
   await desk.create("s");
   await desk.create("other");
@@ -32,7 +32,7 @@ test("a callback with anything of another wake is fenced and moves nothing", asy
   expect(await desk.ack(wake, { acks })).toEqual({ isWokenAgain: false });
 });
 
-test("a token does not outlive its time, however the lease was prolonged", async () => {
+test("a token expires at its time, however often the lease was extended", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { leaseTtlMs: 600_000 });
   await desk.make("/events/a", 1);
@@ -47,7 +47,7 @@ test("a token does not outlive its time, however the lease was prolonged", async
   expect(error.details.reason).toBe("TOKEN_EXPIRED");
 }, 120_000);
 
-test("an ack back, past the end, of no offset or of a stream not followed changes nothing", async () => {
+test("an ack that goes back, is past the end, has a bad offset or an unfollowed stream changes nothing", async () => {
   const desk = await Subscribing.open();
   await desk.create("s");
   const start = await desk.make("/events/a", 1);
@@ -77,26 +77,26 @@ test("an ack back, past the end, of no offset or of a stream not followed change
   });
 });
 
-test("a stream deleted, made anew or let go of during a wake does not spoil the other acks", async () => {
+test("a stream deleted, created again or removed during a wake does not affect the other acks", async () => {
   const desk = await Subscribing.open();
   const named = ["/named/dropped", "/named/kept"];
   await desk.create("s", { streams: named });
   const offsets: Record<string, OffsetToken> = {};
-  for (const path of ["/events/deleted", "/events/anew", "/events/kept", ...named]) {
+  for (const path of ["/events/deleted", "/events/again", "/events/kept", ...named]) {
     offsets[path] = await desk.make(path, 1);
   }
   await desk.settle("s");
   const wake = await desk.delivery(0);
   wake.answer("accepted");
   await desk.store.remove("/events/deleted");
-  await desk.store.remove("/events/anew");
-  await desk.make("/events/anew", 2);
+  await desk.store.remove("/events/again");
+  await desk.make("/events/again", 2);
   await desk.subscriptions.removeStream("s", "/named/dropped");
   const acks = Object.entries(offsets).map(([path, offset]) => ({ stream: path.slice(1), offset }));
   expect(await desk.ack(wake, { acks, isDone: true })).toEqual({ isWokenAgain: true });
   const next = await desk.delivery(1);
   expect(next.streams.filter(({ hasPending }) => hasPending)).toMatchObject([
-    { path: "/events/anew", acked: formatOffset(1, 0) },
+    { path: "/events/again", acked: formatOffset(1, 0) },
   ]);
-  expect(Object.keys(desk.cursors("s"))).toEqual(["/events/anew", "/events/kept", "/named/kept"]);
+  expect(Object.keys(desk.cursors("s"))).toEqual(["/events/again", "/events/kept", "/named/kept"]);
 });

@@ -10,23 +10,23 @@ import type { StreamStore } from "../streams/stream-store.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import type { WakeNotice } from "./waking.ts";
 
-// Method: a short life of a pull-wake subscription on a real store, in which one write of a record
-// after the other is refused: first, second, third … until none is left to refuse.
+// Method: a short run of a pull-wake subscription on a real store, in which one record write
+// is refused: the first, then the second, and so on until every write has been refused once.
 const CONFIG = webhookConfig({ ...PULL, streams: ["/named/a"], leaseTtlMs: 600_000 });
 
-test("a write that is refused at any point changes nothing, and the request can be made again", async () => {
+test("a write that is refused at any point changes nothing, and the request can be repeated", async () => {
   const { acked, writes } = await life(Number.POSITIVE_INFINITY, "once");
   for (let at = 0; at < writes; at++) {
     expect(await life(at, "once"), `write ${at}`).toMatchObject({ acked });
   }
 });
 
-test("a server that ends at any write goes on with all that it had told", async () => {
+test("a server that stops at any write continues with everything it had acknowledged", async () => {
   const { writes } = await life(Number.POSITIVE_INFINITY, "for good");
   for (let at = 0; at < writes; at++) await life(at, "for good");
 });
 
-/** Runs it; when writes fail for good, starts a new server on the same files and continues. */
+/** Runs it; when writes fail permanently, starts a new server on the same files and continues. */
 async function life(
   refusedAt: number,
   how: "once" | "for good",
@@ -70,7 +70,7 @@ async function life(
   await insist((on) => on.remove("p"));
   await subscriptions.stop();
   disk.heal();
-  const after = await open(store, time); // Removes what a refused write left over.
+  const after = await open(store, time); // Removes leftovers of a refused write.
   expect(await store.records("subscription/")).toHaveProperty("size", 0);
   await after.stop();
   await store.close();

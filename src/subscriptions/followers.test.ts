@@ -4,7 +4,7 @@ import { Followers } from "./followed.ts";
 import { StreamEnds } from "./links.ts";
 import { Subscription } from "./subscription.ts";
 
-test("who follows a stream is known anew when subscriptions come, go or change a link", () => {
+test("a stream's followers are updated when subscriptions are added, removed or change a link", () => {
   const followers = new Followers();
   expect(followers.of("/a/1")).toEqual([]);
   const some = subscription("some", "a/*");
@@ -22,7 +22,7 @@ test("who follows a stream is known anew when subscriptions come, go or change a
   expect(followers.count).toBe(1);
 });
 
-test("a thousand subscriptions and ten thousand streams make no append wait", () => {
+test("with a thousand subscriptions and ten thousand streams, no append has to wait", () => {
   // Method: a million lookups; matching each pattern each time would take minutes.
   const followers = new Followers();
   for (let n = 0; n < 1000; n++) followers.add(subscription(`s${n}`, `tenant-${n}/**`));

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { SUBSCRIPTION_LIMITS } from "../base/limits.ts";
 import { Glob, globFault, segmentsOf } from "./glob.ts";
 
-test("a star stands for one segment, two for any number of them, none included", () => {
+test("a star matches one segment, two stars match any number of segments, including none", () => {
   const cases: [string, string, boolean][] = [
     ["events/*", "/events/a", true],
     ["events/*", "/events", false],
@@ -32,8 +32,8 @@ test("a star stands for one segment, two for any number of them, none included",
   }
 });
 
-test("matching agrees with trying every way of taking the stars", () => {
-  // Method: three names and the two stars, so that most pairs come near to matching.
+test("matching agrees with trying every way to expand the stars", () => {
+  // Method: three names and the two stars, so that most pairs nearly match.
   const name = fc.constantFrom("a", "b");
   const pattern = fc.array(fc.oneof(name, fc.constantFrom("*", "**")), {
     minLength: 1,
@@ -48,7 +48,7 @@ test("matching agrees with trying every way of taking the stars", () => {
   );
 });
 
-test("a pattern made to be slow is matched at once", () => {
+test("a pattern designed to be slow is matched quickly", () => {
   const pattern = Array.from({ length: 200 }, () => "**/a").join("/");
   const path = `${"/a".repeat(1000)}/b`;
   const before = performance.now();
@@ -56,7 +56,7 @@ test("a pattern made to be slow is matched at once", () => {
   expect(performance.now() - before).toBeLessThan(1000);
 });
 
-test("what is no pattern is refused with the reason", () => {
+test("an invalid pattern is refused with the reason", () => {
   const { patternCharsMax } = SUBSCRIPTION_LIMITS;
   expect(globFault("a/*/**/b%2A")).toBeNull();
   expect(globFault("a".repeat(patternCharsMax))).toBeNull();

@@ -5,7 +5,7 @@ import { Links, StreamEnds } from "./links.ts";
 
 const at = (bytes: number, readSeq = 0): OffsetToken => formatOffset(readSeq, bytes);
 
-test("a stream that the pattern names waits from its beginning, without any link", () => {
+test("a stream that matches the pattern is pending from its beginning, without a link", () => {
   const { ends, links } = newLinks("events/*");
   grow(ends, links, "/events/a", head("/events/a", at(10)));
   expect(links.firstPending).toBe("/events/a");
@@ -22,7 +22,7 @@ test("a stream that the pattern names waits from its beginning, without any link
   expect(links.firstPending).toBe("/events/a");
 });
 
-test("what a fork inherited is history, what was appended to it waits", () => {
+test("inherited messages of a fork are not pending; messages appended to it are", () => {
   const { ends, links } = newLinks("**");
   const fork = { source: "/s", at: at(30) };
   grow(ends, links, "/f", { ...head("/f", at(30)), fork });
@@ -31,7 +31,7 @@ test("what a fork inherited is history, what was appended to it waits", () => {
   expect(links.describe("/f")).toMatchObject({ acked: at(30), tail: at(31), hasPending: true });
 });
 
-test("an acknowledgement of a deleted stream says nothing about one made later", () => {
+test("an acknowledgement of a deleted stream does not apply to a later one with its path", () => {
   const { ends, links } = newLinks("**");
   grow(ends, links, "/a", head("/a", at(100)));
   links.apply(new Map([["/a", { isExplicit: false, cursor: at(100) }]]));
@@ -39,12 +39,12 @@ test("an acknowledgement of a deleted stream says nothing about one made later",
   links.refresh("/a");
   expect(links.paths()).toEqual([]);
   grow(ends, links, "/a", { ...head("/a", at(0, 1)), start: at(0, 1) });
-  expect(links.firstPending).toBeNull(); // Made again, and empty.
+  expect(links.firstPending).toBeNull(); // Created again, and empty.
   grow(ends, links, "/a", { ...head("/a", at(5, 1)), start: at(0, 1) });
   expect(links.describe("/a")).toMatchObject({ acked: at(0, 1), hasPending: true });
 });
 
-test("named and matched, a stream is explicit; named no more, it is still matched", () => {
+test("a stream both named and matched is explicit; when no longer named, it is still matched", () => {
   const { ends, links } = newLinks("events/*");
   grow(ends, links, "/events/a", head("/events/a", at(1)));
   links.apply(new Map([["/events/a", { isExplicit: true, cursor: at(1) }]]));
@@ -56,7 +56,7 @@ test("named and matched, a stream is explicit; named no more, it is still matche
   expect(links.paths()).toEqual(["/events/a"]);
 });
 
-test("a stream that is named before it exists is listed at zero and waits when it grows", () => {
+test("a stream that is named before it exists is listed at zero and becomes pending when it grows", () => {
   const { ends, links } = newLinks(null);
   links.apply(new Map([["/later", { isExplicit: true, cursor: null }]]));
   expect(links.paths()).toEqual(["/later"]);
@@ -65,14 +65,14 @@ test("a stream that is named before it exists is listed at zero and waits when i
   expect(links.firstPending).toBe("/later");
 });
 
-test("a pattern never names the subscription's own wake stream", () => {
+test("a pattern never matches the subscription's own wake stream", () => {
   const ends = new StreamEnds();
   const links = new Links(ends, "**", "/wake/pool");
   expect(links.follows("/wake/pool")).toBe(false);
   expect(links.follows("/wake/other")).toBe(true);
 });
 
-test("a snapshot holds those that wait first, and others only while it is short", () => {
+test("a snapshot holds pending streams first, and others only while there is room", () => {
   const { ends, links } = newLinks("**");
   for (let n = 0; n < 20; n++) grow(ends, links, `/${n}`, head(`/${n}`, at(n < 10 ? 0 : 1)));
   const paths = (pendingMax: number, othersMax: number) =>
@@ -86,7 +86,7 @@ test("a snapshot holds those that wait first, and others only while it is short"
   ]);
 });
 
-test("whether streams would still wait is known before the change is made", () => {
+test("whether streams would still be pending is computed before the change is made", () => {
   const { ends, links } = newLinks("**");
   grow(ends, links, "/a", head("/a", at(10)));
   grow(ends, links, "/b", head("/b", at(10)));
@@ -98,7 +98,7 @@ test("whether streams would still wait is known before the change is made", () =
   expect(links.isPendingAfter(new Map([["/a", null], ack("/b", 10)]))).toBe(false);
 });
 
-test("a lookup neither moves an end back nor brings a deleted stream to life", async () => {
+test("a lookup neither moves an end back nor restores a deleted stream", async () => {
   const ends = new StreamEnds();
   await ends.lookUp(async (learn) => {
     ends.changed("/grown", head("/grown", at(9)));
@@ -111,7 +111,7 @@ test("a lookup neither moves an end back nor brings a deleted stream to life", a
   expect(ends.get("/grown")?.end).toBe(at(9));
   expect(ends.get("/gone")).toBeUndefined();
   expect(ends.get("/still")?.end).toBe(at(1));
-  await ends.lookUp(async (learn) => learn(head("/gone", at(2)))); // Made again since.
+  await ends.lookUp(async (learn) => learn(head("/gone", at(2)))); // Created again since.
   expect(ends.get("/gone")?.end).toBe(at(2));
 });
 

@@ -15,7 +15,7 @@ import {
   undelivered,
 } from "./phase.ts";
 
-test("retries wait 1, 2, 4 … 60 seconds, and up to a fifth longer by chance", () => {
+test("retries wait 1, 2, 4 … 60 seconds, plus a random fifth at most", () => {
   const least = [1, 2, 3, 4, 5, 6, 7, 8, 1000].map((count) => retryDelayMs(count, 0));
   expect(least).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
   expect(retryDelayMs(1, 1)).toBe(1200);
@@ -29,7 +29,7 @@ test("retries wait 1, 2, 4 … 60 seconds, and up to a fifth longer by chance", 
   );
 });
 
-test("each wake has a generation of its own, whatever happened before", () => {
+test("each wake has a new generation, whatever happened before", () => {
   // Method: random walks through all transitions.
   const steps: Record<string, (phase: Phase, at: number) => Phase> = {
     issued: (phase, at) => issued(phase, `w${at}`, at % 2 === 0 ? null : at + 5),
@@ -59,20 +59,20 @@ test("each wake has a generation of its own, whatever happened before", () => {
   );
 });
 
-test("a lease ends at its time and not a millisecond before", () => {
+test("a lease expires at its time and not a millisecond before", () => {
   const phase = claimed(issued(NEW_PHASE, "w", null), "worker", 500);
   expect(expired(phase, 499)).toBe(phase);
   expect(expired(phase, 500)).toEqual({ generation: 1, wake: null, retry: null });
   expect(dueAtMs(phase)).toBe(500);
 });
 
-test("a pull-wake that nobody claimed has no lease to run out", () => {
+test("an unclaimed pull-wake has no lease that could expire", () => {
   const phase = told(issued(NEW_PHASE, "w", null));
   expect(expired(phase, Number.MAX_SAFE_INTEGER)).toBe(phase);
   expect(dueAtMs(phase)).toBeNull();
 });
 
-test("a retry keeps its time when the lease runs out first", () => {
+test("a retry keeps its time when the lease expires first", () => {
   const failed = undelivered(issued(NEW_PHASE, "w", 300), 100, 0);
   expect(failed.retry).toEqual({ count: 1, atMs: 1100 });
   expect(dueAtMs(failed)).toBe(300);

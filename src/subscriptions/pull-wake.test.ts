@@ -17,7 +17,7 @@ test("a pull-wake writes one event for each wake to its wake stream", async () =
   expect(await desk.messages(POOL)).toEqual([event]);
 });
 
-test("a claim gives all that waits, and nobody else gets it before it is done", async () => {
+test("a claim returns everything pending, and no other worker gets it before it is done", async () => {
   const desk = await openPull();
   const a = await desk.make("/events/a", 1);
   const b = await desk.make("/events/b", 1);
@@ -42,7 +42,7 @@ test("a claim gives all that waits, and nobody else gets it before it is done", 
   expect(none.details.reason).toBe("NO_PENDING_WORK");
 });
 
-test("a claim straight after an append needs no wake event to be read first", async () => {
+test("a claim right after an append need not wait for the wake event", async () => {
   const desk = await openPull();
   await desk.make("/events/a", 1);
   const first = await desk.subscriptions.claim("p", "w");
@@ -54,7 +54,7 @@ test("a claim straight after an append needs no wake event to be read first", as
   expect(second.wakeId).not.toBe(first.wakeId);
 });
 
-test("an ack that is not done prolongs the lease and keeps the claim", async () => {
+test("an ack that is not done extends the lease and keeps the claim", async () => {
   const desk = await openPull({ leaseTtlMs: 1000 });
   const end = await desk.make("/events/a", 1);
   const claim = await desk.subscriptions.claim("p", "w");
@@ -68,7 +68,7 @@ test("an ack that is not done prolongs the lease and keeps the claim", async () 
   expect(await desk.ack(claim, { isDone: true })).toEqual({ isWokenAgain: false });
 });
 
-test("a lease that runs out clears the holder, fences it and wakes again", async () => {
+test("an expired lease clears the holder, fences it and wakes again", async () => {
   const desk = await openPull({ leaseTtlMs: 1000 });
   const end = await desk.make("/events/a", 1);
   const claim = await desk.subscriptions.claim("p", "w");
@@ -82,7 +82,7 @@ test("a lease that runs out clears the holder, fences it and wakes again", async
   expect((await desk.subscriptions.claim("p", "other")).generation).toBe(2);
 });
 
-test("a wake that nobody claims waits, and is not told again and again", async () => {
+test("an unclaimed wake waits, and its event is not repeated", async () => {
   const desk = await openPull({ leaseTtlMs: 1000 });
   await desk.make("/events/a", 1);
   await desk.settle("p");
@@ -93,7 +93,7 @@ test("a wake that nobody claims waits, and is not told again and again", async (
   expect((await desk.subscriptions.claim("p", "w")).generation).toBe(1);
 });
 
-test("a release acknowledges nothing and wakes again; done twice it is fenced", async () => {
+test("a release acknowledges nothing and wakes again; a second release is fenced", async () => {
   const desk = await openPull();
   await desk.make("/events/a", 1);
   const claim = await desk.subscriptions.claim("p", "w");
@@ -105,7 +105,7 @@ test("a release acknowledges nothing and wakes again; done twice it is fenced", 
   expect(again.details.reason).toBe("FENCED");
 });
 
-test("done with work left is woken again at once, and says so", async () => {
+test("done with work left wakes again at once, and the response says so", async () => {
   const desk = await openPull();
   const a = await desk.make("/events/a", 1);
   await desk.settle("p");
@@ -117,7 +117,7 @@ test("done with work left is woken again at once, and says so", async () => {
   expect(await generations(desk)).toEqual([1, 2]);
 });
 
-test("a wake stream that is made later gets the event then, and once", async () => {
+test("a wake stream that is created later gets the event then, and only once", async () => {
   const desk = await Subscribing.open();
   await desk.create("p", PULL);
   await desk.make("/events/a", 1);
@@ -133,7 +133,7 @@ test("a wake stream that is made later gets the event then, and once", async () 
   expect(await desk.messages(POOL)).toHaveLength(2);
 });
 
-test("without its wake stream a subscription can be claimed all the same", async () => {
+test("without its wake stream a subscription can still be claimed", async () => {
   const desk = await Subscribing.open();
   await desk.create("p", PULL);
   await desk.make("/events/a", 1);
@@ -141,7 +141,7 @@ test("without its wake stream a subscription can be claimed all the same", async
   expect((await desk.subscriptions.claim("p", "w")).generation).toBe(1);
 });
 
-test("a closed wake stream takes no events, and the subscription says so", async () => {
+test("a closed wake stream gets no events, and the subscription reports it", async () => {
   const desk = await openPull();
   await desk.store.append(POOL, { body: new Uint8Array(0), close: true });
   await desk.make("/events/a", 1);
@@ -150,7 +150,7 @@ test("a closed wake stream takes no events, and the subscription says so", async
   expect(await desk.messages(POOL)).toEqual([]);
 });
 
-test("a wake stream of text holds one event a line", async () => {
+test("a text wake stream has one event per line", async () => {
   const desk = await Subscribing.open();
   const body = new Uint8Array(0);
   await desk.store.create(POOL, { contentType: "text/plain", body, isClosed: false });
@@ -161,7 +161,7 @@ test("a wake stream of text holds one event a line", async () => {
   expect(Buffer.from(bytes).toString()).toMatch(/^\{"type":"wake".*\}\n$/);
 });
 
-test("a pattern that names everything does not wake for its own wakes", async () => {
+test("a pattern that matches everything does not wake for its own wake events", async () => {
   const desk = await openPull({ pattern: "**" });
   const end = await desk.make("/events/a", 1);
   const claim = await desk.subscriptions.claim("p", "w");
@@ -170,7 +170,7 @@ test("a pattern that names everything does not wake for its own wakes", async ()
   expect(await desk.ack(claim, { acks, isDone: true })).toEqual({ isWokenAgain: false });
 });
 
-test("what one kind of subscription answers to, the other refuses", async () => {
+test("each kind of subscription refuses the requests of the other kind", async () => {
   const desk = await openPull();
   await desk.create("hook");
   const fence = { token: "t", wakeId: "w", generation: 1 };
@@ -186,7 +186,7 @@ test("what one kind of subscription answers to, the other refuses", async () => 
   }
 });
 
-test("of many workers that claim at once, one gets it", async () => {
+test("of many workers that claim at once, exactly one succeeds", async () => {
   const desk = await openPull();
   await desk.make("/events/a", 1);
   const claims = Array.from({ length: 20 }, (_, n) => desk.subscriptions.claim("p", `w${n}`));

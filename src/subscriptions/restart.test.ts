@@ -4,8 +4,8 @@ import { type Delivery, PULL, Subscribing } from "../../test/support/subscribing
 import { formatOffset } from "../streams/offset-token.ts";
 import type { WakeNotice } from "./waking.ts";
 
-// Method: "killed" is another server on a copy of the files as they are at that moment, "restarted"
-// one on the same files after a clean stop. Everything must continue in both alike.
+// Method: "killed" is another server on a copy of the files at that moment; "restarted" is one on
+// the same files after a clean stop. Everything must continue the same way in both.
 type Again = (desk: Subscribing) => Promise<Subscribing>;
 const WAYS: [string, Again][] = [
   ["killed", (desk) => desk.afterKill()],
@@ -14,7 +14,7 @@ const WAYS: [string, Again][] = [
 const ZERO = formatOffset(0, 0);
 
 test.each(WAYS)(
-  "a server that is %s has its subscriptions, links and cursors",
+  "a server that is %s keeps its subscriptions, links and cursors",
   async (_, again) => {
     const desk = await Subscribing.open();
     const old = await desk.make("/events/old", 1);
@@ -40,11 +40,11 @@ test.each(WAYS)(
 );
 
 test.each(WAYS)(
-  "what was appended unseen before a server was %s wakes after it",
+  "messages appended unseen before a server was %s wake after it",
   async (_, again) => {
     const desk = await Subscribing.open();
     await desk.create("s");
-    await desk.subscriptions.stop(); // From here on it sees nothing.
+    await desk.subscriptions.stop(); // From now on it sees no appends.
     await desk.make("/events/a", 1);
     const next = await again(desk);
     expect((await next.delivery(0)).streams).toMatchObject([{ path: "/events/a", acked: ZERO }]);
@@ -52,7 +52,7 @@ test.each(WAYS)(
 );
 
 test.each(WAYS)(
-  "a webhook that was under way when the server was %s is called again",
+  "a webhook in progress when the server was %s is called again",
   async (_, again) => {
     const desk = await Subscribing.open();
     await desk.create("s", { leaseTtlMs: 10_000 });
@@ -68,7 +68,7 @@ test.each(WAYS)(
 );
 
 test.each(WAYS)(
-  "a webhook that had accepted before the server was %s is not called again",
+  "a webhook accepted before the server was %s is not called again",
   async (_, again) => {
     const desk = await Subscribing.open();
     await desk.create("s", { leaseTtlMs: 10_000 });
@@ -80,7 +80,7 @@ test.each(WAYS)(
     await next.pass(9999, "s");
     expect(next.deliveries).toEqual([]);
     const acks = [{ stream: "events/a", offset: end }];
-    const { token, wakeId, generation } = wake; // Its token is still good.
+    const { token, wakeId, generation } = wake; // Its token is still valid.
     const request = { token, wakeId, generation, acks, isDone: true };
     expect(await next.subscriptions.ack("s", "webhook", request)).toEqual({ isWokenAgain: false });
     expect(next.cursors("s")).toEqual({ "/events/a": end });
@@ -108,7 +108,7 @@ test.each(WAYS)("a retry keeps its time when the server is %s", async (_, again)
   expect(next.subscriptions.get("s").phase.retry).toMatchObject({ count: 3 });
 });
 
-test.each(WAYS)("a lease goes on, and runs out, when the server is %s", async (_, again) => {
+test.each(WAYS)("a lease continues, and expires, when the server is %s", async (_, again) => {
   const desk = await Subscribing.open();
   await desk.make("/wake/pool");
   await desk.create("p", { ...PULL, leaseTtlMs: 10_000 });
@@ -126,7 +126,7 @@ test.each(WAYS)("a lease goes on, and runs out, when the server is %s", async (_
   expect((await next.subscriptions.claim("p", "other")).generation).toBe(2);
 });
 
-test("a lease that ran out while no server ran is over when one does", async () => {
+test("a lease that expired while no server ran is over when one starts", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { leaseTtlMs: 1000 });
   await desk.make("/events/a", 1);
@@ -156,7 +156,7 @@ test.each(WAYS)(
   },
 );
 
-test("a server killed between the wake and its event writes the event when it is back", async () => {
+test("a server killed between the wake and its event writes the event after its restart", async () => {
   // Method: no wake stream, so that the event cannot be written; then one, but no server.
   const desk = await Subscribing.open();
   await desk.create("p", PULL);
@@ -169,7 +169,7 @@ test("a server killed between the wake and its event writes the event when it is
   expect(await next.messages("/wake/pool")).toMatchObject([{ generation: 1 }]);
 });
 
-test("a subscription made again under the same id wakes, though its generations begin anew", async () => {
+test("a subscription created again under the same id wakes, although its generations restart", async () => {
   const desk = await Subscribing.open();
   await desk.make("/wake/pool");
   for (let time = 0; time < 2; time++) {
@@ -182,9 +182,9 @@ test("a subscription made again under the same id wakes, though its generations 
   expect(events).toMatchObject([{ generation: 1 }, { generation: 1 }]);
 });
 
-test("killed after any of its writes, nothing acknowledged is lost and nothing is left over", async () => {
-  // Method: a short life, and a copy of the files after each step; each copy must be able to
-  // continue.
+test("killed after any of its writes, a server loses nothing acknowledged and leaves no leftovers", async () => {
+  // Method: a short run, and a copy of the files after each step; a server must continue on
+  // each copy.
   const desk = await Subscribing.open();
   await desk.make("/wake/pool");
   await desk.make("/events/before", 1);
@@ -220,7 +220,7 @@ test("killed after any of its writes, nothing acknowledged is lost and nothing i
   }
 });
 
-test("what a creation or deletion that was cut short left over is cleared away", async () => {
+test("leftovers of an interrupted creation or deletion are removed", async () => {
   const desk = await Subscribing.open();
   await desk.store.putRecord("subscription/0123/link/events/a", "[true,null]");
   await desk.store.putRecord("subscription/0123/phase", "{}");
@@ -230,7 +230,7 @@ test("what a creation or deletion that was cut short left over is cleared away",
   expect(keys).toEqual([`subscription/${next.subscriptions.get("s").uid}/config`]);
 });
 
-test("streams deleted and made again while no server ran are followed from their new start", async () => {
+test("streams deleted and created again while no server ran are followed from their new start", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { streams: ["/named"] });
   await desk.make("/events/a", 1, 2, 3);

@@ -7,7 +7,7 @@ import type { SubscriptionConfig } from "./subscription.ts";
 
 const ZERO = formatOffset(0, 0);
 
-test("asked for again with the same configuration a subscription stays, with another it is refused", async () => {
+test("creating a subscription again with the same configuration is accepted, with another it is refused", async () => {
   const desk = await Subscribing.open();
   const config = webhookConfig({ streams: ["/a", "/b"], description: "d" });
   expect(await desk.create("s", config)).toBe(true);
@@ -31,7 +31,7 @@ test("asked for again with the same configuration a subscription stays, with ano
   expect(await desk.create("s", config)).toBe(false); // Later additions are not part of it.
 });
 
-test("asked for many times at once, one subscription is made", async () => {
+test("many concurrent requests for one subscription create it once", async () => {
   const desk = await Subscribing.open();
   await desk.make("/events/a", 1);
   const made = await Promise.all(Array.from({ length: 10 }, () => desk.create("s")));
@@ -39,14 +39,14 @@ test("asked for many times at once, one subscription is made", async () => {
   expect(await desk.store.records("subscription/")).toHaveProperty("size", 2);
 });
 
-test("streams that exist are followed from their end, those that come later from their start", async () => {
+test("existing streams are followed from their end, later ones from their start", async () => {
   const desk = await Subscribing.open();
   const before = await desk.make("/events/before", 1, 2);
   const named = await desk.make("/named", 1);
   await desk.make("/events/empty");
   await desk.create("s", { streams: ["/later", "/named"] });
   await desk.settle("s");
-  expect(desk.deliveries).toEqual([]); // Creating it replays nothing.
+  expect(desk.deliveries).toEqual([]); // Creating it replays no messages.
   expect(desk.cursors("s")).toEqual({
     "/events/before": before,
     "/events/empty": ZERO,
@@ -63,8 +63,8 @@ test("streams that exist are followed from their end, those that come later from
   expect((await desk.delivery(1)).streams[0]).toMatchObject({ path: "/later", acked: ZERO });
 });
 
-test("streams that grow while a subscription is made are missed by nobody", async () => {
-  // Method: many streams, appended to all the time; each must be acknowledged at its end or be
+test("no message is missed in streams that grow while a subscription is created", async () => {
+  // Method: many streams with constant appends; each must be acknowledged up to its end or be
   // pending.
   const desk = await Subscribing.open();
   const paths = Array.from({ length: 50 }, (_, n) => `/events/${n}`);
@@ -87,7 +87,7 @@ test("streams that grow while a subscription is made are missed by nobody", asyn
   }
 });
 
-test("a fork is followed from where it left its source", async () => {
+test("a fork is followed from the point where it was forked", async () => {
   const desk = await Subscribing.open();
   const at = await desk.make("/source", 1, 2);
   await desk.create("s");
@@ -105,7 +105,7 @@ test("a fork is followed from where it left its source", async () => {
   expect((await desk.delivery(0)).streams).toMatchObject([{ acked: at, tail }]);
 });
 
-test("a stream can be named later, from its end then, and let go of again", async () => {
+test("a stream can be named later, from its end at that time, and removed again", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { pattern: null, streams: ["/a"] });
   const end = await desk.make("/b", 1);
@@ -125,7 +125,7 @@ test("a stream can be named later, from its end then, and let go of again", asyn
   expect(desk.deliveries).toHaveLength(1);
 });
 
-test("naming a stream that the pattern names changes nothing of what was acknowledged", async () => {
+test("naming a stream that the pattern already matches does not change its cursor", async () => {
   const desk = await Subscribing.open();
   await desk.create("s");
   await desk.make("/events/a", 1);
@@ -155,7 +155,7 @@ test("a subscription does not follow its own wake stream", async () => {
   expect(desk.cursors("p")).toEqual({});
 });
 
-test("a deleted subscription is gone with all it had, and an old token is no good for a new one", async () => {
+test("a deleted subscription loses all its state, and an old token is invalid for a new one", async () => {
   const desk = await Subscribing.open();
   await desk.make("/events/old", 1);
   await desk.create("s", { streams: ["/named"] });
@@ -181,7 +181,7 @@ test("a deleted subscription is gone with all it had, and an old token is no goo
   expect(error.details.reason).toBe("TOKEN_INVALID");
 });
 
-test("a deleted stream leaves nothing behind but the names that were asked for", async () => {
+test("a deleted stream leaves nothing behind except the explicitly named links", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { streams: ["/named"] });
   await desk.make("/events/a", 1);
@@ -201,7 +201,7 @@ test("a deleted stream leaves nothing behind but the names that were asked for",
   );
 });
 
-test("there are as many subscriptions as the limit says, and not one more", async () => {
+test("subscriptions can be created up to the limit, and not one more", async () => {
   const desk = await Subscribing.open({ subscriptionsMax: 3 });
   const made = await Promise.allSettled(["a", "b", "c", "d", "e"].map((id) => desk.create(id)));
   expect(made.map(({ status }) => status).sort()).toEqual([
@@ -214,7 +214,7 @@ test("there are as many subscriptions as the limit says, and not one more", asyn
   expect(await desk.create("f")).toBe(true);
 });
 
-test("a subscription names as many streams as the limit says, and not one more", async () => {
+test("a subscription can name streams up to the limit, and not one more", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { pattern: null, streams: ["/first"] });
   const max = SUBSCRIPTION_LIMITS.explicitStreamsMax;
@@ -228,7 +228,7 @@ test("a subscription names as many streams as the limit says, and not one more",
   expect(desk.subscriptions.get("s").links.explicitCount).toBe(max);
 });
 
-test("a wake tells of as many waiting streams as the limit says, and the next of the rest", async () => {
+test("a wake lists pending streams up to the limit, and the next wake lists the rest", async () => {
   const desk = await Subscribing.open();
   await desk.create("gate");
   await desk.make("/events/first", 1); // Its wake is delayed until the others are pending.

@@ -6,7 +6,7 @@ const secret = Buffer.alloc(32, 7);
 const claims = { subscription: "sub-1", generation: 3, expiresAtMs: 1000 };
 const invalid = { isValid: false, reason: "TOKEN_INVALID" };
 
-test("a token says its generation until it expires", () => {
+test("a token carries its generation until it expires", () => {
   const token = mintToken(secret, claims);
   expect(judgeToken(secret, token, "sub-1", 999)).toEqual({ isValid: true, generation: 3 });
   expect(judgeToken(secret, token, "sub-1", 1000)).toEqual({
@@ -15,7 +15,7 @@ test("a token says its generation until it expires", () => {
   });
 });
 
-test("a token is of one subscription and one secret", () => {
+test("a token is valid for one subscription and one secret", () => {
   const token = mintToken(secret, claims);
   expect(judgeToken(secret, token, "sub-2", 0)).toEqual(invalid);
   expect(judgeToken(Buffer.alloc(32, 8), token, "sub-1", 0)).toEqual(invalid);
@@ -33,7 +33,7 @@ test("a token with any character changed, cut anywhere or lengthened is invalid"
   expect(judgeToken(secret, "x".repeat(10_000), "sub-1", 0)).toEqual(invalid);
 });
 
-test("an HMAC of the same words for another purpose is no token's", () => {
+test("an HMAC of the same text for another purpose is not a token", () => {
   const payload = mintToken(secret, claims).split(".")[0] ?? "";
   const mac = createHmac("sha256", secret).update(payload).digest("base64url");
   expect(judgeToken(secret, `${payload}.${mac}`, "sub-1", 0)).toEqual(invalid);

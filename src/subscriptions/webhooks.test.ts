@@ -5,7 +5,7 @@ import { formatOffset } from "../streams/offset-token.ts";
 
 const ZERO = formatOffset(0, 0);
 
-test("an append to a followed stream wakes the webhook, with what waits since before it", async () => {
+test("an append to a followed stream wakes the webhook, with everything pending since earlier", async () => {
   const desk = await Subscribing.open();
   await desk.create("s");
   const end = await desk.make("/events/a", "one");
@@ -17,7 +17,7 @@ test("an append to a followed stream wakes the webhook, with what waits since be
   ]);
 });
 
-test("done acknowledges what the request said, and what came later wakes again", async () => {
+test("done acknowledges what the request listed, and later messages wake again", async () => {
   const desk = await Subscribing.open();
   await desk.create("s");
   const first = await desk.make("/events/a", 1);
@@ -37,7 +37,7 @@ test("done acknowledges what the request said, and what came later wakes again",
   expect(desk.deliveries).toHaveLength(2);
 });
 
-test("a callback acknowledges, prolongs the lease, and is fenced after done", async () => {
+test("a callback acknowledges, extends the lease, and is fenced after done", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { leaseTtlMs: 1000 });
   await desk.make("/events/a", 1);
@@ -72,7 +72,7 @@ test("done in a callback acknowledges only what it names, and wakes again for th
   ]);
 });
 
-test("a failed delivery is tried again, with the same wake, after 1, 2, 4 … seconds", async () => {
+test("a failed delivery is retried, with the same wake, after 1, 2, 4 … seconds", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { leaseTtlMs: 600_000 });
   await desk.make("/events/a", 1);
@@ -96,7 +96,7 @@ test("a failed delivery is tried again, with the same wake, after 1, 2, 4 … se
   expect(desk.subscriptions.get("s").phase).toEqual({ generation: 1, wake: null, retry: null });
 });
 
-test("a lease that runs out is another wake, and whoever had it is fenced", async () => {
+test("an expired lease causes another wake, and the previous holder is fenced", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { leaseTtlMs: 1000 });
   const end = await desk.make("/events/a", 1);
@@ -112,7 +112,7 @@ test("a lease that runs out is another wake, and whoever had it is fenced", asyn
   expect(error.details.reason).toBe("FENCED");
 });
 
-test("a lease that has run out is over before its timer has noticed", async () => {
+test("an expired lease is over even before its timer fires", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { leaseTtlMs: 1000 });
   await desk.make("/events/a", 1);
@@ -125,7 +125,7 @@ test("a lease that has run out is over before its timer has noticed", async () =
   expect(error.details.reason).toBe("FENCED");
 });
 
-test("a webhook that never answers is given up with its lease, and then waited for longer", async () => {
+test("a webhook that never answers is abandoned with its lease, and retried with a longer delay", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { leaseTtlMs: 1000 });
   await desk.make("/events/a", 1);
@@ -144,7 +144,7 @@ test("a webhook that never answers is given up with its lease, and then waited f
   expect((await desk.delivery(2)).generation).toBe(3);
 });
 
-test("what is sent again after a wait longer than the lease is another wake", async () => {
+test("a delivery repeated after a delay longer than the lease is a new wake", async () => {
   const desk = await Subscribing.open();
   await desk.create("s", { leaseTtlMs: 1500 });
   await desk.make("/events/a", 1);
@@ -160,7 +160,7 @@ test("what is sent again after a wait longer than the lease is another wake", as
   expect(ids.size).toBe(3);
 });
 
-test("a callback that is faster than the webhook's answer counts, and the answer does not", async () => {
+test("a callback that arrives before the webhook's answer counts, and the answer does not", async () => {
   const desk = await Subscribing.open();
   await desk.create("s");
   const end = await desk.make("/events/a", 1);
@@ -178,7 +178,7 @@ test("a callback that is faster than the webhook's answer counts, and the answer
   expect(desk.cursors("s")).toEqual({ "/events/a": later });
 });
 
-test("only so many webhooks are called at once, and the others have their turn later", async () => {
+test("concurrent webhook calls are limited, and the others are called later", async () => {
   const desk = await Subscribing.open({ deliveriesMax: 2 });
   for (const id of ["a", "b", "c", "d"]) await desk.create(id);
   await desk.make("/events/x", 1);
@@ -193,7 +193,7 @@ test("only so many webhooks are called at once, and the others have their turn l
   expect(desk.deliveries.map(({ subscription }) => subscription.id).sort()).toEqual([..."abcd"]);
 });
 
-test("one that waits for room and then needs none does not keep the others waiting", async () => {
+test("a queued delivery that is no longer needed does not delay the others", async () => {
   const desk = await Subscribing.open({ deliveriesMax: 1 });
   for (const id of ["a", "b", "c"]) await desk.create(id, { pattern: `${id}/*` });
   for (const id of ["a", "b", "c"]) await desk.make(`/${id}/1`, 1);
@@ -203,7 +203,7 @@ test("one that waits for room and then needs none does not keep the others waiti
   expect((await desk.delivery(1)).subscription.id).toBe("c");
 });
 
-test("a wake whose streams are deleted before anybody was told is taken back", async () => {
+test("a wake whose streams are deleted before it was delivered is cancelled", async () => {
   const desk = await Subscribing.open();
   await desk.create("s");
   await desk.make("/events/a", 1);

@@ -5,7 +5,7 @@ import { torture } from "./torture.ts";
 /** Some ten seconds on two busy cores. */
 const STEPS = 3_000;
 
-test("no crash loses, doubles, moves or alters what streams acknowledged", async () => {
+test("no crash loses, duplicates, moves or alters messages that streams acknowledged", async () => {
   const { violations, counts } = await torture("streams", { seed: 1, steps: STEPS });
 
   assert.deepEqual(violations, []);

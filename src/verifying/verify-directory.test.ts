@@ -36,7 +36,7 @@ async function written(): Promise<SignedStreams> {
   return streams;
 }
 
-test("no flipped, doubled or left out byte of a stream or its checkpoints verifies", {
+test("no flipped, duplicated or deleted byte of a stream or its checkpoints verifies", {
   timeout: 120_000,
 }, async () => {
   const streams = await written();
@@ -72,28 +72,28 @@ test("no flipped, doubled or left out byte of a stream or its checkpoints verifi
   assert.deepEqual(await streams.verdicts(), { "/raw": "verified", "/s": "verified" });
 });
 
-test("cut back at any byte, or gone, checkpoints are missed by whoever holds a pin, and by others shown", async () => {
+test("checkpoints cut at any byte, or deleted, are a rollback if pinned, and otherwise reported as unsigned", async () => {
   const streams = await written();
-  const beside = join(streams.directory, "logs/raw.bin.checkpoints");
-  const bytes = readFileSync(beside);
+  const sidecar = join(streams.directory, "logs/raw.bin.checkpoints");
+  const bytes = readFileSync(sidecar);
   const first = bytes.indexOf(10) + 1;
   const verdict = async () => (await streams.verdicts())["/raw"];
   for (const end of [0, 1, first - 1, first, first + 1, bytes.length - 1]) {
-    writeFileSync(beside, bytes.subarray(0, end));
+    writeFileSync(sidecar, bytes.subarray(0, end));
     const code = end < first ? "CHECKPOINTS_STRIPPED" : "BEHIND";
     assert.equal(await verdict(), `rollback ${code}`, `cut at ${end}`);
   }
-  rmSync(beside);
+  rmSync(sidecar);
   assert.equal(await verdict(), "rollback CHECKPOINTS_STRIPPED");
   const { heads } = streams.user;
   await heads.forget({ place: `streams:${streams.directory}`, id: "/raw" });
   assert.equal(await verdict(), "unsigned UNSIGNED");
-  writeFileSync(beside, bytes.subarray(0, first));
+  writeFileSync(sidecar, bytes.subarray(0, first));
   assert.equal(await verdict(), "incomplete UNSIGNED_TAIL");
   assert.equal((await streams.reports()).get("/raw")?.tail.bytes, 6);
 });
 
-test("a stream that was signed and is gone, from its file or from meta.jsonl, is a rollback", async () => {
+test("a signed stream that is missing, from its file or from meta.jsonl, is a rollback", async () => {
   const streams = await written();
   rmSync(join(streams.directory, "logs/s.jsonl"));
   assert.equal((await streams.verdicts())["/s"], "rollback BEHIND");
@@ -111,7 +111,7 @@ test("a stream that was signed and is gone, from its file or from meta.jsonl, is
   assert.match(verdicts["/raw"] ?? "", /^(?:rollback|tampered)/);
 });
 
-test("streams that were signed are missed when what names them, holds them, or all is gone", async () => {
+test("signed streams are a rollback when meta.jsonl, the logs or the whole directory is missing", async () => {
   const gone = { "/raw": "rollback BEHIND", "/s": "rollback BEHIND" };
   for (const names of [["meta.jsonl"], ["meta.jsonl", "journal", "logs"], ["logs"], [""]]) {
     const streams = await written();
@@ -127,7 +127,7 @@ test("streams that were signed are missed when what names them, holds them, or a
   assert.deepEqual(await streams.verdicts(), { "": "unreadable UNREADABLE" });
 });
 
-test("bytes that no meta.jsonl names are no stream, however well they are signed", async () => {
+test("files that meta.jsonl does not name are not streams, even if they are signed", async () => {
   const streams = await written();
   rmSync(join(streams.directory, "meta.jsonl"));
   rmSync(join(streams.directory, "journal"), { recursive: true });
@@ -137,7 +137,7 @@ test("bytes that no meta.jsonl names are no stream, however well they are signed
   assert.deepEqual(verdicts, { "/raw": "rollback BEHIND", "/s": "rollback BEHIND" });
 });
 
-test("a directory that was reached by a link above it is missed by its real path", async () => {
+test("a deleted directory that was reached through a link is reported missing by its real path", async () => {
   const streams = new SignedStreams(join(tempDirectory(), "data"));
   const store = await streams.open();
   await store.create("/s", JSON_STREAM);
@@ -149,7 +149,7 @@ test("a directory that was reached by a link above it is missed by its real path
   assert.deepEqual(await streams.verdicts(join(link, "data")), { "/s": "rollback BEHIND" });
 });
 
-test("whatever the files of a directory hold, there is a report", async () => {
+test("whatever the files of a directory contain, there is a report", async () => {
   const streams = await written();
   const names = readdirSync(streams.directory, { recursive: true, encoding: "utf8" });
   const files = names.filter((name) => /\.(?:jsonl|bin|checkpoints|j)$/.test(name));

@@ -40,7 +40,7 @@ function found(index: SearchIndex, query: string, limit = 9): Promise<number> {
   return index.attempt((cache) => findEntries(cache, wanted, options).entries.length);
 }
 
-test("the schema on the format page is the one in force", () => {
+test("the schema on the format page is the current one", () => {
   const schema = docsPage("formats/catalog").block("sql search-schema");
   assert.equal(schema.trim(), SEARCH_SCHEMA.trim());
 });

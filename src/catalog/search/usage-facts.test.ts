@@ -84,7 +84,7 @@ test("messages are remembered as long as in a summary", () => {
   const fold = new IndexFold();
   const summary = new SummaryFold();
   const counts = { inputTokens: 10, outputTokens: 5, totalTokens: null, spend: null };
-  // Again: two that are remembered, and after a new one two that are forgotten by then.
+  // Again: two that are remembered, and after a new one two that were dropped by then.
   const ids = [...Array.from({ length: MESSAGES_REMEMBERED }, (_, n) => n), 0, 1, -1, 2, 3];
   for (const id of ids) {
     const message = { kind: "message", role: "assistant", messageId: `m${id}` } as const;

@@ -1,4 +1,4 @@
-/** Method: the same input cut into chunks in every way, so that no boundary can be forgotten. */
+/** Method: the same input cut into chunks in every way, so that every boundary is tested. */
 
 import assert from "node:assert/strict";
 import { PassThrough, Readable } from "node:stream";
@@ -40,7 +40,7 @@ test("only LF splits, wherever the chunks are cut; a last line without LF counts
   }
 });
 
-test("a line at the limit is given, one past it is not, and the next one is (IL2)", async () => {
+test("a line at the limit is returned, one past it is not, and the next one is (IL2)", async () => {
   const input = Buffer.from("12345\n123456\n12345\r\n12345\r6\n1\n123456");
   for (let cut = 0; cut <= input.length; cut++) {
     const lines = await linesOf([input.subarray(0, cut), input.subarray(cut)], 5);
@@ -52,7 +52,7 @@ test("a line at the limit is given, one past it is not, and the next one is (IL2
   }
 });
 
-test("when interrupted, what came in whole is given, and the rest is counted (IL1)", async () => {
+test("when interrupted, complete lines are returned, and the remaining bytes are counted (IL1)", async () => {
   const input = new PassThrough();
   const stop = new AbortController();
   const lines = new InputLines(input, { lineBytesMax: 100, signal: stop.signal });
@@ -78,7 +78,7 @@ test("an interruption ends the wait for more", async () => {
   assert.equal(lines.droppedBytes, 0);
 });
 
-test("an input that fails says so", async () => {
+test("an input that fails reports its error", async () => {
   const input = new PassThrough();
   const next = new InputLines(input, { lineBytesMax: 100, signal: running })
     [Symbol.asyncIterator]()

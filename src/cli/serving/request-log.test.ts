@@ -12,7 +12,7 @@ const RECORD: RequestRecord = {
   ...{ status: 204, code: null, ms: 1.5, bytesIn: 17, bytesOut: 187, token: null },
 };
 
-test("a log is made for its owner alone, and goes on where it ended", async () => {
+test("a log is readable by its owner only, and continues where it ended", async () => {
   const path = join(tempDirectory(), "requests.jsonl");
   for (const status of [201, 204]) {
     const log = RequestLog.open(path, (cause) => assert.fail(String(cause)));
@@ -30,7 +30,7 @@ test("a log is made for its owner alone, and goes on where it ended", async () =
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
-test("what a slow disk does not take is dropped at the limit, and counted", async () => {
+test("lines that a slow disk does not accept are dropped at the limit, and counted", async () => {
   const written: string[] = [];
   let release: () => void = () => {};
   const slow = new Writable({
@@ -54,7 +54,7 @@ test("what a slow disk does not take is dropped at the limit, and counted", asyn
   assert.deepEqual(JSON.parse(lines.at(-2) ?? ""), { dropped: 5 });
 });
 
-test("a log that cannot be written is told of, and holds nobody up", async () => {
+test("a log that cannot be written is reported, and delays no request", async () => {
   const causes: unknown[] = [];
   const log = RequestLog.open(tempDirectory(), (cause) => causes.push(cause));
   log.write(RECORD);

@@ -1,4 +1,4 @@
-/** The examples of docs/formats/claude.md, fed to the code: the page cannot drift. */
+/** The examples of docs/formats/claude.md, checked against the code. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -27,14 +27,14 @@ function entriesOf(info: string) {
   });
 }
 
-test("the example keys have the ids that the page gives them, and back", () => {
+test("the example keys have the ids on the page, and the ids map back to the keys", () => {
   for (const [key, id] of JSON.parse(page.block("json claude-ids")) as [SessionKey, string][]) {
     assert.equal(sessionIdOf(key), id);
     assert.deepEqual(keyOf(id), key);
   }
 });
 
-test("the example entries are written as they are, and understood as the page says", () => {
+test("the example entries are written unchanged, and decoded as the page says", () => {
   const entries = entriesOf("jsonl claude-entry");
   assert.deepEqual(
     entries.map(({ kind, role, parts }) => [kind, role, parts.map(({ type }) => type).join()]),
@@ -53,7 +53,7 @@ test("the example entries are written as they are, and understood as the page sa
   );
 });
 
-test("the example hooks are what the recorder makes, and understood as the page says", () => {
+test("the example hooks are what the recorder writes, and are decoded as the page says", () => {
   const entries = entriesOf("jsonl claude-hook");
   for (const { native, at } of entries) {
     const { hook, text = null, uuid } = native as { hook: Native; text?: string; uuid?: string };
@@ -105,7 +105,7 @@ test("the example hooks are what the recorder makes, and understood as the page 
   );
 });
 
-test("the example of the spool is what a hook writes, and is read back", () => {
+test("the spool example is what a hook writes, and is read back", () => {
   const [line = ""] = page.lines("jsonl claude-spool");
   const spooled = parseSpooled(`${line}\n`);
   assert.ok(spooled);
@@ -126,7 +126,7 @@ test("the example of the spool is what a hook writes, and is read back", () => {
   }
 });
 
-test("what the program showed is beside the conversation, and a displayed message can be put together", () => {
+test("displayed messages are not part of the conversation, and their pieces share a message id", () => {
   const told = (hook: object) => hookLine({ ...hook }, { nowMs: 0, text: null });
   const shown = (more: object) =>
     told({ hook_event_name: "MessageDisplay", message_id: "m1", ...more });
@@ -154,7 +154,7 @@ test("what the program showed is beside the conversation, and a displayed messag
   }
 });
 
-test("any hook is understood, and a failed call says why", () => {
+test("any hook decodes, and a failed call has its error", () => {
   const failed = decode(
     hookLine(
       { hook_event_name: "PostToolUseFailure", tool_use_id: "t", error: "no such file" },
@@ -170,7 +170,7 @@ test("any hook is understood, and a failed call says why", () => {
   assert.equal(decode({ type: "hook", hook: "no object" }).entry?.kind, "other");
 });
 
-test("a call that has no id is known by its tool and its input, and says nothing of them", () => {
+test("a call without an id gets one derived from its tool and input, which does not reveal them", () => {
   const callOf = (name: string, more: object) => {
     const hook = { hook_event_name: name, tool_name: "Bash", tool_input: { command: "ls" } };
     const { entry } = decode(hookLine({ ...hook, ...more }, { nowMs: 0, text: null }));
@@ -191,7 +191,7 @@ test("a call that has no id is known by its tool and its input, and says nothing
   );
 });
 
-test("the page names the limits that are in force", () => {
+test("the page names the limits in the code", () => {
   assert.ok(page.text.includes(`more than ${ID_SEGMENTS_MAX} directories`));
   assert.ok(page.text.includes(ID_CHARS_MAX.toLocaleString("en")));
 });

@@ -27,7 +27,7 @@ const key: fc.Arbitrary<SessionKey> = fc.record(
   { requiredKeys: ["projectKey", "sessionId"], noNullPrototype: true },
 );
 
-/** The id, or null for a key that has none. */
+/** The id, or null for a key without one. */
 function idOf(each: SessionKey): string | null {
   try {
     return sessionIdOf(each);
@@ -37,7 +37,7 @@ function idOf(each: SessionKey): string | null {
   }
 }
 
-test("every key has one place of its own, below the root", () => {
+test("every key has its own path below the root", () => {
   fc.assert(
     fc.property(key, key, (one, other) => {
       const id = idOf(one);
@@ -55,7 +55,7 @@ test("every key has one place of its own, below the root", () => {
   );
 });
 
-test("an id that is spelled otherwise is nobody's", () => {
+test("an id that is not in canonical form has no key", () => {
   const odd = [
     "a",
     "a/",
@@ -78,7 +78,7 @@ test("an id that is spelled otherwise is nobody's", () => {
   assert.equal(idAt([".verbatim", "other", "a", "b", "transcript.jsonl"]), null);
 });
 
-test("an id is as deep and as long as is allowed, and not one more", () => {
+test("an id may be as deep and as long as the limits, and not one more", () => {
   const deep = (depth: number) => ({
     projectKey: "p",
     sessionId: "s",

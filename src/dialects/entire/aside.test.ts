@@ -8,20 +8,20 @@ const row = (type: string, model: string, more = {}) => ({
   ...more,
 });
 
-test("rows for another agent, and error texts in the model's name, are not part of the conversation", () => {
+test("rows for another agent, and error texts written as the model's, are not part of the conversation", () => {
   assert.equal(asideOf(row("user", "", { isSidechain: true })), "other_agent");
   assert.equal(asideOf(row("assistant", "<synthetic>", { isSidechain: true })), "other_agent");
   assert.equal(asideOf({ type: "summary", isSidechain: true }), "other_agent");
   assert.equal(asideOf(row("assistant", "<synthetic>")), "program");
 });
 
-test("in a log that is the other agent's own its rows are the conversation", () => {
+test("in the other agent's own log, its rows are the conversation", () => {
   const isOwn = (of: object) => asideOf({ ...of, isSidechain: true }, null, true);
   assert.equal(isOwn(row("user", "")), null);
   assert.equal(isOwn(row("assistant", "<synthetic>")), "program");
 });
 
-test("every other row is part of it", () => {
+test("every other row is part of the conversation", () => {
   const rows = [
     row("assistant", "claude-opus-4-5"),
     row("assistant", "claude-opus-4-5", { isSidechain: false }),
@@ -34,7 +34,7 @@ test("every other row is part of it", () => {
   for (const each of rows) assert.equal(asideOf(each), null, JSON.stringify(each));
 });
 
-test("rows that a program says in the user's name are part of it, and not what the user said", () => {
+test("rows that a program writes as the user are part of the conversation, but are not user prompts", () => {
   const meta = row("user", "", { isMeta: true });
   assert.deepEqual([asideOf(meta), isProgramsPrompt(meta)], [null, true]);
   for (const each of [row("user", ""), row("user", "", { isMeta: false }), { isMeta: true }]) {

@@ -37,7 +37,7 @@ test("a row has the document's keys in order, then the caller's own (S1-R1d)", (
   });
 });
 
-test("what the writer knows wins over what the caller says of it, but for the version", () => {
+test("the writer's fields override the caller's, except for the version", () => {
   const forged = Object.fromEntries(ROW_KEYS.map((key) => [key, "forged"]));
   const given = { type: "user", message: { content: "hi" } };
   const own = { ...completed(given), version: "forged" };
@@ -65,7 +65,7 @@ test("an assistant's message is id, role, model, content, stop_reason, usage, th
   );
 });
 
-test("an assistant's text becomes a block, and what its message lacks is filled in (S1-R1c)", () => {
+test("an assistant's text becomes a block, and missing message fields are filled in (S1-R1c)", () => {
   const expected = {
     id: "msg_id2",
     role: "assistant",
@@ -81,7 +81,7 @@ test("an assistant's text becomes a block, and what its message lacks is filled 
   assert.equal(messageOf({ content: "" }, "assistant", { model: null }).model, null);
 });
 
-test("a user's and a system's content stays as it was given (S1-R1b)", () => {
+test("the content of user and system messages is not changed (S1-R1b)", () => {
   const blocks = [
     { type: "tool_result", tool_use_id: "t", content: [{ type: "image", source: { data: "…" } }] },
     { type: "moon_phase", phase: "full", cache_control: null },
@@ -93,7 +93,7 @@ test("a user's and a system's content stays as it was given (S1-R1b)", () => {
   }
 });
 
-test("counts that are absent or null are 0, and all four are there (S1-R2b)", () => {
+test("counts that are absent or null are written as 0, and all four are written (S1-R2b)", () => {
   const four = {
     input_tokens: 0,
     output_tokens: 0,
@@ -109,7 +109,7 @@ test("counts that are absent or null are 0, and all four are there (S1-R2b)", ()
   });
 });
 
-test("a count that is no whole number is refused, by its name (S1-R2b)", () => {
+test("a count that is not a whole number is refused, with its name (S1-R2b)", () => {
   const fields = [
     "input_tokens",
     "output_tokens",
@@ -127,7 +127,7 @@ test("a count that is no whole number is refused, by its name (S1-R2b)", () => {
   }
 });
 
-test("what is no row of a conversation is refused, and the refusal names the field", () => {
+test("a row that is not part of a conversation is refused, and the error names the field", () => {
   const message = { content: "hi" };
   const cases: readonly (readonly [unknown, string])[] = [
     [null, "entry"],
@@ -169,7 +169,7 @@ test("what is no row of a conversation is refused, and the refusal names the fie
   }
 });
 
-test("no refusal quotes what a row says", () => {
+test("no error message quotes a row's content", () => {
   const secret = "correct horse battery staple";
   const rows: unknown[] = [
     { type: secret, message: { content: secret } },
@@ -183,7 +183,7 @@ test("no refusal quotes what a row says", () => {
   }
 });
 
-test("a completed row reads back as it is, with all that was given", () => {
+test("a completed row reads back unchanged, with all fields of the caller", () => {
   const keys = fc.string().filter((key) => ![...ROW_KEYS, "event_type", "spill"].includes(key));
   const block = fc
     .tuple(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom("text", "image", "odd"))

@@ -14,7 +14,7 @@ function using(tool: string, input: unknown): Partial<Entry> {
   return { role: "assistant", parts: [{ type: "tool_call", callId: "t", tool, input }] };
 }
 
-/** The one action of a session, as its line. */
+/** The line of a session's only action. */
 function action(tool: string, input: unknown): string {
   const [, actions = ""] = foldOf([using(tool, input)])
     .text("s")
@@ -22,7 +22,7 @@ function action(tool: string, input: unknown): string {
   return actions;
 }
 
-test("a context says whose session it is, and what it did with its tools (S1-R5c)", () => {
+test("a context names the session and lists its tool calls (S1-R5c)", () => {
   const text = foldOf([
     { at: "2026-02-10T23:31:00.000Z", role: "user" },
     { at: "2026-02-10T23:32:00.000Z", model: "m-1", ...using("read_file", { path: "a.rs" }) },
@@ -36,13 +36,13 @@ test("a context says whose session it is, and what it did with its tools (S1-R5c
   );
 });
 
-test("a session that did nothing has a context all the same", () => {
+test("a session without actions has a context too", () => {
   const nothing = "# Session Context\n\n**Session ID:** s\n\n**Model:** unknown\n\n";
   assert.equal(foldOf([]).text("s"), `${nothing}**Start Time:** unknown\n\n## Key Actions\n`);
   assert.match(foldOf([]).text("s", "m"), /\*\*Model:\*\* m\n/);
 });
 
-test("an action shows the first value of its input, whatever that is (S1-R5c)", () => {
+test("an action shows the first value of its input, of any type (S1-R5c)", () => {
   const cases: readonly (readonly [unknown, string])[] = [
     [{ a: "x", b: "y" }, " x"],
     [{ a: "", b: "y" }, ""],
@@ -59,18 +59,18 @@ test("an action shows the first value of its input, whatever that is (S1-R5c)", 
   for (const [input, shown] of cases) assert.equal(action("t", input), `- **t**:${shown}\n`);
 });
 
-test("an action's value has 200 characters at most, and a cut one says so", () => {
+test("an action's value has at most 200 characters, and a cut is marked", () => {
   assert.equal(ACTION_CHARS_MAX, 200);
   assert.equal(action("t", { a: "é".repeat(200) }), `- **t**: ${"é".repeat(200)}\n`);
   assert.equal(action("t", { a: "😀".repeat(201) }), `- **t**: ${"😀".repeat(199)}…\n`);
 });
 
-test("a value nested deeper than JSON can say in one go is shown all the same", () => {
+test("a value nested too deep for JSON.stringify is shown too", () => {
   const deep: unknown = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
   assert.equal(action("t", { deep }), `- **t**: ${"[".repeat(199)}…\n`);
 });
 
-test("nothing that a model or a tool writes leaves the line of its item", () => {
+test("no text of a model or a tool breaks out of its list item's line", () => {
   const unit = fc.oneof(
     fc.constantFrom("\n", "\r", "# ", "- ", "`", "*", "\u2028", "\x1b"),
     fc.string(),
@@ -93,7 +93,7 @@ test("nothing that a model or a tool writes leaves the line of its item", () => 
   );
 });
 
-test("so many actions are listed, and those beyond are counted", () => {
+test("actions are listed up to the limit, and the rest are counted", () => {
   const calls = (count: number) => foldOf(Array(count).fill(using("t", { a: 1 }))).text("s");
   const listed = (text: string) => text.split("\n- **t**: 1").length - 1;
   assert.equal(listed(calls(ACTIONS_MAX)), ACTIONS_MAX);
@@ -103,7 +103,7 @@ test("so many actions are listed, and those beyond are counted", () => {
   assert.ok(beyond.endsWith("- **t**: 1\n- and 2 more\n"));
 });
 
-test("a context is known as ours by how it begins, and Entire's own are not", () => {
+test("our context.md is recognised by its beginning, and Entire's own is not", () => {
   assert.ok(isOurContext(foldOf([]).text("s", "m")));
   const others = [
     "",
@@ -115,7 +115,7 @@ test("a context is known as ours by how it begins, and Entire's own are not", ()
   for (const other of others) assert.ok(!isOurContext(other), other);
 });
 
-test("a context is right when it says what the log says; a model that only it knows is believed", () => {
+test("a context is correct if it agrees with the log; a model named only in the context is accepted", () => {
   const named = foldOf([{ model: "m" }]);
   assert.ok(named.isSaidBy(named.text("s"), "s"));
   assert.ok(!named.isSaidBy(foldOf([{ model: "other" }]).text("s"), "s"));
@@ -125,7 +125,7 @@ test("a context is right when it says what the log says; a model that only it kn
   assert.ok(!unnamed.isSaidBy("# My own notes\n", "s"));
 });
 
-test("a prompt is what a user said, to the letter (S1-R5a)", () => {
+test("a prompt is the user's text, unchanged (S1-R5a)", () => {
   const user = (content: unknown, rest = {}) =>
     promptIn({ type: "user", message: { content }, ...rest });
   const texts = ["a", "b"].map((text) => ({ type: "text", text }));

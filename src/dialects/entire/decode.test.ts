@@ -18,14 +18,14 @@ function partsOf(content: unknown, type = "assistant"): readonly Part[] {
   return entryOf({ type, message: { content } }).parts;
 }
 
-/** An entry as it reads back after it was written. */
+/** An entry as it is read back after it was written. */
 function readBack(entry: NewEntry): Entry {
   const [row, ...more] = express(entry);
   assert.ok(row && more.length === 0);
   return entryOf(JSON.parse(JSON.stringify(complete(row, writerFacts({ model: null })))));
 }
 
-test("each block of Anthropic's is understood, and every other is kept", () => {
+test("each of Anthropic's blocks is decoded, and every other block is kept", () => {
   const blocks: readonly (readonly [unknown, Part])[] = [
     [
       { type: "text", text: "a", citations: [] },
@@ -74,7 +74,7 @@ test("each block of Anthropic's is understood, and every other is kept", () => {
   for (const native of others) assert.deepEqual(partsOf([native]), [{ type: "other", native }]);
 });
 
-test("a failed tool's blocks are why it failed, and kept when they are more than text", () => {
+test("a failed tool's text blocks are its error, and other blocks are kept", () => {
   const image = { type: "image", source: {} };
   const failed = (content: unknown) => {
     const [part] = partsOf([{ type: "tool_result", tool_use_id: "t", content, is_error: true }]);
@@ -88,11 +88,11 @@ test("a failed tool's blocks are why it failed, and kept when they are more than
   assert.deepEqual(failed({ odd: 1 }), [{ odd: 1 }, ""]);
 });
 
-test("a text that another program wrote as an assistant's content is read (S1-R1c)", () => {
+test("a string that another program wrote as an assistant's content is read (S1-R1c)", () => {
   assert.deepEqual(partsOf("hi"), [{ type: "text", text: "hi" }]);
 });
 
-test("a user's row of tool results alone is the tools', and any other is the user's", () => {
+test("a user's row with only tool results has the role tool; any other has the role user", () => {
   const result = { type: "tool_result", tool_use_id: "t", content: "" };
   const role = (content: unknown, type = "user") => entryOf({ type, message: { content } }).role;
   assert.equal(role([result, result]), "tool");
@@ -102,7 +102,7 @@ test("a user's row of tool results alone is the tools', and any other is the use
   assert.equal(role([result], "assistant"), "assistant");
 });
 
-test("rows of other types, and those without a message, are kept and not understood", () => {
+test("rows of other types, and rows without a message, are kept without being decoded", () => {
   const rows = [
     { type: "summary", summary: "…", leafUuid: "u" },
     { type: "system", subtype: "turn_duration", durationMs: 5 },
@@ -120,7 +120,7 @@ test("rows of other types, and those without a message, are kept and not underst
   }
 });
 
-test("what is no row is told why", () => {
+test("a line that is not a row is refused with the reason", () => {
   const faults: readonly (readonly [unknown, string])[] = [
     [null, "not an object"],
     [[1], "not an object"],
@@ -132,7 +132,7 @@ test("what is no row is told why", () => {
   for (const [row, fault] of faults) assert.deepEqual(decode(row), { entry: null, fault });
 });
 
-test("times are read in any zone, and what is none is no time", () => {
+test("times are read in any zone, and an invalid time is null", () => {
   const at = (timestamp: unknown) => entryOf({ type: "x", timestamp }).at;
   assert.equal(at("2026-02-10T23:31:00Z"), "2026-02-10T23:31:00.000Z");
   assert.equal(at("2026-02-11T00:31:00.5+01:00"), "2026-02-10T23:31:00.500Z");
@@ -148,7 +148,7 @@ test("times are read in any zone, and what is none is no time", () => {
   }
 });
 
-test("usage is what the row says, whatever else it holds", () => {
+test("usage is decoded from the row, whatever other keys it has", () => {
   const used = (usage: unknown, row = {}) =>
     entryOf({ type: "assistant", message: { usage }, ...row }).usage;
   assert.deepEqual(
@@ -179,7 +179,7 @@ test("usage is what the row says, whatever else it holds", () => {
   });
 });
 
-test("a row is known by its session or its message, and nobody else's line is taken for one", () => {
+test("a row is recognised by its session or message, and other programs' lines are not", () => {
   const rows = [
     { type: "user", message: { role: "user", content: "hi" } },
     { type: "file-history-snapshot", sessionId: "s" },
@@ -203,10 +203,10 @@ test("a row is known by its session or its message, and nobody else's line is ta
 const text = fc.string({ unit: "binary", maxLength: 20 });
 const id = fc.string({ minLength: 1, maxLength: 8 });
 const count = fc.nat();
-/** As a row holds it: plain objects, and -0 is 0. */
+/** As a row holds it: plain objects, and -0 becomes 0. */
 const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 const json = fc.jsonValue().map(plain);
-/** Absent, or there. */
+/** Absent, or present. */
 const optionally = <T, K extends string>(key: K, of: fc.Arbitrary<T>) =>
   fc.option(of, { nil: undefined }).map((value) => (value === undefined ? {} : { [key]: value }));
 
@@ -237,7 +237,7 @@ const said: fc.Arbitrary<Part> = fc.oneof(
   }),
 );
 
-test("whatever an assistant's message says is carried by its row", () => {
+test("every field of an assistant's message is kept in its row", () => {
   const usage = fc
     .tuple(
       fc.record({
@@ -271,7 +271,7 @@ test("whatever an assistant's message says is carried by its row", () => {
   );
 });
 
-test("whatever users, systems and tools say is carried by their rows", () => {
+test("every field of user, system and tool messages is kept in their rows", () => {
   fc.assert(
     fc.property(
       fc.array(said).map(plain),
@@ -293,7 +293,7 @@ test("whatever users, systems and tools say is carried by their rows", () => {
   );
 });
 
-test("counts that nobody made are written as 0, and no usage as none", () => {
+test("unknown counts are written as 0, and absent usage stays absent", () => {
   const unknown = { inputTokens: null, outputTokens: 3, totalTokens: null, spend: null };
   const message = { kind: "message", role: "assistant" } as const;
   assert.deepEqual(readBack({ ...message, usage: unknown }).usage, {
@@ -309,7 +309,7 @@ test("counts that nobody made are written as 0, and no usage as none", () => {
 
 const CHILD: Part = { type: "child", session: "s", agent: null };
 
-test("where sessions and turns begin and end has no row; a child that begins has", () => {
+test("starts and ends of sessions and turns have no row; the start of a child has one", () => {
   for (const kind of ["start", "turn_start", "turn_end", "end"] as const) {
     assert.deepEqual(express({ kind, model: "m" }), []);
   }
@@ -317,7 +317,7 @@ test("where sessions and turns begin and end has no row; a child that begins has
   assert.deepEqual([read.kind, read.role, read.parts], ["other", null, [CHILD]]);
 });
 
-test("what no row can say is refused", () => {
+test("an entry that no row can represent is refused", () => {
   const refused: readonly (readonly [NewEntry, string])[] = [
     [{ kind: "message", parts: [] }, "role"],
     [{ kind: "other" }, "kind"],

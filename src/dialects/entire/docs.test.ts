@@ -1,4 +1,4 @@
-/** The examples of docs/formats/entire.md, fed to the code: the page cannot drift. */
+/** The examples of docs/formats/entire.md, checked against the code. */
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -23,7 +23,7 @@ const entries = rows.map((row): Entry => {
   return entry;
 });
 
-test("the example rows are what the writer makes of what a caller gives", () => {
+test("the example rows are what the writer makes of the caller's input", () => {
   let previous: string | null = null;
   for (const [n, row] of rows.entries()) {
     const { sessionId, uuid, parentUuid, timestamp, cwd, version, ...given } = row;
@@ -42,7 +42,7 @@ test("the example rows are what the writer makes of what a caller gives", () => 
   }
 });
 
-test("the example rows are understood as the page says", () => {
+test("the example rows are decoded as the page says", () => {
   assert.deepEqual(
     entries.map(({ kind, role, isPartial }) => [kind, role, isPartial]),
     [
@@ -55,13 +55,13 @@ test("the example rows are understood as the page says", () => {
   );
 });
 
-test("the example context.md is what the example rows come to", () => {
+test("the example context.md is made from the example rows", () => {
   const fold = new ContextFold();
   for (const entry of entries) fold.add(entry);
   assert.equal(fold.text(id), block("markdown entire-context"));
 });
 
-test("the example ETF is what the example rows come to", () => {
+test("the example ETF is made from the example rows", () => {
   const etf = new EtfExport({ agent: "verbatim", cliVersion: "0.0.44" });
   const written = [...entries.flatMap((entry) => [...etf.add(entry)]), ...etf.end()];
   assert.equal(written.join(""), block("jsonl entire-etf"));
@@ -79,7 +79,7 @@ test("the example of a spilled row names the example file, and is restored from 
   assert.equal(result.output, "a long \ud800 one");
 });
 
-test("the page names the limits that the code has", () => {
+test("the page names the limits in the code", () => {
   const limits = [
     `${ROW_BYTES_MAX.toLocaleString("en-US")} bytes`,
     `more than ${SPILLS_MAX} strings`,

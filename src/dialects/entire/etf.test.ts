@@ -43,7 +43,7 @@ function exported(entries: readonly Partial<Entry>[]) {
   return { lines: lines.map((line) => JSON.parse(line) as Line), report: etf.report };
 }
 
-test("results stand in the calls that they answer, and have no line of their own", () => {
+test("results are placed in the calls that they answer, and have no line of their own", () => {
   const { lines, report } = exported([
     says("user", text("go")),
     says("assistant", text("two calls"), call("a"), call("b")),
@@ -77,7 +77,7 @@ test("results stand in the calls that they answer, and have no line of their own
   assert.deepEqual(report, { unanswered: 0, strayResults: 0, unplaced: 0, unplacedBlocks: 0 });
 });
 
-test("what a tool gave is a text, whatever it was", () => {
+test("a tool's output of any type is exported as text", () => {
   const outputs: readonly (readonly [unknown, string])[] = [
     ["plain", "plain"],
     ["", ""],
@@ -95,7 +95,7 @@ test("what a tool gave is a text, whatever it was", () => {
   }
 });
 
-test("what stands beside a tool's texts, and parts that are no block, are counted", () => {
+test("non-text output next to a tool's texts, and parts that are not blocks, are counted", () => {
   const output = [text("a"), { type: "image" }, text("b"), { type: "resource_link", uri: "u" }];
   const { lines, report } = exported([
     says("assistant", call("a"), { type: "other", native: 7 }),
@@ -108,7 +108,7 @@ test("what stands beside a tool's texts, and parts that are no block, are counte
   assert.equal(report.unplacedBlocks, 3);
 });
 
-test("of a tool that failed both is told: what it gave, and why it failed", () => {
+test("a failed tool's result has both its output and its error", () => {
   const outputs = ["so far", "boom at 1", [text("so far"), text("boom")]].map((output) => {
     const answered = says("tool", result("a", output, "boom"));
     return exported([says("assistant", call("a")), answered]).lines[0]?.content[0]?.result?.output;
@@ -116,7 +116,7 @@ test("of a tool that failed both is told: what it gave, and why it failed", () =
   assert.deepEqual(outputs, ["so far\n\nboom", "boom at 1", "so far\n\nboom"]);
 });
 
-test("a result answers the call that it comes after, not an interrupted one of the same id", () => {
+test("a result answers the latest call before it, not an interrupted call with the same id", () => {
   const named = (tool: string): Part => ({ type: "tool_call", callId: "1", tool, input: {} });
   const { lines, report } = exported([
     says("user", text("deploy")),
@@ -147,7 +147,7 @@ test("a result without an id answers no call of an earlier turn", () => {
   assert.deepEqual([report.unanswered, report.strayResults], [1, 1]);
 });
 
-test("fragments of one message are one line, with the most that it was said to have used", () => {
+test("fragments of one message are one line, with the highest usage of them", () => {
   const used = (outputTokens: number): Usage => {
     return { inputTokens: 9, outputTokens, totalTokens: null, spend: null };
   };
@@ -175,7 +175,7 @@ test("fragments of one message are one line, with the most that it was said to h
   );
 });
 
-test("thinking is left out, and what a user shows besides texts is kept as it is", () => {
+test("thinking is left out, and a user's non-text blocks are kept unchanged", () => {
   const image = { type: "image", source: { data: "…" } };
   const { lines } = exported([
     says("user", text("look"), { type: "other", native: image }),
@@ -187,7 +187,7 @@ test("thinking is left out, and what a user shows besides texts is kept as it is
   );
 });
 
-test("tokens that are counted where a turn ends go to its last answer", () => {
+test("tokens counted at the end of a turn are assigned to its last answer", () => {
   const usage = { inputTokens: 5, outputTokens: 2, totalTokens: 7, spend: 1 };
   const { lines } = exported([
     says("assistant", text("a")),
@@ -201,7 +201,7 @@ test("tokens that are counted where a turn ends go to its last answer", () => {
   );
 });
 
-test("what has no place is counted: calls, results, and entries", () => {
+test("calls, results and entries that cannot be placed are counted", () => {
   const { lines, report } = exported([
     { kind: "start" },
     says("system", text("be brief")),
@@ -224,7 +224,7 @@ test("calls without an id are answered in their order", () => {
   assert.deepEqual(outputs, ["1", "2"]);
 });
 
-test("a call that waits holds back so many lines, and no more", () => {
+test("an open call holds back lines only up to the limit", () => {
   const etf = new EtfExport({ agent: "a", cliVersion: "1" });
   const add = (made: Partial<Entry>) => [...etf.add(entry(made))];
   assert.deepEqual(add(says("assistant", call("a"))), []);
@@ -235,7 +235,7 @@ test("a call that waits holds back so many lines, and no more", () => {
   assert.deepEqual(etf.report, report);
 });
 
-test("a call that waits holds back so many characters, and no more", () => {
+test("an open call holds back characters only up to the limit", () => {
   const etf = new EtfExport({ agent: "a", cliVersion: "1" });
   const add = (made: Partial<Entry>) => [...etf.add(entry(made))].length;
   const half = "x".repeat(HELD_CHARS_MAX / 2 - 200);
@@ -245,7 +245,7 @@ test("a call that waits holds back so many characters, and no more", () => {
   assert.equal(add(says("user", text("x".repeat(400)))), 4);
 });
 
-test("whatever the order of calls and results, every line is given once and in order", () => {
+test("whatever the order of calls and results, every line is exported once and in order", () => {
   const ids = fc.constantFrom("a", "b", "c", null);
   const step = fc.oneof(
     ids.map((id) => says("assistant", call(id))),
@@ -268,7 +268,7 @@ test("whatever the order of calls and results, every line is given once and in o
   );
 });
 
-test("rows that a program wrote in the user's name are lines of type user, as ETF has no other", () => {
+test("rows that a program wrote as the user are lines of type user, since ETF has no other type", () => {
   const message = { role: "user", content: "Caveat: the messages below were generated." };
   for (const mark of [{ isMeta: true }, { isCompactSummary: true }]) {
     const { entry: decoded } = decode({ type: "user", message, ...mark });

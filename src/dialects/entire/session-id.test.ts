@@ -6,7 +6,7 @@ import { idAt, logPath } from "./session-id.ts";
 
 const UUID = "a1b2c3d4-e5f6-4890-abcd-ef1234567890";
 
-test("a new id is the day in UTC and a uuid, at any time of the day (S1-R3)", () => {
+test("a new id is the day in UTC and a uuid, at any time of day (S1-R3)", () => {
   for (const time of ["00:00:00.000", "12:00:00.000", "23:59:59.999"]) {
     const id = datedId(Date.parse(`2026-02-10T${time}Z`), UUID);
     assert.equal(id, `2026-02-10-${UUID}`);
@@ -20,7 +20,7 @@ test("an id names its directory, dated or not, and the directory names the id (S
   }
 });
 
-test("an id is one segment of a path, of at most 200 bytes", () => {
+test("an id is one path segment of at most 200 bytes", () => {
   for (const id of [
     "a/b",
     "/a",
@@ -38,7 +38,7 @@ test("an id is one segment of a path, of at most 200 bytes", () => {
   }
 });
 
-test("paths that are no session's log have no id", () => {
+test("a path that is not a session's log has no id", () => {
   const paths = [
     ".entire/metadata/full.jsonl",
     ".entire/metadata/a/b/full.jsonl",

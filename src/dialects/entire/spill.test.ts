@@ -10,7 +10,7 @@ import { ROW_BYTES_MAX, SPILLS_MAX, spilling } from "./spill.ts";
 
 const MIB = 1024 * 1024;
 
-/** Compact JSON; the store's own escapes a little more. */
+/** Compact JSON; the store escapes a few more characters. */
 const TOOLS: SpillTools = {
   encode: (value) => Buffer.from(JSON.stringify(value)),
   sha256: (bytes) => createHash("sha256").update(bytes).digest("hex"),
@@ -31,7 +31,7 @@ function lengthOf(native: Native): number {
   return TOOLS.encode(native).length;
 }
 
-/** A split row, restored from unchanged files. */
+/** A split row, restored from its unchanged files. */
 function restored({ native, files }: ReturnType<typeof spilling.split>): Native | null {
   return spilling.restore(
     native,
@@ -39,7 +39,7 @@ function restored({ native, files }: ReturnType<typeof spilling.split>): Native 
   );
 }
 
-test("a row's longest string goes, and the row is read as before", () => {
+test("a row's longest string is spilled, and the row is read back unchanged", () => {
   const long = "x".repeat(9 * MIB);
   const given = results("short", long);
   const { native, files } = spilling.split(given, TOOLS);
@@ -63,7 +63,7 @@ test("a row's longest string goes, and the row is read as before", () => {
   assert.deepEqual(restored({ native, files }), given);
 });
 
-test("no more strings go than must, and the row then fits", () => {
+test("no more strings are spilled than necessary for the row to fit", () => {
   const contents = [3, 5, 1, 4, 2].map((mib) => "é".repeat((mib * MIB) / 2));
   const { native, files } = spilling.split(results(...contents), TOOLS);
   const at = (native.spill as { at: string }[]).map((reference) => reference.at);
@@ -72,7 +72,7 @@ test("no more strings go than must, and the row then fits", () => {
   assert.deepEqual(restored({ native, files }), results(...contents));
 });
 
-test("what a row says beside its message is split too, and what the writer says never", () => {
+test("strings outside the message are spilled too, and the writer's own fields never", () => {
   const long = "x".repeat(5 * MIB);
   const rest = { toolUseResult: { stdout: long, "a/b~c": { "": long } } };
   const given = row({ content: "hi" }, rest);
@@ -86,7 +86,7 @@ test("what a row says beside its message is split too, and what the writer says 
   thrownRefusal(() => spilling.split(writers, TOOLS), "INVALID_ENTRY");
 });
 
-test("keys that a pointer escapes are found again", () => {
+test("keys that a JSON pointer must escape are found again", () => {
   const long = "x".repeat(9 * MIB);
   for (const key of ["/a~1b~", "", "__proto__", "0"]) {
     const input = JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(long)},"z":1}`) as object;
@@ -95,7 +95,7 @@ test("keys that a pointer escapes are found again", () => {
   }
 });
 
-test("so many strings may go, and one more is refused", () => {
+test("the limit of spilled strings is accepted, and one more is refused", () => {
   const rowOf = (count: number) => results(...Array<string>(count).fill("x".repeat(MIB)));
   const most = spilling.split(rowOf(SPILLS_MAX + 7), TOOLS);
   assert.equal(most.files.length, SPILLS_MAX);
@@ -103,14 +103,14 @@ test("so many strings may go, and one more is refused", () => {
   thrownRefusal(() => spilling.split(rowOf(SPILLS_MAX + 8), TOOLS), "INVALID_ENTRY");
 });
 
-test("a row that is long for its many short values is refused, and not quoted", () => {
+test("a row that is long because of many short values is refused, and not quoted", () => {
   const many = row({ content: Array(300_000).fill({ type: "text", text: "secret" }) });
   assert.ok(lengthOf(many) > ROW_BYTES_MAX);
   const { message } = thrownRefusal(() => spilling.split(many, TOOLS), "INVALID_ENTRY");
   assert.ok(!message.includes("secret"));
 });
 
-test("a row is restored as it was given or not at all", () => {
+test("a row is restored exactly or not at all", () => {
   // Method: every way in which a file or a reference can be wrong.
   const given = results("a", "x".repeat(9 * MIB));
   const { native, files } = spilling.split(given, TOOLS);
@@ -134,7 +134,7 @@ test("a row is restored as it was given or not at all", () => {
   assert.equal(spilling.restore({ ...elsewhere, spill: native.spill }, bytes), null);
 });
 
-test("only what we write is a reference: no path of another program's is ever opened", () => {
+test("only references that we write are followed: another program's path is never opened", () => {
   const good = { path: "u.0.spill", bytes: 9, sha256: "0".repeat(64), at: "/message/content" };
   assert.deepEqual(spilling.referencesOf({ spill: [good] }), [good]);
   const bad = [
@@ -163,7 +163,7 @@ test("only what we write is a reference: no path of another program's is ever op
   for (const value of values) assert.deepEqual(spilling.referencesOf(value), []);
 });
 
-test("any row is restored to what it was, whatever its strings hold", () => {
+test("any row is restored unchanged, whatever its strings hold", () => {
   const chars = fc.string({ unit: "binary", minLength: 1, maxLength: 12 });
   const strings = fc.array(fc.tuple(chars, fc.integer({ min: 1, max: 6 })), {
     minLength: 1,

@@ -6,7 +6,7 @@ import { decode } from "./decode.ts";
 const STRUCTURED = { temperature: 21, rooms: ["kitchen"] };
 const SAID = { type: "text", text: JSON.stringify(STRUCTURED) };
 
-/** What the result of a row says, in both dialects that read such rows. */
+/** The result in a row, in both dialects that read such rows. */
 function outputOf(content: unknown, onBlock: object, onRow: object = {}): unknown {
   const block = { type: "tool_result", tool_use_id: "t", content, ...onBlock };
   const row = { type: "user", message: { role: "user", content: [block] }, ...onRow };
@@ -28,7 +28,7 @@ test("structuredContent of an MCP tool is part of its result", () => {
   assert.deepEqual(outputOf([seen], {}, { mcpMeta: on }), [seen, SAID]);
 });
 
-test("structuredContent that the content says already is not said twice", () => {
+test("structuredContent that repeats the content is not added twice", () => {
   const on = { structuredContent: STRUCTURED };
   const pretty = { type: "text", text: JSON.stringify(STRUCTURED, null, 2) };
   assert.deepEqual(outputOf([pretty], on), [pretty]);

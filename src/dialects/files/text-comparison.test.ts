@@ -19,8 +19,8 @@ async function comparisonWith(content: string | Buffer): Promise<TextComparison>
   return new TextComparison(file);
 }
 
-test("a file is a text, however the text comes, or differs at the first other byte", async () => {
-  // Method: two texts of few letters, so that they often agree for a while; cut up anyhow.
+test("a file equals a text, in whatever pieces the text arrives, or differs at the first other byte", async () => {
+  // Method: two texts of few letters, so that they often agree for a while, cut at random.
   const text = fc.array(fc.constantFrom("a", "é", "😀"), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(text, text, async (held, said) => {
@@ -36,7 +36,7 @@ test("a file is a text, however the text comes, or differs at the first other by
   );
 });
 
-test("long texts are compared as they come, and not any more once they differ", async () => {
+test("long texts are compared piece by piece, and comparing stops at the first difference", async () => {
   const line = `${"x".repeat(999)}\n`;
   const comparison = await comparisonWith(`${line.repeat(300)}y`);
   for (let n = 0; n < 300; n++) await comparison.add(line);

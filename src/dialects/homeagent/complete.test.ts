@@ -30,7 +30,7 @@ function refusedField(given: unknown): string {
   return details.field;
 }
 
-test("what is written is the caller's object: nothing added, reordered or taken away", () => {
+test("the caller's object is written as it is: nothing added, reordered or removed", () => {
   const given = { ts: 1, unknown: { b: 1, a: [null] }, role: "user", turnId: "t", 7: "seven" };
   assert.equal(written(given), JSON.stringify(given));
   assert.deepEqual(given, {
@@ -42,7 +42,7 @@ test("what is written is the caller's object: nothing added, reordered or taken 
   });
 });
 
-test("an entry that the schema refuses is refused, and the refusal names the field (S0-5)", () => {
+test("an entry that violates the schema is refused, and the error names the field (S0-5)", () => {
   assert.equal(refusedField({ ...GOOD, turnId: 5 }), "turnId");
   assert.equal(refusedField({ ...GOOD, role: "boss" }), "role");
   assert.equal(
@@ -58,7 +58,7 @@ test("an entry that the schema refuses is refused, and the refusal names the fie
   }
 });
 
-test("what JSON leaves out is judged as left out", () => {
+test("a value that JSON omits is checked as absent", () => {
   assert.equal(written({ ...GOOD, content: undefined }), '{"turnId":"t","role":"user","ts":1}');
   assert.equal(refusedField({ ...GOOD, turnId: undefined }), "turnId");
   assert.equal(refusedField({ ...GOOD, ts: Number.NaN }), "ts");
@@ -66,12 +66,12 @@ test("what JSON leaves out is judged as left out", () => {
   assert.equal(refusedField({ ...GOOD, toolCalls: [undefined] }), "toolCalls.0");
 });
 
-test("fields that are inherited and so would not be written do not count", () => {
+test("inherited fields, which would not be written, do not count", () => {
   assert.equal(refusedField(Object.create(GOOD)), "turnId");
   assert.equal(refusedField({ __proto__: GOOD, role: "user" }), "turnId");
 });
 
-test("a __proto__ key of its own is a key like others, written and harmless", () => {
+test("an own __proto__ key is written like any other key, and is harmless", () => {
   const given = JSON.parse(
     '{"turnId":"t","role":"user","ts":1,"__proto__":{"role":"boss"}}',
   ) as Native;
@@ -80,13 +80,13 @@ test("a __proto__ key of its own is a key like others, written and harmless", ()
   assert.equal(Object.getPrototypeOf(completed), Object.prototype);
 });
 
-test("a date is written as JSON writes it, and is no ts", () => {
+test("a date is written as JSON writes it, and is not a valid ts", () => {
   const day = new Date(0);
   assert.match(written({ ...GOOD, day }), /"day":"1970-01-01T00:00:00.000Z"/);
   assert.equal(refusedField({ ...GOOD, ts: day }), "ts");
 });
 
-test("an object that answers differently each time is written as it was judged", () => {
+test("an object whose getters change between reads is written as it was checked", () => {
   let asked = 0;
   const turning = {
     ...GOOD,
@@ -103,7 +103,7 @@ test("an object that answers differently each time is written as it was judged",
   assert.equal(written(bad), JSON.stringify(GOOD));
 });
 
-test("an entry without JSON is refused, and the refusal names the field that has none", () => {
+test("an entry that JSON cannot represent is refused, and the error names the field", () => {
   const cycle: Record<string, unknown> = { ...GOOD };
   cycle.self = { deep: [cycle] };
   assert.equal(refusedField(cycle), "self");
@@ -116,7 +116,7 @@ test("an entry without JSON is refused, and the refusal names the field that has
   assert.equal(refusedField(trap), "entry");
 });
 
-test("an entry whose JSON would not read back alike is refused rather than changed", () => {
+test("an entry whose JSON would not read back equal is refused instead of changed", () => {
   // Method: a proxy lists its keys in an order that no parsed object has. Node 22's JSON.rawJSON,
   // which can write more digits than a number holds, has the same effect.
   const source: Record<string, unknown> = { ...GOOD, 1: "one" };
@@ -126,7 +126,7 @@ test("an entry whose JSON would not read back alike is refused rather than chang
   assert.equal(refusedField(reordered), "entry");
 });
 
-test("what only a signer may write is refused: a checkpoint's type, and both kinds of type", () => {
+test("only a signer may write a checkpoint's type, or both type and event_type", () => {
   for (const [given, field] of [
     [{ ...GOOD, type: "checkpoint" }, "type"],
     [{ ...GOOD, event_type: "checkpoint" }, "event_type"],
@@ -143,7 +143,7 @@ test("what only a signer may write is refused: a checkpoint's type, and both kin
   }
 });
 
-test("a refusal quotes nothing of what the entry holds", () => {
+test("an error quotes nothing of the entry", () => {
   const secret = "sk-secret";
   for (const given of [
     { ...GOOD, role: secret },

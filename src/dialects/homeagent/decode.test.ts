@@ -3,7 +3,7 @@ import { test } from "vitest";
 import type { Entry } from "../../model/entry.ts";
 import { homeagent } from "./dialect.ts";
 
-/** The entry of a line that must be good. */
+/** The entry of a valid line. */
 function entryOf(native: Readonly<Record<string, unknown>>): Entry {
   const { entry, fault } = homeagent.decode({ turnId: "t", role: "user", ts: 1, ...native });
   assert.equal(fault, null);
@@ -51,21 +51,21 @@ test("a record is read as a message with its text, calls, results, model, tokens
   });
 });
 
-test("what is read is the line as parsed: the same object, unknown keys included", () => {
+test("native is the line as parsed: the same object, unknown keys included", () => {
   const native = { turnId: "t", role: "user", ts: 1, colour: { deep: [1] } };
   const { entry } = homeagent.decode(native);
   assert.equal(entry?.native, native);
   assert.deepEqual(native, { turnId: "t", role: "user", ts: 1, colour: { deep: [1] } });
 });
 
-test("a record with nothing but its required fields is a message without parts", () => {
+test("a record with only its required fields is a message without parts", () => {
   const { parts, model, usage } = entryOf({});
   assert.deepEqual({ parts, model, usage }, { parts: [], model: null, usage: null });
   assert.deepEqual(entryOf({ content: "" }).parts, []);
   assert.equal(entryOf({ metadata: { runId: "r" } }).usage, null);
 });
 
-test("a line that is no record is a fault that names the field (S0-10, S0-15)", () => {
+test("a line that is not a record has a fault that names the field (S0-10, S0-15)", () => {
   const call = { id: "c", args: {} };
   assert.deepEqual(homeagent.decode({ turnId: "t", role: "user", toolCalls: [call], ts: 1 }), {
     entry: null,
@@ -82,7 +82,7 @@ test("ts counts milliseconds from 1e11 on, and seconds below", () => {
   assert.equal(entryOf({ ts: 0 }).at, "1970-01-01T00:00:00.000Z");
 });
 
-test("a ts outside the years 0 to 9999 is no time", () => {
+test("a ts outside the years 0 to 9999 is read as no time", () => {
   assert.equal(entryOf({ ts: 253_402_300_799_999 }).at, "9999-12-31T23:59:59.999Z");
   assert.equal(entryOf({ ts: -62_167_219_200 }).at, "0000-01-01T00:00:00.000Z");
   for (const ts of [253_402_300_800_000, -62_167_219_201, 1e300, -1e300, Number.MAX_VALUE]) {
@@ -90,7 +90,7 @@ test("a ts outside the years 0 to 9999 is no time", () => {
   }
 });
 
-test("keys of our own that hold something else are another program's, and are left alone", () => {
+test("our keys with values of another type are treated as another program's, and left alone", () => {
   const odd = { reasoning: 5, children: [null, 1, {}, { session: 2 }, "x"], spend: "free" };
   const { parts, usage } = entryOf({
     metadata: { ...odd, tokens: { prompt: 1, completion: 2, total: "3" } },
@@ -103,7 +103,7 @@ test("keys of our own that hold something else are another program's, and are le
   assert.deepEqual(entryOf({ metadata: { children: "none" } }).parts, []);
 });
 
-test("a provider's words that hold something else are another program's, and are left alone", () => {
+test("provider keys with values of another type are treated as another program's, and left alone", () => {
   const tokens = { prompt: 1, completion: 2, cacheRead: "many" };
   const entry = entryOf({ metadata: { messageId: 5, stopReason: {}, isPartial: "yes", tokens } });
   for (const field of ["messageId", "stopReason", "isPartial"]) assert.ok(!(field in entry));
@@ -115,7 +115,7 @@ test("a provider's words that hold something else are another program's, and are
   });
 });
 
-test("a list of parts that does not fit its record is left alone", () => {
+test("a list of parts that does not match its record is ignored", () => {
   const record = {
     content: "one\n\ntwo",
     toolCalls: [{ id: "c", name: "t", args: {} }],
@@ -151,7 +151,7 @@ test("a list of parts that does not fit its record is left alone", () => {
   ]) {
     assert.deepEqual(partsOf(misfit), plain, JSON.stringify(misfit));
   }
-  // A thought that the list does not place would be lost.
+  // Reasoning that the list does not place would be lost.
   const thought = { type: "reasoning", text: "hm" };
   assert.deepEqual(partsOf([text(3), call, text(3)], { reasoning: "hm" }), [thought, ...plain]);
 });

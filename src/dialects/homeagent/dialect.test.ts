@@ -6,7 +6,7 @@ import { judgeEntry } from "./schema.ts";
 
 const { lines } = docsPage("formats/homeagent");
 
-test("the example lines of the format page are good, and there is one for each role (S0-4)", () => {
+test("the example lines on the format page are valid, with one for each role (S0-4)", () => {
   const examples = lines("jsonl homeagent-line");
   const roles = new Set<unknown>();
   for (const line of examples) {
@@ -20,7 +20,7 @@ test("the example lines of the format page are good, and there is one for each r
   assert.deepEqual([...roles].sort(), ["assistant", "system", "tool", "user"]);
 });
 
-test("the example with a list of parts is what we would write of it", () => {
+test("the example with a list of parts is what we would write for it", () => {
   const [line = assert.fail("no example")] = lines("jsonl homeagent-line").filter((example) =>
     example.includes('"parts"'),
   );
@@ -35,7 +35,7 @@ test("the example with a list of parts is what we would write of it", () => {
   assert.deepEqual(homeagent.express(entry, { ...facts, newId: () => native.turnId }), [native]);
 });
 
-test("the lines that the format page calls bad are bad, for the reason it gives", () => {
+test("the bad lines on the format page are refused for the reason it gives", () => {
   const bad = lines("jsonl homeagent-bad-line");
   const reasons = lines("text homeagent-reason");
   assert.ok(bad.length > 0);

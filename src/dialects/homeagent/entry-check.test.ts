@@ -4,7 +4,7 @@ import { test } from "vitest";
 import { entryFault } from "./entry-check.ts";
 import { judgeEntry, TranscriptEntry, TurnRole } from "./schema.ts";
 
-/** An entry with everything the document names, and a key it does not name at every level. */
+/** An entry with every field of the document, and an unknown key at every level. */
 const FULL = {
   turnId: "t1",
   role: "assistant",
@@ -22,14 +22,14 @@ const FULL = {
   colour: "green",
 };
 
-/** Both judges, which must agree in verdict, field and reason (E1). */
+/** Both checks, which must agree in verdict, field and reason (E1). */
 function judged(value: unknown) {
   const fault = entryFault(value);
   assert.deepEqual(judgeEntry(value), fault);
   return fault;
 }
 
-/** A copy of FULL in which the value at a path is another, or gone. */
+/** A copy of FULL with the value at a path changed or removed. */
 function changed(path: string, value?: unknown): unknown {
   const copy: unknown = structuredClone(FULL);
   const keys = path.split(".");
@@ -41,7 +41,7 @@ function changed(path: string, value?: unknown): unknown {
   return copy;
 }
 
-test("an entry with every field, and one with only the required ones, is good (S0-5)", () => {
+test("an entry with every field, and one with only the required fields, is valid (S0-5)", () => {
   assert.equal(judged(FULL), null);
   assert.equal(judged({ turnId: "", role: "user", ts: 0 }), null);
 });
@@ -57,7 +57,7 @@ test("the roles are user, assistant, tool and system, and no others (S0-4)", () 
   }
 });
 
-test("a required field that is missing is named (S0-5)", () => {
+test("the error names a missing required field (S0-5)", () => {
   const required = [
     ["turnId", "string"],
     ["ts", "number"],
@@ -73,7 +73,7 @@ test("a required field that is missing is named (S0-5)", () => {
   }
 });
 
-test("an optional field may be absent, a tool's result included (S0-5)", () => {
+test("an optional field may be absent, including a tool's result (S0-5)", () => {
   for (const field of [
     "content",
     "toolCalls",
@@ -90,8 +90,8 @@ test("an optional field may be absent, a tool's result included (S0-5)", () => {
   }
 });
 
-test("a field of another type is named, null included (S0-5)", () => {
-  // Method: every field the document names, with a value of every JSON type.
+test("the error names a field of the wrong type, null included (S0-5)", () => {
+  // Method: every field of the document, with a value of every JSON type.
   const values = ["text", 1, true, null, [], ["text"], [null], {}, { a: 1 }];
   const types: Record<string, (value: unknown) => boolean> = {
     turnId: (value) => typeof value === "string",
@@ -118,13 +118,13 @@ test("a field of another type is named, null included (S0-5)", () => {
   }
 });
 
-test("a value that is no object is no entry", () => {
+test("a value that is not an object is refused", () => {
   for (const value of [null, 1, "{}", true, [], [FULL], undefined]) {
     assert.deepEqual(judged(value), { field: "entry", reason: "expected object" });
   }
 });
 
-test("a number that JSON can say and nobody can count, 1e999, is refused", () => {
+test("a number that JSON parses as Infinity, 1e999, is refused", () => {
   const value = JSON.parse('{"turnId":"t","role":"user","ts":1e999}') as unknown;
   assert.deepEqual(judged(value), { field: "ts", reason: "expected number" });
   assert.equal(judged(changed("ts", Number.NaN))?.field, "ts");
@@ -134,12 +134,12 @@ test("a number that JSON can say and nobody can count, 1e999, is refused", () =>
   );
 });
 
-test("of several faults the first in the schema's order is named", () => {
+test("of several faults, the error names the first in the schema's order", () => {
   const value = { turnId: "t", role: "user", toolCalls: [{}], metadata: 1, ts: "now" };
   assert.equal(judged(value)?.field, "toolCalls.0.id");
 });
 
-test("keys that mean something to JavaScript are only keys", () => {
+test("keys with a meaning in JavaScript are ordinary keys", () => {
   const line = `{"turnId":"t","role":"user","ts":1,"__proto__":{"content":5},"constructor":1,
     "toolCalls":[{"id":"c","name":"n","args":{"__proto__":{},"constructor":{"prototype":1}}}]}`;
   assert.equal(judged(JSON.parse(line)), null);
@@ -149,22 +149,22 @@ test("keys that mean something to JavaScript are only keys", () => {
   );
 });
 
-test("no reason quotes what a field holds", () => {
+test("no reason quotes a field's value", () => {
   const secret = "sk-secret";
   for (const field of ["role", "toolCalls", "metadata", "ts"]) {
     assert.ok(!JSON.stringify(judged(changed(field, secret))).includes(secret));
   }
 });
 
-test("the check written by hand and the Zod schema agree on any JSON value", () => {
+test("the handwritten check and the Zod schema agree on any JSON value", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => void judged(value)),
     { numRuns: 2000 },
   );
 });
 
-test("the check written by hand and the Zod schema agree on good entries with a few changes", () => {
-  // Method: good entries, then up to three values or keys anywhere in them changed for any JSON.
+test("the handwritten check and the Zod schema agree on valid entries with a few changes", () => {
+  // Method: valid entries, with up to three values or keys anywhere replaced by any JSON.
   const seen = { good: 0, bad: 0 };
   fc.assert(
     fc.property(
@@ -182,7 +182,7 @@ test("the check written by hand and the Zod schema agree on good entries with a 
     ),
     { numRuns: 3000 },
   );
-  // Both verdicts were put to the test, not only one.
+  // Both verdicts occurred.
   assert.ok(seen.good > 300 && seen.bad > 300, JSON.stringify(seen));
 });
 
@@ -190,7 +190,7 @@ function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Small ones: what matters is where in an entry they stand. */
+/** Small values: only their place in an entry matters. */
 const anyJson = fc.jsonValue({ maxDepth: 1 });
 
 function goodEntry() {
@@ -244,7 +244,7 @@ function oddValue() {
   );
 }
 
-/** Puts `odd` in place of the n-th value in the tree; undefined takes the value away. */
+/** Replaces the n-th value in the tree by `odd`; undefined removes the value. */
 function mutate(tree: unknown, where: number, odd: unknown): unknown {
   const places: [holder: Record<string, unknown>, key: string][] = [];
   const visit = (holder: unknown): void => {

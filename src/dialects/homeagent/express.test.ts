@@ -43,13 +43,13 @@ test("a message becomes one record, with a fresh turn id and the writer's time (
   ]);
 });
 
-test("what an entry does not have is not written", () => {
+test("fields that an entry does not have are not written", () => {
   assert.deepEqual(homeagent.express({ kind: "message", role: "user" }, facts), [
     { turnId: "fresh", role: "user", ts: NOW },
   ]);
 });
 
-test("an entry's own time is kept, and one that is no time is refused", () => {
+test("an entry's own time is kept, and an invalid one is refused", () => {
   const at = "2020-01-02T03:04:05.678Z";
   const [native] = homeagent.express({ kind: "message", role: "user", at }, facts);
   assert.equal(native?.ts, Date.parse(at));
@@ -68,13 +68,13 @@ test("a message without a role is refused", () => {
   assert.equal(details.field, "role");
 });
 
-test("kinds that a turn record cannot say become no line", () => {
+test("kinds that a turn record cannot represent become no line", () => {
   for (const kind of ["start", "turn_start", "turn_end", "end", "other"] as const) {
     assert.deepEqual(homeagent.express({ kind, role: "assistant" }, facts), []);
   }
 });
 
-test("several texts are joined by a blank line, and which was where is kept", () => {
+test("several texts are joined by a blank line, and their positions are kept", () => {
   const parts: Part[] = [
     { type: "text", text: "one" },
     { type: "reasoning", text: "r1" },
@@ -89,7 +89,7 @@ test("several texts are joined by a blank line, and which was where is kept", ()
   assert.deepEqual(homeagent.decode(native).entry?.parts, parts);
 });
 
-test("a tool's input that is no object is put into one", () => {
+test("a tool's input that is not an object is wrapped in one", () => {
   for (const input of ["text", 5, null, true, ["list"]]) {
     const part: Part = { type: "tool_call", callId: null, tool: "t", input };
     const [native] = homeagent.express({ kind: "message", role: "tool", parts: [part] }, facts);
@@ -97,7 +97,7 @@ test("a tool's input that is no object is put into one", () => {
   }
 });
 
-test("a token count that was not made is not written as zero, and the other is kept", () => {
+test("an unknown token count is not written as zero, and the known one is kept", () => {
   for (const [inputTokens, outputTokens] of [
     [null, 3],
     [3, null],
@@ -113,7 +113,7 @@ test("a token count that was not made is not written as zero, and the other is k
   }
 });
 
-test("what a provider says of its message goes into the metadata, and no text is written twice", () => {
+test("a provider's message fields are stored in the metadata, and no text is written twice", () => {
   const entry: NewEntry = {
     kind: "message",
     role: "assistant",
@@ -163,7 +163,7 @@ test("what a provider says of its message goes into the metadata, and no text is
   ]);
 });
 
-test("a provider's message that the record's own fields can say is written without a list", () => {
+test("a provider's message that fits the record's own fields is written without a list of parts", () => {
   const parts: Part[] = [
     { type: "reasoning", text: "hm" },
     { type: "text", text: "one" },
@@ -175,7 +175,7 @@ test("a provider's message that the record's own fields can say is written witho
   assert.deepEqual(native?.metadata, { messageId: "m", reasoning: "hm" });
 });
 
-test("any message of a provider comes back as it was given, part by part", () => {
+test("any provider's message is read back unchanged, part by part", () => {
   const json = fc.jsonValue({ maxDepth: 1 }).map((value): unknown => plain(value));
   const text = fc.oneof(
     fc.string(),
@@ -234,9 +234,9 @@ test("any message of a provider comes back as it was given, part by part", () =>
   );
 });
 
-test("a message comes back from its record as it was given", () => {
-  // Method: any message that the page's rules keep whole: one text of each kind, in the order of
-  // reading, call ids that are not empty, both token counts or none.
+test("a message is read back from its record unchanged", () => {
+  // Method: any message that the page's rules keep whole: one text of each kind, in reading
+  // order, call ids that are not empty, both token counts or neither.
   const text = fc.string({ minLength: 1 });
   const callId = fc.option(text);
   const count = fc.nat();

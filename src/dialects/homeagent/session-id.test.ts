@@ -16,7 +16,7 @@ test("a session's log is agents/<agentId>/sessions/<sessionId>.jsonl (S0-2)", ()
   assert.equal(sessionIdOf("cook", "2026-11-15"), "cook/2026-11-15");
 });
 
-test("an id that holds a slash, a backslash, two dots, NUL or nothing is refused, and the refusal says which of the two it is (S0-12)", () => {
+test("an id that holds a slash, a backslash, two dots, NUL or nothing is refused, and the error says which of the two ids it is (S0-12)", () => {
   const bad = ["a/b", "/", "/etc", "a\\b", "..", "a..b", "../a", "a\0b", "", ".", "a\nb", "\x7f"];
   for (const id of [...bad, "a".repeat(201), "é".repeat(101), "\ud800"]) {
     const agent = thrownRefusal(() => sessionIdOf(id, "ok"), "BAD_ID");
@@ -29,7 +29,7 @@ test("an id that holds a slash, a backslash, two dots, NUL or nothing is refused
   }
 });
 
-test("an id of 200 bytes is taken, on either side", () => {
+test("an id of 200 bytes is accepted, as agent and as session", () => {
   const longest = "é".repeat(100);
   assert.equal(sessionIdOf(longest, longest), `${longest}/${longest}`);
 });
@@ -46,7 +46,7 @@ test("a neutral id without exactly one agent and one session is refused", () => 
   }
 });
 
-test("only a path of exactly the log's shape belongs to a session", () => {
+test("only a path of exactly the log's form belongs to a session", () => {
   assert.equal(homeagent.idAt(["agents", "a", "sessions", "s.jsonl"]), "a/s");
   const others = [
     [],
@@ -117,7 +117,7 @@ test("ids and paths are each other's inverse, and two ids never share a path", (
   assert.ok(taken > 0);
 });
 
-test("an id is taken exactly when it is one segment of an id by the common rules", () => {
+test("an id is accepted exactly when it is one valid segment by the common rules", () => {
   const pieces = [
     ".",
     "-",

@@ -14,13 +14,13 @@ function entry(type: string, data: object = {}): Entry {
   return entry;
 }
 
-/** The entry of an event, compared but for its `native`, which is the line. */
+/** The entry of an event without its `native`, which is the line. */
 function means(type: string, data: object, expected: Partial<Entry>): void {
   const native = { ts: TS, type, directive: "d", ...data };
   assert.deepEqual(entry(type, data), { ...emptyEntry(native), at: AT, ...expected });
 }
 
-test("each of the twelve events means an entry (S2-2, S2-3)", () => {
+test("each of the twelve events decodes to an entry (S2-2, S2-3)", () => {
   means("thread_start", { model: "haiku", inputs: {} }, { kind: "start", model: "haiku" });
   means(
     "user_message",
@@ -106,7 +106,7 @@ test("each of the twelve events means an entry (S2-2, S2-3)", () => {
   );
 });
 
-test("a failed tool has its error, and one with an empty error did not fail (S2-3)", () => {
+test("a failed tool has its error, and an empty error means it did not fail (S2-3)", () => {
   const errorOf = (error: unknown) => {
     const [part] = entry("tool_call_result", { output: "", error }).parts;
     return part?.type === "tool_result" ? part.error : undefined;
@@ -116,7 +116,7 @@ test("a failed tool has its error, and one with an empty error did not fail (S2-
   assert.equal(errorOf({ code: 5 }), '{"code":5}');
 });
 
-test("a role that we do not know is a user's", () => {
+test("an unknown role is read as user", () => {
   const roles = { user: "user", system: "system", assistant: "assistant", tool: "tool" };
   for (const [role, meant] of Object.entries(roles)) {
     assert.equal(entry("user_message", { role }).role, meant);
@@ -127,13 +127,13 @@ test("a role that we do not know is a user's", () => {
   assert.equal(entry("user_message").role, "user");
 });
 
-test("events of the other vocabulary mean the same", () => {
+test("events of the other vocabulary decode to the same entries", () => {
   assert.equal(entry("cognition_in", { text: "x", role: "tool" }).role, "tool");
   assert.equal(entry("cognition_out", { text: "x", model: "m" }).model, "m");
   assert.equal(entry("thread_completed").outcome, "completed");
 });
 
-test("the runtime's failure is understood in its envelope", () => {
+test("a failure event of the runtime is decoded in its envelope", () => {
   const payload = { error: "Escalation requested", cost: { input_tokens: 5289, spend: 0.1 } };
   const { entry } = decode({ timestamp: 0, thread_id: "t", event_type: "thread_error", payload });
   assert.deepEqual(entry?.error, { code: "", detail: "Escalation requested" });
@@ -146,13 +146,13 @@ test("the runtime's failure is understood in its envelope", () => {
   assert.equal(entry?.at, "1970-01-01T00:00:00.000Z");
 });
 
-test("what is stored and silent is an entry of kind other, kept whole", () => {
+test("stored events without meaning for us become entries of kind other, kept whole", () => {
   for (const type of ["token_delta", "checkpoint_saved", "directive_return", "checkpoint", "x"]) {
     means(type, { text: "x" }, { kind: "other" });
   }
 });
 
-test("a block of another world is a message, and one without its block is silent", () => {
+test("a block of another layout is a message, and an event without its block is of kind other", () => {
   const block = { type: "image", source: {} };
   const part = { type: "other", native: block } as const;
   means(
@@ -164,12 +164,12 @@ test("a block of another world is a message, and one without its block is silent
   means("message_block", { blocks: [block] }, { kind: "other" });
 });
 
-test("a turn's end and a message say why the model stopped", () => {
+test("the end of a turn and a message have the model's stop reason", () => {
   means("step_finish", { finish_reason: "tool_use" }, { kind: "turn_end", stopReason: "tool_use" });
   assert.equal(entry("assistant_text", { finish_reason: "stop" }).stopReason, "stop");
 });
 
-test("words of a provider that hold something else are another program's, and are left alone", () => {
+test("provider keys with values of another type are treated as another program's, and left alone", () => {
   const odd = { message_id: 5, finish_reason: null, partial: "yes", signature: {}, withheld: [] };
   const read = entry("assistant_reasoning", { text: "Hm", ...odd });
   assert.deepEqual(read.parts, [{ type: "reasoning", text: "Hm" }]);
@@ -183,7 +183,7 @@ test("words of a provider that hold something else are another program's, and ar
   });
 });
 
-test("a time is given in UTC, and none when the line has no time", () => {
+test("a time is returned in UTC, or null when the line has none", () => {
   assert.equal(
     decode({ ts: "2026-02-09T04:03:50+01:00", type: "x" }).entry?.at,
     "2026-02-09T03:03:50.000Z",
@@ -191,12 +191,12 @@ test("a time is given in UTC, and none when the line has no time", () => {
   for (const ts of ["T", "", null, {}]) assert.equal(decode({ ts, type: "x" }).entry?.at, null);
 });
 
-test("a line of no envelope has a fault and no entry (S2-14)", () => {
+test("a line in neither envelope has a fault and no entry (S2-14)", () => {
   assert.deepEqual(decode({ type: "x" }), { entry: null, fault: "missing ts/type" });
   assert.deepEqual(decode([]), { entry: null, fault: "not an object" });
 });
 
-test("any JSON in any field decodes, and native is the line as it was", () => {
+test("any JSON in any field decodes, and native is the unchanged line", () => {
   const keys = ["text", "role", "model", "tool", "call_id", "input", "output", "error", "cost"];
   const data = fc.dictionary(
     fc.constantFrom(...keys, "tokens", "detail", "child_thread_id", "__proto__"),

@@ -22,7 +22,7 @@ function isRefused(id: string): void {
   assert.equal(details.id, id);
 }
 
-test("a thread's log lies in the project, in a directory named by its id (S2-5)", () => {
+test("a thread's log is in the project, in a directory named by its id (S2-5)", () => {
   assert.deepEqual(rye.logPath("hello_world-1739012630"), [
     ".ai",
     "threads",
@@ -46,7 +46,7 @@ test("a new thread's id is its directive and the second it began (S2-4)", () => 
   thrownRefusal(() => newThreadId("../up", 0), "BAD_ID");
 });
 
-test("an id of anything but plain segments is refused", () => {
+test("an id with anything but plain segments is refused", () => {
   const bad = ["", "/", "/a", "a/", "a//b", ".", "..", "a/..", "a/./b", "a..b", "a b", "é", "a\\b"];
   for (const id of [...bad, "a\0", "a:b", "a\n", "~", "a*"]) isRefused(id);
   isRefused("x".repeat(ID_SEGMENT_BYTES_MAX + 1));
@@ -71,11 +71,11 @@ test("no id can name a file that a thread keeps in its directory", () => {
   rye.logPath("transcript-1739012630");
 });
 
-test("a directory may hold a thread and be above others", () => {
+test("a directory may hold a thread and also contain others", () => {
   for (const id of ["a", "a/b", "a/b/c"]) assert.equal(rye.idAt(rye.logPath(id)), id);
 });
 
-test("a path that is no thread's log has no id", () => {
+test("a path that is not a thread's log has no id", () => {
   for (const path of [
     [],
     ["transcript.jsonl"],
@@ -95,7 +95,7 @@ test("a path that is no thread's log has no id", () => {
   }
 });
 
-test("any id that is not refused is found again at its path", () => {
+test("any accepted id is found again at its path", () => {
   const segment = fc.string({ unit: fc.constantFrom(..."abZ09._-/é .".split("")), maxLength: 8 });
   fc.assert(
     fc.property(fc.oneof(segment, fc.string()), (id) => {
@@ -112,7 +112,7 @@ test("any id that is not refused is found again at its path", () => {
   );
 });
 
-test("the writer's facts complete a line, in the chosen envelope (S2-1)", () => {
+test("the writer's fields complete a line, in the chosen envelope (S2-1)", () => {
   const given = { type: "user_message", text: "hi" };
   const ts = "1970-01-01T00:00:00.000000+00:00";
   assert.deepEqual(rye.complete(given, FACTS), {

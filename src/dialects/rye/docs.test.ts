@@ -1,4 +1,4 @@
-/** The examples of docs/formats/rye.md, fed to the code: the page cannot drift. */
+/** The examples of docs/formats/rye.md, checked against the code. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -21,12 +21,12 @@ const events = lines.map((line): RyeEvent => {
 });
 const flat = events.filter(({ envelope }) => envelope === "flat");
 
-test("every example line is understood, and there is one for each of the twelve events (S2-2)", () => {
+test("every example line decodes, and there is one for each of the twelve events (S2-2)", () => {
   for (const line of lines) assert.equal(decode(JSON.parse(line)).fault, null, line);
   assert.deepEqual(flat.map(({ type }) => type).sort(), [...EVENT_TYPES].sort());
 });
 
-test("the example lines of the flat envelope are what the writer makes of their data (S2-1)", () => {
+test("the flat envelope's example lines are what the writer makes from their data (S2-1)", () => {
   for (const [n, { native, ts, threadId, type, data }] of flat.entries()) {
     const facts = { envelope: "flat", defaultDirective: null } as const;
     const nowMs = Date.parse(ts ?? "");
@@ -36,7 +36,7 @@ test("the example lines of the flat envelope are what the writer makes of their 
   }
 });
 
-test("the example message of a provider is what the writer makes of it, and reads back so", () => {
+test("the example of a provider's message is what the writer makes, and reads back equal", () => {
   const lines = page.lines("jsonl rye-message");
   const entries = lines.map((line) => decode(JSON.parse(line)).entry ?? assert.fail(line));
   const last = entries.at(-1) ?? assert.fail("no lines");
@@ -53,7 +53,7 @@ test("the example message of a provider is what the writer makes of it, and read
   assert.deepEqual([last.messageId, last.isPartial], ["msg_01", true]);
 });
 
-test("the example markdown is what its events print (S2-7)", () => {
+test("the example Markdown is rendered from its events (S2-7)", () => {
   const shown = ["thread_start", "tool_call_start", "tool_call_result"];
   const printed = flat
     .filter(({ type }) => shown.includes(type))
@@ -61,7 +61,7 @@ test("the example markdown is what its events print (S2-7)", () => {
   assert.deepEqual(page.blocks("markdown rye-markdown"), [printed.join("")]);
 });
 
-test("the example thread.json is what its start and completion make (S2-8)", () => {
+test("the example thread.json results from its start and completion (S2-8)", () => {
   let meta: StoredThreadMeta | null = null;
   for (const event of flat) {
     if (event.type !== "thread_error") meta = metaAfter("hello_world-1739012630", meta, event);
@@ -77,6 +77,6 @@ test("the example thread.json is what its start and completion make (S2-8)", () 
   );
 });
 
-test("the page names the limit that the code has", () => {
+test("the page names the limit in the code", () => {
   assert.ok(page.text.includes(`${INDENTED_CHARS_MAX.toLocaleString("en-US")} characters`));
 });

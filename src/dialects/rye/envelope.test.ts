@@ -64,7 +64,7 @@ test("the data's directive wins over the default one (S2-1)", () => {
   assert.equal(completeEvent({ ...FACTS, data: { directive: null } }).directive, "test_agent");
 });
 
-test("an event without a directive is refused, and the refusal names the event (S2-1)", () => {
+test("an event without a directive is refused, and the error names the event (S2-1)", () => {
   for (const defaultDirective of [null, ""]) {
     const error = thrownRefusal(
       () => completeEvent({ ...FACTS, defaultDirective, data: { text: "Hi" } }),
@@ -76,7 +76,7 @@ test("an event without a directive is refused, and the refusal names the event (
   }
 });
 
-test("an event whose type, data or directive is of the wrong sort is refused (S2-1)", () => {
+test("an event whose type, data or directive has the wrong type is refused (S2-1)", () => {
   assert.deepEqual(refused({ type: "" }), { field: "type", reason: "empty" });
   for (const type of [undefined, null, 5, ["a"]]) {
     assert.deepEqual(refused({ type }), { field: "type", reason: "not a string" });
@@ -102,12 +102,12 @@ test("a caller's own checkpoint is refused in both envelopes", () => {
   }
 });
 
-test("no flat event can be given an event_type, which would pose as a checkpoint", () => {
+test("a flat event cannot have an event_type, which could pass for a checkpoint", () => {
   assert.equal(refused({ data: { event_type: "x" } }).field, "event_type");
   assert.throws(() => completeNative({ type: "a", event_type: "a" }, FACTS), /event_type/);
 });
 
-test("the payload envelope holds the data apart, its directive first", () => {
+test("the payload envelope keeps the data separate, with its directive first", () => {
   const data = { type: "text", text: "Hi", directive: "d" };
   assert.equal(
     JSON.stringify(completeEvent({ ...FACTS, envelope: "payload", type: "token_delta", data })),
@@ -116,7 +116,7 @@ test("the payload envelope holds the data apart, its directive first", () => {
   );
 });
 
-test("a line given in the shape of either envelope is written in the chosen one", () => {
+test("a line in the form of either envelope is written in the chosen one", () => {
   const flat = { ts: "then", type: "assistant_text", text: "Hi" };
   const payload = { timestamp: 5, event_type: "assistant_text", payload: { text: "Hi" } };
   const inFlat = completeNative(flat, FACTS);
@@ -127,7 +127,7 @@ test("a line given in the shape of either envelope is written in the chosen one"
   assert.deepEqual(inPayload.payload, { directive: "test_agent", text: "Hi" });
 });
 
-test("a line that neither envelope knows is refused before anything is written", () => {
+test("a line in neither envelope is refused before anything is written", () => {
   const refusals = [
     [[], "entry"],
     [{ text: "Hi" }, "type"],
@@ -173,14 +173,14 @@ test("a timestamp may be seconds since 1970", () => {
   assert.equal(event.ts, "2026-02-16T05:37:57.570750+00:00");
 });
 
-test("a time of any sort is kept, and is null when it is neither text nor seconds", () => {
+test("a time of any type is kept, and is null when it is neither text nor seconds", () => {
   assert.equal(read({ ts: "T", type: "x" }).ts, "T");
   assert.equal(read({ ts: null, type: "x" }).ts, null);
   assert.equal(read({ timestamp: {}, event_type: "x" }).ts, null);
   assert.equal(read({ timestamp: 1e300, event_type: "x" }).ts, null);
 });
 
-test("the other vocabulary's words mean the same events", () => {
+test("the other vocabulary's names map to the same events", () => {
   const meanings = {
     cognition_in: "user_message",
     cognition_out: "assistant_text",
@@ -207,7 +207,7 @@ test("a line without ts or type is bad (S2-14)", () => {
   assert.equal(faultOf({ ts: "2026-01-01T00:00:02", type: "valid_event" }), null);
 });
 
-test("a line that is no event at all is bad, and the fault says why (S2-14)", () => {
+test("a line that is not an event is bad, and the fault has the reason (S2-14)", () => {
   for (const value of [null, 5, "text", [], [{ ts: TS, type: "x" }]]) {
     assert.equal(faultOf(value), "not an object");
   }
@@ -247,7 +247,7 @@ test("any JSON value is an event or has a fault; reading never throws", () => {
   );
 });
 
-test("any data given to the writer is the data that is read", () => {
+test("any data passed to the writer is read back unchanged", () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue()),

@@ -40,7 +40,7 @@ test("a tool's result carries its duration, and its error when it failed (S2-3)"
   assert.deepEqual(said("gone", null), [{ ...base, error: "gone" }]);
 });
 
-test("what a provider says of its message goes on its last event, and its blocks are kept", () => {
+test("a provider's message fields are put on its last event, and its blocks are kept", () => {
   const usage = { inputTokens: 1, outputTokens: 2, totalTokens: null, spend: null };
   const native = { type: "server_tool_use", id: "s" };
   assert.deepEqual(
@@ -78,7 +78,7 @@ test("what a provider says of its message goes on its last event, and its blocks
   );
 });
 
-test("what the neutral words cannot know is left out of the events", () => {
+test("fields that a neutral entry lacks are left out of the events", () => {
   assert.deepEqual(express({ kind: "start", model: "m" }), [{ type: "thread_start", model: "m" }]);
   assert.deepEqual(express({ kind: "turn_start" }), [{ type: "step_start" }]);
   assert.deepEqual(express({ kind: "turn_end" }), [{ type: "step_finish" }]);
@@ -86,13 +86,13 @@ test("what the neutral words cannot know is left out of the events", () => {
   assert.deepEqual(express({ kind: "end", outcome: "error" }), [{ type: "thread_error" }]);
 });
 
-test("a text without a role is a user's, and a message without parts has an empty text", () => {
+test("a text without a role has the role user, and a message without parts has an empty text", () => {
   const text = { type: "user_message", text: "Hi", role: "user" };
   assert.deepEqual(express({ kind: "message", parts: [{ type: "text", text: "Hi" }] }), [text]);
   assert.deepEqual(express({ kind: "message" }), [{ ...text, text: "" }]);
 });
 
-test("what rye has no word for is refused, and the refusal names it", () => {
+test("an entry that rye cannot represent is refused, and the error names what", () => {
   const text: Part = { type: "text", text: "x" };
   const usage: Usage = { inputTokens: 1, outputTokens: null, totalTokens: null, spend: null };
   const error = { code: "x", detail: "y" };
@@ -114,7 +114,7 @@ test("what rye has no word for is refused, and the refusal names it", () => {
   }
 });
 
-// What rye can say of each kind of entry.
+// What rye can represent of each kind of entry.
 
 const number = fc.option(fc.integer({ min: 0 }), { nil: null });
 const usage: fc.Arbitrary<Usage | null> = fc.option(
@@ -215,7 +215,7 @@ const sayable: fc.Arbitrary<NewEntry> = fc.oneof(
   }),
 );
 
-test("any entry that rye can say reads back as it was, in either envelope", () => {
+test("any entry that rye can represent is read back unchanged, in either envelope", () => {
   fc.assert(
     fc.property(
       sayable,

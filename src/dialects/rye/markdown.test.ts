@@ -1,4 +1,4 @@
-/** Markdown, from golden files that a Python made of the document's renderer. */
+/** Markdown, compared with golden files made by running the document's renderer in Python. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -52,20 +52,20 @@ test("the golden file has each of the twelve events, and unknown ones (S2-2)", (
 test("an event prints the same in either envelope", () => {
   for (const { line } of golden) {
     const event = read(JSON.parse(line));
-    // A time that is no text prints as ISO in the payload envelope alone.
+    // A time that is not text is printed as ISO in the payload envelope only.
     if (event.ts === null) continue;
     assert.equal(renderEvent(inPayload(event), LIVE_OPTIONS), renderEvent(event, LIVE_OPTIONS));
   }
 });
 
-test("an event that is unknown, or says nothing to people, prints nothing (S2-7)", () => {
+test("an unknown event, or one without text for people, prints nothing (S2-7)", () => {
   const silent = ["hook_triggered", "spawn_child", "step_start", "token_delta", "checkpoint", "x"];
   for (const type of [...silent, "checkpoint_saved", "directive_return", "toString"]) {
     assert.equal(renderEvent(flat(type, { text: "unheard", hook: "test" }), LIVE_OPTIONS), "");
   }
 });
 
-test("thinking is left out unless asked for, and is in the live markdown (S2-11)", () => {
+test("thinking is left out by default, and included in the live Markdown (S2-11)", () => {
   const event = flat("assistant_reasoning", { text: "Let me think..." });
   assert.equal(renderEvent(event), "");
   assert.equal(renderEvent(event, { thinking: true }), "_Thinking:_\n\nLet me think...\n\n");
@@ -79,7 +79,7 @@ test("without tool details only the names of tools are printed (S2-11)", () => {
   assert.equal(renderEvent(result, { toolDetails: false }), "");
 });
 
-test("without assistant metadata no heading stands above the assistant's words (S2-11)", () => {
+test("without assistant metadata the assistant's text has no heading (S2-11)", () => {
   const event = flat("assistant_text", { text: "Hello!" });
   assert.equal(renderEvent(event), "## Assistant\n\nHello!\n\n");
   assert.equal(renderEvent(event, { assistantMetadata: false }), "Hello!\n\n");
@@ -96,7 +96,7 @@ test("a fence is longer than any run of backticks inside it", () => {
   }
 });
 
-test("no text of a tool ends its own fence", () => {
+test("no text of a tool ends its fence", () => {
   // Method: a fence ends at the first line of at least as many backticks and nothing else.
   const unit = fc.constantFrom("`", "``", "```", "\n", "x", " ");
   fc.assert(
@@ -112,7 +112,7 @@ test("no text of a tool ends its own fence", () => {
   );
 });
 
-test("the runtime's words for cost and failure are printed in its envelope (S2-7)", () => {
+test("the runtime's keys for cost and failure are printed in its envelope (S2-7)", () => {
   const cost = { turns: 3, input_tokens: 5289, output_tokens: 460, spend: 0.007589 };
   const done = {
     timestamp: 1,
@@ -125,7 +125,7 @@ test("the runtime's words for cost and failure are printed in its envelope (S2-7
   );
   const failed = { timestamp: 1, event_type: "thread_error", payload: { error: "Escalation" } };
   assert.equal(renderEvent(read(failed)), "---\n\n**Error:**  — Escalation\n");
-  // In the document's own envelope they are not: its renderer prints what is missing as nothing.
+  // In the document's own envelope they are not: its renderer prints missing fields as nothing.
   assert.equal(renderEvent(flat("thread_error", { error: "x" })), "---\n\n**Error:**  — \n");
   assert.match(renderEvent(flat("thread_complete", { cost })), / 0 tokens .* 0\.0s/);
 });
@@ -142,7 +142,7 @@ test("a start in the payload envelope prints seconds as a time", () => {
   assert.match(renderEvent(event), /\*\*Started:\*\* 1970-01-01T00:00:00\.500000\+00:00\n/);
 });
 
-test("any JSON in any field prints something or nothing, and nothing throws", () => {
+test("any JSON in any field renders without throwing", () => {
   const keys = ["directive", "model", "text", "role", "tool", "input", "output", "error", "cost"];
   const value = fc.jsonValue({ maxDepth: 3 });
   const data = fc.dictionary(

@@ -1,8 +1,8 @@
 /**
- * What Python prints, asked of a real one: thousands of random values in one process.
+ * Our output compared with a real Python's: thousands of random values in one process.
  *
- * Without a python3 on the PATH these are skipped; the golden files of python.test.ts and
- * markdown.test.ts, which a Python made, still cover it.
+ * Without python3 on the PATH these tests are skipped; the golden files of python.test.ts and
+ * markdown.test.ts, made with Python, still cover the behaviour.
  */
 
 import assert from "node:assert/strict";
@@ -48,7 +48,7 @@ function agree(comparisons: readonly Comparison[]): void {
   }
 }
 
-/** A line as it reads back from the log, which is what Python gets to see. */
+/** A line as it is read back from the log, which is what Python reads. */
 function reread(text: string): unknown {
   return JSON.parse(text);
 }
@@ -87,7 +87,7 @@ test.skipIf(!hasPython)("any JSON value prints as json.dumps(value, indent=2)", 
 });
 
 test.skipIf(!hasPython)("any text has Python's title", () => {
-  // Scripts whose case has not changed in years: Unicode's version is not what is tested.
+  // Scripts whose case mapping has not changed in years, since Unicode versions may differ.
   const ranges = [
     [0x00, 0x19a],
     [0x19c, 0x24f],

@@ -1,4 +1,4 @@
-/** What Python prints, from golden files that a Python made: test/golden/rye/oracle.py. */
+/** Our output compared with golden files made in Python: test/golden/rye/oracle.py. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -46,17 +46,17 @@ test("a value prints as json.dumps(value, indent=2) does (S2-7)", () => {
   }
 });
 
-test("minus zero prints as what our line says of it", () => {
+test("minus zero prints as it is in our line", () => {
   assert.equal(pythonJson(-0), "0");
   assert.equal(pythonFixed(-0, 4), "0.0000");
   assert.equal(JSON.stringify(-0), "0");
 });
 
-test("a role's title is Python's (S2-7)", () => {
+test("a role's title is the same as Python's (S2-7)", () => {
   for (const { text, answer } of asked("title")) assert.equal(pythonTitle(text), answer, text);
 });
 
-test("a branch is taken when Python takes it (S2-7)", () => {
+test("values are truthy when Python's are (S2-7)", () => {
   for (const { json, answer } of asked("truth")) {
     assert.equal(isTruthy(JSON.parse(json)), answer, json);
   }
@@ -64,7 +64,7 @@ test("a branch is taken when Python takes it (S2-7)", () => {
   assert.equal(isTruthy(Number.NaN), true);
 });
 
-test("where text is wanted, null and absent print nothing and other values compact JSON", () => {
+test("in text fields, null and absent print nothing and other values print compact JSON", () => {
   assert.equal(printed(null), "");
   assert.equal(printed(undefined), "");
   assert.equal(printed("é"), "é");
@@ -73,14 +73,14 @@ test("where text is wanted, null and absent print nothing and other values compa
   assert.equal(printed({ é: [1, null, "\n"], n: {} }), '{"é":[1,null,"\\n"],"n":{}}');
 });
 
-test("a text for a file holds no Infinity, which JSON readers refuse", () => {
+test("a file's text holds no Infinity, which JSON parsers refuse", () => {
   const value = { spend: JSON.parse("1e999"), nested: [Number.NaN] };
   assert.match(pythonJson(value), /Infinity/);
   assert.deepEqual(JSON.parse(pythonJsonFile(value)), { spend: null, nested: [null] });
   assert.deepEqual(JSON.parse(pythonJsonFile(value, 10)), { spend: null, nested: [null] });
 });
 
-test("an indented text of the largest length is indented, and one character more is compact", () => {
+test("text of the largest length is indented, and one character more is compact", () => {
   const value = ["", [1]];
   const { length } = pythonJson(value);
   assert.equal(pythonJson(value, length), '[\n  "",\n  [\n    1\n  ]\n]');
@@ -91,12 +91,12 @@ test("an indented text of the largest length is indented, and one character more
   assert.equal(pythonJson(["x".repeat(room + 1)]).length, room + 1 + '[""]'.length);
 });
 
-test("a value nested a hundred thousand deep prints, compactly", () => {
+test("a value nested a hundred thousand levels deep prints in compact form", () => {
   const deep: unknown = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
   assert.equal(pythonJson(deep).length, 200_000);
   assert.equal(compactJson(deep).length, 200_000);
 });
 
-test("what is no JSON value prints what JSON.stringify would write, or its digits", () => {
+test("undefined prints as in JSON.stringify, and a bigint prints its digits", () => {
   assert.equal(compactJson({ a: undefined, b: [undefined], c: 1n }), '{"b":[null],"c":1}');
 });

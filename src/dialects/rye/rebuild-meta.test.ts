@@ -34,7 +34,7 @@ const ERROR = {
   detail: "timeout",
 };
 
-test("a completed thread is rebuilt with its cost, and says that it was rebuilt (S2-10)", () => {
+test("a completed thread is rebuilt with its cost, and marked as rebuilt (S2-10)", () => {
   assert.deepEqual(reconstructMeta(ID, events(START, COMPLETE)), {
     thread_id: ID,
     directive: "hello_world",
@@ -50,7 +50,7 @@ test("a completed thread is rebuilt with its cost, and says that it was rebuilt 
   });
 });
 
-test("a thread that failed is rebuilt as failed, also when it completed besides (S2-10)", () => {
+test("a thread that failed is rebuilt as failed, even if it also completed (S2-10)", () => {
   for (const lines of [
     [START, ERROR],
     [START, COMPLETE, ERROR],
@@ -74,7 +74,7 @@ test("a thread without events has no meta (S2-10)", () => {
   assert.equal(reconstructMeta(ID, []), null);
 });
 
-test("a thread that never said its start takes directive and model from its other events", () => {
+test("a thread without a start event gets directive and model from its other events", () => {
   const lines = [
     { timestamp: 0, event_type: "cognition_in", payload: { text: "hi" } },
     { timestamp: 1.5, event_type: "cognition_out", payload: { model: "haiku", directive: "d" } },
@@ -96,7 +96,7 @@ test("a thread that never said its start takes directive and model from its othe
   });
 });
 
-test("a thread of one run is rebuilt as it was written", () => {
+test("a thread of one run is rebuilt equal to what was written", () => {
   // Method: fold the same events both ways. One run: a start, some events, at most one end.
   const ends = fc.constantFrom(null, COMPLETE, ERROR);
   const others = fc.array(

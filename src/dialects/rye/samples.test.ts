@@ -1,7 +1,7 @@
 /**
- * The real threads, written by the original: every line is accounted for.
+ * Real threads, written by the original: every line is accounted for.
  *
- * They are not part of the package. Without them, these tests are skipped.
+ * They are not part of the package; without them, these tests are skipped.
  */
 
 import assert from "node:assert/strict";
@@ -62,7 +62,7 @@ function eventsOf({ lines }: Sample): RyeEvent[] {
 }
 
 test.skipIf(!hasSamples)(
-  "every line of every real thread is understood, or kept and silent",
+  "every line of every real thread is decoded, or kept as kind other",
   () => {
     const threads = samples();
     assert.equal(threads.length, THREADS);
@@ -80,7 +80,7 @@ test.skipIf(!hasSamples)(
 );
 
 test.skipIf(!hasSamples)(
-  "every real thread's id is its place, and is in each of its lines (S2-5)",
+  "every real thread's id is its path, and is in each of its lines (S2-5)",
   () => {
     for (const sample of samples()) {
       assert.equal(rye.idAt(rye.logPath(sample.id)), sample.id);
@@ -89,7 +89,7 @@ test.skipIf(!hasSamples)(
   },
 );
 
-test.skipIf(!hasSamples)("every real thread renders, with all that was said in it (S2-11)", () => {
+test.skipIf(!hasSamples)("every real thread renders with all of its messages (S2-11)", () => {
   for (const sample of samples()) {
     const events = eventsOf(sample);
     const markdown = events.map((event) => renderEvent(event, LIVE_OPTIONS)).join("");
@@ -119,7 +119,7 @@ test.skipIf(!hasSamples)(
   },
 );
 
-test.skipIf(!hasSamples)("every real thread has as many turns as it says itself", () => {
+test.skipIf(!hasSamples)("every real thread has as many turns as it states", () => {
   let told = 0;
   for (const { id, lines, meta } of samples()) {
     const turns = new Turns();
@@ -132,7 +132,7 @@ test.skipIf(!hasSamples)("every real thread has as many turns as it says itself"
   assert.equal(told, 34);
 });
 
-test.skipIf(!hasSamples)("the real threads add up (S2-12)", () => {
+test.skipIf(!hasSamples)("the totals over the real threads are correct (S2-12)", () => {
   const telemetry = new Telemetry(Date.parse("2026-02-19T00:00:00Z"));
   for (const { meta } of samples()) telemetry.add(meta);
   const stats = telemetry.stats();

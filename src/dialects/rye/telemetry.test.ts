@@ -25,7 +25,7 @@ function meta(fields: object): object {
   };
 }
 
-test("threads are counted by status, and spend and tokens added up (S2-12)", () => {
+test("threads are counted by status, and spend and tokens are summed (S2-12)", () => {
   const metas = ["completed", "completed", "error", "paused"].map((status) => meta({ status }));
   const group = { count: 4, spend: 0.04, tokens: 4000 };
   assert.deepEqual(aggregate(metas), {
@@ -41,7 +41,7 @@ test("threads are counted by status, and spend and tokens added up (S2-12)", () 
   });
 });
 
-test("no threads give zeros (S2-12)", () => {
+test("without threads all totals are zero (S2-12)", () => {
   assert.deepEqual(aggregate([]), {
     total: 0,
     completed: 0,
@@ -67,7 +67,7 @@ test("threads are grouped by directive and by model (S2-12)", () => {
   assert.deepEqual(stats.by_model.b, { count: 2, spend: 0.01, tokens: 1000 });
 });
 
-test("what is missing, corrupt, or without a usable creation time is skipped and counted (S2-12)", () => {
+test("threads that are missing, corrupt, or without a usable creation time are skipped and counted (S2-12)", () => {
   const telemetry = new Telemetry(NOW_MS);
   telemetry.skip();
   const times = [undefined, null, 5, "", "soon", "2026-02-09T04:03:50", "2026-02-09"];
@@ -78,7 +78,7 @@ test("what is missing, corrupt, or without a usable creation time is skipped and
   assert.equal(telemetry.stats().total, 1);
 });
 
-test("the cut is by whole days, as Python's (S2-12)", () => {
+test("the time limit is in whole days, as in Python (S2-12)", () => {
   const golden = new URL("../../../test/golden/rye/values.json", import.meta.url);
   const rows = JSON.parse(readFileSync(golden, "utf8")) as Record<string, unknown>[];
   const cuts = rows.filter(({ ask }) => ask === "created");
@@ -92,7 +92,7 @@ test("the cut is by whole days, as Python's (S2-12)", () => {
   }
 });
 
-test("a thread of seven days and a bit is within seven days; one of eight is not (S2-12)", () => {
+test("a thread seven days and some hours old is within seven days; one of eight days is not (S2-12)", () => {
   const day = 86_400_000;
   const aged = (ms: number) => meta({ created_at: new Date(NOW_MS - ms).toISOString() });
   assert.equal(aggregate([aged(8 * day - 1)]).total, 1);
@@ -102,7 +102,7 @@ test("a thread of seven days and a bit is within seven days; one of eight is not
   assert.equal(aggregate([aged(0)], -1).total, 0);
 });
 
-test("tokens are those recorded, else input and output together", () => {
+test("tokens are the recorded total, or else the sum of input and output", () => {
   const tokensOf = (cost: unknown) => aggregate([meta({ cost })]).total_tokens;
   assert.equal(tokensOf({ tokens: 10, input_tokens: 1, output_tokens: 2 }), 10);
   assert.equal(tokensOf({ tokens: 0, input_tokens: 1, output_tokens: 2 }), 0);
@@ -111,7 +111,7 @@ test("tokens are those recorded, else input and output together", () => {
   assert.equal(tokensOf({}), 0);
 });
 
-test("a status named like another key of the result does not disturb it", () => {
+test("a status named like another key of the result does not overwrite it", () => {
   const names = ["total", "total_spend", "total_tokens", "by_directive", "by_model", "skipped"];
   const stats = aggregate(names.map((status) => meta({ status })));
   assert.equal(stats.unknown, names.length);
@@ -120,7 +120,7 @@ test("a status named like another key of the result does not disturb it", () => 
   assert.deepEqual(Object.keys(stats.by_directive), ["test"]);
 });
 
-test("names that JavaScript gives a meaning are names like any other", () => {
+test("names with a meaning in JavaScript are ordinary names", () => {
   const name = "__proto__";
   const json = JSON.stringify(aggregate([meta({ status: name, directive: name, model: name })]));
   const group = '{"count":1,"spend":0.01,"tokens":1000}';
@@ -132,7 +132,7 @@ test("names that JavaScript gives a meaning are names like any other", () => {
   assert.equal(Object.hasOwn({}, "count"), false);
 });
 
-test("values of the wrong sort count as nothing, and names of the wrong sort as unknown", () => {
+test("values of the wrong type count as zero, and names of the wrong type as unknown", () => {
   const stats = aggregate([
     meta({ status: 5, directive: null, model: ["m"], cost: null }),
     meta({ status: undefined, cost: { spend: "0.5", tokens: "7" } }),

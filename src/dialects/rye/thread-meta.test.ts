@@ -33,7 +33,7 @@ function after(meta: StoredThreadMeta | null, next: RyeEvent): StoredThreadMeta 
   return metaAfter(ID, meta, next);
 }
 
-test("a start gives every field that is set at the start, and no cost (S2-8)", () => {
+test("a start sets all start fields, and no cost (S2-8)", () => {
   assert.deepEqual(RUNNING, {
     thread_id: ID,
     directive: "hello_world",
@@ -49,7 +49,7 @@ test("a start gives every field that is set at the start, and no cost (S2-8)", (
   assert.deepEqual(metaAfter(ID, null, START), RUNNING);
 });
 
-test("required fields that nobody gave are empty, and the mode is single (S2-8)", () => {
+test("missing required fields are empty, and the mode is single (S2-8)", () => {
   const read = readEnvelope({ ts: null, type: "thread_start" });
   assert.equal(read.fault, null);
   assert.deepEqual(metaAtStart(ID, read.event), {
@@ -83,7 +83,7 @@ test("a completion sets status, time and cost, and leaves the rest (S2-8)", () =
   assert.deepEqual(after(RUNNING, named), { ...meta, outputs: { path: "x" } });
 });
 
-test("a failure sets status, time and error, and the cost when it has one (S2-8)", () => {
+test("a failure sets status, time and error, and the cost if it has one (S2-8)", () => {
   const failed = { error_code: "llm_call_failed", detail: "timeout" };
   const error = { code: "llm_call_failed", detail: "timeout" };
   const meta = after(RUNNING, event("thread_error", failed, T1));
@@ -95,13 +95,13 @@ test("a failure sets status, time and error, and the cost when it has one (S2-8)
   assert.deepEqual(after(RUNNING, event("thread_error")).error, { code: "", detail: "" });
 });
 
-test("an end without a start still gives every required field (S2-8)", () => {
+test("an end without a start still sets every required field (S2-8)", () => {
   const meta = after(null, event("thread_complete", { cost: COST }, T1));
   assert.equal(meta.status, "completed");
   assert.deepEqual([meta.model, meta.provider, meta.created_at], ["", "", T1]);
 });
 
-test("no other event changes thread.json, but the first of a thread makes it", () => {
+test("no other event changes thread.json, but a thread's first event creates it", () => {
   const blank = metaAtStart(ID, event("thread_start"));
   for (const type of ["user_message", "step_finish", "checkpoint", "directive_return", "x"]) {
     assert.equal(metaAfter(ID, RUNNING, event(type, { model: "x", cost: COST })), RUNNING);
@@ -109,7 +109,7 @@ test("no other event changes thread.json, but the first of a thread makes it", (
   }
 });
 
-test("keys that we do not know are kept through every change (S2-8)", () => {
+test("unknown keys are kept through every change (S2-8)", () => {
   const foreign = { ...RUNNING, _signature: "rye:signed:x", limits: { turns: 4 }, odd: [null] };
   const steps = [
     after(foreign, event("thread_complete", { cost: COST })),
@@ -134,7 +134,7 @@ test("only a running thread becomes paused (S2-8)", () => {
   }
 });
 
-test("a thread that goes on is running again, and an earlier error is gone (S2-8)", () => {
+test("a thread that continues is running again, and its earlier error is removed (S2-8)", () => {
   const failed = after(RUNNING, event("thread_error", { error_code: "x", detail: "y" }, T1));
   for (const meta of [failed, { ...RUNNING, status: "paused" }]) {
     assert.deepEqual(resumedMeta(meta, NOW_MS), { ...RUNNING, updated_at: NOW });
@@ -143,7 +143,7 @@ test("a thread that goes on is running again, and an earlier error is gone (S2-8
   assert.equal(after(failed, event("thread_complete")).error, undefined);
 });
 
-test("a second start keeps when the thread was created, and what it does not say again", () => {
+test("a second start keeps the creation time, and every field that it does not set", () => {
   const again = event("thread_start", { model: "opus" }, T1);
   assert.deepEqual(after({ ...RUNNING, status: "completed", cost: COST }, again), {
     ...RUNNING,
@@ -153,12 +153,12 @@ test("a second start keeps when the thread was created, and what it does not say
   });
 });
 
-test("a thread.json of other writers is usable without all our fields", () => {
+test("another writer's thread.json is usable even if some of our fields are missing", () => {
   assert.ok(isThreadMeta({ thread_id: ID, status: "running" }));
   assert.ok(isThreadMeta({ thread_id: ID, status: "odd", model: null, cost: "odd", x: 1 }));
 });
 
-test("a thread.json whose fields have the wrong sort is corrupt", () => {
+test("a thread.json with fields of the wrong type is corrupt", () => {
   const bad = [null, [], "text", 5, {}, { thread_id: ID }, { thread_id: 1, status: "error" }];
   for (const value of bad) assert.equal(isThreadMeta(value), false);
   for (const key of ["directive", "model", "provider", "thread_mode", "created_at", "updated_at"]) {
@@ -166,7 +166,7 @@ test("a thread.json whose fields have the wrong sort is corrupt", () => {
   }
 });
 
-test("the file's text is Python's json.dumps(meta, indent=2)", () => {
+test("the file's text is the same as Python's json.dumps(meta, indent=2)", () => {
   const golden = new URL("../../../test/golden/rye/values.json", import.meta.url);
   const rows = JSON.parse(readFileSync(golden, "utf8")) as { json?: string; answer: unknown }[];
   const row = rows.find(({ json }) => json?.includes('"thread_mode"'));

@@ -14,7 +14,7 @@ test("seconds since 1970 keep their microseconds", () => {
   assert.equal(isoFromSeconds(-0.000001), "1969-12-31T23:59:59.999999+00:00");
 });
 
-test("seconds outside the years 1 to 9999 are no time", () => {
+test("seconds outside the years 1 to 9999 are not a time", () => {
   assert.equal(isoFromSeconds(253402300800), null);
   assert.equal(isoFromSeconds(-62135596801), null);
   assert.equal(isoFromSeconds(-62135596800), "0001-01-01T00:00:00.000000+00:00");
@@ -23,7 +23,7 @@ test("seconds outside the years 1 to 9999 are no time", () => {
   }
 });
 
-test("a time with an offset is brought to UTC", () => {
+test("a time with an offset is converted to UTC", () => {
   assert.equal(utcOf("2026-02-09T04:03:50.365852+00:00"), "2026-02-09T04:03:50.365Z");
   assert.equal(utcOf("2026-02-09T04:03:50Z"), "2026-02-09T04:03:50.000Z");
   assert.equal(utcOf("2026-02-09 04:03+05:30"), "2026-02-08T22:33:00.000Z");
@@ -31,13 +31,13 @@ test("a time with an offset is brought to UTC", () => {
   assert.equal(utcOf("2026-02-09T04:03:50+01:00:30"), "2026-02-09T03:03:20.000Z");
 });
 
-test("a time that names no offset is read as UTC, and said to be naive", () => {
+test("a time without an offset is read as UTC, and marked as naive", () => {
   assert.equal(utcOf("2026-01-01T00:00:01"), "2026-01-01T00:00:01.000Z");
   assert.equal(parseTime("2026-01-01T00:00:01")?.isNaive, true);
   assert.equal(parseTime("2026-01-01T00:00:01Z")?.isNaive, false);
 });
 
-test("what is no time of the calendar is refused", () => {
+test("a date that is not in the calendar is refused", () => {
   for (const text of [
     "",
     "T",

@@ -1,4 +1,4 @@
-/** The examples of docs/formats/sdk.md, fed to the code: the page cannot drift. */
+/** The examples of docs/formats/sdk.md, checked against the code. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -16,7 +16,7 @@ test("the page has a line of each kind", () => {
   assert.deepEqual([...new Set(natives.map(({ type }) => type))].sort(), [...LINE_TYPES].sort());
 });
 
-test("the example lines are what the writer makes of what a door gives", () => {
+test("the example lines are what the writer makes from an integration's input", () => {
   for (const [n, native] of natives.entries()) {
     const { id, at, ...given } = native;
     const facts = { id: "d/s", nowMs: Date.parse(String(at)), newId: () => String(id) };
@@ -25,7 +25,7 @@ test("the example lines are what the writer makes of what a door gives", () => {
   }
 });
 
-test("the example lines are understood as the page says", () => {
+test("the example lines are decoded as the page says", () => {
   const entries = natives.map((native) => {
     const { entry, fault } = decode(native);
     assert.equal(fault, null);
@@ -62,7 +62,7 @@ test("the example lines are understood as the page says", () => {
   );
 });
 
-test("the bad lines are bad for the reasons that the page gives", () => {
+test("the bad lines are refused for the reasons on the page", () => {
   const faults = page.lines("jsonl sdk-bad-line").map((line) => decode(JSON.parse(line)).fault);
   assert.deepEqual(faults, page.lines("text sdk-reason"));
 });

@@ -1,4 +1,4 @@
-/** The examples of docs/formats/verbatim.md, fed to the code: the page cannot drift. */
+/** The examples of docs/formats/verbatim.md, checked against the code. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -15,7 +15,7 @@ test("the page has a line of each kind of entry", () => {
   assert.deepEqual([...new Set(kinds)].sort(), [...KINDS].sort());
 });
 
-test("the example lines are what the writer makes of an entry alone, and of a whole line", () => {
+test("the example lines are what the writer makes from an entry alone, and from a whole line", () => {
   for (const [n, { id, at, entry }] of natives.entries()) {
     const known = { ...facts, nowMs: Date.parse(String(at)), newId: () => String(id) };
     for (const given of [entry, { type: "entry", entry }] as Record<string, unknown>[]) {
@@ -24,7 +24,7 @@ test("the example lines are what the writer makes of an entry alone, and of a wh
   }
 });
 
-test("an entry that names its time is written under that time", () => {
+test("an entry with its own time is written with that time", () => {
   const at = "2026-11-16T10:00:00.000Z";
   const known = { ...facts, nowMs: 0, newId: () => "l1" };
   for (const given of [
@@ -37,7 +37,7 @@ test("an entry that names its time is written under that time", () => {
   }
 });
 
-test("the example lines are read as they were written", () => {
+test("the example lines are read back as they were written", () => {
   for (const native of natives) {
     const { entry, fault } = verbatim.decode(native);
     assert.equal(fault, null);

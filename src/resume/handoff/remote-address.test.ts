@@ -11,7 +11,7 @@ test.each([
   ["git@example.org:a/b.git", "ssh://example.org/a/b.git"],
   ["s3cret@example.org:/a/b.git", "ssh://example.org/a/b.git"],
   ["git://example.org/a.git", "git://example.org/a.git"],
-])("of the remote %s only the address is stated", (url, told) => {
+])("of the remote %s only the address is included", (url, told) => {
   assert.equal(remoteAddress(url), told);
 });
 

@@ -26,7 +26,7 @@ function fileOf(tokens: unknown, version: unknown = 1): string {
   return path;
 }
 
-test("a token has 256 random bits, and only its hash is kept, in a file of its owner's", async () => {
+test("a token has 256 random bits, and only its hash is stored, in a file private to its owner", async () => {
   const path = tokenFilePath(tempDirectory());
   const { token, entry } = await createToken(nodeHost, path, REQUEST, NOW);
   assert.match(token, /^vbt_[\w-]{43}$/);
@@ -40,7 +40,7 @@ test("a token has 256 random bits, and only its hash is kept, in a file of its o
   assert.deepEqual(readTokenFile(path), [entry, second.entry]);
 });
 
-test("tokens that are made at the same time are all kept", async () => {
+test("tokens created concurrently are all kept", async () => {
   const path = tokenFilePath(tempDirectory());
   const made = await Promise.all(
     Array.from({ length: 10 }, () => createToken(nodeHost, path, REQUEST, NOW)),
@@ -49,7 +49,7 @@ test("tokens that are made at the same time are all kept", async () => {
   assert.deepEqual(ids.sort(), made.map(({ entry }) => entry.id).sort());
 });
 
-test("revoked stays revoked, and expiry is at the time, not after it", async () => {
+test("a revoked token stays revoked, and a token expires at its time, not after it", async () => {
   const path = tokenFilePath(tempDirectory());
   const request = { ...REQUEST, expiresAtMs: NOW + 1000 };
   const { entry } = await createToken(nodeHost, path, request, NOW);
@@ -62,7 +62,7 @@ test("revoked stays revoked, and expiry is at the time, not after it", async () 
   await refusal(revokeToken(nodeHost, path, "00000000", NOW), "TOKEN_NOT_FOUND");
 });
 
-test("one wrong entry refuses the whole file", () => {
+test("one invalid entry invalidates the whole file", () => {
   assert.deepEqual(readTokenFile(fileOf([ENTRY])), [ENTRY]);
   const wrong: unknown[] = [
     ...[null, 1, {}, { ...ENTRY, extra: 1 }, { ...ENTRY, id: "X" }, { ...ENTRY, sha256: "00" }],
@@ -95,7 +95,7 @@ test("one wrong entry refuses the whole file", () => {
   thrownRefusal(() => readTokenFile(fileOf(undefined)), "TOKENS_REFUSED");
 });
 
-test("as many tokens as the limit says are read, and one more is refused", () => {
+test("tokens up to the limit are read, and one more is refused", () => {
   const many = Array.from({ length: TOKEN_LIMITS.tokensMax + 1 }, (_, n) => {
     return { ...ENTRY, id: n.toString(16).padStart(8, "0") };
   });

@@ -6,7 +6,7 @@ import { rawPath, readQuery, streamPathOf } from "./target.ts";
 
 const text = fc.string({ unit: "binary" }).filter((each) => each.isWellFormed());
 
-test("a stream's path is what follows the root, decoded once", () => {
+test("a stream's path is the URL path after the root, decoded once", () => {
   assert.equal(streamPathOf("/v1/stream/chat/session-1"), "/chat/session-1");
   assert.equal(streamPathOf("/v1/stream/a%20b"), "/a b");
   assert.equal(streamPathOf("/v1/stream/a%2520b"), "/a%20b");
@@ -16,7 +16,7 @@ test("a stream's path is what follows the root, decoded once", () => {
   }
 });
 
-test("any path survives the way through a URL", () => {
+test("any path survives a round trip through a URL", () => {
   fc.assert(
     fc.property(text, (path) => {
       const url = `/v1/stream/${encodeURIComponent(path)}?offset=-1`;
@@ -25,13 +25,13 @@ test("any path survives the way through a URL", () => {
   );
 });
 
-test("a path that is no UTF-8 is refused", () => {
+test("a path that is not UTF-8 is refused", () => {
   for (const path of ["/v1/stream/%", "/v1/stream/%zz", "/v1/stream/%ff", "/v1/stream/%c3"]) {
     thrownRefusal(() => streamPathOf(path), "BAD_REQUEST");
   }
 });
 
-test("a query is read as the URL standard reads it", () => {
+test("a query is parsed as the URL standard says", () => {
   const pair = fc.tuple(fc.constantFrom("live", "cursor", "other", "offsets"), text);
   fc.assert(
     fc.property(fc.array(pair), text, (pairs, offset) => {
@@ -44,7 +44,7 @@ test("a query is read as the URL standard reads it", () => {
   );
 });
 
-test("more than one offset is refused; parameters that are not known are passed over", () => {
+test("more than one offset is refused; unknown parameters are ignored", () => {
   thrownRefusal(() => readQuery("/v1/stream/a?offset=-1&offset=-1"), "BAD_REQUEST");
   assert.deepEqual(readQuery("/a?x=1&y&=&offset"), {
     offset: "",

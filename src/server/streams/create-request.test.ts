@@ -3,7 +3,7 @@ import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { contentTypeOf, forkOf, isClosing, lifetimeOf } from "./create-request.ts";
 
-test("Stream-Closed is true in any case, and any other value is as if it were absent", () => {
+test("Stream-Closed is true in any letter case, and any other value is treated as absent", () => {
   for (const value of ["true", "TRUE", "True", "tRuE"]) {
     assert.equal(isClosing({ "stream-closed": value }), true, value);
   }
@@ -13,7 +13,7 @@ test("Stream-Closed is true in any case, and any other value is as if it were ab
   assert.equal(isClosing({}), false);
 });
 
-test("a lifetime is whole seconds or a time as in RFC 3339, and not both", () => {
+test("a lifetime is whole seconds or an RFC 3339 time, and not both", () => {
   assert.equal(lifetimeOf({}), undefined);
   assert.deepEqual(lifetimeOf({ "stream-ttl": "0" }), { kind: "ttl", seconds: 0 });
   assert.deepEqual(lifetimeOf({ "stream-ttl": "3600" }), { kind: "ttl", seconds: 3600 });
@@ -31,7 +31,7 @@ test("a lifetime is whole seconds or a time as in RFC 3339, and not both", () =>
   thrownRefusal(() => lifetimeOf(both), "BAD_REQUEST");
 });
 
-test("a content type that can be none is as if it were absent", () => {
+test("an invalid content type is treated as absent", () => {
   assert.equal(
     contentTypeOf({ "content-type": "application/vnd.x+json" }),
     "application/vnd.x+json",
@@ -41,7 +41,7 @@ test("a content type that can be none is as if it were absent", () => {
   }
 });
 
-test("a fork names its source by URL path, and its place by an offset of ours", () => {
+test("a fork names its source by URL path, and its position by an offset of ours", () => {
   const from = { "stream-forked-from": "/v1/stream/a%20b" };
   const zero = "0000000000000000_0000000000000000";
   const at = { "stream-fork-offset": zero };

@@ -9,7 +9,7 @@ test("cursors count intervals of 20 seconds from 2024-10-09", () => {
   assert.equal(currentCursor(Date.UTC(2024, 9, 9, 0, 1)), 3);
 });
 
-test("a cursor is greater than the one that was sent, and never behind the time", () => {
+test("a cursor is greater than the one that was sent, and never behind the current time", () => {
   const nowMs = fc.integer({ min: Date.UTC(2025, 0, 1), max: Date.UTC(2060, 0, 1) });
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   fc.assert(
@@ -21,7 +21,7 @@ test("a cursor is greater than the one that was sent, and never behind the time"
   );
 });
 
-test("a cursor that is none counts as if none were sent", () => {
+test("an invalid cursor is treated as absent", () => {
   const now = Date.UTC(2026, 0, 1);
   for (const given of [undefined, "", "abc", "-5", "1e3", "9".repeat(40)]) {
     assert.equal(cursorAfter(given, now, Math.random), currentCursor(now));

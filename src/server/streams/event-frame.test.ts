@@ -26,7 +26,7 @@ function chunk(bytes: Uint8Array, of: StreamHead, rest: Partial<Chunk> = {}): Ch
   return { head: of, bytes, from: formatOffset(0, 0), next, isAtEnd: true, ...rest };
 }
 
-/** The one data event's content, as a client gets it, after a control event has followed it. */
+/** The content of the only data event, as a client gets it, after a control event has followed. */
 function received(of: Chunk): string {
   const frame = eventFrame(of);
   const events = parseEvents(Buffer.concat([frame.data, Buffer.from(controlEvent(frame, 7))]));
@@ -37,7 +37,7 @@ function received(of: Chunk): string {
   return events[0]?.data ?? "";
 }
 
-/** Texts that are full of what could break out of an event. */
+/** Texts full of characters that could break out of an event. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -57,7 +57,7 @@ test("any text arrives in one event, with its line ends as LF", () => {
   );
 });
 
-test("JSON messages arrive as one array, to the letter", () => {
+test("JSON messages arrive as one array, unchanged", () => {
   const lines = '{"n":1.0,"n":1e400}\n"\\u2028 \u2028"\n[]\n';
   const sent = received(chunk(Buffer.from(lines), head("application/json", true)));
   assert.equal(sent, '[{"n":1.0,"n":1e400},"\\u2028 \u2028",[]]');
@@ -72,7 +72,7 @@ test("bytes of any other type arrive as base64", () => {
   );
 });
 
-test("a control event has the reader's offset, and says when nothing will follow", () => {
+test("a control event has the reader's offset, and marks the end of a closed stream", () => {
   const open = head("text/plain");
   const parsed = (of: Chunk) => {
     const [event] = parseEvents(Buffer.from(controlEvent(eventFrame(of), 7)));

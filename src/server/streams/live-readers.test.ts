@@ -10,14 +10,14 @@ function timers(): number {
   return process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;
 }
 
-test("as many readers as the limit says are taken, and one more is refused", () => {
+test("readers up to the limit are accepted, and one more is refused", () => {
   const readers = new LiveReaders(2, () => true);
   const leave = readers.add(() => {}, null);
   readers.add(() => {}, PASS)();
   readers.add(() => {}, null);
   thrownRefusal(() => readers.add(() => {}, null), "TOO_MANY_READERS");
   leave();
-  leave(); // Again, which changes nothing.
+  leave(); // A second call changes nothing.
   assert.equal(readers.count, 1);
 });
 
@@ -28,7 +28,7 @@ test("tokens are checked again only while a reader uses one", async () => {
     return true;
   });
   const leave: (() => void)[] = [];
-  /** How many timers more there are for it; the runner's own come and go between two of these. */
+  /** How many timers `work` adds; the runner's own timers do not change in between. */
   const began = (work: () => void) => {
     const before = timers();
     work();

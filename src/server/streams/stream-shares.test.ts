@@ -15,12 +15,12 @@ test("a stream's share is used up to the limit, and one past it is refused", () 
   shares.take("/a", 0);
   const appends = thrownRefusal(() => shares.take("/a", 0), "STREAM_BUSY");
   assert.deepEqual(appends.details, { stream: "/a", limit: "streamAppendsMax", max: 3 });
-  shares.take("/b", 1_000_000); // Another's, and its first.
+  shares.take("/b", 1_000_000); // Another stream, and its first.
   shares.giveBack("/a", 60);
   shares.take("/a", 60);
 });
 
-test("what is given back leaves nothing behind, in any order", () => {
+test("released shares leave nothing behind, in any order", () => {
   const step = fc.record({ path: fc.constantFrom("/a", "/b"), bytes: fc.nat(60) });
   fc.assert(
     fc.property(fc.array(step), fc.infiniteStream(fc.nat()), (steps, chance) => {

@@ -10,8 +10,8 @@ import { WebhookKeys } from "../../subscriptions/webhooks/webhook-keys.ts";
 
 const page = readFileSync(new URL("../../../docs/subscriptions.md", import.meta.url), "utf8");
 
-test("the page's check of a signature takes ours, and no altered or old one", async () => {
-  // Method: the page's program as it stands, and after it a line that judges what it is given.
+test("the page's signature check accepts our signature, and rejects altered and old ones", async () => {
+  // Method: the page's program unchanged, followed by a line that checks each case.
   const program = /```ts verify\n([\s\S]*?)```/.exec(page)?.[1] ?? assert.fail("no such program");
   const judging = `
     const cases = JSON.parse(process.argv[2] ?? "");
@@ -35,7 +35,7 @@ test("the page's check of a signature takes ours, and no altered or old one", as
   expect(JSON.parse(output)).toEqual([true, true, false, false, false, false]);
 });
 
-test("the page's limits are those that hold", () => {
+test("the page's limits are those in the code", () => {
   const limits = page.slice(page.indexOf("## Limits"));
   const { subscriptionsMax, explicitStreamsMax, deliveriesMax } = SUBSCRIPTION_LIMITS;
   for (const value of [subscriptionsMax, explicitStreamsMax]) {

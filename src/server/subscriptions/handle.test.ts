@@ -13,7 +13,7 @@ import { until } from "../../../test/support/until.ts";
 import { answerWith, WebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
 
-test("a subscription is made, found, asked for again and deleted", async () => {
+test("a subscription can be created, read, created again and deleted", async () => {
   const server = await startTestServer();
   await server.put("/events/a", JSON_TYPE, { body: "[1]" });
   const asked = { ...HOOK, streams: ["manual/a"], description: "event processor" };
@@ -67,7 +67,7 @@ test("a subscription is made, found, asked for again and deleted", async () => {
   expect((await send(server, "DELETE", "s")).status).toBe(204);
 });
 
-test("every route below __ds takes its methods, and no others", async () => {
+test("every route below __ds accepts its methods, and no others", async () => {
   const server = await startTestServer();
   await send(server, "PUT", "s", HOOK);
   const allowed: Record<string, string> = {
@@ -95,7 +95,7 @@ test("every route below __ds takes its methods, and no others", async () => {
   expect((await send(server, "GET", "%ff")).status).toBe(400);
 });
 
-test("requests about a subscription that is not there are 404", async () => {
+test("requests for a subscription that does not exist are 404", async () => {
   const server = await startTestServer();
   const fence = { wake_id: "w", generation: 1 };
   const made = [
@@ -111,7 +111,7 @@ test("requests about a subscription that is not there are 404", async () => {
   }
 });
 
-test("limits of a request: its body, the id", async () => {
+test("the body and the id of a request have limits", async () => {
   const server = await startTestServer();
   const { requestBytesMax, idCharsMax } = SUBSCRIPTION_LIMITS;
   const filled = (bytes: number) => {
@@ -130,7 +130,7 @@ test("limits of a request: its body, the id", async () => {
   expect(await found.json()).toMatchObject({ id: odd });
 });
 
-test("a webhook's signature holds with the published keys, and its callback acknowledges", async () => {
+test("a webhook's signature verifies with the published keys, and its callback acknowledges", async () => {
   const receiver = await WebhookReceiver.start();
   const server = await startTestServer({ allowLocalWebhooks: true });
   await send(server, "PUT", "s", { ...HOOK, webhook: { url: receiver.url } });
@@ -175,7 +175,7 @@ test("a webhook's signature holds with the published keys, and its callback ackn
   expect(await errorOf(await post(url, ack, token))).toEqual([409, "FENCED"]);
 });
 
-test("the key set is public, may be cached a while, and holds nothing private", async () => {
+test("the key set is public, can be cached for a while, and holds no private key", async () => {
   const server = await startTestServer();
   const response = await fetch(server.at("/__ds/jwks.json"));
   expect(response.headers.get("content-type")).toBe("application/jwk-set+json");
@@ -186,7 +186,7 @@ test("the key set is public, may be cached a while, and holds nothing private", 
   ]);
 });
 
-test("a webhook that fails is said to, until it is delivered", async () => {
+test("a failing webhook is reported as failing until it is delivered", async () => {
   const receiver = await WebhookReceiver.start(answerWith({ done: true }, 500));
   const server = await startTestServer({ allowLocalWebhooks: true });
   await send(server, "PUT", "s", { ...HOOK, webhook: { url: receiver.url } });
@@ -199,14 +199,14 @@ test("a webhook that fails is said to, until it is delivered", async () => {
   await until(async () => (await status(server)) === "active");
 });
 
-test("a webhook to this machine needs to be allowed", async () => {
+test("a webhook to this machine must be allowed explicitly", async () => {
   const receiver = await WebhookReceiver.start();
   const server = await startTestServer();
   const response = await send(server, "PUT", "s", { ...HOOK, webhook: { url: receiver.url } });
   expect(await errorOf(response)).toEqual([400, "WEBHOOK_URL_REJECTED"]);
 });
 
-test("streams are added and let go of by name, slashes encoded or not", async () => {
+test("streams are added and removed by name, slashes encoded or not", async () => {
   const server = await startTestServer();
   await send(server, "PUT", "s", { ...HOOK, pattern: undefined, streams: ["m/a"] });
   expect((await send(server, "POST", "s/streams", { streams: ["m/b", "/m/c/d"] })).status).toBe(
@@ -223,7 +223,7 @@ test("streams are added and let go of by name, slashes encoded or not", async ()
   }
 });
 
-test("a claim, a second one, an ack and a release over HTTP", async () => {
+test("claim, second claim, ack and release work over HTTP", async () => {
   const server = await startTestServer();
   await server.put("/wake/pool", JSON_TYPE, { body: "[]" });
   await send(server, "PUT", "p", PULL);

@@ -4,7 +4,7 @@ import { HOOK, PULL } from "../../../test/support/subscription-http.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
 import { SubscriptionRequest } from "./requests.ts";
 
-test("a request says what is meant, and leaves out what the other kind would need", () => {
+test("a configuration keeps the fields of its own kind and drops those of the other", () => {
   expect(config({ ...HOOK, wake_stream: "wake/pool", unknown: 1 })).toEqual({
     type: "webhook",
     pattern: "events/*",
@@ -26,7 +26,7 @@ test("a request says what is meant, and leaves out what the other kind would nee
   });
 });
 
-test("what is missing or misshapen is refused, and nothing is passed over", () => {
+test("missing or malformed fields are refused, and none is ignored", () => {
   const bad: unknown[] = [
     null,
     [],
@@ -61,7 +61,7 @@ test("what is missing or misshapen is refused, and nothing is passed over", () =
   expect(reasonOf(unsafe)).toBe("WEBHOOK_URL_REJECTED");
 });
 
-test("a body that is no JSON, or no UTF-8, is refused", () => {
+test("a body that is not JSON, or not UTF-8, is refused", () => {
   for (const text of ["", "{", "\u0000"]) {
     thrownRefusal(() => new SubscriptionRequest("s", Buffer.from(text)), "SUBSCRIPTION_REFUSED");
   }
@@ -69,7 +69,7 @@ test("a body that is no JSON, or no UTF-8, is refused", () => {
   thrownRefusal(() => new SubscriptionRequest("s", latin), "SUBSCRIPTION_REFUSED");
 });
 
-test("each limit is taken, and one past it is not", () => {
+test("each limit is accepted, and one past it is refused", () => {
   const { descriptionCharsMax, streamsPerRequestMax, workerCharsMax } = SUBSCRIPTION_LIMITS;
   const text = (length: number) => "x".repeat(length);
   const streams = (length: number) => Array.from({ length }, (_, n) => `s/${n}`);

@@ -10,7 +10,7 @@ import { PinBook } from "../../proof/pins.ts";
 import { exportLines, PIN_FILE_BYTES_MAX, parsePins, readPinFile } from "./head-export.ts";
 import { lineOf, PIN_LINE_BYTES_MAX } from "./head-file.ts";
 
-test("what is exported is what is pinned: nothing that was forgotten, nothing that was given up", () => {
+test("an export holds the current pins: no forgotten sessions and no replaced heads", () => {
   const book = new PinBook();
   const moved = pinOf("a", 2, { log: 2 });
   const accepted = pinOf("b", 3, { log: 3 }, "accepted");
@@ -24,7 +24,7 @@ test("what is exported is what is pinned: nothing that was forgotten, nothing th
   assert.deepEqual(parsePins(Buffer.from(text), "export"), [pinOf("a", 4), moved, accepted]);
 });
 
-test("an exported file is read whole, with or without its last LF, and an empty one holds none", async () => {
+test("an exported file is read whole, with or without its last LF, and an empty one holds no pins", async () => {
   const path = join(tempDirectory(), "pins");
   const pins = [pinOf("a", 1), pinOf("b", 2)];
   const text = pins.map(lineOf).join("");
@@ -38,7 +38,7 @@ test("an exported file is read whole, with or without its last LF, and an empty 
   }
 });
 
-test("one line that is no pin, and nothing of the file is taken", () => {
+test("if one line is not a pin, the whole file is refused", () => {
   const good = lineOf(pinOf("a", 1));
   for (const [bad, reason] of [
     ["\n", "blank"],
@@ -56,7 +56,7 @@ test("one line that is no pin, and nothing of the file is taken", () => {
   expect(error.message).not.toContain("secret");
 });
 
-test("a file larger than any export is refused unread, at the first byte too many", async () => {
+test("a file larger than any export is refused without reading past the limit", async () => {
   const path = join(tempDirectory(), "pins");
   writeFileSync(path, "");
   truncateSync(path, PIN_FILE_BYTES_MAX + 1);
@@ -66,7 +66,7 @@ test("a file larger than any export is refused unread, at the first byte too man
   assert.equal(details.reason, "too long");
 });
 
-test("a file that is not there, a link and a directory are refused", async () => {
+test("a missing file, a link and a directory are refused", async () => {
   const directory = tempDirectory();
   const missing = await refusal(readPinFile(nodeHost, join(directory, "none")), "IO_ERROR");
   assert.equal(missing.details.errno, "ENOENT");

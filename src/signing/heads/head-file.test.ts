@@ -45,14 +45,14 @@ function append(file: HeadFile, ...pins: readonly Pin[]): Promise<void> {
   return file.locked((heads) => heads.append(pins, LAZY));
 }
 
-test("cut at any byte, the file keeps its whole lines and what was cut, and takes more", async () => {
+test("cut at any byte, the file keeps its whole lines and the torn bytes, and accepts more", async () => {
   const pins = [pinOf("a", 1), pinOf("ü", 2), pinOf("c", 3)];
   const whole = Buffer.from(pins.map(lineOf).join(""));
   const last = whole.length - Buffer.byteLength(lineOf(pinOf("c", 3)));
   for (let cut = last; cut <= whole.length; cut++) {
     const file = fileHolding(whole.subarray(0, cut));
     const expected = expectedEnd(whole.subarray(0, cut));
-    // A last line that lacks only its LF counts, and is then terminated.
+    // A last line that lacks only its LF counts, and then gets its LF.
     const found = await pinsOf(file);
     assert.equal(found.map(lineOf).join(""), expected.repaired.toString(), `cut at ${cut}`);
 
@@ -87,7 +87,7 @@ const HOSTILE: readonly (readonly [string | Buffer, string])[] = [
   [JSON.stringify({ ...pinFields(pinOf("a", 9)), why: "trust me" }), "bad why"],
 ];
 
-test("lines that are no pins are never trusted, never dropped, and told with the first one's place", async () => {
+test("lines that are not pins are never trusted, never dropped, and reported with the first one's place", async () => {
   for (const [hostile, reason] of HOSTILE) {
     const lines = [lineOf(pinOf("a", 1)), hostile, "\n", lineOf(pinOf("b", 2))];
     const content = Buffer.concat(lines.map((line) => Buffer.from(line)));
@@ -104,14 +104,14 @@ test("lines that are no pins are never trusted, never dropped, and told with the
   }
 });
 
-test("every one of many bad lines is counted, and empty ones are not", async () => {
+test("every bad line is counted, and empty lines are not", async () => {
   const content = HOSTILE.map(([line]) => Buffer.concat([Buffer.from(line), Buffer.from("\n\n")]));
   const file = fileHolding(Buffer.concat([...content, Buffer.from(lineOf(pinOf("a", 1)))]));
   const bad = await file.read(() => {});
   assert.deepEqual(bad, { count: HOSTILE.length, line: 1, reason: "not JSON" });
 });
 
-test("a line as long as a pin can get is read; a longer one is bad", async () => {
+test("a line of a pin's maximum length is read; a longer one is bad", async () => {
   const fields = JSON.stringify(pinFields(pinOf("a", 1)));
   const padded = (bytes: number) => `{${" ".repeat(bytes - fields.length)}${fields.slice(1)}`;
   const longest = padded(PIN_LINE_BYTES_MAX);
@@ -138,7 +138,7 @@ function linesOf(bytes: number, sessions: number): { content: string; pins: Pin[
 
 const ONE_LINE = Buffer.byteLength(lineOf(pinOf("a", 1)));
 
-test("a file that has grown past what it need be is compacted, and says the same", async () => {
+test("a file with many superseded lines is compacted, and holds the same pins", async () => {
   const { content, pins } = linesOf(COMPACT_LOOK_BYTES - 1, 10);
   const file = fileHolding(content);
   await append(file, pinOf("last", 1, { log: 99 }));
@@ -150,7 +150,7 @@ test("a file that has grown past what it need be is compacted, and says the same
   assert.equal((await pinsOf(file)).length, 12);
 });
 
-test("below the size at which one looks, and while most lines are needed, nothing is compacted", async () => {
+test("a file is not compacted below the minimum size, or while most lines are needed", async () => {
   const { content: short } = linesOf(COMPACT_LOOK_BYTES - 2 * ONE_LINE, 1);
   const small = fileHolding(short);
   await append(small, pinOf("a", 1));
@@ -170,7 +170,7 @@ test("below the size at which one looks, and while most lines are needed, nothin
   }
 });
 
-test("a large file is looked at less often: when it has grown by about an eighth", async () => {
+test("a large file is checked for compaction less often: after it has grown by about an eighth", async () => {
   let looks = 0;
   const files = new WatchedFiles();
   const file = new HeadFile(files.host, tempDirectory());
@@ -190,14 +190,14 @@ test("a large file is looked at less often: when it has grown by about an eighth
   expect(looks).toBeLessThan(4);
 });
 
-test("a file with a line that is no pin is not compacted: nobody can say what it meant", async () => {
+test("a file with a line that is not a pin is not compacted, since the line's meaning is unknown", async () => {
   const { content } = linesOf(COMPACT_LOOK_BYTES - 10, 3);
   const file = fileHolding(`{"v":2}\n${content}`);
   await append(file, pinOf("a", 1));
   assert.equal(readFileSync(file.path, "utf8"), `{"v":2}\n${content}${lineOf(pinOf("a", 1))}`);
 });
 
-test("a compaction that fails costs nothing but room", async () => {
+test("a compaction that fails loses no pin", async () => {
   for (const call of ["open", "write", "sync", "rename", "syncDirectory"] as const) {
     const files = new WatchedFiles();
     files.before = (made) => {
@@ -213,7 +213,7 @@ test("a compaction that fails costs nothing but room", async () => {
   }
 });
 
-test("what a killed compaction left is no hindrance, and the next one takes it over", async () => {
+test("a temporary file left by a killed compaction is replaced by the next one", async () => {
   const { content } = linesOf(COMPACT_LOOK_BYTES - 1, 3);
   const file = fileHolding(content);
   writeFileSync(`${file.path}.tmp`, "half a");
@@ -222,7 +222,7 @@ test("what a killed compaction left is no hindrance, and the next one takes it o
   assert.deepEqual(readdirSync(join(file.path, "..")).sort(), ["heads.jsonl", "heads.lock"]);
 });
 
-test("a reader that has begun is not troubled by a compaction", async () => {
+test("a reader that has already begun is not affected by a compaction", async () => {
   const { content, pins } = linesOf(COMPACT_LOOK_BYTES - 1, 3);
   const file = fileHolding(content);
   const read: Pin[] = [];
@@ -236,7 +236,7 @@ test("a reader that has begun is not troubled by a compaction", async () => {
   assert.deepEqual(read, pins);
 });
 
-test("whoever waited for the lock while the file was replaced writes to the new one", async () => {
+test("writers that waited for the lock while the file was replaced write to the new file", async () => {
   const { content } = linesOf(COMPACT_LOOK_BYTES - 1, 3);
   const file = fileHolding(content);
   const all = Array.from({ length: 20 }, (_, n) => pinOf(`w${n}`, n, { log: 100 + n }));
@@ -246,7 +246,7 @@ test("whoever waited for the lock while the file was replaced writes to the new 
   for (const pin of all) assert.ok(pins.some(({ id }) => id === pin.id));
 });
 
-test("a lock file that somebody deleted is made anew", async () => {
+test("a deleted lock file is created again", async () => {
   const file = fileHolding("");
   await append(file, pinOf("a", 1));
   unlinkSync(join(file.path, "../heads.lock"));
@@ -254,7 +254,7 @@ test("a lock file that somebody deleted is made anew", async () => {
   assert.equal((await pinsOf(file)).length, 2);
 });
 
-test("a directory where the file should be, or no right to be there, is refused", async () => {
+test("a directory in place of the file, or a directory without write permission, is refused", async () => {
   const directory = tempDirectory();
   mkdirSync(join(directory, "heads.jsonl"));
   const file = new HeadFile(nodeHost, directory);
@@ -270,7 +270,7 @@ test("a directory where the file should be, or no right to be there, is refused"
   expect(["EPERM", "EROFS", "EACCES"]).toContain(details.errno);
 });
 
-test("a hundred thousand lines are read in passing", async () => {
+test("a hundred thousand lines are read quickly", async () => {
   const lines = Array.from({ length: 100_000 }, (_, n) => lineOf(pinOf(`s${n % 1000}`, n)));
   const file = fileHolding(lines.join(""));
   let [count, seq] = [0, 0];

@@ -15,20 +15,20 @@ function mergeInto(ours: readonly Pin[], ...theirs: readonly Pin[]) {
   return { added, known, conflicts: conflicts.map(({ why }) => why), book };
 }
 
-test("a pin that is ahead of ours, or of a session we do not know, is added as it is", () => {
+test("a pin that is ahead of ours, or of an unknown session, is added unchanged", () => {
   const theirs = [pinOf("a", 5), pinOf("b", 0, { log: 2 }, "verified")];
   const { added, known, conflicts } = mergeInto([pinOf("a", 4)], ...theirs);
   assert.deepEqual({ added, known, conflicts }, { added: theirs, known: 0, conflicts: [] });
 });
 
-test("a pin that is ours or behind it is known, also when ours is of a moved copy", () => {
+test("a pin that is equal to ours or behind it is known, even if ours is of a moved copy", () => {
   for (const ours of [pinOf("a", 5), pinOf("a", 5, ELSEWHERE), pinOf("renamed", 5)]) {
     const { added, known, conflicts } = mergeInto([ours], pinOf("a", 5), pinOf("a", 3));
     assert.deepEqual({ added, known, conflicts }, { added: [], known: 2, conflicts: [] });
   }
 });
 
-test("another log, or another line where ours is, is a conflict and changes nothing", () => {
+test("a pin with another log, or another line at our position, is a conflict and changes nothing", () => {
   const ours = [pinOf("a", 5)];
   assert.deepEqual(mergeInto(ours, pinOf("a", 9, { log: 2 })).conflicts, ["REPLACED"]);
   assert.deepEqual(mergeInto(ours, pinOf("a", 5, { line: 77 })).conflicts, ["FORK"]);
@@ -38,13 +38,13 @@ test("another log, or another line where ours is, is a conflict and changes noth
   assert.deepEqual(book.pins(), ours);
 });
 
-test("what was forgotten elsewhere is not forgotten here", () => {
+test("a session forgotten on another machine is not forgotten here", () => {
   const { added, known, book } = mergeInto([pinOf("a", 5)], pinOf("a", 5, {}, "forgotten"));
   assert.deepEqual([added, known], [[], 1]);
   assert.deepEqual(book.pins(), [pinOf("a", 5)]);
 });
 
-test("what was accepted elsewhere is here no loss, and takes nothing back", () => {
+test("an accepted pin of another machine does not count as a loss here, and does not move ours back", () => {
   const theirs = pinOf("a", 5, {}, "accepted");
   assert.deepEqual(mergeInto([], theirs).added, [pinOf("a", 5, {}, "verified")]);
   assert.deepEqual(mergeInto([pinOf("a", 4)], theirs).book.lookup(theirs), {
@@ -54,7 +54,7 @@ test("what was accepted elsewhere is here no loss, and takes nothing back", () =
   assert.deepEqual(mergeInto([pinOf("a", 9)], theirs).added, []);
 });
 
-test("of a session whose log was replaced, both logs come over, and come back as known", () => {
+test("if a session's log was replaced, both logs are imported, and known when imported again", () => {
   const theirs = [pinOf("a", 5), pinOf("a", 3, { log: 2 }, "accepted")];
   const { added, conflicts, book } = mergeInto([], ...theirs);
   assert.deepEqual([added.length, conflicts], [2, []]);
@@ -64,7 +64,7 @@ test("of a session whose log was replaced, both logs come over, and come back as
   assert.deepEqual(mergeInto(theirs, pinOf("a", 6)).conflicts, ["REPLACED"], "it went on there");
 });
 
-test("whatever is merged, no session's pin goes back or away, and merging again adds nothing", () => {
+test("whatever is merged, no session's pin moves back or disappears, and merging again adds nothing", () => {
   const pins = fc.array(
     fc
       .record({ id: fc.nat(2), log: fc.nat(2), seq: fc.nat(5), line: fc.nat(8), place: fc.nat(1) })

@@ -21,7 +21,7 @@ import { WatchedFiles } from "../../../test/support/watched-files.ts";
 import { lineOf } from "./head-file.ts";
 import { PINS_WAITING_MAX } from "./heads.ts";
 
-test("pins that cannot be written are told once, wait, and go out with the next that can", async () => {
+test("pins that cannot be written are reported once, wait, and are written with the next that can", async () => {
   const user = new PinUser();
   mkdirSync(join(user.stateDirectory, ".."), { recursive: true });
   writeFileSync(user.stateDirectory, "a file stands where the directory should");
@@ -46,7 +46,7 @@ test("pins that cannot be written are told once, wait, and go out with the next 
   assert.equal(user.warnings.length, 1);
 });
 
-test("on a disk that is read-only, full or broken, pinning is a warning and no more", async () => {
+test("on a disk that is read-only, full or broken, failing to pin is only a warning", async () => {
   for (const [call, code] of [
     ["open", "EROFS"],
     ["write", "ENOSPC"],
@@ -73,7 +73,7 @@ test("on a disk that is read-only, full or broken, pinning is a warning and no m
   }
 });
 
-test("after a failed sync the whole file is written anew, since no page of it can be trusted", async () => {
+test("after a failed sync the whole file is rewritten, since none of its pages can be trusted", async () => {
   const user = new PinUser();
   const files = new WatchedFiles();
   const heads = user.heads(files.host);
@@ -95,7 +95,7 @@ test("after a failed sync the whole file is written anew, since no page of it ca
   assert.deepEqual(user.warnings, []);
 });
 
-test("the file's name is made durable when it is new, also after somebody removed the one before", async () => {
+test("the directory is synced when the file is new, even if an earlier file was removed", async () => {
   const user = new PinUser();
   const files = new WatchedFiles();
   const heads = user.heads(files.host);
@@ -111,7 +111,7 @@ test("the file's name is made durable when it is new, also after somebody remove
   assert.deepEqual([await nameSyncs(2), await nameSyncs(3)], [1, 0]);
 });
 
-test("a disk that takes only a part of a line leaves none of it", async () => {
+test("a disk that writes only part of a line leaves none of it", async () => {
   const user = new PinUser();
   const files = new WatchedFiles();
   const heads = user.heads(files.host);
@@ -155,7 +155,7 @@ test("while nothing can be written, a limited number of sessions' pins wait", as
   assert.ok(found.lookup(whose("s1")) && found.lookup(whose("one-more")));
 });
 
-test("a head that no line could hold is told, and no line is written", async () => {
+test("a head that would not make a valid line is reported, and no line is written", async () => {
   const user = new PinUser();
   const heads = user.heads();
   heads.pin(headOf("x".repeat(8193), 0), "signed");
@@ -166,7 +166,7 @@ test("a head that no line could hold is told, and no line is written", async () 
   assert.ok(!existsSync(user.path));
 });
 
-test("what a person asked for is refused, not warned of, when it cannot be written", async () => {
+test("a user's request that cannot be written fails instead of causing a warning", async () => {
   const user = new PinUser();
   const files = new WatchedFiles();
   const heads = user.heads(files.host);
@@ -183,7 +183,7 @@ test("what a person asked for is refused, not warned of, when it cannot be writt
   assert.deepEqual(user.warnings, []);
 });
 
-test("a symbolic link in place of the file or its lock is refused, and nothing behind it touched", async () => {
+test("a symbolic link in place of the file or its lock is refused, and its target is not touched", async () => {
   for (const name of ["heads.jsonl", "heads.lock"]) {
     const user = new PinUser();
     const victim = join(tempDirectory(), "victim");
@@ -202,7 +202,7 @@ test("a symbolic link in place of the file or its lock is refused, and nothing b
   }
 });
 
-test("a directory that others can change is told: what is pinned may not be ours", async () => {
+test("a directory that others can change causes a warning: the pins may be forged", async () => {
   const user = new PinUser();
   user.put(lineOf(pinOf("a", 1)));
   chmodSync(user.stateDirectory, 0o770);
@@ -213,7 +213,7 @@ test("a directory that others can change is told: what is pinned may not be ours
 });
 
 test.for([0o620, 0o602, 0o666])(
-  "heads.jsonl with mode %o is told: others can unpin",
+  "heads.jsonl with mode %o causes a warning: others can remove pins",
   async (mode) => {
     const user = new PinUser();
     user.put(lineOf(pinOf("a", 1)));

@@ -25,7 +25,7 @@ test("the page has a row for every field of a line, and every reason", () => {
   }
 });
 
-test("the page names the limits that the code has", () => {
+test("the page names the limits in the code", () => {
   for (const phrase of [
     `grown by ${COMPACT_LOOK_BYTES / 1024} KiB, or an eighth`,
     `${COMPACT_FACTOR} times as large or more`,

@@ -6,7 +6,7 @@ import { headOf, pinOf } from "../../../test/support/pins.ts";
 import { WatchedFiles } from "../../../test/support/watched-files.ts";
 import { lineOf } from "./head-file.ts";
 
-test("a pin is a line of its own, in a file and a directory that only their owner can read", async () => {
+test("a pin is one line, in a file and a directory that only their owner can read", async () => {
   const user = new PinUser();
   const heads = user.heads();
   assert.deepEqual(await heads.lookup(whose("a")), { found: null, problem: null });
@@ -28,7 +28,7 @@ test("a pin is a line of its own, in a file and a directory that only their owne
   assert.deepEqual(user.warnings, []);
 });
 
-test("pins in quick succession share an opening, and the newest of each session is written", async () => {
+test("pins in quick succession share one open file, and the newest of each session is written", async () => {
   const user = new PinUser();
   const files = new WatchedFiles();
   const heads = user.heads(files.host);
@@ -48,7 +48,7 @@ test("pins in quick succession share an opening, and the newest of each session 
   assert.equal(files.made("sync", "heads.jsonl").length, 1, "there was nothing more to sync");
 });
 
-test("a pin waits for nobody's flush: it is written by itself", async () => {
+test("a pin is written without a flush", async () => {
   const user = new PinUser();
   const files = new WatchedFiles();
   const heads = user.heads(files.host);
@@ -65,7 +65,7 @@ test("a pin waits for nobody's flush: it is written by itself", async () => {
   await heads.flush();
 });
 
-test("what was forgotten is unpinned, durably, and only once", async () => {
+test("a forgotten session is unpinned, durably, and only once", async () => {
   const user = new PinUser();
   const heads = user.heads();
   heads.pin(headOf("a", 4), "signed");
@@ -79,7 +79,7 @@ test("what was forgotten is unpinned, durably, and only once", async () => {
   });
 });
 
-test("a head that was accepted is pinned in place of a later one, which is told as lost", async () => {
+test("an accepted head is pinned in place of a later one, which is reported as lost", async () => {
   const user = new PinUser();
   const heads = user.heads();
   heads.pin(headOf("a", 9), "signed");
@@ -96,7 +96,7 @@ test("a head that was accepted is pinned in place of a later one, which is told 
   assert.deepEqual((await heads.lookup(whose("a"))).found, { pin: pinOf("a", 4), lost: null });
 });
 
-test("what verifying asks for: the pin here, the pin of a log that was moved, and any damage", async () => {
+test("verifying gets the pin here, the pin of a moved log, and whether the file is damaged", async () => {
   const user = new PinUser();
   user.put(lineOf(pinOf("a", 4)), lineOf(pinOf("b", 2, { log: 2 })));
   const moved = await user.heads().remembered({ place: "rye:/elsewhere", id: "a" });
@@ -110,7 +110,7 @@ test("what verifying asks for: the pin here, the pin of a log that was moved, an
   assert.equal(here.isDamaged, true);
 });
 
-test("pins of another machine are added where they say more, and conflicts are told", async () => {
+test("pins of another machine are added where they are newer, and conflicts are reported", async () => {
   const user = new PinUser();
   user.put(lineOf(pinOf("a", 4)), lineOf(pinOf("b", 4)), lineOf(pinOf("c", 4)));
   const further = pinOf("a", 7);

@@ -42,10 +42,10 @@ class Signed {
   async put(turns: number): Promise<void> {
     const { dialect, id } = this.session;
     const sign = dialect === "rye" ? signedThread : signedTurns;
-    const { bytes, beside }: SignedLog = await sign(await this.signer(), id, { turns });
+    const { bytes, beside: sidecar }: SignedLog = await sign(await this.signer(), id, { turns });
     mkdirSync(dirname(this.path), { recursive: true });
     writeFileSync(this.path, bytes);
-    if (beside.length > 0) writeFileSync(`${this.path}.checkpoints`, beside);
+    if (sidecar.length > 0) writeFileSync(`${this.path}.checkpoints`, sidecar);
   }
 
   /** The head, judged with this pin. */
@@ -77,7 +77,7 @@ for (const dialect of ["rye", "homeagent"] as const) {
     assert.equal((await signed.head()).head.kind, "genesis");
   });
 
-  test(`a pin that the log contradicts is told with the head (${dialect})`, async () => {
+  test(`a pin that the log contradicts is reported with the head (${dialect})`, async () => {
     const signed = new Signed(dialect);
     await signed.put(3);
     const { head } = await signed.head();
@@ -91,7 +91,7 @@ for (const dialect of ["rye", "homeagent"] as const) {
   });
 }
 
-test("a session that is not there, not signed, or not as it was signed has no head", async () => {
+test("a session that is missing, unsigned or altered has no head", async () => {
   const signed = new Signed("rye");
   const { details } = await refusal(signed.head(), "NOT_VERIFIED");
   assert.equal(details.verdict, "unreadable");
@@ -106,7 +106,7 @@ test("a session that is not there, not signed, or not as it was signed has no he
 });
 
 test.each(["rye", "homeagent"] as const)(
-  "of a signed log without any checkpoint left, it is said how to restore it or start over (%s)",
+  "for a signed log with no checkpoint left, the error says how to restore it or start over (%s)",
   async (dialect) => {
     const signed = new Signed(dialect);
     await signed.put(2);

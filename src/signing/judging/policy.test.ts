@@ -16,7 +16,7 @@ function put(path: string, text: string): string {
   return path;
 }
 
-test("of all that sources can say, the flag wins over the environment, that over the user's file, and a project only tightens", () => {
+test("the flag overrides the environment, which overrides the user's file; a project can only tighten", () => {
   const said = [undefined, ...POLICIES];
   for (const flag of said) {
     for (const env of said) {
@@ -39,7 +39,7 @@ test("of all that sources can say, the flag wins over the environment, that over
   }
 });
 
-test("one strict file among many of a project is enough", () => {
+test("one strict project file is enough", () => {
   const project = [
     { policy: "lenient", path: "a" },
     { policy: "strict", path: "b" },
@@ -48,11 +48,11 @@ test("one strict file among many of a project is enough", () => {
   assert.deepEqual(policyFor({ flag: "lenient", project }), { policy: "strict", from: "b" });
 });
 
-test("an empty environment variable says nothing", () => {
+test("an empty environment variable is ignored", () => {
   assert.deepEqual(policyFor({ env: "" }), { policy: "strict", from: "default" });
 });
 
-test("any other value is an error, and never the laxer of two readings", () => {
+test("any other value is an error, and never read as the laxer policy", () => {
   for (const value of ["Strict", "LENIENT", "lenient ", "off", "false", "0", "strict,lenient"]) {
     const flag = thrownRefusal(() => policyFor({ flag: value }), "BAD_SETTING");
     assert.equal(flag.details.from, "flag");
@@ -63,7 +63,7 @@ test("any other value is an error, and never the laxer of two readings", () => {
   thrownRefusal(() => policyFor({ flag: "" }), "BAD_SETTING");
 });
 
-test("the user's file is read, whatever else it sets; without it nothing is said", () => {
+test("the policy is read from the user's file, which may set other keys; without either there is none", () => {
   const directory = tempDirectory();
   const path = join(directory, "config.json");
   assert.equal(readUserPolicy(path), undefined);
@@ -75,7 +75,7 @@ test("the user's file is read, whatever else it sets; without it nothing is said
   }
 });
 
-test("a user's file that cannot be understood or trusted is an error", () => {
+test("a user's file that cannot be parsed or trusted is an error", () => {
   const directory = tempDirectory();
   const path = join(directory, "config.json");
   for (const text of [
@@ -101,7 +101,7 @@ test("a user's file that cannot be understood or trusted is an error", () => {
   thrownRefusal(() => readUserPolicy(link), "BAD_SETTING");
 });
 
-test("a project's .verbatim.json and rye's coordination.yaml are read, all that are there", () => {
+test("a project's .verbatim.json and rye's coordination.yaml are both read", () => {
   const project = tempDirectory();
   assert.deepEqual(readProjectPolicies(project), []);
   const json = put(join(project, ".verbatim.json"), '{"transcript_integrity":"lenient"}');
@@ -135,7 +135,7 @@ test("the line of YAML is found at any depth, quoted or not, with a comment or n
   assert.deepEqual(readProjectPolicies(project), []);
 });
 
-test("a line of YAML that names it in a way we cannot read is an error", () => {
+test("a line of YAML that names the policy in a form we cannot parse is an error", () => {
   const project = tempDirectory();
   const path = join(project, "coordination.yaml");
   for (const line of [

@@ -12,7 +12,7 @@ function kindsOf(lines: string): string {
     .join("");
 }
 
-test("NULs in a sidecar are a torn end only where nothing but newer checkpoints and NULs follows", () => {
+test("NULs in a sidecar are a torn end only if nothing but newer checkpoints and NULs follows", () => {
   assert.equal(kindsOf("CCC"), "ccc");
   assert.equal(kindsOf("CC00"), "cctt");
   assert.equal(kindsOf("C0C"), "ctf");

@@ -7,7 +7,7 @@ import { nodeHost } from "../../base/node-host.ts";
 import { readHead } from "../heads/session-head.ts";
 import { putSurplusAside } from "./surplus.ts";
 
-test("what was not shown is not given up", async () => {
+test("surplus checkpoints are moved away only if the log is still as it was shown", async () => {
   const user = new SigningUser();
   const { target, path, sidecarPath } = await user.writeTurns({ dialect: "homeagent" }, 3);
   const [log, sidecar] = [readFileSync(path), readFileSync(sidecarPath)];

@@ -16,7 +16,7 @@ function put(directory: string, privateKey: KeyObject): void {
   writeFileSync(join(directory, PUBLIC_NAME), publicKeyPem(rawPublicKey(privateKey)), options);
 }
 
-test("a pair that is replaced between the reading of its files is read again, not refused", () => {
+test("a pair that is replaced while its files are read is read again, not refused", () => {
   const directory = tempDirectory();
   const [old, young] = [0, 1].map(() => generateKeyPairSync("ed25519").privateKey);
   assert.ok(old && young);
@@ -33,7 +33,7 @@ test("a pair that is replaced between the reading of its files is read again, no
   assert.ok(hasRotated);
 });
 
-test("a pair that is made between the reading of its files is read whole", () => {
+test("a pair that is created while its files are read is read whole", () => {
   const directory = tempDirectory();
   const { privateKey } = generateKeyPairSync("ed25519");
   let isMade = false;
@@ -48,7 +48,7 @@ test("a pair that is made between the reading of its files is read whole", () =>
   assert.ok(pair?.privateKey);
 });
 
-test("a public key that contradicts the private one for good is refused", () => {
+test("a public key that permanently contradicts the private one is refused", () => {
   const directory = tempDirectory();
   const [one, other] = [0, 1].map(() => generateKeyPairSync("ed25519").privateKey);
   assert.ok(one && other);

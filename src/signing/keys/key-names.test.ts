@@ -10,7 +10,7 @@ const KEYS = [
 ];
 const [first, second, third] = KEYS;
 
-test("a key is named by its id, by enough of its beginning, in groups, or by its fp", () => {
+test("a key can be named by its id, a long enough prefix, in groups, or by its fp", () => {
   assert.ok(first && second && third);
   assert.equal(namedKey(first.kid, KEYS), first);
   assert.equal(namedKey(inGroups(second.kid), KEYS), second);
@@ -20,7 +20,7 @@ test("a key is named by its id, by enough of its beginning, in groups, or by its
   assert.equal(namedKey(second.fp, KEYS), second);
 });
 
-test("what names none or several is refused, and those it may be are told", () => {
+test("a name that matches no key or several is refused, and the candidates are listed", () => {
   assert.ok(first && second && third);
   for (const name of [
     "",

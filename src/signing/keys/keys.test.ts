@@ -42,13 +42,13 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o777).toString(8);
 }
 
-test("looking for keys makes none, and no directory for them", async () => {
+test("looking for keys creates neither a key nor a directory", async () => {
   const places = newPlaces();
   assert.deepEqual(await loadOwnKeys(places), []);
   assert.ok(!existsSync(join(places.keyDirectory, "..")));
 });
 
-test("the first signing makes a key, which the next one finds and which verifies", async () => {
+test("the first signing creates a key, which the next one finds and which verifies", async () => {
   const places = newPlaces();
   const signer = await loadSigner(nodeHost, places);
   const message = Buffer.from("a head");
@@ -82,7 +82,7 @@ test("keys are two PEM files, 0600 in a 0700 directory", async () => {
   );
 });
 
-test("many that make the first key at once end with the same one", async () => {
+test("concurrent creators of the first key all end up with the same one", async () => {
   const places = newPlaces();
   const made = await Promise.all(Array.from({ length: 8 }, () => makeFirstKey(nodeHost, places)));
   assert.equal(new Set(made.map(({ key }) => key.kid)).size, 1);
@@ -90,7 +90,7 @@ test("many that make the first key at once end with the same one", async () => {
   assert.deepEqual(await statesOf(places), [[made[0]?.key.kid, "current"]]);
 });
 
-test("rotating retires the current key, which still signs when it must", async () => {
+test("rotating retires the current key, which can still sign if necessary", async () => {
   const places = newPlaces();
   await assert.rejects(rotateKey(nodeHost, places), { code: "KEY_NOT_FOUND" });
   const first = await loadSigner(nodeHost, places);
@@ -106,7 +106,7 @@ test("rotating retires the current key, which still signs when it must", async (
   }
 });
 
-test("a rotation that fails at any call to the disk loses no key, and the next one succeeds", async () => {
+test("a rotation that fails at any disk call loses no key, and the next one succeeds", async () => {
   let failing = 0;
   for (let isOver = false; !isOver; failing++) {
     const places = newPlaces();
@@ -130,7 +130,7 @@ test("a rotation that fails at any call to the disk loses no key, and the next o
   assert.ok(failing > 15, `only ${failing} calls were made to fail`);
 });
 
-test("whoever looks during a rotation finds the key that was current, at every moment", async () => {
+test("at every moment of a rotation, readers find the key that was current before", async () => {
   const places = newPlaces();
   const first = await loadSigner(nodeHost, places);
   const disk = new WatchedFiles();
@@ -146,7 +146,7 @@ test("whoever looks during a rotation finds the key that was current, at every m
   assert.ok(found.some((kids) => kids.length === 2));
 });
 
-test("a private key that others can read is refused, whatever the mode, and chmod named", async () => {
+test("a private key that others can read is refused, whatever the mode, and the error suggests chmod", async () => {
   const places = newPlaces();
   await loadSigner(nodeHost, places);
   const path = join(places.keyDirectory, "private_key.pem");
@@ -192,7 +192,7 @@ test("a link in place of a key is refused, and left as it is", async () => {
   }
 });
 
-test("a public key that is another key's is refused; one that is missing follows from the private", async () => {
+test("a public key that belongs to another key is refused; a missing one is derived from the private key", async () => {
   const places = newPlaces();
   const { kid } = await loadSigner(nodeHost, places);
   const path = join(places.keyDirectory, "public_key.pem");
@@ -204,7 +204,7 @@ test("a public key that is another key's is refused; one that is missing follows
   assert.match(message, /not the public key of/);
 });
 
-test("a public key alone is no current key, and is not overwritten by a new one", async () => {
+test("a public key alone is not a current key, and is not overwritten by a new one", async () => {
   const places = newPlaces();
   await loadSigner(nodeHost, places);
   const path = join(places.keyDirectory, "public_key.pem");
@@ -216,7 +216,7 @@ test("a public key alone is no current key, and is not overwritten by a new one"
   assert.equal(readFileSync(path, "utf8"), text);
 });
 
-test("a retired key may keep its public part alone, and verifies but does not sign", async () => {
+test("a retired key may have only its public part, and then verifies but does not sign", async () => {
   const places = newPlaces();
   const { kid } = await loadSigner(nodeHost, places);
   await rotateKey(nodeHost, places);
@@ -226,7 +226,7 @@ test("a retired key may keep its public part alone, and verifies but does not si
   assert.equal(retired?.signer, null);
 });
 
-test("a retired key under another's name is refused, other names and empty directories are not ours", async () => {
+test("a retired key under another's name is refused; other names and empty directories are ignored", async () => {
   const places = newPlaces();
   const { kid } = await loadSigner(nodeHost, places);
   await rotateKey(nodeHost, places);
@@ -254,7 +254,7 @@ test("keys of rye work when their files are copied in", async () => {
   assert.equal(publicKeyPem(signer.publicKey), publicText);
 });
 
-test("an imported key is current or retired, as was asked, and importing twice changes nothing", async () => {
+test("an imported key becomes current or retired as requested, and importing twice changes nothing", async () => {
   const places = newPlaces();
   const [one, two] = [0, 1].map(() => generateKeyPairSync("ed25519").privateKey);
   assert.ok(one && two);
@@ -276,7 +276,7 @@ test("an imported key is current or retired, as was asked, and importing twice c
   ]);
 });
 
-test("a key that was revoked signs no more, until it is rotated", async () => {
+test("a revoked key does not sign until it is rotated", async () => {
   const places = newPlaces();
   const { kid } = await loadSigner(nodeHost, places);
   await revokeTrust(nodeHost, places, { kid, reason: "stolen" }, Date.now());

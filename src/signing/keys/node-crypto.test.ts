@@ -14,7 +14,7 @@ const VECTORS = fileURLToPath(
 );
 const hasVectors = existsSync(VECTORS);
 if (!hasVectors) {
-  process.stderr.write("No Wycheproof vectors beside the project: their test is skipped.\n");
+  process.stderr.write("No Wycheproof vectors next to the project: their test is skipped.\n");
 }
 
 interface Group {
@@ -28,7 +28,7 @@ interface Group {
   }[];
 }
 
-test.skipIf(!hasVectors)("every Wycheproof case of Ed25519 is judged as Wycheproof does", () => {
+test.skipIf(!hasVectors)("every Wycheproof case for Ed25519 gets Wycheproof's verdict", () => {
   const { testGroups, numberOfTests } = JSON.parse(readFileSync(VECTORS, "utf8")) as {
     testGroups: readonly Group[];
     numberOfTests: number;
@@ -52,7 +52,7 @@ function newKey() {
   return { raw, sign: (message: Uint8Array) => sign(null, message, privateKey) };
 }
 
-test("no flipped bit of a message, a key or a signature leaves the signature holding", () => {
+test("a flipped bit of a message, a key or a signature invalidates the signature", () => {
   const key = newKey();
   const message = Buffer.from("a head");
   const signature = key.sign(message);
@@ -77,14 +77,14 @@ test("verifying never throws, whatever the bytes and however many", () => {
   );
 });
 
-test("the signature that fits all messages under a key of small order is not taken", () => {
+test("the signature that fits all messages under a key of small order is refused", () => {
   const neutral = Buffer.alloc(32);
   neutral[0] = 1;
   const fitsAll = Buffer.concat([neutral, Buffer.alloc(32)]);
   assert.ok(!nodeCrypto.verifyEd25519(neutral, Buffer.from("anything"), fitsAll));
 });
 
-test("keys are judged right however many were seen before, past what is kept", () => {
+test("keys are verified correctly even when there are more than the cache holds", () => {
   const keys = Array.from({ length: PARSED_KEYS_MAX + 2 }, newKey);
   const message = Buffer.from("a head");
   for (let round = 0; round < 2; round++) {
@@ -97,7 +97,7 @@ test("keys are judged right however many were seen before, past what is kept", (
   }
 });
 
-test("a running hash goes on by itself after it was copied", () => {
+test("a running hash continues independently after it was copied", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 6 }), (pieces) => {
       const hash = nodeCrypto.runningSha256();
@@ -139,7 +139,7 @@ test("AES on counters, in any number of calls, is the key stream of CTR mode", (
   assert.throws(() => nodeCrypto.aes256(new Uint8Array(32))(new Uint8Array(17)), TypeError);
 });
 
-test("a search finds what stands in a part of a larger buffer, and only there", () => {
+test("a search finds matches within its part of a larger buffer only", () => {
   const large = Buffer.from("needle, hay, needle, hay");
   const part = new Uint8Array(large.buffer, large.byteOffset + 2, large.length - 2);
   const needle = new TextEncoder().encode("needle");

@@ -10,7 +10,7 @@ function newKeys(count: number): Uint8Array[] {
   );
 }
 
-test("a key is parsed once, from whichever buffer its bytes come", () => {
+test("a key is parsed once, whichever buffer holds its bytes", () => {
   const parsed = new ParsedKeys();
   const [raw = new Uint8Array(0)] = newKeys(1);
   const key = parsed.get(raw);
@@ -22,7 +22,7 @@ test("a key is parsed once, from whichever buffer its bytes come", () => {
   assert.equal(parsed.size, 1);
 });
 
-test("what is no key is none, also when it is asked for again", () => {
+test("bytes that are not a key are refused, also the second time", () => {
   const parsed = new ParsedKeys();
   for (const bytes of [new Uint8Array(32), new Uint8Array(0), new Uint8Array(33).fill(9)]) {
     assert.equal(parsed.get(bytes), null);
@@ -30,7 +30,7 @@ test("what is no key is none, also when it is asked for again", () => {
   }
 });
 
-test("as many are kept as the limit says, and the longest unused goes first", () => {
+test("at most the limit of keys is kept, and the least recently used is dropped first", () => {
   const parsed = new ParsedKeys(3);
   const [a, b, c, d] = newKeys(4);
   assert.ok(a && b && c && d);
@@ -41,5 +41,5 @@ test("as many are kept as the limit says, and the longest unused goes first", ()
   parsed.get(d);
   assert.equal(parsed.size, 3);
   assert.equal(parsed.get(a), first);
-  assert.notEqual(parsed.get(b), second, "it was parsed anew");
+  assert.notEqual(parsed.get(b), second, "it was parsed again");
 });

@@ -35,7 +35,7 @@ test("OpenSSL reads the same PEM once, and another PEM after many others", () =>
   );
 });
 
-test("a key comes back from the PEM it was written as", () => {
+test("a key is read back from the PEM that was written for it", () => {
   const parsed = parsePrivatePem(privateText);
   assert.ok(parsed.value);
   assert.deepEqual(rawPublicKey(parsed.value), rawPublicKey(publicKey));
@@ -44,7 +44,7 @@ test("a key comes back from the PEM it was written as", () => {
   assert.deepEqual(parseRawPublicKey(raw).value, rawPublicKey(publicKey));
 });
 
-test("line ends and space around a PEM change neither the key nor its id", () => {
+test("line ends and whitespace around a PEM change neither the key nor its id", () => {
   const expected = kidOf(nodeCrypto, rawPublicKey(publicKey));
   for (const text of [
     publicText.replaceAll("\n", "\r\n"),
@@ -109,7 +109,7 @@ test("every other kind of public key is refused, with the reason", () => {
   }
 });
 
-test("a raw key is taken in the one way it is written, and of the right length", () => {
+test("a raw key is accepted only in canonical form and with the right length", () => {
   const raw = Buffer.from(rawPublicKey(publicKey)).toString("base64url");
   const last = raw.at(-1) ?? "";
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -124,7 +124,7 @@ test("a raw key is taken in the one way it is written, and of the right length",
   assert.match(parseRawPublicKey("A".repeat(43)).fault ?? "", /small order/);
 });
 
-test("a PEM cut anywhere, or with a byte changed, is refused or is the same kind of key", () => {
+test("a PEM cut anywhere, or with a byte changed, is refused or is still the same kind of key", () => {
   for (let cut = 0; cut < privateText.length - 1; cut++) {
     assert.equal(parsePrivatePem(privateText.slice(0, cut)).value, null, `cut at ${cut}`);
   }

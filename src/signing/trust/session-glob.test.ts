@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { GLOB_CHARS_MAX, globMatches, isGlob } from "./trust-entry.ts";
 
-test("a star stays within a segment, two stars cross them", () => {
+test("a star matches within a segment, two stars match across segments", () => {
   const cases: readonly [glob: string, id: string, matches: boolean][] = [
     ["**", "anything/at/all", true],
     ["**", "", true],
@@ -35,12 +35,12 @@ test("a star stays within a segment, two stars cross them", () => {
   }
 });
 
-test("a session without an id is named by ** alone", () => {
+test("only ** matches a session without an id", () => {
   assert.ok(globMatches("**", null));
   for (const glob of ["*", "***", "", "a", "**/*"]) assert.ok(!globMatches(glob, null), glob);
 });
 
-test("matching agrees with the regular expression that a glob stands for", () => {
+test("matching agrees with the equivalent regular expression", () => {
   const glob = fc.array(fc.constantFrom("*", "**", "a", "b", "/", "."), { maxLength: 8 });
   const id = fc.array(fc.constantFrom("a", "b", "/", ".", "\n"), { maxLength: 10 });
   fc.assert(
@@ -57,7 +57,7 @@ test("matching agrees with the regular expression that a glob stands for", () =>
   );
 });
 
-test("no glob and no id, however made, take longer than their lengths allow", () => {
+test("matching time is bounded for every glob and id", () => {
   // As a regular expression the first of these would practically never finish.
   const id = "a".repeat(2000);
   for (const glob of [
@@ -73,7 +73,7 @@ test("no glob and no id, however made, take longer than their lengths allow", ()
   }
 });
 
-test("a glob has 1 to 256 characters, none of which acts on a terminal", () => {
+test("a glob has 1 to 256 characters, and no control characters", () => {
   assert.ok(isGlob("x".repeat(GLOB_CHARS_MAX)));
   assert.ok(!isGlob("x".repeat(GLOB_CHARS_MAX + 1)));
   for (const text of ["", "a\nb", "\u001b[2J", "a\u0000", "\u0085"]) {

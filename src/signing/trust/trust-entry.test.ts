@@ -38,14 +38,14 @@ function changed(change: Record<string, unknown>): unknown {
   return { ...ENTRY, ...change };
 }
 
-test("a whole entry is taken, and without what is optional too", () => {
+test("a full entry is accepted, and one without the optional fields too", () => {
   assert.equal(entryFault(ENTRY), null);
   const required = Object.entries(ENTRY).filter(([name]) => REQUIRED.includes(name));
   assert.equal(entryFault(Object.fromEntries(required)), null);
   assert.equal(entryFault(changed({ purposes: [], sessions: [] })), null);
 });
 
-test("an entry without a field that it needs, or with one that nobody knows, is refused", () => {
+test("an entry without a required field, or with an unknown one, is refused", () => {
   for (const name of REQUIRED) {
     const { [name]: _, ...rest } = ENTRY as unknown as Record<string, unknown>;
     assert.equal(entryFault(rest), `${name} is missing`);
@@ -56,7 +56,7 @@ test("an entry without a field that it needs, or with one that nobody knows, is 
   assert.equal(entryFault(JSON.parse('{"__proto__":{}}')), unknown);
 });
 
-test("every field is refused when it holds something else, and the fault names it", () => {
+test("every field with a wrong value is refused, and the error names it", () => {
   const wrong: Readonly<Record<keyof TrustEntry, readonly unknown[]>> = {
     kid: ["", "x".repeat(64), ENTRY.kid.toUpperCase(), ENTRY.kid.slice(1), null],
     publicKey: ["", `${ENTRY.publicKey}=`, "A".repeat(43), "!".repeat(43), 7],
@@ -78,7 +78,7 @@ test("every field is refused when it holds something else, and the fault names i
   }
 });
 
-test("every limit is taken at the limit", () => {
+test("every limit is accepted at the limit", () => {
   const globs = Array.from({ length: GLOBS_MAX }, (_, n) => `${n}`);
   assert.equal(entryFault(changed({ owner: "x".repeat(OWNER_CHARS_MAX) })), null);
   assert.equal(entryFault(changed({ reason: "x".repeat(REASON_CHARS_MAX) })), null);
@@ -87,7 +87,7 @@ test("every limit is taken at the limit", () => {
   assert.notEqual(entryFault(changed({ sessions: [...globs, "one more"] })), null);
 });
 
-test("a key of small order, not canonical or off the curve is refused at each loading", () => {
+test("a key that has small order, is not canonical or is off the curve is refused at each load", () => {
   const bytes = (first: number) => Uint8Array.of(first, ...new Uint8Array(31));
   for (const [bad, reason] of [
     [bytes(0), /small order/],
@@ -101,7 +101,7 @@ test("a key of small order, not canonical or off the curve is refused at each lo
   }
 });
 
-test("an id that is not the key's is refused, and so are limits that make no sense", () => {
+test("an id that does not match the key is refused, and so are contradictory limits", () => {
   const kid = "0".repeat(64);
   assert.equal(entryFault(changed({ kid })), "kid is not the id of publicKey");
   const { validAfter } = ENTRY;
@@ -110,7 +110,7 @@ test("an id that is not the key's is refused, and so are limits that make no sen
   assert.equal(entryFault(unrevoked), "it has a reason, but no revokedAt");
 });
 
-test("no value at all makes the check throw", () => {
+test("the check never throws, whatever the value", () => {
   fc.assert(
     fc.property(fc.anything(), (value) => {
       assert.notEqual(entryFault(value), null);
@@ -125,14 +125,14 @@ test("no value at all makes the check throw", () => {
   );
 });
 
-test("fields are written in one order, and what is not there is left out", () => {
+test("fields are written in one order, and absent fields are left out", () => {
   const reversed = Object.fromEntries(Object.entries(ENTRY).reverse()) as unknown as TrustEntry;
   assert.deepEqual(Object.keys(inOrder(reversed)), Object.keys(ENTRY));
   const { reason: _, ...without } = ENTRY;
   assert.ok(!("reason" in inOrder(without)));
 });
 
-test("a time is a date or a time in UTC that exists", () => {
+test("a time is an existing date, or a time in UTC", () => {
   assert.equal(timeOf("2027-01-31"), "2027-01-31T00:00:00.000Z");
   assert.equal(timeOf("2027-01-31T12:34:56Z"), "2027-01-31T12:34:56.000Z");
   assert.equal(timeOf("2027-01-31T12:34:56.7Z"), "2027-01-31T12:34:56.700Z");

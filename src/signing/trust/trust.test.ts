@@ -52,7 +52,7 @@ function judged(trust: Trust, kid: string, asked: Partial<Parameters<Trust["judg
   return judgement.trusted ? judgement.owner : judgement.why;
 }
 
-test("nothing is trusted before there is a key, and looking makes none", async () => {
+test("without keys nothing is trusted, and looking creates none", async () => {
   const places = newPlaces();
   const trust = await Trust.load(places);
   assert.equal(judged(trust, "0".repeat(64)), "unknown");
@@ -61,7 +61,7 @@ test("nothing is trusted before there is a key, and looking makes none", async (
   assert.ok(!existsSync(dirname(places.trustPath)));
 });
 
-test("one's own keys are trusted, retired ones too, for what we sign and at any time", async () => {
+test("a user's own keys are trusted, retired ones too, for everything signed here and at any time", async () => {
   const places = newPlaces();
   const { kid: first } = await loadSigner(nodeHost, places);
   const { key } = await rotateKey(nodeHost, places);
@@ -97,7 +97,7 @@ test("an added key is trusted for its purposes, sessions and time, and for nothi
   assert.equal(judged(trust, other, { sessionId }), "unknown");
 });
 
-test("a revoked key is not trusted, whatever time its signature claims, one's own neither", async () => {
+test("a revoked key is not trusted, whatever time its signature claims, even the user's own", async () => {
   const places = newPlaces();
   const own = await loadSigner(nodeHost, places);
   const added = await addTrust(nodeHost, places, grant(), NOW);
@@ -115,7 +115,7 @@ test("a revoked key is not trusted, whatever time its signature claims, one's ow
   assert.equal(second?.reason, "lost");
 });
 
-test("the first revocation stays, and neither adding nor removing takes it back", async () => {
+test("the first revocation stays, and neither adding nor removing the key undoes it", async () => {
   const places = newPlaces();
   const own = await loadSigner(nodeHost, places);
   const given = grant();
@@ -132,7 +132,7 @@ test("the first revocation stays, and neither adding nor removing takes it back"
   assert.equal(await revokeTrust(nodeHost, places, { kid: "0".repeat(64) }, NOW), null);
 });
 
-test("a key signs in the older format only where the user allows it, one's own too", async () => {
+test("a key signs in the older format only where the user allows it, including the user's own", async () => {
   const places = newPlaces();
   const own = await loadSigner(nodeHost, places);
   const { publicKey } = grant();
@@ -162,7 +162,7 @@ test("a key signs in the older format only where the user allows it, one's own t
   assert.equal((await refusals())[0], "KEY_REVOKED");
 });
 
-test("adding a key that is there, or one's own, is refused; a removed one is unknown again", async () => {
+test("adding a key that is present, or the user's own, is refused; a removed one is unknown again", async () => {
   const places = newPlaces();
   const own = await loadSigner(nodeHost, places);
   const given = grant();
@@ -185,7 +185,7 @@ test("a key of small order cannot be added", async () => {
   assert.ok(!existsSync(places.trustPath), "nothing was written");
 });
 
-test("the file is 0600, and many that change it at once lose nothing", async () => {
+test("the file is 0600, and concurrent changes lose nothing", async () => {
   const places = newPlaces();
   const grants = Array.from({ length: 12 }, () => grant());
   await Promise.all(grants.map((each) => addTrust(nodeHost, places, each, NOW)));
@@ -196,7 +196,7 @@ test("the file is 0600, and many that change it at once lose nothing", async () 
   assert.deepEqual([...kids].sort(), added.sort());
 });
 
-test("a file that is not wholly understood is refused as a whole", async () => {
+test("a file with any part that cannot be parsed is refused as a whole", async () => {
   const places = newPlaces();
   const good = await addTrust(nodeHost, places, grant(), NOW);
   const other = entryOf(grant());
@@ -246,7 +246,7 @@ test("a file that others can change, or a link to one, is refused", async () => 
   await refusal(Trust.load({ ...places, trustPath: linked }), "TRUST_REFUSED");
 });
 
-test("the list takes as many keys and bytes as its limits say, and not one more", async () => {
+test("the list accepts keys and bytes up to its limits, and not one more", async () => {
   const places = newPlaces();
   const one = entryOf(grant());
   await addTrust(nodeHost, places, grant(), NOW);
@@ -265,7 +265,7 @@ test("the list takes as many keys and bytes as its limits say, and not one more"
   await refusal(Trust.load(places), "TRUST_REFUSED");
 });
 
-test("what could not be read again is not written", async () => {
+test("a list that would be too large to read back is not written", async () => {
   const places = newPlaces();
   const large = "x".repeat(200);
   const sessions = Array.from({ length: 100 }, (_, n) => `${n}`.padEnd(200, "x"));
@@ -277,7 +277,7 @@ test("what could not be read again is not written", async () => {
   assert.equal(readFileSync(places.trustPath, "utf8"), before);
 });
 
-test("a judge is told of a key by its id or its short name, and why it is not to be trusted", () => {
+test("keys are looked up by id or fingerprint, with the reason why one is not trusted", () => {
   const limited = entryOf(grant({ validBefore: "2026-11-16T00:00:00.000Z" }));
   const revoked = entryOf(grant(), { revokedAt: new Date(NOW).toISOString() });
   const elsewhere = entryOf(grant({ sessions: ["other"] }));

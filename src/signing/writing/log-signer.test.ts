@@ -29,7 +29,7 @@ const anySteps = fc.array(
 );
 
 test.for([false, true])(
-  "a draft changes nothing until it is committed, and then as if each step were (sidecar: %s)",
+  "a draft changes nothing until committed; committing has the effect of each step in turn (sidecar: %s)",
   async (isSidecar) => {
     await fc.assert(
       fc.asyncProperty(anySteps, fc.boolean(), async (steps, isCommitted) => {

@@ -1,4 +1,4 @@
-/** Backup: what was acknowledged before it began is in it, whatever goes on meanwhile. */
+/** A backup has everything acknowledged before it began, whatever is written meanwhile. */
 
 import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ import { backUp } from "./backup.ts";
 
 const WRITERS = 32;
 
-/** The numbers that a stream holds. */
+/** The numbers in a stream. */
 async function numbersIn(store: LocalStore, path: string): Promise<number[]> {
   const numbers: number[] = [];
   for await (const { data } of store.messages(path, "start")) {
@@ -29,9 +29,9 @@ async function numbersIn(store: LocalStore, path: string): Promise<number[]> {
   return numbers;
 }
 
-test("a backup during 32 writers has a prefix of each, with all that was acknowledged before", async () => {
+test("a backup taken during 32 writers has a prefix of each, with everything acknowledged before", async () => {
   const streams = new SignedStreams();
-  // So small that checkpoints, which delete segments, come all the time.
+  // Small enough that checkpoints, which delete segments, happen all the time.
   const store = await streams.open({
     writeBackBytes: 20_000,
     signingCadence: { appendsMax: 20, idleMs: 50 },
@@ -63,7 +63,7 @@ test("a backup during 32 writers has a prefix of each, with all that was acknowl
       assert.deepEqual(numbers, [...numbers.keys()], `${path}: a prefix, without a gap`);
       assert.ok(numbers.length >= least, `${path}: ${numbers.length} of ${least}`);
       assert.ok(numbers.length <= (after.get(path) ?? 0) + 1);
-      await copy.append(path, message({ n: numbers.length })); // It goes on from there.
+      await copy.append(path, message({ n: numbers.length })); // The copy accepts appends.
     }
     await copy.close();
     const isSound = (verdict: string) =>
@@ -78,7 +78,7 @@ test("a backup during 32 writers has a prefix of each, with all that was acknowl
   assert.deepEqual(streams.warnings, []);
 });
 
-/** A machine on which something happens before each reading of a file. */
+/** A machine on which something happens before each read of a file. */
 function restless(move: () => Promise<void>): Host {
   const wrapped = (directory: Directory): Directory => ({
     ...{ path: directory.path, networkFileSystem: directory.networkFileSystem },
@@ -113,7 +113,7 @@ function restless(move: () => Promise<void>): Host {
   };
 }
 
-test("whatever is appended and signed between any two readings, a backup is of one moment", async () => {
+test("whatever is appended and signed between any two reads, a backup is consistent", async () => {
   const streams = new SignedStreams();
   const signingCadence = { appendsMax: 1 };
   const store = await streams.open({ writeBackBytes: 6000, signingCadence });
@@ -141,7 +141,7 @@ test("whatever is appended and signed between any two readings, a backup is of o
       const numbers = await numbersIn(copy, path);
       assert.deepEqual(numbers, [...numbers.keys()], `${path}: a prefix, without a gap`);
       assert.ok(numbers.length >= least, `${path}: ${numbers.length} of ${least}`);
-      await copy.append(path, message({ n: numbers.length })); // It goes on from there.
+      await copy.append(path, message({ n: numbers.length })); // The copy accepts appends.
     }
     await copy.close();
   }
@@ -149,7 +149,7 @@ test("whatever is appended and signed between any two readings, a backup is of o
   assert.deepEqual(streams.warnings, []);
 });
 
-test("a backup of a store that is not open verifies as it does, with all that a server keeps there", async () => {
+test("a backup of a closed store has the same verdicts, and every file a server keeps there", async () => {
   const streams = new SignedStreams();
   const store = await streams.open();
   await store.create("/a", JSON_STREAM);
@@ -159,7 +159,7 @@ test("a backup of a store that is not open verifies as it does, with all that a 
   writeFileSync(join(streams.directory, "tokens.json"), "[]");
   mkdirSync(join(streams.directory, "webhook-keys"));
   writeFileSync(join(streams.directory, "webhook-keys/1.pem"), "key");
-  // Its user's home, when that is the same directory.
+  // The user's home, if it is the same directory.
   mkdirSync(join(streams.directory, ".config/verbatim/keys"), { recursive: true });
   writeFileSync(join(streams.directory, ".config/verbatim/keys/current.pem"), "secret");
   writeFileSync(join(streams.directory, ".history"), "secret");
@@ -176,7 +176,7 @@ test("a backup of a store that is not open verifies as it does, with all that a 
   await copy.close();
 });
 
-test("a backup of what a crash left is the store as it was acknowledged", async () => {
+test("a backup of a crashed store has everything that was acknowledged", async () => {
   const streams = new SignedStreams();
   const store = await streams.open();
   await store.create("/a", JSON_STREAM);
@@ -192,7 +192,7 @@ test("a backup of what a crash left is the store as it was acknowledged", async 
   await copy.close();
 });
 
-test("a directory with anything in it, one inside the source, and what is no store are refused", async () => {
+test("a directory that is not empty, one inside the source, and a source that is not a store are refused", async () => {
   const streams = new SignedStreams();
   await (await streams.open()).close();
   const from = streams.directory;

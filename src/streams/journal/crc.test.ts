@@ -10,7 +10,7 @@ test("a checksum continues over any pieces, empty ones of every kind included", 
     Buffer.concat([]),
     Buffer.alloc(4).subarray(2, 2),
   ];
-  for (const bytes of empty.slice(1)) assert.ok(bytes.buffer); // Node makes it when it is looked at.
+  for (const bytes of empty.slice(1)) assert.ok(bytes.buffer); // Node creates the buffer on first access.
   const piece = fc.oneof(fc.uint8Array(), fc.constantFrom(...empty));
   fc.assert(
     fc.property(fc.array(piece), (pieces) => {
@@ -23,7 +23,7 @@ test("a checksum continues over any pieces, empty ones of every kind included", 
   );
 });
 
-test("a checksum is that of zip and PNG, in eight digits", () => {
+test("a checksum is the CRC-32 of zip and PNG, in eight digits", () => {
   assert.equal(hex(crcOf("123456789")), "cbf43926");
   assert.equal(hex(crcOf("")), "00000000");
 });

@@ -1,4 +1,4 @@
-/** The mark: what it says is what was set, or nothing. */
+/** A mark holds the number that was set, or nothing. */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { JournalMark, MARK_NAME, readMark } from "./journal-mark.ts";
 
 const STORE = "000000005eed0000";
 
-test("a mark says the last number that was set; cut, altered or another store's, nothing", async () => {
+test("a mark holds the last number set; if it was cut, altered or is another store's, it holds nothing", async () => {
   const path = tempDirectory();
   const directory = await nodeHost.files.openDirectory(path, { create: false });
   assert.equal(await readMark(directory, STORE), 0);

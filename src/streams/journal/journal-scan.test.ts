@@ -11,7 +11,7 @@ import { type ScannedJournal, scanJournal } from "./journal-scan.ts";
 const STORE = "0123456789abcdef";
 const SALT = "fedcba9876543210";
 
-/** A segment that begins with `firstLsn`, and where each of its records begins. */
+/** A segment that begins with `firstLsn`, and the offset of each of its records. */
 function segment(firstLsn: number, batches: readonly (readonly Op[])[]): [Buffer, number[]] {
   const header = Buffer.from(segmentHeader(STORE, firstLsn, SALT));
   const records = new RecordBuffer();
@@ -145,7 +145,7 @@ test("every record is read as it was written", async () => {
   );
 });
 
-test("a journal that was cut at any byte ends before the record that was cut", async () => {
+test("a journal cut at any byte ends before the cut record", async () => {
   const [bytes, places] = segment(1, [[appended("a")], [appended("b"), appended("\n\n{")]]);
   for (let cut = 0; cut <= bytes.length; cut++) {
     const whole = places.slice(1).filter((end) => end <= cut).length;
@@ -154,7 +154,7 @@ test("a journal that was cut at any byte ends before the record that was cut", a
   }
 });
 
-test("an altered record of the last batch, and what follows it, has not happened", async () => {
+test("an altered record in the last batch is discarded with everything after it", async () => {
   const [bytes, places] = segment(1, [[appended("a")], [appended("b"), appended("c")]]);
   const last = places[1] as number;
   for (let at = last; at < bytes.length; at++) {
@@ -175,7 +175,7 @@ test("an altered byte before the last batch is damage, wherever it is", async ()
   }
 });
 
-test("segments follow one another; a torn end may precede a segment that continues from there", async () => {
+test("segments are consecutive; one with a torn end may be followed by one that continues from there", async () => {
   const [first, places] = segment(1, [[appended("a")], [appended("b")]]);
   const [second] = segment(3, [[appended("c")]]);
   assert.equal((await scan({ 1: first, 3: second })).records.length, 3);
@@ -186,7 +186,7 @@ test("segments follow one another; a torn end may precede a segment that continu
   await refusal(scan({ 3: second }), "STORE_DAMAGED");
 });
 
-test("what a checkpoint covers is not asked for, and not told", async () => {
+test("records covered by a checkpoint are not required, and not returned", async () => {
   const [first] = segment(1, [[appended("a")], [appended("b")]]);
   const [third] = segment(5, [[appended("e")]]);
   const { records, lastLsn, segments } = await scan({ 1: first, 5: third }, 4);
@@ -198,19 +198,19 @@ test("what a checkpoint covers is not asked for, and not told", async () => {
   assert.equal((await scan({ 1: first }, 9)).lastLsn, 9);
 });
 
-test("a message that is a copy of a record is never taken for one", async () => {
+test("a message that is a copy of a record is never mistaken for a record", async () => {
   const [copied, places] = segment(1, [[appended("x")], [appended("y")]]);
   const record = copied.subarray(places[1] as number);
   const header = Buffer.from(segmentHeader(STORE, 1, SALT));
   const forged = new RecordBuffer();
   forged.add(9, 9, appended("z"), 0);
   const payload = Buffer.concat([record, forged.bytes.subarray(0, forged.length)]);
-  // The batch is torn: its first record is bad, the posted bytes stand behind it.
+  // The batch is torn: its first record is bad, and the posted bytes follow it.
   const torn = Buffer.concat([header, Buffer.from("{torn\n"), payload.subarray(record.length)]);
   assert.equal((await scan({ 1: torn })).records.length, 0);
 });
 
-test("a segment whose making a crash cut short holds nothing", async () => {
+test("a segment whose creation was interrupted by a crash is empty", async () => {
   const header = Buffer.from(segmentHeader(STORE, 1, SALT));
   for (let cut = 0; cut <= header.length; cut++) {
     assert.equal((await scan({ 1: header.subarray(0, cut) })).records.length, 0);

@@ -31,7 +31,7 @@ async function linesOf(meta: MetaFile, from = 0): Promise<MetaLine[]> {
 
 const record = (key: string): MetaLine => ({ kind: "record", key, value: "é\u2028" });
 
-/** Two groups of lines; answers the file and where the first group ends. */
+/** Two groups of lines; returns the file and the end of the first group. */
 async function twoGroups(path: string): Promise<{ bytes: Buffer; firstEnd: number }> {
   const meta = await open(path);
   await meta.settle();
@@ -51,7 +51,7 @@ test("lines are read as they were written, and the last checkpoint is found", as
   assert.equal((await linesOf(meta, firstEnd)).length, 2);
 });
 
-test("a file that was cut at any byte ends with its last complete group, and continues from there", async () => {
+test("a file cut at any byte ends with its last complete group, and continues from there", async () => {
   const path = tempDirectory();
   const { bytes, firstEnd } = await twoGroups(path);
   const firstLine = bytes.indexOf(0x0a) + 1;
@@ -69,7 +69,7 @@ test("a file that was cut at any byte ends with its last complete group, and con
   assert.deepEqual((await linesOf(await open(path))).at(-2), record("d"));
 });
 
-test("an altered byte is damage, or the checkpoint before it is the last", async () => {
+test("an altered byte is reported as damage, or the checkpoint before it becomes the last", async () => {
   const path = tempDirectory();
   const { bytes, firstEnd } = await twoGroups(path);
   for (let at = 0; at < bytes.length; at++) {

@@ -1,4 +1,4 @@
-/** The backlog: an index that is behind is nobody's concern, and one that cannot be written is said. */
+/** The index may be behind without consequences; failing to write it is reported. */
 
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
@@ -16,7 +16,7 @@ import { SCHEMA } from "./stream-rows.ts";
 
 const JSON_TYPE = "application/json";
 
-/** Time passes only when the test says so. */
+/** Time passes only when the test advances it. */
 const scheduler = () => new Scheduler(new Random(1));
 
 async function storeOf(
@@ -47,7 +47,7 @@ async function textOf(store: LocalStore): Promise<string> {
   return Buffer.from((await store.read("/s", "start", 1e6)).bytes).toString();
 }
 
-test("the index is behind by some rows at most, and up to date for every lookup", async () => {
+test("the index is behind by a limited number of rows, and up to date for every lookup", async () => {
   const dataDirectory = tempDirectory();
   const store = await storeOf(dataDirectory, 8);
   const database = await databaseOf(dataDirectory);
@@ -57,13 +57,13 @@ test("the index is behind by some rows at most, and up to date for every lookup"
     await append(store, n);
     waiting.push(n - Number(database.value("SELECT lsn FROM applied")));
   }
-  // The stream's row, and one for each message. They are written along with the next batch.
+  // The stream's row, and one for each message. They are written with the next batch.
   assert.equal(Math.max(...waiting), 8);
   assert.equal(await store.messageCount("/s"), 39);
   assert.equal(database.value("SELECT lsn FROM applied"), 40);
 });
 
-test("the index has every acknowledged message after half a second, also when nothing follows", async () => {
+test("the index has every acknowledged message after half a second, even if no append follows", async () => {
   const dataDirectory = tempDirectory();
   const clock = scheduler();
   const store = await storeOf(dataDirectory, 1000, clock);
@@ -78,13 +78,13 @@ test("the index has every acknowledged message after half a second, also when no
     assert.equal(database.value("SELECT lsn FROM applied"), n);
     assert.equal(database.value("SELECT count(*) FROM messages"), n - 1);
   }
-  await append(store, 4); // Due while the store closes: written once, by that.
+  await append(store, 4); // Due while the store closes: close writes it, once.
   await store.close();
   await clock.tick();
   assert.equal(database.value("SELECT lsn FROM applied"), 4);
 });
 
-test("an index that cannot be written when nothing follows ends the writing", async () => {
+test("an index that cannot be written while the store is idle stops writes", async () => {
   const dataDirectory = tempDirectory();
   const clock = scheduler();
   const store = await storeOf(dataDirectory, 1000, clock);
@@ -100,20 +100,20 @@ test("an index that cannot be written when nothing follows ends the writing", as
   await refusal(append(store, 3), "STORE_FAILED");
 });
 
-test("an index that cannot be written ends the writing; what was acknowledged is not lost", async () => {
+test("an index that cannot be written stops writes; acknowledged messages are not lost", async () => {
   const dataDirectory = tempDirectory();
   const store = await storeOf(dataDirectory, 1000);
   const database = await databaseOf(dataDirectory);
   await store.create("/t", { body: Buffer.from("sound"), isClosed: false });
   await store.create("/s", { contentType: JSON_TYPE, body: Buffer.from("1"), isClosed: false });
-  await store.records(""); // Writes what waits.
+  await store.records(""); // Writes the backlog.
   const no = "BEGIN SELECT RAISE(ABORT, 'no'); END";
   database.run(`CREATE TRIGGER refuses BEFORE INSERT ON messages ${no}`);
   await append(store, 2);
   await refusal(store.messageCount("/s"), "STORE_FAILED");
   assert.equal(store.health().isWritable, false);
   await refusal(append(store, 3), "STORE_FAILED");
-  // What does not wait is read as before.
+  // Reads that do not need the index work as before.
   assert.equal(await store.messageCount("/t"), 1);
   assert.equal(await textOf(store), '1\n{"n":2}\n');
   await store.close();
@@ -125,7 +125,7 @@ test("an index that cannot be written ends the writing; what was acknowledged is
   assert.equal(await again.messageCount("/s"), 2);
 });
 
-test("a full backlog that cannot be written refuses the batch it was written along with", async () => {
+test("if a full backlog cannot be written, the batch that triggered the write is refused", async () => {
   const dataDirectory = tempDirectory();
   const store = await storeOf(dataDirectory, 3);
   const database = await databaseOf(dataDirectory);

@@ -1,4 +1,4 @@
-/** `streams.db`: what was put is found again, and a file that is no good is begun anew. */
+/** `streams.db`: stored rows are found again, and an unusable file is replaced. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -43,7 +43,7 @@ test("S3-11 the messages table holds pointers, not data, found by stream and off
   assert.deepEqual(rows.seen, [["/s", 7, 5, formatOffset(1, 12), 1763200000000]]);
 });
 
-test("S3-12 streams.db is written ahead: SQLite runs in WAL mode", async () => {
+test("S3-12 SQLite runs in WAL mode for streams.db", async () => {
   const { index, path } = await newIndex();
   index.putStream(stream({}));
   index.close();
@@ -52,7 +52,7 @@ test("S3-12 streams.db is written ahead: SQLite runs in WAL mode", async () => {
   assert.deepEqual(mode.seen, [["wal"]]);
 });
 
-test("a stream's state is found again as it was put", async () => {
+test("a stream's state is read back as it was stored", async () => {
   const { index } = await newIndex();
   const states = [
     stream({}),
@@ -82,7 +82,7 @@ test("a stream's state is found again as it was put", async () => {
   assert.equal(index.stream("/s")?.end, 100);
 });
 
-test("living streams are listed in order of path, a page at a time", async () => {
+test("live streams are listed in order of path, page by page", async () => {
   const { index } = await newIndex();
   for (const path of ["/b", "/a", "/c", "/B"]) index.putStream(stream({ path }));
   index.putStream(stream({ path: "/aa", status: "deleted" }));
@@ -93,7 +93,7 @@ test("living streams are listed in order of path, a page at a time", async () =>
   assert.deepEqual(paths("/a", 2), ["/b", "/c"]);
 });
 
-test("streams that outlived their time are found, those that were touched are not", async () => {
+test("expired streams are found, and recently used ones are not", async () => {
   const { index } = await newIndex();
   const ttl = { lifetime: { kind: "ttl", seconds: 10 }, touchedAtMs: 1000 } as const;
   index.putStream(stream({ path: "/ttl", ...ttl }));
@@ -106,7 +106,7 @@ test("streams that outlived their time are found, those that were touched are no
   assert.deepEqual(paths(11_000), ["/until", "/ttl"]);
 });
 
-test("a stream's end is put as an exact number, and one whose end is none is found", async () => {
+test("a stream's expiry is stored as an exact integer, and an out-of-range one still lists the stream", async () => {
   const { index, path } = await newIndex();
   index.putStream(stream({ lifetime: { kind: "ttl", seconds: 1e13 } }));
   index.close();
@@ -122,9 +122,9 @@ test("a stream's end is put as an exact number, and one whose end is none is fou
   assert.deepEqual(again.expiredStreams(Number.MAX_SAFE_INTEGER, 9), []);
 });
 
-test("messages between any two places are found, in order, counted, and the last of them", async () => {
+test("messages between any two offsets are found, in order, counted, with the last of them", async () => {
   const { index } = await newIndex();
-  // Method: every pair of places in a stream of some messages, against the same asked of an array.
+  // Method: every pair of offsets in a small stream, compared with the same lookup in an array.
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 20 }),
@@ -155,7 +155,7 @@ test("messages between any two places are found, in order, counted, and the last
   );
 });
 
-test("blocks are found when they lie wholly between two places", async () => {
+test("blocks are found when they are entirely between two offsets", async () => {
   const { index } = await newIndex();
   const blocks = [0, 10, 20, 35].map((start, n) => ({
     start,
@@ -203,7 +203,7 @@ test("producers, records and files to remove are kept, replaced and dropped", as
   assert.deepEqual(index.removals(99, 10), ["y.jsonl"]);
 });
 
-test("what a transaction put is gone when it fails, and what it applied too", async () => {
+test("a failed transaction undoes what it stored and what it marked as applied", async () => {
   const { index } = await newIndex();
   const before = index.applied();
   assert.throws(() =>
@@ -217,7 +217,7 @@ test("what a transaction put is gone when it fails, and what it applied too", as
   assert.deepEqual(index.applied(), before);
 });
 
-test("a database that is missing, damaged or another's says that nothing is in it", async () => {
+test("a database that is missing, damaged or another store's is treated as empty", async () => {
   const { index, path } = await newIndex();
   const applied = { ...index.applied(), lsn: 5, metaBytes: 6 };
   index.putStream(stream({}));
@@ -237,7 +237,7 @@ test("a database that is missing, damaged or another's says that nothing is in i
   assert.equal((await opened(damaged)).applied().lsn, 0);
 });
 
-test("a database that cannot be opened is an error that says why", async () => {
+test("a database that cannot be opened causes an error with the reason", async () => {
   const directory = join(tempDirectory(), "streams.db");
   mkdirSync(directory);
   const { details } = await refusal(StreamIndex.open(directory), "IO_ERROR");

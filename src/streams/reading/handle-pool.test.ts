@@ -1,4 +1,4 @@
-/** The pool: few files open, and none closed in use (S3-9). */
+/** The pool keeps few files open, and closes none that is in use (S3-9). */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, unlinkSync } from "node:fs";
@@ -20,7 +20,7 @@ test("S3-9 a file that is used again is not opened again", async () => {
   assert.equal(disk.made("open", "a").length, 1);
 });
 
-test("S3-9 at the limit the file unused for longest is closed for the next, and reopened later", async () => {
+test("S3-9 at the limit the least recently used file is closed for the next, and reopened later", async () => {
   const { pool, disk, path } = await poolOf(2);
   for (const name of ["a", "b", "a", "c"]) pool.useNow(name, (log) => log.append(bytesOf(name)));
   await new Promise(setImmediate);
@@ -33,7 +33,7 @@ test("S3-9 at the limit the file unused for longest is closed for the next, and 
   assert.equal(pool.openCount, 2);
 });
 
-test("S3-9 none is closed in use: readers past the limit wait, a writer does not", async () => {
+test("S3-9 no file is closed in use: readers past the limit wait, a writer does not", async () => {
   const { pool } = await poolOf(2);
   for (const name of ["a", "b", "c"]) pool.useNow(name, (log) => log.append(bytesOf(name)));
   const gate = new Gate();
@@ -45,7 +45,7 @@ test("S3-9 none is closed in use: readers past the limit wait, a writer does not
   );
   const third = pool.use("c", async (log) => (await log.readFrom(0)).toString());
   assert.ok(await isPending(third));
-  // The same file needs no further handle.
+  // The same file needs no other handle.
   assert.equal((await pool.use("a", (log) => log.readFrom(0))).toString(), "a");
   pool.useNow("d", (log) => log.append(bytesOf("d")));
   assert.equal(pool.openCount, 2);
@@ -74,7 +74,7 @@ test("S3-9 a file is closed on delete: at once when idle, else with its last use
   assert.deepEqual(openDescriptorsBelow(join(path, "a")), []);
 });
 
-test("reading makes no file, and a file opened to read is written to all the same", async () => {
+test("reading creates no file, and a file opened to read can be written later", async () => {
   const { pool, path } = await poolOf(4);
   await refusal(
     pool.use("a", (log) => log.readFrom(0)),
@@ -89,7 +89,7 @@ test("reading makes no file, and a file opened to read is written to all the sam
   assert.equal(pool.openCount, 1);
 });
 
-test("closing all waits for those in use, and leaves nothing open", async () => {
+test("closing all waits for files in use, and leaves nothing open", async () => {
   const { pool, path } = await poolOf(4);
   const gate = new Gate();
   pool.useNow("a", (log) => log.append(bytesOf("a")));
@@ -127,7 +127,7 @@ test("reads that wait or begin while all files are closed are refused and open n
   assert.deepEqual(openDescriptorsBelow(`${path}/`), []);
 });
 
-test("S3-9 whatever is asked at once, every read gets its own file's bytes and all are answered", async () => {
+test("S3-9 under any concurrent requests, every read gets its own file's bytes and all are answered", async () => {
   const names = ["a", "b", "c", "d", "e", "f", "g"];
   await fc.assert(
     fc.asyncProperty(

@@ -1,4 +1,4 @@
-/** The log file of a stream: the document's, without a lock or an acknowledgement of its own. */
+/** A stream's log file: the document's, without a lock or an acknowledgement of its own. */
 
 import assert from "node:assert/strict";
 import { readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { WatchedFiles } from "../../../test/support/watched-files.ts";
 import type { Directory } from "../../base/files.ts";
 import { LogFile } from "./log-file.ts";
 
-test("S3-1 append answers where the bytes stand, and they stand there verbatim", async () => {
+test("S3-1 append returns the position of the bytes, which are stored verbatim", async () => {
   const { directory } = await logs();
   const log = open(directory);
   assert.deepEqual(log.append(bytesOf('{"n":1}\n')), { bytePos: 0, length: 8 });
@@ -24,7 +24,7 @@ test("S3-1 append answers where the bytes stand, and they stand there verbatim",
   assert.deepEqual([...readFileSync(log.path)], [...bytesOf('{"n":1}\n"é"\n'), 0, 13, 10, 255]);
 });
 
-test("S3-1 readAt, readRange and readFrom give back what was appended, in the order asked", async () => {
+test("S3-1 readAt, readRange and readFrom return what was appended, in the order asked", async () => {
   const { directory } = await logs();
   await fc.assert(
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 }), async (all) => {
@@ -46,7 +46,7 @@ test("S3-1 readAt, readRange and readFrom give back what was appended, in the or
   );
 });
 
-test("S3-1 a file that is opened again continues where it ended", async () => {
+test("S3-1 a reopened file continues where it ended", async () => {
   const { directory } = await logs();
   const first = open(directory);
   first.append(bytesOf("one\n"));
@@ -75,7 +75,7 @@ test("S3-1 close may be called again, and waits for reads under way", async () =
   assert.deepEqual(openDescriptorsBelow(join(path, "log")), []);
 });
 
-test("S3-2 the file is opened to read and append, made when missing, for its owner only", async () => {
+test("S3-2 the file is opened to read and append, created if missing, for its owner only", async () => {
   const { directory, disk } = await logs();
   const log = open(directory);
   // "append" of the seam is O_RDWR | O_CREAT | O_APPEND: base/node-files.ts.
@@ -84,13 +84,13 @@ test("S3-2 the file is opened to read and append, made when missing, for its own
     ["append"],
   );
   assert.equal(statSync(log.path).mode & 0o7777, 0o600);
-  // O_APPEND: what another handle wrote is not overwritten.
+  // O_APPEND: another handle's bytes are not overwritten.
   writeFileSync(log.path, "abc", { flag: "a" });
   log.append(bytesOf("d"));
   assert.equal(readFileSync(log.path, "utf8"), "abcd");
 });
 
-test("opened to read, a file is not made", async () => {
+test("a file opened to read is not created", async () => {
   const { directory } = await logs();
   const { details } = thrownRefusal(() => LogFile.open(directory, "none", "read"), "IO_ERROR");
   assert.equal(details.errno, "ENOENT");
@@ -106,7 +106,7 @@ test("each append is one write", async () => {
   );
 });
 
-test("an append that was cut short or refused leaves the file as it was", async () => {
+test("an append that was cut short or refused leaves the file unchanged", async () => {
   const { directory, disk } = await logs();
   const log = open(directory);
   log.append(bytesOf("one\n"));
@@ -126,7 +126,7 @@ test("an append that was cut short or refused leaves the file as it was", async 
   assert.deepEqual(log.append(bytesOf("two\n")), { bytePos: 4, length: 4 });
 });
 
-test("what is not all within the file is out of range, also when the file was cut", async () => {
+test("a range that is not all within the file is out of range, also after the file was truncated", async () => {
   const { directory } = await logs();
   const log = open(directory);
   log.append(bytesOf("one\n"));

@@ -1,4 +1,4 @@
-/** Reading ahead: what is read, how often, and for whom. */
+/** Read-ahead: what is read, how often, and for which reader. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -7,7 +7,7 @@ import { ReadAhead } from "./stream-reader.ts";
 
 const CHUNK = 10;
 
-/** A stream of `end` bytes, what was read of it, and where reading fails. */
+/** A stream of `end` bytes, the reads made of it, and where reading fails. */
 function stream(end: number) {
   const reads: number[] = [];
   const bad = new Set<number>();
@@ -20,7 +20,7 @@ function stream(end: number) {
   return { reads, bad, read: (from: number) => ahead.read(state, from, CHUNK) };
 }
 
-test("a read that continues where a chunk ended finds the next one read, and each is read once", async () => {
+test("a read that continues at a chunk's end finds the next chunk already read, and each is read once", async () => {
   const { reads, read } = stream(45);
   for (let from = 0; from < 45; from += CHUNK) {
     const bytes = await read(from);
@@ -29,7 +29,7 @@ test("a read that continues where a chunk ended finds the next one read, and eac
   assert.deepEqual(reads, [0, 10, 20, 30, 40]);
 });
 
-test("a single read, and one at the end, reads nothing more", async () => {
+test("a single read, and one at the end, reads nothing ahead", async () => {
   const { reads, read } = stream(45);
   await read(0);
   assert.deepEqual(reads, [0]);
@@ -47,7 +47,7 @@ test("two reads of the same chunk get a chunk each", async () => {
   assert.deepEqual(one, other);
 });
 
-test("a chunk that could not be read ahead is read again when it is asked for", async () => {
+test("a chunk whose read-ahead failed is read again when requested", async () => {
   const { bad, read } = stream(45);
   await read(0);
   bad.add(20);

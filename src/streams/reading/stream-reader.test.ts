@@ -18,7 +18,7 @@ async function longStream() {
   return { store, bytes: Buffer.from(messages.map((line) => `${line}\n`).join("")) };
 }
 
-test("a long read ends where a block does, so that the next begins with one", async () => {
+test("a long read ends at the end of a block, so that the next one begins with a block", async () => {
   const { store, bytes } = await longStream();
   // Blocks are whole messages, the first that reach their length.
   const blockBytes = Math.ceil(BLOCK_BYTES / MESSAGE_BYTES) * MESSAGE_BYTES;
@@ -32,7 +32,7 @@ test("a long read ends where a block does, so that the next begins with one", as
   assert.ok(Buffer.concat([first.bytes, second.bytes]).equals(bytes.subarray(0, 4 * blockBytes)));
 });
 
-test("whatever the room, reads give every byte once and at least a message each", async () => {
+test("whatever the buffer size, reads return every byte once and at least one message each", async () => {
   const { store, bytes } = await longStream();
   for (const bytesMax of [99, 100, 101, 5000, 65_535, 65_600, 65_601, 200_000, 1_000_000]) {
     const parts: Uint8Array[] = [];

@@ -18,7 +18,7 @@ import { nodeHost } from "../../base/node-host.ts";
 import { Shown, unsignedIn } from "../../signing/judging/shown.ts";
 import { signedLogOf } from "./stream-files.ts";
 
-test("closing a store signs what is unsigned: JSON and raw streams verify, and their heads match", async () => {
+test("closing a store signs all unsigned bytes: JSON and raw streams verify, and their heads match", async () => {
   const streams = new SignedStreams();
   const store = await streams.open({ signingCadence: NEVER });
   await store.create("/chat/1", JSON_STREAM);
@@ -41,7 +41,7 @@ test("closing a store signs what is unsigned: JSON and raw streams verify, and t
   assert.deepEqual(streams.warnings, []);
 });
 
-test("a checkpoint comes after so many appends, so many bytes, a while without any, and at closing", async () => {
+test("a checkpoint is made after a number of appends, a number of bytes, an idle time, and at close", async () => {
   const streams = new SignedStreams();
   const cadence = { bytesMax: 1000, appendsMax: 3, idleMs: 40 };
   const store = await streams.open({ signingCadence: { ...NEVER, ...cadence, idleMs: 1e9 } });
@@ -79,7 +79,7 @@ test("a checkpoint comes after so many appends, so many bytes, a while without a
   });
 });
 
-test("a store that is opened again continues, and reports what it found unsigned", async () => {
+test("a reopened store continues signing, and reports bytes it found unsigned", async () => {
   const streams = new SignedStreams();
   for (const round of [1, 2, 3]) {
     const store = await streams.open({ signingCadence: NEVER });
@@ -101,7 +101,7 @@ test("a store that is opened again continues, and reports what it found unsigned
   assert.deepEqual(await streams.verdicts(), { "/s": "incomplete FOUND_UNSIGNED" });
 });
 
-test("a fork is signed in its own file, and a stream that is made again has its own checkpoints", async () => {
+test("a fork is signed in its own file, and a stream that is created again has its own checkpoints", async () => {
   const streams = new SignedStreams();
   let now = 1_763_200_000_000;
   const store = await streams.open({ signingCadence: NEVER, keepDeletedMs: 0, now: () => now++ });
@@ -133,10 +133,10 @@ test("a fork is signed in its own file, and a stream that is made again has its 
   assert.deepEqual(streams.warnings, []);
 });
 
-test("other bytes than came are not signed, and nothing is signed on what does not verify", async () => {
+test("altered bytes are not signed, and signing does not continue on a log that fails verification", async () => {
   const streams = new SignedStreams();
   const store = await streams.open({ signingCadence: { ...NEVER, idleMs: 100 } });
-  for (const path of ["/altered", "/beside"]) {
+  for (const path of ["/altered", "/foreign"]) {
     await store.create(path, JSON_STREAM);
     await store.append(path, message("original"));
   }
@@ -144,22 +144,22 @@ test("other bytes than came are not signed, and nothing is signed on what does n
   writeFileSync(log, readFileSync(log, "utf8").replace("original", "altered!"));
   await until(() => streams.warnings.length === 1);
   assert.match(streams.warnings[0] ?? "", /altered.*not those that were appended/);
-  await until(() => streams.kinds("beside.jsonl").length === 2);
-  appendFileSync(join(streams.directory, "logs/beside.jsonl.checkpoints"), "foreign\n");
+  await until(() => streams.kinds("foreign.jsonl").length === 2);
+  appendFileSync(join(streams.directory, "logs/foreign.jsonl.checkpoints"), "foreign\n");
   await store.append("/altered", message("is taken all the same"));
   await store.close();
   assert.equal(streams.warnings.length, 1, "it is told of once");
   assert.deepEqual(await streams.verdicts(), {
     "/altered": "incomplete UNSIGNED_TAIL",
-    "/beside": "tampered SIDECAR_FOREIGN_BYTES",
+    "/foreign": "tampered SIDECAR_FOREIGN_BYTES",
   });
   const again = await streams.open();
-  await again.append("/beside", message("again"));
+  await again.append("/foreign", message("again"));
   await again.close();
-  assert.match(streams.warnings[1] ?? "", /beside.*tampered and is not signed on/);
+  assert.match(streams.warnings[1] ?? "", /foreign.*tampered and is not signed on/);
 });
 
-test("nothing is signed on a head that is lost, nor under keys that are not trusted", async () => {
+test("signing does not continue after a lost head, nor under keys that are not trusted", async () => {
   const streams = new SignedStreams();
   for (const text of ["one", "two"]) {
     const store = await streams.open();
@@ -167,11 +167,11 @@ test("nothing is signed on a head that is lost, nor under keys that are not trus
     await store.append("/s", message(text));
     await store.close();
   }
-  const beside = join(streams.directory, "logs/s.jsonl.checkpoints");
-  truncateSync(beside, readFileSync(beside).length - 10);
+  const sidecar = join(streams.directory, "logs/s.jsonl.checkpoints");
+  truncateSync(sidecar, readFileSync(sidecar).length - 10);
   assert.deepEqual(await streams.verdicts(), { "/s": "rollback BEHIND" });
 
-  const other = new SignedStreams(streams.directory); // Who has no pin of what is lost, and no key.
+  const other = new SignedStreams(streams.directory); // A user without the pin and the key.
   const store = await other.open();
   await store.append("/s", message("three"));
   await store.close();
@@ -179,7 +179,7 @@ test("nothing is signed on a head that is lost, nor under keys that are not trus
   assert.match(other.warnings[0] ?? "", /untrusted and is not signed on/);
 });
 
-test("what is restored from a copy is signed on only once its lost head was forgotten", async () => {
+test("signing continues on a restored copy only after its lost head was forgotten", async () => {
   const streams = new SignedStreams();
   const copy = tempDirectory();
   for (const round of [1, 2]) {
@@ -205,7 +205,7 @@ test("what is restored from a copy is signed on only once its lost head was forg
   assert.deepEqual(await streams.verdicts(), { "/s": "incomplete FOUND_UNSIGNED" });
 });
 
-/** Shows what nobody has signed of a stream, and answers what was shown. */
+/** Shows the unsigned bytes of a stream, and returns what was shown. */
 async function show(streams: SignedStreams, path: string, file: string) {
   const report = (await streams.reports()).get(path) ?? assert.fail(`no report on ${path}`);
   const log = signedLogOf(streams.directory, { path, file, isJson: file.endsWith(".jsonl") });
@@ -219,7 +219,7 @@ test.each([
   ["/s", "s.jsonl", JSON_STREAM, ["1", "2", "4"]],
   ["/raw", "raw.bin", RAW_STREAM, ["12", "4"]],
 ] as const)(
-  "what was found in %s counts as signed once somebody who saw it vouches",
+  "unsigned bytes found in %s count as signed once a user who saw them vouches",
   async (path, file, type, expected) => {
     const streams = new SignedStreams();
     const append = async (texts: readonly string[], options = {}) => {
@@ -258,7 +258,7 @@ test("bytes that are swapped only while the log is opened to sign are not vouche
   writeFileSync(log, honest.replace("seen", "evil"));
   const again = await streams.open();
   const vouching = again.vouch("/s", (opened) => {
-    writeFileSync(log, honest); // As it was shown; the signer has read the other.
+    writeFileSync(log, honest); // As it was shown; the signer has read the altered bytes.
     return shown.agreed(opened);
   });
   await refusal(vouching, "CHANGED_WHILE_READ");
@@ -266,7 +266,7 @@ test("bytes that are swapped only while the log is opened to sign are not vouche
   assert.deepEqual(streams.files(), ["s.jsonl"], "there is no checkpoint");
 });
 
-test("what has changed since it was shown is not signed", async () => {
+test("bytes that changed since they were shown are not signed", async () => {
   const streams = new SignedStreams();
   const store = await streams.open({ signing: undefined });
   await store.create("/s", JSON_STREAM);

@@ -10,7 +10,7 @@ import { type PublicJwk, WebhookKeys } from "./webhook-keys.ts";
 
 const nowMs = Date.UTC(2026, 10, 15);
 
-test("a signature holds under the published key that it names, for these bytes and this time", async () => {
+test("a signature verifies with the published key that it names, for these bytes and this time", async () => {
   const keys = await WebhookKeys.open(nodeHost, tempDirectory());
   const signature = await keys.signature('{"é":1}', nowMs);
   expect(signature).toMatch(/^t=\d+,kid=ds_[\w-]{43},ed25519=[\w-]{86}$/);
@@ -54,7 +54,7 @@ test("a key that was replaced stays published", async () => {
   expect(holds(after, "{}", signature)).toBe(true);
 });
 
-/** As a receiver would check it, from what is published alone. */
+/** As a receiver would check it, using only what is published. */
 function holds({ jwks }: WebhookKeys, body: string, signature: string): boolean {
   const [, t = "", kid = "", ed25519 = ""] =
     /^t=(\d+),kid=([^,]+),ed25519=([\w-]+)$/.exec(signature) ?? [];

@@ -13,7 +13,7 @@ const PUBLIC = [
 ];
 
 const NEVER = [
-  // The same machine, however it is spelled.
+  // The same machine, in every spelling.
   ...["https://127.0.0.1/", "https://127.1/", "https://2130706433/", "https://0x7f000001/"],
   ...["https://0177.0.0.1/", "https://0x7f.1/", "https://127.0.0.1./", "https://localhost/"],
   ...["https://LOCALHOST/", "https://localhost./", "https://a.localhost/", "https://0.0.0.0/"],
@@ -41,7 +41,7 @@ const NEVER = [
   // Names of one network.
   ...["https://printer.local/", "https://db.internal/", "https://nas.lan/", "https://router/"],
   ...["https://a.home.arpa/", "https://vault.corp/", "https://vault.corp./"],
-  // Other schemes and shapes.
+  // Other schemes and forms.
   ...["ftp://hooks.example.com/", "file:///etc/passwd", "gopher://hooks.example.com/"],
   ...["javascript:alert(1)", "data:text/plain,x", "ws://hooks.example.com/", "//hooks.example.com"],
   ...["hooks.example.com", "", "https://", "https://user:secret@hooks.example.com/"],
@@ -61,11 +61,11 @@ const LOCAL = [
   ...["http://2130706433/", "http://0x7f.1:80/"], // Both are 127.0.0.1.
 ];
 
-test("a webhook goes to public hosts over https", () => {
+test("a webhook may use public hosts over https", () => {
   for (const url of PUBLIC) expect(judgeWebhookUrl(url, false), url).toMatchObject({ fault: null });
 });
 
-test("no spelling of an address or name of a private network is taken, local webhooks or not", () => {
+test("no spelling of a private network's address or name is accepted, local webhooks or not", () => {
   for (const url of NEVER) {
     for (const allowLocal of [false, true]) {
       expect(judgeWebhookUrl(url, allowLocal).url, `${url} ${allowLocal}`).toBeNull();
@@ -73,14 +73,14 @@ test("no spelling of an address or name of a private network is taken, local web
   }
 });
 
-test("http to localhost and 127.0.0.x is taken when local webhooks are allowed, and only then", () => {
+test("http to localhost and 127.0.0.x is accepted only when local webhooks are allowed", () => {
   for (const url of LOCAL) {
     expect(judgeWebhookUrl(url, true), url).toMatchObject({ isLocal: true, fault: null });
     expect(judgeWebhookUrl(url, false).fault, url).toContain("--allow-local-webhooks");
   }
 });
 
-test("a webhook URL has at most the characters that are kept", () => {
+test("a webhook URL has at most the allowed number of characters", () => {
   const start = "https://hooks.example.com/";
   const fill = (length: number) => start.padEnd(length, "a");
   expect(judgeWebhookUrl(fill(SUBSCRIPTION_LIMITS.urlCharsMax), false).fault).toBeNull();
@@ -89,7 +89,7 @@ test("a webhook URL has at most the characters that are kept", () => {
   );
 });
 
-test("every edge of the special IPv4 ranges is known", () => {
+test("every edge of the special IPv4 ranges is recognised", () => {
   const isPublic = ["1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0"];
   isPublic.push("126.255.255.255", "128.0.0.0", "169.253.255.255", "169.255.0.0", "192.0.1.0");
   isPublic.push("172.15.255.255", "172.32.0.0", "192.167.255.255", "192.169.0.0", "198.20.0.0");
@@ -102,7 +102,7 @@ test("every edge of the special IPv4 ranges is known", () => {
   for (const address of isSpecial) expect(isPublicAddress(address), address).toBe(false);
 });
 
-test("what is no plain address is neither public nor local", () => {
+test("text that is not a plain address is neither public nor local", () => {
   for (const text of ["", "localhost", "2606:4700::1%eth0", "::1%lo", "1.2.3", "1.2.3.4.5"]) {
     expect(isPublicAddress(text), text).toBe(false);
     expect(isLocalAddress(text), text).toBe(false);

@@ -13,7 +13,7 @@ const resolveNothing: Resolve = async (name) => {
 };
 const local: WebhookOptions = { allowLocal: true, resolve: resolveNothing };
 
-test("a webhook is a POST of the signed body, and done when its answer says so", async () => {
+test("a webhook is a POST of the signed body, and done if the response says so", async () => {
   const receiver = await WebhookReceiver.start(answerWith({ done: true }));
   const call = { url: `${receiver.url}?a=b`, body: '{"n":1}', signature: "t=1,kid=k,ed25519=s" };
   expect(await callWebhook(call, local, never)).toBe("done");
@@ -26,7 +26,7 @@ test("a webhook is a POST of the signed body, and done when its answer says so",
   });
 });
 
-test("any other 2xx answer is an acceptance, whatever its body", async () => {
+test("any other 2xx response counts as accepted, whatever its body", async () => {
   const receiver = await WebhookReceiver.start();
   const bodies = ["", "ok", "null", "[]", '{"done":1}', '{"done":"true"}', '{"done":true'];
   for (const body of bodies) {
@@ -49,7 +49,7 @@ test("any other status is a failure, and no redirect is followed", async () => {
   }
 });
 
-test("an answer is read up to its limit, and no further", async () => {
+test("a response is read up to its limit, and no further", async () => {
   const receiver = await WebhookReceiver.start();
   const max = SUBSCRIPTION_LIMITS.deliveryAnswerBytesMax;
   const padded = (length: number) => '{"done":true}'.padEnd(length);
@@ -66,7 +66,7 @@ test("an answer is read up to its limit, and no further", async () => {
   await gate.pass(); // The connection was released.
 });
 
-test("a receiver that takes too long, or is given up on, is a failure", async () => {
+test("a receiver that takes too long, or is abandoned, is a failure", async () => {
   const silent = await WebhookReceiver.start(() => {});
   const hasty = { ...local, timeoutMs: 50 };
   expect(await callWebhook(callTo(silent.url), hasty, never)).toBe("failed");
@@ -78,7 +78,7 @@ test("a receiver that takes too long, or is given up on, is a failure", async ()
   expect(await call).toBe("failed");
 });
 
-test("a receiver that is not there, or speaks no HTTP, is a failure", async () => {
+test("a receiver that is unreachable, or does not speak HTTP, is a failure", async () => {
   const server = createServer((socket) => socket.resume().end("nonsense\r\n\r\n")).listen(
     0,
     "127.0.0.1",
@@ -91,7 +91,7 @@ test("a receiver that is not there, or speaks no HTTP, is a failure", async () =
   expect(await callWebhook(callTo(`http://127.0.0.1:${port}/`), local, never)).toBe("failed");
 });
 
-test("a name of which any address is private is not connected to, whatever it was before", async () => {
+test("a name with any private address is not connected to, whatever it resolved to before", async () => {
   let connections = 0;
   const listener = createServer(() => connections++).listen(0, "127.0.0.1");
   await once(listener, "listening");
@@ -111,14 +111,14 @@ test("a name of which any address is private is not connected to, whatever it wa
   expect(connections).toBe(0);
 });
 
-test("a name that is never resolved is given up in time", async () => {
+test("a name lookup that never finishes is abandoned in time", async () => {
   const options = { allowLocal: false, resolve: () => new Promise<never>(() => {}), timeoutMs: 50 };
   expect(await callWebhook(callTo("https://hooks.example.com/"), options, never)).toBe("failed");
   const failing = { ...options, resolve: resolveNothing };
   expect(await callWebhook(callTo("https://hooks.example.com/"), failing, never)).toBe("failed");
 });
 
-test("localhost that is made to mean another machine is not connected to", async () => {
+test("localhost that resolves to another machine is not connected to", async () => {
   const receiver = await WebhookReceiver.start(answerWith({ done: true }));
   const url = `http://localhost:${receiver.port}/`;
   const to = (address: string) => ({ allowLocal: true, resolve: resolveTo(address) });
@@ -134,7 +134,7 @@ test("a URL that is no longer allowed is not called", async () => {
   expect(receiver.count).toBe(0);
 });
 
-test("over https the receiver must prove its name", async () => {
+test("over https the receiver must have a certificate for its name", async () => {
   const tls = selfSigned("hooks.example.com");
   const receiver = await WebhookReceiver.start(answerWith({ done: true }), tls);
   // Method: this machine counts as public, since no test can have a public receiver.

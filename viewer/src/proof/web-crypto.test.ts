@@ -74,7 +74,7 @@ async function holds(key: Uint8Array, message: Uint8Array, signature: Uint8Array
 }
 
 test.skipIf(!hasVectors)(
-  "every Wycheproof case of Ed25519 is judged as Wycheproof does",
+  "every Wycheproof case for Ed25519 gets Wycheproof's verdict",
   async () => {
     const { testGroups } = JSON.parse(readFileSync(VECTORS, "utf8"));
     let judged = 0;

@@ -19,7 +19,7 @@ beforeEach(() => {
 const ours = () => join(at, "state/verbatim/hooks.log");
 const temporary = () => join(at, `tmp/verbatim-hooks-${process.geteuid?.()}.log`);
 
-test("a failure is one line: when, which code, why; for its owner alone", () => {
+test("a failure is one line with time, code and reason, in a file only its owner can read", () => {
   const refusal = new VerbatimError("LOG_CLOSED", "x.jsonl was closed", { path: "x.jsonl" });
   assert.equal(logFailure(refusal, 0), ours());
   assert.equal(logFailure(new Error("y".repeat(5000)), 1), ours());
@@ -30,7 +30,7 @@ test("a failure is one line: when, which code, why; for its owner alone", () => 
   assert.equal(statSync(ours()).mode & 0o777, 0o600);
 });
 
-test("it is put aside when it is long, and not before", () => {
+test("the log is rotated once it is over its limit, and not before", () => {
   logFailure("first", 0);
   writeFileSync(ours(), "x".repeat(HOOK_LOG_BYTES_MAX));
   logFailure("at the limit", 0);
@@ -41,7 +41,7 @@ test("it is put aside when it is long, and not before", () => {
   assert.match(readFileSync(ours(), "utf8"), /^[^\n]*next[^\n]*\n$/);
 });
 
-test("where there is no home it is among the temporary files, and follows no link there", () => {
+test("without a home directory the log is in the temporary directory, and no link there is followed", () => {
   writeFileSync(join(at, "state"), "");
   assert.equal(logFailure("why", 0), temporary());
   assert.match(readFileSync(temporary(), "utf8"), /why/);

@@ -1,4 +1,4 @@
-/** Settings of other programs: our hooks go in once and come out again, and nothing else changes. */
+/** Other programs' settings: our hooks are added once and removed again, and nothing else changes. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -33,7 +33,7 @@ function commandsIn(text: string): Record<string, number> {
   );
 }
 
-test("installed where nothing is, the settings are those on the page", () => {
+test("installed into empty settings, the result is the example on the page", () => {
   const claude = withHooks(null, FROM, COMMAND);
   assert.deepEqual(JSON.parse(claude), JSON.parse(page.block("json claude-code-settings")));
   const codex = withHooks(null, "codex-hooks", "verbatim record --from codex-hooks");
@@ -41,13 +41,13 @@ test("installed where nothing is, the settings are those on the page", () => {
   assert.ok(claude.endsWith("}\n"));
 });
 
-test("no hook is asked for that expects an answer, or that runs for each few lines", () => {
+test("hooks that expect an answer, or run for every few lines, are not installed", () => {
   for (const event of ["WorktreeCreate", "MessageDisplay", "PostToolBatch"]) {
     assert.ok(!HOOK_EVENTS[FROM].includes(event));
   }
 });
 
-test("installed twice is installed once, and other options take the place of the earlier ones", () => {
+test("installing twice changes nothing, and new options replace the earlier ones", () => {
   const once = withHooks(OWN, FROM, COMMAND);
   assert.equal(withHooks(once, FROM, COMMAND), once);
   const withEmpty = withHooks('{"hooks":{"Stop":[]}}', FROM, COMMAND);
@@ -60,7 +60,7 @@ test("installed twice is installed once, and other options take the place of the
   assert.ok(!signed.includes(`${COMMAND}"`));
 });
 
-test("removed, the settings are byte for byte what they were", () => {
+test("after removing the hooks, the settings are byte for byte what they were", () => {
   const cases = [OWN, '{"a":1}', '{\n\t"a": {}\n}', '{ "hooks": {"Stop": [{"hooks": []}]} }\n'];
   for (const text of cases) assert.equal(withoutHooks(withHooks(text, FROM, COMMAND), FROM), text);
   assert.equal(withoutHooks(OWN, FROM), OWN, "there are none of ours");
@@ -85,7 +85,7 @@ test("removed, the settings are byte for byte what they were", () => {
   );
 });
 
-/** An event without groups is none. */
+/** An event without groups counts as absent. */
 function kept({ hooks = {}, ...rest }: Settings): unknown {
   return { ...rest, hooks: Object.entries(hooks).filter(([, groups]) => groups.length > 0) };
 }
@@ -94,7 +94,7 @@ function handler() {
   return fc.record({ type: fc.constant("command"), command: fc.string() });
 }
 
-test("hooks of others in the same group stay when ours are removed", () => {
+test("other programs' hooks in the same group stay when ours are removed", () => {
   const ours = { type: "command", command: `${COMMAND} --sign` };
   const others = { type: "command", command: "notify" };
   const mixed = JSON.stringify({ hooks: { Stop: [{ hooks: [ours, others] }, { hooks: [ours] }] } });
@@ -104,7 +104,7 @@ test("hooks of others in the same group stay when ours are removed", () => {
   assert.equal(withoutHooks(mixed, "codex-hooks"), mixed, "the other agent's are not touched");
 });
 
-test("settings that cannot be understood are refused", () => {
+test("settings that cannot be parsed are refused", () => {
   for (const odd of ["", "// comment\n{}", "[]", '{"hooks":[]}', '{"hooks":{"Stop":{}}}']) {
     assert.throws(() => withHooks(odd, FROM, COMMAND), SettingsFault, odd);
     assert.throws(() => withoutHooks(odd, FROM), SettingsFault, odd);

@@ -16,7 +16,7 @@ async function found(project: string): Promise<Map<string, unknown>> {
   return metas;
 }
 
-test("every thread is found, at any depth, with what its thread.json parses to", async () => {
+test("every thread is found, at any depth, with its parsed thread.json", async () => {
   const project = tempDirectory();
   const threads = join(project, ".ai/threads");
   put(join(threads, "a/thread.json"), '{"a":1}');
@@ -69,7 +69,7 @@ test("no link is followed, not even to the directory of threads itself (TH1)", a
   assert.deepEqual([...(await found(join(project, "nowhere")))], []);
 });
 
-test("others get their turn while many threads are read, and progress is told (TH2)", async () => {
+test("reading many threads yields to other work, and reports progress (TH2)", async () => {
   const project = tempDirectory();
   for (let n = 0; n < 3000; n++) put(join(project, `.ai/threads/t-${n}/thread.json`), `{"n":${n}}`);
   let turns = 0;
