@@ -18,7 +18,7 @@ test("two handles of one process exclude each other, unless both only share", as
       assert.equal(first.tryLock(held), true);
       assert.equal(second.tryLock(wanted), both, `${wanted} while ${held} is held`);
       first.close();
-      assert.equal(second.tryLock(wanted), true, "a handle that is closed frees its lock");
+      assert.equal(second.tryLock(wanted), true, "closing a handle frees its lock");
       second.close();
     }
   }

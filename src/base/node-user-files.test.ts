@@ -23,8 +23,8 @@ function fileWith(contents: string | Uint8Array, mode = 0o600): string {
 
 function faultOf(path: string, rules: UserFileRules): string {
   const file = readUserFile(path, rules);
-  assert.ok(file, "there is a file");
-  assert.ok(file.fault !== null, "it was taken");
+  assert.ok(file, "the file exists");
+  assert.ok(file.fault !== null, "the file was accepted");
   return file.fault;
 }
 

@@ -113,7 +113,7 @@ test("the result has the blocks as the API accepts them back, and the usage in t
 });
 
 test("a message cut off after any event is appended with all that arrived, marked partial", async () => {
-  // Method: every prefix; each has what the one before had, and the error says that it ended.
+  // Method: every prefix; each keeps the parts of the one before, and fails with STREAM_INCOMPLETE.
   let before: readonly Part[] = [];
   for (let count = 0; count < ANTHROPIC.length; count++) {
     const session = new GatheredSession();
@@ -139,7 +139,7 @@ test("a call without an end is not a tool_call: only its text is kept", async ()
   ];
   assert.deepEqual(await partsOf(tool), kept(""));
   assert.deepEqual(await partsOf(tool, json('{"path":"/')), kept('{"path":"/'));
-  // Even where the text could be all of it: no event has said so.
+  // Even if the text could be complete: no event confirms it.
   assert.deepEqual(await partsOf(tool, json('{"path":"/"}')), kept('{"path":"/"}'));
   // Ended, but cut by the token limit; the message itself is complete.
   const whole = [tool, json('{"path":"/'), end(), STOP];
@@ -237,14 +237,14 @@ test("fields of message_delta other than the stop reason are kept", async () => 
   ]);
 });
 
-test("blocks come in the order of their indices, however large those are", async () => {
+test("blocks are in the order of their indices, however large those are", async () => {
   const text = (said: string) => ({ type: "text", text: said });
   const last = Number.MAX_SAFE_INTEGER;
   const events = [begin(text("b"), 7), begin(text("c"), last), begin(text("a"), 0), STOP];
   assert.deepEqual(await partsOf(...events), [text("a"), text("b"), text("c")]);
 });
 
-test("malformed events fail the result, and are kept next to what came before", async () => {
+test("malformed events fail the result, and are kept next to the earlier parts", async () => {
   const open = [START, begin({ type: "text", text: "kept" })];
   const refused: readonly (readonly [ProviderEvent, string])[] = [
     [START, "message_start came twice"],

@@ -85,7 +85,7 @@ test("a message of the largest size is accepted, and a larger one ends the captu
   assert.equal(over.only.isPartial, true);
 });
 
-test("many small blocks count with what is written around them", async () => {
+test("many small blocks count with the JSON written around them", async () => {
   const limits = { messageBytesMax: 10 * CAPTURED_BLOCK_BYTES };
   const blocks = Array.from({ length: 11 }, (_, index) => ({
     type: "content_block_start",

@@ -136,7 +136,7 @@ test("a capture that is not read touches nothing", async () => {
   assert.deepEqual([source.asked, session.entries.length], [0, 0]);
 });
 
-test("an error of the stream reaches iterator and result unchanged, after what arrived is kept", async () => {
+test("an error of the stream reaches iterator and result unchanged, after the received part is kept", async () => {
   // Method: everything that can be thrown, including errors of other realms and undefined.
   for (const error of [new TypeError("terminated"), "gone", null, undefined, { code: 5 }]) {
     const session = new GatheredSession();
@@ -189,7 +189,7 @@ test("a failed append reaches iterator and result, complete or partial, and clos
   }
 });
 
-test("a consumer that stops cancels the stream, and what arrived is kept as partial", async () => {
+test("a consumer that stops cancels the stream, and the received part is kept as partial", async () => {
   // Method: stop at every event; from the end of the message on, it is complete.
   for (let stopAt = 0; stopAt < ANTHROPIC.length; stopAt++) {
     const source = new WatchedSource(ANTHROPIC);

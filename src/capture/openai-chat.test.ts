@@ -55,7 +55,7 @@ test("a chat completion results in the message that the next request accepts", a
   assert.deepEqual((await resultOf([FINISHED])).blocks, [{ role: "assistant", content: null }]);
 });
 
-test("a chat completion that is cut keeps what arrived, and none of its calls counts", async () => {
+test("a chat completion that is cut keeps the received part, and none of its calls counts", async () => {
   const entry = await appended(CHAT.slice(0, -2));
   assert.equal(entry.isPartial, true);
   assert.equal(entry.stopReason, undefined);
@@ -136,7 +136,7 @@ test("a chat completion keeps refusals, and the reasoning that some servers send
   ]);
 });
 
-test("a chat completion keeps other choices behind the first", async () => {
+test("a chat completion keeps other choices after the first", async () => {
   const events = [
     chunk({ content: "b" }, null, 1),
     chunk({ content: "a" }),
@@ -183,7 +183,7 @@ test("a chat completion identifies calls by id where a server gives all of them 
   ]);
 });
 
-test("a malformed chat completion is refused, and what came before is kept", async () => {
+test("a malformed chat completion is refused, and the part before it is kept", async () => {
   const before = [chunk({ content: "kept", mood: "x" })];
   const parts: Part[] = [
     { type: "text", text: "kept" },

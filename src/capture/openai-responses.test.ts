@@ -69,7 +69,7 @@ test("a response results in the items that the next request accepts", async () =
 test("a response is the same from its pieces where its end does not repeat the output", async () => {
   const entry = await appended([...WITHOUT_END, ended("completed", { status: "completed" })]);
   assert.deepEqual(entry.parts, PARTS);
-  // And where the items do not repeat the pieces, except for what only they have.
+  // And if the items do not repeat the pieces, except for fields that only the items have.
   const pieces = WITHOUT_END.filter(({ type }) => type !== "response.output_item.done");
   const { parts } = await appended([...pieces, ended("completed", { status: "completed" })]);
   const [{ withheld: _, ...first }, search, ...rest] = PARTS as readonly [
@@ -84,7 +84,7 @@ test("a response is the same from its pieces where its end does not repeat the o
   ]);
 });
 
-test("a response lets its own output win over what came in pieces", async () => {
+test("a response's final output overrides the streamed pieces", async () => {
   const output = [{ type: "message", content: [{ type: "output_text", text: "other" }] }];
   const { parts } = await appended([...WITHOUT_END, ended("completed", { output })]);
   assert.deepEqual(parts, [{ type: "text", text: "other" }]);
@@ -182,7 +182,7 @@ test("a response reports an error event with the provider's error type", async (
   assert.deepEqual([session.only.isPartial, session.only.parts], [true, PARTS]);
 });
 
-test("a response cut after any event keeps what arrived, and no call that was not ended", async () => {
+test("a response cut after any event keeps the received part, and no unfinished call", async () => {
   for (let count = 1; count < RESPONSES.length; count++) {
     const { parts = [], isPartial, messageId } = await appended(RESPONSES.slice(0, count));
     assert.deepEqual([isPartial, messageId], [true, "resp_1"]);
@@ -191,7 +191,7 @@ test("a response cut after any event keeps what arrived, and no call that was no
       ({ type, item }) =>
         type === "response.output_item.done" && String((item as Part).type).endsWith("_call"),
     ).length;
-    assert.equal(calls, Math.max(0, ends - 1), `after ${count}`); // The search is no call of ours.
+    assert.equal(calls, Math.max(0, ends - 1), `after ${count}`); // Web search excluded.
   }
 });
 
@@ -220,7 +220,7 @@ test("a response keeps unknown deltas with their item", async () => {
   assert.deepEqual(parts, [{ type: "other", native }]);
 });
 
-test("a malformed response is refused, and what came before is kept", async () => {
+test("a malformed response is refused, and the part before it is kept", async () => {
   const before = WITHOUT_END.slice(0, 15);
   const { parts = [] } = await appended(before);
   const part = { type: "output_text", text: "" };

@@ -156,7 +156,7 @@ test("freshening where nothing has changed writes nothing", async () => {
   assert.notEqual(cache?.value("PRAGMA data_version"), before);
 });
 
-test("a log that cannot be summarised is listed with what was found, reported, and tried again", async () => {
+test("a log that cannot be summarised is listed with its file's facts, reported, and tried again", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
   const broken = new Error("unreadable");
@@ -201,7 +201,7 @@ test("several logs are summarised at a time, eight at most, and progress is repo
   );
 });
 
-test("an interrupted first listing has stored what it had finished", async () => {
+test("an interrupted first listing has stored the finished rows", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
   const found = Array.from({ length: 400 }, (_, n) => log(`s${n}`));
@@ -216,7 +216,7 @@ test("an interrupted first listing has stored what it had finished", async () =>
   assert.equal((await rowsIn(catalog, root)).length, 400);
 });
 
-test("rows come sorted", async () => {
+test("rows are returned sorted", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
   await catalog.freshen("rye", root, [log("a"), log("b"), log("c")], async (id) => ({
@@ -230,7 +230,7 @@ test("rows come sorted", async () => {
   assert.equal(ids(await rowsIn(catalog, root, "spend")), "cab");
 });
 
-test("more rows than are read in one piece come back, each once", async () => {
+test("more rows than one read returns are all listed, each once", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
   const pages = [ROWS_PER_READ, ROWS_PER_READ + 1, 3 * ROWS_PER_READ, 3 * ROWS_PER_READ + 1];
@@ -242,7 +242,7 @@ test("more rows than are read in one piece come back, each once", async () => {
   }
 });
 
-test("the row of any session comes back from the file unchanged", async () => {
+test("the row of any session is read back unchanged", async () => {
   // Method: summaries folded from arbitrary entries: odd strings, any numbers.
   const { path, root } = place();
   const text = fc.oneof(
@@ -379,7 +379,7 @@ test("using a closed catalog stores nothing, and is not an error", async () => {
   assert.deepEqual((await freshened(catalog, root, [log("a")])).asked, ["a"]);
 });
 
-test("a bug in our own code is not taken for a failure of the database", async () => {
+test("a bug in our own code is not treated as a database failure", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
   const wrong = { ...SUMMARY, turns: undefined } as unknown as Summary;

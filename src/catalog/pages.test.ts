@@ -38,7 +38,7 @@ async function keep(catalog: Catalog, root: string, rows: readonly SessionRow[])
   await catalog.attempt((cache) => writeRows(cache, { dialect: "rye", root }, rows), undefined);
 }
 
-test("50,000 rows come in pages, each once, newest first, whether or not they have a time", async () => {
+test("50,000 rows are listed in pages, each once, newest first, whether or not they have a time", async () => {
   const catalog = await openCatalog();
   const root = tempDirectory();
   const rows = rowsOf(50_000, (n) => (n % 3 === 0 ? null : `2024-01-01T00:00:${n % 60}.000Z`));
@@ -112,7 +112,7 @@ test("freshening in slices gives the same rows as freshening at once", async () 
   assert.equal(summarised, 300);
   assert.deepEqual(failures, ["s7"]);
   await freshen();
-  assert.equal(summarised, 301, "only the one that failed is tried again");
+  assert.equal(summarised, 301, "only the failed one is tried again");
   appendFileSync(join(root, "logs/s5.jsonl"), "more");
   appendFileSync(join(root, "logs/s8.jsonl"), "more");
   await freshen();
@@ -121,7 +121,7 @@ test("freshening in slices gives the same rows as freshening at once", async () 
   for (const row of lines.map(rowOf)) {
     const kept = await readRow(sliced, "rye", root, row.id);
     if (row.id === "s7") assert.equal(kept, null);
-    else if (row.id === "s8") assert.equal(kept?.size, 8, "it is left as it was");
+    else if (row.id === "s8") assert.equal(kept?.size, 8, "the row is unchanged");
     else assert.deepEqual(kept, row);
   }
   sliced.close();

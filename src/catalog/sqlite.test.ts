@@ -75,7 +75,7 @@ test("a cache has a write-ahead log, syncs normally and waits when another proce
   assert.equal(cache.value("PRAGMA busy_timeout"), 2000);
 });
 
-test("what was written is there after closing and opening again", async () => {
+test("written rows are there after closing and reopening", async () => {
   const path = join(tempDirectory(), "cache.db");
   await filled(path);
   assert.equal(count(await opened(path)), 5000);

@@ -123,23 +123,23 @@ const DAMAGES: Readonly<
     plant: (d) => flip(join(d, "logs/raw.bin"), 4999),
     expected: ["BYTES_DAMAGED logs/raw.bin"],
   },
-  "a file that was cut": {
+  "a truncated file": {
     plant: (d) => truncateSync(join(d, "logs/raw.bin"), 4950),
     expected: ["FILE_TOO_SHORT logs/raw.bin"],
   },
-  "a file that was added to": {
+  "a file with bytes added": {
     plant: (d) => appendFileSync(join(d, "logs/raw.bin"), "x"),
     expected: ["FILE_TOO_LONG logs/raw.bin"],
   },
-  "a file that is gone": {
+  "a missing file": {
     plant: (d) => rmSync(join(d, "logs/fork.jsonl")),
     expected: ["FILE_MISSING logs/fork.jsonl"],
   },
-  "a file that is no stream's": {
+  "a file that belongs to no stream": {
     plant: (d) => writeFileSync(join(d, "logs/other.jsonl"), "1\n"),
     expected: ["ORPHAN logs/other.jsonl"],
   },
-  "a file under another name": {
+  "a renamed file": {
     plant: (d) => {
       renameSync(join(d, "logs/raw.bin"), join(d, "logs/renamed.bin"));
       restate(d, (state) => {
@@ -157,26 +157,26 @@ const DAMAGES: Readonly<
     plant: (d) => flip(join(d, "meta.jsonl"), 400),
     expected: ["META_DAMAGED meta.jsonl"],
   },
-  "a meta.jsonl whose end is not finished": {
+  "an unfinished line at the end of meta.jsonl": {
     plant: (d) => appendFileSync(join(d, "meta.jsonl"), '{"kind":"stream"'),
     expected: ["META_UNFINISHED meta.jsonl"],
   },
-  "a streams.db that is gone": {
+  "a missing streams.db": {
     plant: (d) => rmSync(join(d, "streams.db")),
     expected: ["INDEX_REBUILT streams.db"],
   },
-  "a streams.db that is no database": {
+  "a streams.db that is not a database": {
     plant: (d) => {
       writeFileSync(join(d, "streams.db"), "x".repeat(5000));
       rmSync(join(d, "streams.db-wal"), { force: true });
     },
     expected: ["INDEX_REBUILT streams.db"],
   },
-  "a streams.db that says otherwise of a message": {
+  "a streams.db that differs in a message": {
     plant: (d) => sql(d, "UPDATE messages SET crc = crc + 1 WHERE streamPath = '/raw'"),
     expected: ["INDEX_DIFFERS streams.db"],
   },
-  "a streams.db that says otherwise of a stream": {
+  "a streams.db that differs in a stream": {
     plant: (d) => sql(d, "UPDATE streams SET isClosed = 1 WHERE path = '/json'"),
     expected: ["INDEX_DIFFERS streams.db"],
   },
@@ -187,7 +187,7 @@ const DAMAGES: Readonly<
     },
     expected: ["INDEX_DIFFERS streams.db", "INDEX_DIFFERS streams.db"],
   },
-  "a streams.db that knows of more": {
+  "a streams.db that is ahead of the journal": {
     plant: (d) => sql(d, "UPDATE applied SET lsn = lsn + 1"),
     expected: ["INDEX_AHEAD streams.db"],
   },

@@ -161,7 +161,7 @@ const term = fc.oneof(
   ),
 );
 
-test("a search finds what reading all sessions would find, for every page size and indexing step", async () => {
+test("a search finds what reading all sessions would find, for every page size and indexing speed", async () => {
   const terms = fc.array(term, { minLength: 1, maxLength: 3 });
   await fc.assert(
     fc.asyncProperty(
@@ -258,7 +258,7 @@ test("only the new part of a session is read, and nothing if nothing is new", as
   project.append("cook-1", user("three"));
   await project.freshen(index);
   const second = await index.session(project.store, "cook-1");
-  assert.equal(second?.session, first?.session, "the session was gone on with");
+  assert.equal(second?.session, first?.session, "the session was continued");
   assert.equal(second?.indexedTo, readFileSync(project.path("cook-1")).length);
   assert.equal((await project.find(index, "one")).length, 1);
   const before = await index.attempt((cache) => cache.value("SELECT total_changes()"));

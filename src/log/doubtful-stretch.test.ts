@@ -99,7 +99,7 @@ test("a lock file with garbage vouches for nothing", async () => {
   }
 });
 
-test("a lock file vouches as far as it says, and its loss costs only time", async () => {
+test("a lock file is trusted up to the offset it names, and losing it costs only time", async () => {
   const path = logHolding('{"n":1}\n{"n":2}\n');
   writeFileSync(`${path}.lock`, '{"synced":8}\n');
   const log = await openWriter(path);

@@ -65,7 +65,7 @@ test("a value that JSON cannot represent is refused", () => {
   }
 });
 
-test("any JSON value comes back from its line, which is one line of safe UTF-8", () => {
+test("any JSON value is read back from its line, which is one line of safe UTF-8", () => {
   const string = fc.string({ unit: fc.integer({ max: 0xffff, min: 0 }).map(fromCode) });
   fc.assert(
     fc.property(

@@ -54,7 +54,7 @@ test("only the byte 0x0A splits: CR, U+0085 and U+2028 do not", async () => {
   ]);
 });
 
-test("any lines come back forward, and backward in reverse, whatever their lengths", async () => {
+test("any lines are read forward in order, and backward in reverse, whatever their lengths", async () => {
   // Method: lengths at random, and around the sizes of the chunks in which the file is read.
   const directory = tempDirectory();
   const around = [64 * KIB, 128 * KIB, 256 * KIB].flatMap((size) => [

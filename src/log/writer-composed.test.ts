@@ -26,7 +26,7 @@ const SHARED_KINDS = WRITER_KINDS.filter(([, { mode }]) => mode === "shared");
 
 type Compose = (end: number) => Uint8Array;
 
-/** Appends what `compose` makes, in its turn; resolves to where that starts. */
+/** Appends the lines of `compose`, in its turn; resolves to their start offset. */
 async function composed(log: LogWriter, compose: Compose): Promise<ByteOffset> {
   let start = START;
   await log.inTurn(async (turn) => {
@@ -206,7 +206,7 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test.for(WRITER_KINDS)("the limits hold for what was composed (%s)", async ([, kind]) => {
+test.for(WRITER_KINDS)("the limits apply to composed lines (%s)", async ([, kind]) => {
   const path = newLogPath();
   const limits = { lineBytesMax: 4, batchBytesMax: 12 };
   const log = await openWriter(path, { ...kind, limits });
@@ -271,7 +271,7 @@ test.for(WRITER_KINDS)("a closed log composes nothing (%s)", async ([, kind]) =>
   );
 });
 
-/** A companion whose lines are what its entries say, `sharing` at most in a turn. */
+/** A companion that writes one line per entry, and shares a turn among at most `sharing`. */
 class Lines implements Companion {
   readonly turns: number[] = [];
   readonly sharing: number;
@@ -300,7 +300,7 @@ class Lines implements Companion {
 }
 
 test.for(WRITER_KINDS)(
-  "entries that wait share turns as their companion decides, in order, and each learns its end (%s)",
+  "waiting entries share turns as their companion decides, in order, and each gets its end offset (%s)",
   async ([, kind]) => {
     const path = newLogPath();
     const companion = new Lines(3);
@@ -314,7 +314,7 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test("a companion refuses one of those that wait, or all that share a turn, with its own error", async () => {
+test("a companion can refuse one waiting entry, or all that share a turn, with its own error", async () => {
   const path = newLogPath();
   const log = await openWriter(path, { companion: new Lines(2) });
   const entries = ["a", "refused", "b", "all refused", "c"];
@@ -326,7 +326,7 @@ test("a companion refuses one of those that wait, or all that share a turn, with
   assert.equal(contentOf(path), "a\nb\n");
 });
 
-test("composed appends count against the queue's limit, but for one that waits alone", async () => {
+test("composed appends count against the queue's limit, unless one waits alone", async () => {
   const path = newLogPath();
   const options = { companion: new Lines(9), limits: { queueBytesMax: 100 } };
   const log = await openWriter(path, options);

@@ -128,7 +128,7 @@ test.for(MODES)("with os, flush resolves only after the sync (%s)", async (mode)
   await flushed;
 });
 
-test.for(MODES)("with disk, flush waits for what was accepted before it (%s)", async (mode) => {
+test.for(MODES)("with disk, flush waits for everything accepted before it (%s)", async (mode) => {
   const disk = new WatchedFiles();
   const log = await openWriter(newLogPath(), { mode }, disk.host);
   let isAcknowledged = false;

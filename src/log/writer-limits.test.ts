@@ -99,7 +99,7 @@ test("no write carries more than a batch: a line that would is refused, here or 
   }
 });
 
-test("a batch limit over what recovery rewrites is refused when the log is opened", async () => {
+test("a batch limit larger than recovery can rewrite is refused when the log is opened", async () => {
   assert.ok(LOG_LIMITS.batchBytesMax <= DOUBTFUL_BYTES);
   assert.ok(LOG_LIMITS.lineBytesMax < LOG_LIMITS.batchBytesMax);
   await openWriter(newLogPath(), { limits: { batchBytesMax: DOUBTFUL_BYTES } });

@@ -1,4 +1,4 @@
-/** The checkpoint's one spelling: what is written reads back, and nothing else is a checkpoint. */
+/** A checkpoint has one spelling: a written one is read back, and no other line is a checkpoint. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";

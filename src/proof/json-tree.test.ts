@@ -190,7 +190,7 @@ test("lists and objects nest 64 deep, and no deeper", () => {
   assert.equal(refusalOf("[".repeat(5_000_000))?.reason, "too deep");
 });
 
-test("a number has at most 4300 characters besides its sign", () => {
+test("a number has at most 4300 characters, not counting its sign", () => {
   const { numberCharsMax } = JSON_LIMITS;
   const digits = "9".repeat(numberCharsMax);
   for (const longest of [digits, `-${digits}`, `-1.${"0".repeat(numberCharsMax - 2)}`]) {

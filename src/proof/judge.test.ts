@@ -155,7 +155,7 @@ test("a wrong short name with the right key is a false signature", async () => {
   assert.deepEqual(judged(script.bytes).codes, ["SIGNATURE_FALSE"]);
 });
 
-test("bytes found unsigned stay so until a checkpoint vouches for the same bytes", async () => {
+test("bytes found unsigned stay unsigned until a checkpoint vouches for the same bytes", async () => {
   const recovery = (found: readonly [number, number], vouched: boolean): Kind => {
     return { kind: "recovery", cut: 0, found, vouched, lost: null };
   };

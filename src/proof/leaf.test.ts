@@ -68,7 +68,7 @@ test("a part is the contents of a string at the least length, and not one byte b
   assert.deepEqual(strings('{"key":"12345678"}', 8), ["12345678"]);
   assert.deepEqual(strings('{"a long key":"éééé"}', 8), ["a long key", "éééé"]);
   assert.deepEqual(strings('["12345678","12345678"]', 8), ["12345678", "12345678"]);
-  assert.deepEqual(strings('{"key":"12345678"}', 0), [], "none are wanted");
+  assert.deepEqual(strings('{"key":"12345678"}', 0), [], "0 finds no parts");
 });
 
 test("a quote ends a string only after an even run of backslashes, and an unclosed one ends the scan", () => {

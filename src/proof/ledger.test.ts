@@ -124,7 +124,7 @@ test("in a raw log, all bytes since the last checkpoint are one leaf, in any pie
     assert.deepEqual(ledger.tree(), { size: 1, root: Buffer.from(tree.root()).toString("hex") });
   }
   whole.beginSegment();
-  assert.equal(whole.seg(), sha256(), "nothing came since");
+  assert.equal(whole.seg(), sha256(), "no lines since");
   assert.equal(whole.tree().size, 1);
   whole.addLines(bytes);
   const second = leaves.leaf(bytes, 1);

@@ -23,7 +23,7 @@ function codeOf(text: string | Uint8Array, options = {}): string | null {
   return judged([Buffer.from(text)], options).code;
 }
 
-test("whole lines, a torn one and NULs are what a crash leaves", () => {
+test("a crash leaves whole lines, a torn line, or NULs", () => {
   const text =
     '{"type":"a","thread_id":"hello-1"}\n{"type":"a"}\nno JSON\n[]\n\n{"type":"b"\n{"torn';
   assert.deepEqual(judged([Buffer.from(text)]), {

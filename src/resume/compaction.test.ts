@@ -1,4 +1,4 @@
-/** A provider's summary goes back to it, and to no other. */
+/** A provider's summary is sent back to that provider only. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -36,7 +36,7 @@ test("Anthropic's conversation begins with the last summary, byte for byte", () 
   assert.deepEqual(done, ["compacted 1", "compacted 2", "compacted 3", "compacted 4"]);
 });
 
-test("the system prompt stays, and only what follows a summary keeps its thinking", () => {
+test("the system prompt stays, and only messages after a summary keep their thinking", () => {
   const entries = entriesOf(
     ["system", ["Be kind."]],
     ["user", ["go"]],
@@ -49,7 +49,7 @@ test("the system prompt stays, and only what follows a summary keeps its thinkin
   assert.deepEqual(types, [["compaction", "thinking", "text"]]);
 });
 
-test("OpenAI's encrypted items go back in their place, without ids, and what precedes them stays", () => {
+test("OpenAI's encrypted items are sent back in their place, without ids, and the messages before them stay", () => {
   const gpt = { model: "gpt-5.5" };
   const entries = entriesOf(
     ["user", ["go"]],
@@ -72,7 +72,7 @@ test("OpenAI's encrypted items go back in their place, without ids, and what pre
   assert.deepEqual(actions, []);
 });
 
-test("another provider gets the summarised messages, and the report says why not the summary", () => {
+test("another provider gets the summarised messages, and the report says why the summary was left out", () => {
   const [foreign, notTaken] = ["compaction_foreign", "compaction_not_taken"];
   const none = [notTaken, notTaken];
   const cases: readonly { said: Said; whys: readonly string[] }[] = [

@@ -48,7 +48,7 @@ test("thinking is sent whole with its signature, or not at all, and none is empt
   assert.deepEqual(
     resumed(["user", ["go"]], unnamed).done,
     [],
-    "nothing says that it is another's",
+    "it is not known to be another provider's",
   );
   const cut = resumed(["user", ["go"]], ["assistant", [thought("Hm.")]]);
   assert.deepEqual(cut, { messages: [["user", text("go")]], done: ["thinking_last 2"] });

@@ -1,4 +1,4 @@
-/** In which blocks images are found, and what happens to those that no provider accepts. */
+/** In which blocks images are found, and how unsupported ones are handled. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";

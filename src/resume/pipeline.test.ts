@@ -1,4 +1,4 @@
-/** What happens to calls, results, ids and texts: rules of docs/resume.md, on entries. */
+/** Calls, results, ids and texts: the rules of docs/resume.md, applied to entries. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -68,7 +68,7 @@ test("results between the blocks of one message are regrouped after it", () => {
   );
 });
 
-test("a late result goes to its call", () => {
+test("a late result is placed after its call", () => {
   assert.deepEqual(
     resumed(
       ["user", ["go"]],
@@ -128,7 +128,7 @@ test("an interrupted call does not get the result of a later call with its id, o
   }
 });
 
-test("what the model says after a result in one line is another message", () => {
+test("text after a result in one line becomes another message", () => {
   const one = [call("a"), result("a", "42"), call("b"), result("b", "gone"), "Done."].map((part) =>
     typeof part === "string" ? text(part) : part,
   ) as Part[];
@@ -214,7 +214,7 @@ test("the user speaks first and last, with the caller's prompt", () => {
   ]);
 });
 
-test("blank texts are dropped, NULs and lone surrogates become visible, also in keys", () => {
+test("blank texts are dropped, and NULs and lone surrogates become visible, also in keys", () => {
   const { messages, done } = resumed(
     ["user", [" \n", "nul \0", "half \ud83d of 😀"]],
     ["assistant", [call("a", { "\0": ["\\u0000 \udc00"] })]],

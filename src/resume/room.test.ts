@@ -77,7 +77,7 @@ const SPOKEN: readonly [string, Said, number][] = [
   ["a user's text", ["user", ["four"]], 4],
   ["a system prompt", ["system", ["four"]], 4],
   ["an image", ["user", [PNG]], 4],
-  ["a thought with its seal", ["assistant", [THOUGHT]], 5],
+  ["thinking with its signature", ["assistant", [THOUGHT]], 5],
   ["a call's input", ["assistant", [call("a", { a: 1 })]], 7],
 ];
 
@@ -124,12 +124,12 @@ const MANY = 130_000;
 const HOSTILE: Readonly<Record<string, () => readonly Said[]>> = {
   "one line of texts": () => [["user", Array.from({ length: MANY }, () => "a")]],
   "lines of one speaker": () => Array.from({ length: MANY }, (): Said => ["user", ["a"]]),
-  "the model's words, line after line": () => {
+  "the model's texts, line after line": () => {
     return Array.from({ length: MANY }, (_, at): Said => {
       return ["assistant", ["a"], { messageId: `m${at}` }];
     });
   },
-  "thoughts, line after line": () => {
+  "thinking, line after line": () => {
     return Array.from({ length: MANY }, (_, at): Said => {
       return ["assistant", [THOUGHT, "a"], { messageId: `m${at}` }];
     });
@@ -143,7 +143,7 @@ const HOSTILE: Readonly<Record<string, () => readonly Said[]>> = {
   },
 };
 
-test.each(Object.keys(HOSTILE))("the cost of %s grows no faster than they do", (name) => {
+test.each(Object.keys(HOSTILE))("the cost of %s grows at most linearly", (name) => {
   const entries = (HOSTILE[name]?.() ?? []).map(([role, parts, more], at): GatheredEntry => {
     const spoken = parts.map((part): Part => {
       return typeof part === "string" ? { type: "text", text: part } : part;

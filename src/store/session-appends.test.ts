@@ -180,7 +180,7 @@ test("in shared mode another program's rows are seen, and only new bytes are rea
     await says(session, `after ${n}`);
     const reads = disk.calls.filter(({ call, name }) => call === "read" && name === LOG);
     const first = Math.min(...reads.map(({ at }) => at));
-    assert.ok(first > before - MIB, "what was known is read again");
+    assert.ok(first > before - MIB, "known bytes were read again");
   }
   const parents = readFileSync(session.path, "utf8")
     .split("\n")

@@ -92,7 +92,7 @@ test("a text without a role has the role user, and a message without parts has a
   assert.deepEqual(express({ kind: "message" }), [{ ...text, text: "" }]);
 });
 
-test("an entry that rye cannot represent is refused, and the error names what", () => {
+test("an entry that rye cannot represent is refused, and the error names the field or kind", () => {
   const text: Part = { type: "text", text: "x" };
   const usage: Usage = { inputTokens: 1, outputTokens: null, totalTokens: null, spend: null };
   const error = { code: "x", detail: "y" };

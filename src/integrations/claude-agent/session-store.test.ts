@@ -56,7 +56,7 @@ test("the line of an entry is its JSON: keys in their order, numbers and texts u
   assert.deepEqual(await store.load(KEY), given);
 });
 
-test("entries come back in the order of the calls, even if none is awaited before the next", async () => {
+test("entries are returned in call order, even if none is awaited before the next", async () => {
   const store = open();
   const given = Array.from({ length: 60 }, (_, n) => entry(n));
   await Promise.all(given.map((each) => store.append(KEY, [each])));
@@ -78,7 +78,7 @@ test("a batch that is passed again adds nothing, in this process and in the next
   assert.deepEqual((await again.load(KEY))?.slice(-2), [entry(3), entry(4)]);
 });
 
-test("after a kill anywhere in a batch, passing it again adds exactly what is missing", async () => {
+test("after a kill anywhere in a batch, passing it again adds exactly the missing entries", async () => {
   const store = open();
   await store.append(KEY, [entry(0)]);
   const path = logOf(store.root);

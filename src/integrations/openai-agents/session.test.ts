@@ -178,7 +178,7 @@ test("items of one call are all there or none of them, wherever a crash cuts the
   }
 });
 
-test("when two sessions pop at once, each item goes to one of them", async () => {
+test("when two sessions pop at once, each item is returned by only one of them", async () => {
   const root = tempDirectory();
   const [one, two] = [openSession({ root }), openSession({ root })];
   await one.addItems(Array.from({ length: 20 }, (_, n) => user(String(n))));

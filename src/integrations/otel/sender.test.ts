@@ -72,7 +72,7 @@ test("everything else is refused at once, a redirect too", async () => {
   expect(collector.posted.every(({ path }) => path === "/v1/traces")).toBe(true);
 });
 
-test("the collector says how long to wait, in seconds or by a date, up to a limit", async () => {
+test("a collector's Retry-After is honoured, in seconds or as a date, up to a limit", async () => {
   const collector = await Collector.start();
   const waitFor = async (retryAfter: string) => {
     const { sender, waits } = sendTo(collector.url);

@@ -217,7 +217,7 @@ test("a session that continues after its end has another session span in the sam
   assert.equal(new Set(spans.map(({ traceId }) => traceId)).size, 1);
 });
 
-test("what cannot be exported is counted: unknown times, stray results, other agents", () => {
+test("entries that cannot be exported are counted: unknown times, stray results, other agents", () => {
   const spans = foldOf();
   const timeless = fold([{ kind: "start" }, { kind: "message", role: "assistant" }], spans);
   assert.deepEqual(timeless, []);

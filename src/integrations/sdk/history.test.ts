@@ -1,6 +1,6 @@
 /**
  * Method: logs as several writers leave them: groups that are whole or torn, with or without a
- * reference to what they are based on. A model reads them forward, one group after the other.
+ * reference to their base. A model reads them forward, one group after the other.
  */
 
 import assert from "node:assert/strict";
@@ -25,7 +25,7 @@ interface Written {
   readonly count: number;
   /** This many lines at the end are missing. */
   readonly torn: number;
-  /** How many counting lines its writer had not seen; null: it does not say what it saw. */
+  /** How many counting lines its writer had not seen; null if it does not name its base. */
   readonly behind: number | null;
 }
 

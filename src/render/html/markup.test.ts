@@ -21,7 +21,7 @@ test("an object that only looks like Html is escaped or refused (MU1)", () => {
   assert.equal(html`${["<script>"] as unknown as Html[]}`.toString(), "&lt;script&gt;");
 });
 
-test("every character comes back from a parser as it is shown, in a text and an attribute", () => {
+test("a parser returns every character as it is shown, in a text and in an attribute", () => {
   // Method: all of them, with neighbours that would make a reference, a tag or an end of both.
   for (let from = 0; from <= 0xffff; from += 256) {
     const texts = Array.from({ length: 256 }, (_, at) => {

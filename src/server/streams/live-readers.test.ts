@@ -42,7 +42,7 @@ test("tokens are checked again only while a reader uses one", async () => {
     assert.equal(
       began(() => leave.push(readers.add(() => {}, PASS))),
       more,
-      "one is for all of them",
+      "all readers share one timer",
     );
   }
   while (looks < 4) await new Promise((later) => setTimeout(later, LOOK_MS / 5));

@@ -61,7 +61,11 @@ test("if a session's log was replaced, both logs are imported, and known when im
   const replaced = pinOf("a", 3, { log: 2 }, "verified");
   assert.deepEqual(book.lookup(replaced)?.pin, replaced);
   assert.deepEqual(mergeInto(theirs, ...theirs).known, 2);
-  assert.deepEqual(mergeInto(theirs, pinOf("a", 6)).conflicts, ["REPLACED"], "it went on there");
+  assert.deepEqual(
+    mergeInto(theirs, pinOf("a", 6)).conflicts,
+    ["REPLACED"],
+    "the old log continued there",
+  );
 });
 
 test("whatever is merged, no session's pin moves back or disappears, and merging again adds nothing", () => {

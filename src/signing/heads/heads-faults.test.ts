@@ -24,7 +24,7 @@ import { PINS_WAITING_MAX } from "./heads.ts";
 test("pins that cannot be written are reported once, wait, and are written with the next that can", async () => {
   const user = new PinUser();
   mkdirSync(join(user.stateDirectory, ".."), { recursive: true });
-  writeFileSync(user.stateDirectory, "a file stands where the directory should");
+  writeFileSync(user.stateDirectory, "a file in place of the directory");
   const heads = user.heads();
   for (let seq = 0; seq < 3; seq++) {
     heads.pin(headOf("a", seq), "signed");
@@ -142,7 +142,7 @@ test("while nothing can be written, a limited number of sessions' pins wait", as
   const heads = user.heads(files.host);
   for (let n = 0; n < PINS_WAITING_MAX; n++) heads.pin(headOf(`s${n}`, 0), "signed");
   await heads.flush();
-  assert.equal(user.warnings.length, 1, "that they could not be written");
+  assert.equal(user.warnings.length, 1, "the warning about the failed write");
   heads.pin(headOf("one-more", 0), "signed");
   assert.equal(user.warnings.length, 2);
   expect(user.warnings[1]).toMatch(/too many pins wait.* s0 is not pinned/);
@@ -179,7 +179,7 @@ test("a user's request that cannot be written fails instead of causing a warning
   await refusal(heads.accept(headOf("a", 3)), "IO_ERROR");
   await refusal(heads.import([pinOf("b", 1, { log: 2 })]), "IO_ERROR");
   await refusal(heads.forget(whose("a")), "IO_ERROR");
-  assert.equal(readFileSync(user.path, "utf8"), lineOf(pinOf("a", 4)), "as it was");
+  assert.equal(readFileSync(user.path, "utf8"), lineOf(pinOf("a", 4)), "the file is unchanged");
   assert.deepEqual(user.warnings, []);
 });
 

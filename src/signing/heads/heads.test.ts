@@ -10,7 +10,7 @@ test("a pin is one line, in a file and a directory that only their owner can rea
   const user = new PinUser();
   const heads = user.heads();
   assert.deepEqual(await heads.lookup(whose("a")), { found: null, problem: null });
-  assert.ok(!existsSync(user.stateDirectory), "looking makes nothing");
+  assert.ok(!existsSync(user.stateDirectory), "a lookup creates no file");
   heads.pin(headOf("a", 0), "signed");
   await heads.flush();
   heads.pin(headOf("a", 1), "verified");
@@ -45,7 +45,7 @@ test("pins in quick succession share one open file, and the newest of each sessi
   assert.equal(files.made("write", "heads.jsonl").length, user.lines.length, "one write per line");
   assert.equal(files.made("sync", "heads.jsonl").length, 1);
   await heads.flush();
-  assert.equal(files.made("sync", "heads.jsonl").length, 1, "there was nothing more to sync");
+  assert.equal(files.made("sync", "heads.jsonl").length, 1, "nothing was left to sync");
 });
 
 test("a pin is written without a flush", async () => {
@@ -69,7 +69,11 @@ test("a forgotten session is unpinned, durably, and only once", async () => {
   const user = new PinUser();
   const heads = user.heads();
   heads.pin(headOf("a", 4), "signed");
-  assert.deepEqual(await heads.forget(whose("a")), pinOf("a", 4), "also what just waits");
+  assert.deepEqual(
+    await heads.forget(whose("a")),
+    pinOf("a", 4),
+    "a pin that is not written yet counts too",
+  );
   assert.equal(await user.seqOf("a"), null);
   assert.equal(await heads.forget(whose("a")), null);
   assert.equal(user.lines.length, 2);

@@ -64,7 +64,7 @@ test("a flipped bit of a message, a key or a signature invalidates the signature
       part[bit >> 3] = (part[bit >> 3] ?? 0) ^ (1 << (bit & 7));
     }
   }
-  assert.ok(nodeCrypto.verifyEd25519(key.raw, message, signature), "all bits are back");
+  assert.ok(nodeCrypto.verifyEd25519(key.raw, message, signature), "all bits are restored");
 });
 
 test("verifying never throws, whatever the bytes and however many", () => {

@@ -108,7 +108,7 @@ test("a revoked key is not trusted, whatever time its signature claims, even the
     for (const at of [0, NOW - 1, NOW, NOW + 1, Number.NaN]) {
       assert.equal(judged(trust, kid, { at }), "revoked");
     }
-    assert.ok(trust.key(kid), "it is held, to tell its signatures from false ones");
+    assert.ok(trust.key(kid), "kept, so that its signatures are not reported as false");
   }
   const [first, second] = readTrustFile(places.trustPath);
   assert.deepEqual([first?.owner, first?.purposes, first?.sessions], [SELF, [], []]);
@@ -153,7 +153,7 @@ test("a key signs in the older format only where the user allows it, including t
   const entry = await addTrust(nodeHost, places, said, NOW);
   assert.deepEqual([entry.owner, entry.purposes, entry.sessions], [SELF, [], []]);
   assert.deepEqual(await refusals(), [null, BARRED, null]);
-  assert.equal(judged(await Trust.load(places), own.kid), SELF, "and it is one's own still");
+  assert.equal(judged(await Trust.load(places), own.kid), SELF, "it is still the user's own key");
   await removeTrust(nodeHost, places, own.kid);
   assert.deepEqual(await refusals(), [BARRED, BARRED, null]);
   await addTrust(nodeHost, places, said, NOW);
@@ -226,7 +226,7 @@ test("a file with any part that cannot be parsed is refused as a whole", async (
       const error = await refusal(work(), "TRUST_REFUSED");
       assert.match(error.details.reason, expected);
     }
-    assert.equal(readFileSync(places.trustPath, "utf8"), written, "it is left as it is");
+    assert.equal(readFileSync(places.trustPath, "utf8"), written, "the file is unchanged");
   }
 });
 
@@ -257,7 +257,7 @@ test("the list accepts keys and bytes up to its limits, and not one more", async
   assert.match(details.reason, /over 1000 keys/);
   writeFileSync(places.trustPath, JSON.stringify({ version: 1, keys: entries.slice(1) }));
   const { details: twice } = await refusal(Trust.load(places), "TRUST_REFUSED");
-  assert.match(twice.reason, /key 2: it is there twice/, "the number is no fault");
+  assert.match(twice.reason, /key 2: it is there twice/, "the count itself is not the error");
   const json = JSON.stringify({ version: 1, keys: [one] });
   writeFileSync(places.trustPath, json.padEnd(TRUST_BYTES_MAX));
   assert.equal((await Trust.load(places)).keys.length, 1);

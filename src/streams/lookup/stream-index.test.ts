@@ -203,7 +203,7 @@ test("producers, records and files to remove are kept, replaced and dropped", as
   assert.deepEqual(index.removals(99, 10), ["y.jsonl"]);
 });
 
-test("a failed transaction undoes what it stored and what it marked as applied", async () => {
+test("a failed transaction stores nothing and does not advance the applied position", async () => {
   const { index } = await newIndex();
   const before = index.applied();
   assert.throws(() =>

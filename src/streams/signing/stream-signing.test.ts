@@ -146,9 +146,9 @@ test("altered bytes are not signed, and signing does not continue on a log that 
   assert.match(streams.warnings[0] ?? "", /altered.*not those that were appended/);
   await until(() => streams.kinds("foreign.jsonl").length === 2);
   appendFileSync(join(streams.directory, "logs/foreign.jsonl.checkpoints"), "foreign\n");
-  await store.append("/altered", message("is taken all the same"));
+  await store.append("/altered", message("is still accepted"));
   await store.close();
-  assert.equal(streams.warnings.length, 1, "it is told of once");
+  assert.equal(streams.warnings.length, 1, "the warning appears once");
   assert.deepEqual(await streams.verdicts(), {
     "/altered": "incomplete UNSIGNED_TAIL",
     "/foreign": "tampered SIDECAR_FOREIGN_BYTES",
@@ -175,7 +175,7 @@ test("signing does not continue after a lost head, nor under keys that are not t
   const store = await other.open();
   await store.append("/s", message("three"));
   await store.close();
-  assert.equal(streams.files().at(-1), "s.jsonl.checkpoints.torn-0", "what was torn is kept");
+  assert.equal(streams.files().at(-1), "s.jsonl.checkpoints.torn-0", "the torn bytes are kept");
   assert.match(other.warnings[0] ?? "", /untrusted and is not signed on/);
 });
 
@@ -191,16 +191,16 @@ test("signing continues on a restored copy only after its lost head was forgotte
   }
   rmSync(streams.directory, { recursive: true });
   cpSync(copy, streams.directory, { recursive: true });
-  const goOn = async () => {
+  const appendOnce = async () => {
     const store = await streams.open();
     await store.append("/s", message("on"));
     await store.close();
   };
-  await goOn();
+  await appendOnce();
   assert.match(streams.warnings[0] ?? "", /rollback and is not signed on/);
   assert.deepEqual(await streams.verdicts(), { "/s": "rollback BEHIND" });
   await streams.user.heads.forget({ place: `streams:${streams.directory}`, id: "/s" });
-  await goOn();
+  await appendOnce();
   assert.equal(streams.warnings.length, 1);
   assert.deepEqual(await streams.verdicts(), { "/s": "incomplete FOUND_UNSIGNED" });
 });
@@ -232,7 +232,7 @@ test.each([
     await append(["3"]);
     await append(["4"], { signing: undefined });
     const { shown, pieces } = await show(streams, path, file);
-    assert.deepEqual(pieces, expected, "what is signed is not shown");
+    assert.deepEqual(pieces, expected, "signed bytes are not shown");
     const store = await streams.open();
     await store.vouch(path, (opened) => shown.agreed(opened));
     await store.close();

@@ -78,7 +78,7 @@ for (const shape of Object.keys(SHAPES)) {
         assert.notEqual(theirs.verdict, "verified");
         if (checked.verdict === "tampered" && path === files[0]) {
           const [range] = checked.altered;
-          assert.ok(range && range.from <= lf && range.to > range.from, "it points there");
+          assert.ok(range && range.from <= lf && range.to > range.from, "it covers the byte");
         }
         const last = await end(honest.length);
         assert.notEqual(last.verdict, "verified", `the end, byte ${at | 0} of ${path}`);
@@ -88,7 +88,7 @@ for (const shape of Object.keys(SHAPES)) {
       writeFileSync(path, honest);
     }
     assert.ok(flips > 8);
-    assert.equal((await whole()).verdict, "verified", "all is back");
+    assert.equal((await whole()).verdict, "verified", "the session is restored");
   });
 }
 

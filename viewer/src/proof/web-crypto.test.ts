@@ -96,7 +96,7 @@ test("a signature is valid only when it was checked in advance, under this key a
   const message = Buffer.from("a head");
   const signature = sign(null, message, privateKey);
   const crypto = new WebProofCrypto(subtle);
-  assert.ok(!crypto.verifyEd25519(key, message, signature), "not asked for");
+  assert.ok(!crypto.verifyEd25519(key, message, signature), "not checked in advance");
   await crypto.ahead(key, message, signature);
   assert.ok(crypto.verifyEd25519(key, message, signature));
   for (const part of [key, message, signature]) {

@@ -34,7 +34,7 @@ class Log {
   append(count: number): EntryItem[] {
     const added = Array.from({ length: count }, () => {
       const start = this.end;
-      // Different each time, so that an undone entry is not taken for its replacement.
+      // Different each time, so that an undone entry is not mistaken for its replacement.
       const item = itemAt(start, start + 10 + (this.#made++ % 7));
       this.items.push(item);
       return item;

@@ -40,7 +40,7 @@ test("no spend, token or turn is lost or counted twice, however it is grouped", 
         total,
       );
       for (const [at, sum] of groups.entries()) {
-        assert.ok((groups[at - 1]?.[measure] ?? Infinity) >= sum[measure], "the most first");
+        assert.ok((groups[at - 1]?.[measure] ?? Infinity) >= sum[measure], "largest first");
       }
       const { days, series } = chartOf(rows, group, measure);
       const charted = series.flatMap(({ values }) => values).reduce((so, value) => so + value, 0);
