@@ -164,7 +164,7 @@ test("files that are not 0600, and a log's directory that is not 0700, are repor
   ]);
 });
 
-test("links are reported and never followed: logs, sidecar files, threads, a store's directory", async () => {
+test("links are reported and never followed: logs, derived files, threads, a store's directory", async () => {
   const { project, path } = await wholeThread();
   const threads = join(project, ".ai/threads");
   const elsewhere = tempDirectory();

@@ -89,7 +89,7 @@ test("a log keeps its bytes: only a torn tail is removed, into its own file", as
   }
 });
 
-test("an intact log is not touched when one of its sidecar files is repaired", async () => {
+test("an intact log is not touched when one of its derived files is repaired", async () => {
   const { project, path } = await thread();
   const before = statSync(path);
   rmSync(join(dirname(path), "transcript.md"));

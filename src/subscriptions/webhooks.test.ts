@@ -5,7 +5,7 @@ import { formatOffset } from "../streams/offset-token.ts";
 
 const ZERO = formatOffset(0, 0);
 
-test("an append to a followed stream wakes the webhook, with everything pending since earlier", async () => {
+test("an append to a followed stream wakes the webhook, with the stream's cursor and new end", async () => {
   const desk = await Subscribing.open();
   await desk.create("s");
   const end = await desk.make("/events/a", "one");

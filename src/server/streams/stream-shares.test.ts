@@ -15,7 +15,7 @@ test("a stream's share is used up to the limit, and one past it is refused", () 
   shares.take("/a", 0);
   const appends = thrownRefusal(() => shares.take("/a", 0), "STREAM_BUSY");
   assert.deepEqual(appends.details, { stream: "/a", limit: "streamAppendsMax", max: 3 });
-  shares.take("/b", 1_000_000); // Another stream, and its first.
+  shares.take("/b", 1_000_000); // Another stream's first append always fits.
   shares.giveBack("/a", 60);
   shares.take("/a", 60);
 });

@@ -28,7 +28,7 @@ test("a pin is one line, in a file and a directory that only their owner can rea
   assert.deepEqual(user.warnings, []);
 });
 
-test("pins in quick succession share one open file, and the newest of each session is written", async () => {
+test("pins in quick succession are batched, and the newest of each session is written", async () => {
   const user = new PinUser();
   const files = new WatchedFiles();
   const heads = user.heads(files.host);

@@ -113,7 +113,7 @@ test("an index that cannot be written stops writes; acknowledged messages are no
   await refusal(store.messageCount("/s"), "STORE_FAILED");
   assert.equal(store.health().isWritable, false);
   await refusal(append(store, 3), "STORE_FAILED");
-  // Reads that do not need the index work as before.
+  // Streams without rows in the backlog are read as before.
   assert.equal(await store.messageCount("/t"), 1);
   assert.equal(await textOf(store), '1\n{"n":2}\n');
   await store.close();
