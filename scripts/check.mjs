@@ -1,10 +1,10 @@
 /**
- * `npm run check`, and `npm test` with it: format, lint, types, a build when `dist` is stale and,
- * where that is allowed, Debian packages that tests use (a browser), all at once; then every test.
- * What follows `--` is passed on to the tests: `npm test -- src/log`.
+ * `npm run check`, and `npm test` with it: format, lint, types, and every test, at the same time. The
+ * tests begin when `dist` is built and, where that is allowed, the Debian packages that they use (a
+ * browser) are installed. What follows `--` is passed on to the tests: `npm test -- src/log`.
  *
- * K1  Everything before the tests is checked to its end: what fails does not hide what another has
- *     to say. The tests run only when all of it was well.
+ * K1  Each check runs to its end: one that fails does not hide what another reports. The output of
+ *     format, lint and types follows the tests' output, and the exit code is not 0 if any failed.
  */
 
 import { join } from "node:path";
@@ -12,17 +12,44 @@ import { build, install, main, root, run } from "./setup.mjs";
 
 /** Format and lint in one run, which reads each file once. */
 const STYLE = ["check", "--error-on-warnings", "."];
+const VITEST = join(root, "node_modules", "vitest", "vitest.mjs");
 
 await main(async () => {
   await install();
-  const codes = await Promise.all([
-    run(join(root, "scripts", "test-packages.sh"), []), // Says itself what it cannot install.
-    run(join(root, "node_modules", ".bin", "biome"), STYLE),
-    run("npm", ["run", "--silent", "typecheck"]),
-    build().then(() => 0),
+  const checks = Promise.all([
+    check("format and lint", join(root, "node_modules", ".bin", "biome"), STYLE),
+    check("types", "npm", ["run", "--silent", "typecheck"]),
   ]);
-  const failed = codes.find((code) => code !== 0);
-  if (failed !== undefined) return failed;
-  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  return run(process.execPath, [vitest, "run", ...process.argv.slice(2)]);
+  try {
+    const tests = await buildAndTest();
+    return tests || ((await checks).some((failed) => failed !== null) ? 1 : 0);
+  } finally {
+    for (const failed of await checks) process.stderr.write(failed ?? "");
+  }
 });
+
+async function buildAndTest() {
+  await Promise.all([
+    run(join(root, "scripts", "test-packages.sh"), []), // Reports what it cannot install.
+    build(),
+  ]);
+  return run(process.execPath, [VITEST, "run", ...process.argv.slice(2)]);
+}
+
+/**
+ * Runs a check while other programs print, and resolves to what it has to report: null if it
+ * passed.
+ *
+ * @param {string} what
+ * @param {string} command
+ * @param {string[]} args
+ * @returns {Promise<string | null>}
+ */
+async function check(what, command, args) {
+  let output = "";
+  const onOutput = (/** @type {string} */ text) => {
+    output += text;
+  };
+  const code = await run(command, args, { onOutput });
+  return code === 0 ? null : `${output}\ncheck: ${what} failed (exit code ${code})\n`;
+}
