@@ -1,8 +1,8 @@
 /**
- * The architecture, enforced: the tree as it stands keeps every rule, and each rule can be broken.
+ * Enforces the architecture: the tree keeps every rule, and each rule can be broken.
  *
- * The second half is what makes the first worth anything: one violation per rule is planted in a copy
- * of the tree in memory, and must be the only thing reported beside what the tree itself has.
+ * The second half proves the first: one violation per rule is planted in a copy of the tree in memory,
+ * and must be the only new report.
  */
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -26,7 +26,7 @@ test("the source tree keeps every rule of the architecture", () => {
   expect(readable(checkTree(tree))).toEqual([]);
 });
 
-// The benches are a package of their own.
+// The benches have their own package.
 test.each(["package-lock.json", "bench/package-lock.json"])(
   "%s installs on Node 20.19, on x64 and arm64, from any registry",
   (path) => {
@@ -49,7 +49,7 @@ test("the import table in AGENTS.md is the one that this test enforces", () => {
 
 interface Plant {
   readonly breaks: Rule;
-  /** The file or folder that is to be named in the report. */
+  /** The file or folder that the report must name. */
   readonly at: string;
   readonly files: Readonly<Record<string, string>>;
 }
@@ -319,7 +319,7 @@ const plants: Readonly<Record<string, Plant>> = {
 for (const [name, { breaks, at, files }] of Object.entries(plants)) {
   test(`reported as ${breaks}: ${name}`, () => {
     const found = violationsAddedBy(files).map(({ rule, path }) => ({ rule, path }));
-    // A folder at its limit is not what the other plants are about.
+    // The other plants must not run into a folder's limit.
     const isMeant = ({ rule }: { rule: Rule }) => rule === breaks || rule !== "folder-files";
 
     expect(found.filter(isMeant)).toEqual([{ rule: breaks, path: at }]);

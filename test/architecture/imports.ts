@@ -1,7 +1,7 @@
 /**
- * Imports: what one source file asks for, as the TypeScript parser sees it.
+ * Imports: the imports of one source file, as the TypeScript parser sees them.
  *
- * Reads syntax only. What a specifier means is for `rules.ts` to say.
+ * Reads syntax only. `rules.ts` resolves the specifiers.
  */
 
 import ts from "typescript";
@@ -17,11 +17,11 @@ export interface Import {
 
 export interface Imports {
   readonly imports: readonly Import[];
-  /** `import()` of something other than a string literal: nobody can say where it leads. */
+  /** `import()` of something other than a string literal: its target is unknown. */
   readonly unreadable: readonly string[];
 }
 
-/** Words without which all imports of a file are statements at its top. */
+/** A file without these words has only import statements at its top. */
 const DEEPER = /\b(?:import|require)\s*\(|\b(?:module|namespace)\b/;
 
 export function findImports(path: string, source: string): Imports {
@@ -53,7 +53,7 @@ export function findImports(path: string, source: string): Imports {
   return { imports, unreadable };
 }
 
-/** `import(…)`, and `require(…)`, which `createRequire` gives to ES modules. */
+/** `import(…)`, and `require(…)`, which ES modules get from `createRequire`. */
 function isLoad(callee: ts.Expression): boolean {
   if (callee.kind === ts.SyntaxKind.ImportKeyword) return true;
   return ts.isIdentifier(callee) && callee.text === "require";

@@ -1,8 +1,8 @@
 /**
- * Lock-file rules: that what is locked installs on every machine we promise, from any registry.
+ * Lock-file rules: the locked packages install on every supported machine, from any registry.
  *
- * npm itself only warns about a package that refuses our Node, and leaves a platform out of the
- * lock file without a word when it was made beside an existing `node_modules`.
+ * npm only warns about a package that refuses our Node. It also omits a platform from the lock file
+ * without a warning if the lock file is made next to an existing `node_modules`.
  */
 
 export type LockRule = "engines" | "platforms" | "address" | "not-exact";
@@ -26,10 +26,10 @@ export interface LockFile {
 
 type Version = readonly [major: number, minor: number, patch: number];
 
-/** The oldest Node we promise: `engines` in package.json. */
+/** The oldest supported Node: `engines` in package.json. */
 const NODE_MIN: Version = [20, 19, 0];
 
-/** What asks for a newer Node and is tested on ours (docs/decisions/0012). */
+/** Packages that ask for a newer Node and are tested on ours (docs/decisions/0012). */
 const RUNS_ON_OLDER_NODE = /^node_modules\/(?:ai|agents-core)-newest(?:\/|$)/;
 
 const ARCHITECTURES = ["linux-x64", "linux-arm64"] as const;
@@ -79,8 +79,8 @@ function missingPlatforms(lock: LockFile, locked: LockedPackage): string[] {
 }
 
 /**
- * Whether a version range accepts a version: the part of npm's grammar that `engines.node` uses.
- * What it cannot read it does not accept, so that a range we misjudge is seen.
+ * Whether a version range accepts a version: the part of npm's grammar that `engines.node` uses. An
+ * unknown form is not accepted, so that it is noticed.
  */
 export function acceptsNode(range: string, version: Version): boolean {
   return range.split("||").some((alternative) => {
@@ -103,7 +103,7 @@ function acceptsComparator(comparator: string, version: Version): boolean {
   const from: Version = [major, minor, patch];
   const nextMajor: Version = [major + 1, 0, 0];
   const nextMinor: Version = [major, minor + 1, 0];
-  // A version with parts left out stands for all that begin with it: 20 is >=20.0.0 <21.0.0.
+  // A version with missing parts means all that begin with it: 20 is >=20.0.0 <21.0.0.
   const past: Version =
     given.length === 1 ? nextMajor : given.length === 2 ? nextMinor : [major, minor, patch + 1];
 

@@ -85,7 +85,7 @@ export function checkTree(tree: Tree): Violation[] {
     if (lineCount(file.source) > FILE_LINES_MAX) {
       report("file-length", file.path, `is longer than ${FILE_LINES_MAX} lines`);
     }
-    // Tests load what they break; everything else must be readable to this checker.
+    // Tests load the modules that they break; all other code must be readable to this checker.
     if (file.part !== "test") {
       for (const text of file.unreadable) {
         report("unreadable-import", file.path, `imports ${text}, which is not a literal`);
@@ -220,7 +220,7 @@ function checkRelative(
   const path = resolve(file.path, specifier);
   const target = files.get(path);
   if (target === undefined) {
-    // Written out, so that "./x.js", which TypeScript takes to mean "./x.ts", cannot slip past.
+    // Spelled out, because TypeScript would resolve "./x.js" to "./x.ts".
     report("unresolved-import", file.path, `imports ${specifier}, which names no source file`);
   } else if (target.part !== "test" && target.isTest) {
     report("import-table", file.path, `imports the test ${path}`);
@@ -266,7 +266,7 @@ function checkPackage(
   } else if (!matches(place, file.path)) {
     report("package-place", file.path, `imports ${name}, which belongs in ${place} alone`);
   } else if (!file.isTest && file.part !== "viewer" && !declared.has(name)) {
-    // A dev dependency is there for us and missing for users; but the viewer has its own inside.
+    // A dev dependency is missing for users; but the viewer is bundled with its own.
     report("package-undeclared", file.path, `imports ${name}, which users do not get`);
   }
 }
@@ -288,7 +288,7 @@ function checkBrowserSafe(files: ReadonlyMap<string, SourceFile>, report: Report
   }
 }
 
-/** The way from a file to a Node module that is loaded with it, if there is one. */
+/** The import path from a file to a Node module that is loaded with it, if there is one. */
 function findNodeImport(
   file: SourceFile,
   files: ReadonlyMap<string, SourceFile>,
@@ -338,7 +338,7 @@ function isRelative(specifier: string): boolean {
   return specifier.startsWith(".") || specifier.startsWith("/");
 }
 
-/** A style sheet of the viewer's, which Vite takes for the page. */
+/** A style sheet of the viewer, which Vite bundles. */
 function isStyle(file: SourceFile, specifier: string, tree: Tree): boolean {
   return (
     file.part === "viewer" && specifier.endsWith(".css") && tree.has(resolve(file.path, specifier))

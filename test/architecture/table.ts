@@ -1,8 +1,8 @@
 /**
- * The import table: who may import whom, and where outside packages may be used.
+ * The import table: which folder may import which, and where outside packages may be used.
  *
- * AGENTS.md holds a copy for people, which a test compares with this one: change them together.
- * Folders that do not exist yet are listed too, so that each finds its place when it comes.
+ * AGENTS.md has a copy for people, which a test compares with this one: change them together.
+ * Folders that do not exist yet are listed too.
  */
 
 /** What parts above the log build on. */
@@ -73,7 +73,7 @@ export const DIALECT_PARTS: Readonly<Record<string, string>> = {
   "commands.ts": "dialects/door",
 };
 
-/** Where the parts are put together: these may import every folder of the table but the viewer. */
+/** Where the parts are assembled: these may import every folder of the table except the viewer. */
 export const ASSEMBLY = ["cli", "doors"] as const;
 
 /** Code that also runs in a browser: no Node module, neither directly nor through others. */
@@ -109,11 +109,11 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   vite: "viewer/vite.config.ts",
 };
 
-/** What tests may import on top of what their folder may: to run, to generate, to break. */
+/** What tests may import in addition to their folder's imports: to run, to generate, to break. */
 export const TEST_PACKAGES: readonly string[] = ["vitest", "fast-check"];
 export const TEST_FOLDERS: readonly string[] = ["torture", "test"];
 
-/** Names that say nothing about what is inside. */
+/** Names that do not say what is inside. */
 export const EMPTY_NAMES: readonly string[] = ["utils", "helpers", "types", "common"];
 
 export const FILE_LINES_MAX = 500;
@@ -121,9 +121,9 @@ export const FILE_LINES_MAX = 500;
 export const FOLDER_FILES_MAX = 25;
 /** Lines of sources in a folder directly under `src`, tests not counted. */
 export const ROOM_LINES_MAX = 7000;
-/** Rooms that hold one folder for each of many things may be longer. */
+/** Folders with one subfolder for each of many things may be longer. */
 export const LONG_ROOMS: readonly string[] = ["dialects", "cli"];
-/** What a newcomer reads first, and how long all of it may be. */
+/** What a newcomer reads first, and the limit on its total length. */
 export const CORE: readonly string[] = ["base", "model", "log", "store"];
 export const CORE_LINES_MAX = 8000;
 export const README_LINES_MAX = 20;

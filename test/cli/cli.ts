@@ -1,9 +1,9 @@
 /**
  * The command line as a user runs it: its entry point in a process other than the test's, with a
- * home directory of the test's. Commands that are run to their end share processes
- * (command-servers.ts), unless the test is about the process itself.
+ * test home directory. Commands that run to their end share processes (command-servers.ts), unless the
+ * test is about the process itself.
  *
- * From `dist` when that was made from the sources as they are, else compiled from them here.
+ * Runs from `dist` if it is up to date, else compiles the sources.
  */
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
@@ -24,7 +24,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const source = ["--import", tsx, join(root, "src/cli/main.ts")];
 const hasDist = isBuilt();
-/** What Node is given to run the command. */
+/** Node's arguments to run the command. */
 export const main: [string] = [
   hasDist ? join(root, "dist/cli/main.js") : compiledProgram("src/cli/main.ts"),
 ];
@@ -44,13 +44,13 @@ export interface RunOptions {
   readonly stdinFrom?: number;
   /** Where stdout goes instead of to us. */
   readonly stdoutTo?: number;
-  /** From the sources in any case, each in a module of its own. */
+  /** Always from the sources, each in its own module. */
   readonly isFromSource?: boolean;
-  /** In a process of its own, for what is about the process: its start, its end, its memory. */
+  /** In its own process, for tests of the process: its start, its end, its memory. */
   readonly isOwnProcess?: boolean;
 }
 
-/** A command that takes longer hangs: it is killed, and the error says where it stood. */
+/** A command that takes longer hangs: it is killed, and the error says in which call. */
 const STUCK_AFTER_MS = 40_000;
 
 /** A directory to run in and a home, both empty at first, for one test. */
@@ -90,7 +90,7 @@ export class CliUser {
     const { env, stdinFrom = "pipe", stdoutTo = "pipe" } = options;
     const argv = [...(options.isFromSource ? source : main), ...args];
     const child = this.#spawn(argv, { env: this.#env(env), stdio: [stdinFrom, stdoutTo, "pipe"] });
-    child.stdin?.on("error", () => {}); // It may end before it has read everything.
+    child.stdin?.on("error", () => {}); // The command may end before it has read everything.
     child.stdin?.end(options.input ?? "");
     const out: Buffer[] = [];
     const err: Buffer[] = [];
@@ -107,7 +107,7 @@ export class CliUser {
     return { code, stdout: Buffer.concat(out), stderr: Buffer.concat(err) };
   }
 
-  /** Runs a command in a pipe whose reader is gone; its own exit code. */
+  /** Runs a command with a closed stdout pipe; returns its own exit code. */
   async runUnread(args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
     const script = ["-o", "pipefail", "-c", '"$@" | true', "bash", process.execPath];
     const child = spawn("bash", [...script, ...main, ...args], {
@@ -120,19 +120,19 @@ export class CliUser {
     return { code, stderr: textOf(err) };
   }
 
-  /** Starts a command that is talked to while it runs; killed when the test is over. */
+  /** Starts a command to interact with; killed when the test is over. */
   start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
     const running = new Running(this.#spawn([...main, ...args], { env: this.#env(env) }));
     onTestFinished(() => running.kill());
     return running;
   }
 
-  /** Runs a command in a terminal of its own; what the terminal was sent, stderr included. */
+  /** Runs a command in its own terminal; returns the terminal's output, stderr included. */
   async runInTerminal(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
     return (await this.atTerminal(args, { env })).shown;
   }
 
-  /** The same with what a person types there, if anybody sits at it, and the exit code. */
+  /** The same with typed input, if any, and the exit code. */
   async atTerminal(
     args: readonly string[],
     { env = {}, typed }: { env?: Readonly<Record<string, string>>; typed?: string },
@@ -159,7 +159,7 @@ export class CliUser {
   }
 }
 
-/** A command under way. */
+/** A running command. */
 export class Running extends Child {
   readonly #process: ChildProcess;
   readonly #err: Buffer[] = [];
@@ -174,7 +174,7 @@ export class Running extends Child {
     return textOf(this.#err);
   }
 
-  /** Resolves once it has said this on stderr. */
+  /** Resolves when this is printed on stderr. */
   async saysOnStderr(text: string): Promise<void> {
     while (!this.stderr.includes(text)) {
       if (this.#process.exitCode !== null) throw new Error(`it ended; stderr: ${this.stderr}`);
@@ -182,7 +182,7 @@ export class Running extends Child {
     }
   }
 
-  /** Bytes as they are, without a line's end. */
+  /** Writes bytes unchanged, without a line end. */
   write(text: string): void {
     this.#process.stdin?.write(text);
   }
@@ -216,7 +216,7 @@ export function asLines(...values: readonly unknown[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join("");
 }
 
-/** Whether a command needs what a command server (command-servers.ts) cannot give it. */
+/** Whether a command needs something that a command server (command-servers.ts) does not have. */
 function needsOwnProcess(options: RunOptions): boolean {
   const { isOwnProcess, isFromSource, stdoutBytesMax, stdinFrom, stdoutTo, env = {} } = options;
   const isForNode = Object.keys(env).some((name) => /^(NODE|UV|LD)_/.test(name));
@@ -226,7 +226,7 @@ function needsOwnProcess(options: RunOptions): boolean {
   return descriptors.some((each) => each !== undefined);
 }
 
-/** What the kernel knows of each thread of a process: where it waits, and in which call. */
+/** Where each thread of a process waits, and in which call, from the kernel. */
 function threadsOf(pid: number | undefined): string {
   const threads = `/proc/${pid}/task`;
   const told = (id: string, name: string) => {

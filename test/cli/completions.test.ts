@@ -1,6 +1,6 @@
 /**
- * Completions as a person meets them: the script that the command prints, in the real shell. A shell
- * that is not installed is told, and its tests are skipped.
+ * Completions as a person uses them: the script that the command prints, in the real shell. Tests
+ * of a shell that is not installed are skipped with a message.
  */
 
 import assert from "node:assert/strict";
@@ -16,21 +16,21 @@ type Shell = "bash" | "zsh" | "fish";
 
 const SHELLS: readonly Shell[] = ["bash", "zsh", "fish"];
 
-/** Prints what bash would offer for the words it is given, the last being the one at the cursor. */
+/** Prints what bash offers for the given words; the last one is at the cursor. */
 const BASH = `
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
 _verbatim
 printf '%s\\n' "\${COMPREPLY[@]}"`;
 
-/** The same for fish, which is asked with a line. */
+/** The same for fish, which takes a line. */
 const FISH = `
 source $argv[1]
 complete -C $argv[2]`;
 
 /**
- * zsh completes only what is typed: so it is, at a terminal of its own, and says what it adds. It
- * does add it: for want of a match zsh would look further.
+ * zsh completes only typed input: so the line is typed at its own terminal, and the script prints
+ * what zsh adds. The match is really added, because without a match zsh would search further.
  */
 const ZSH = `
 zmodload zsh/zpty
@@ -70,7 +70,7 @@ function outputOf(...args: string[]): Promise<string> {
   return known;
 }
 
-/** What the shell offers after a line, in a directory of which it may offer files. */
+/** What the shell offers after a line, in a directory with files that it may offer. */
 async function offeredBy(
   shell: Shell,
   line: string,
@@ -128,10 +128,10 @@ describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shel
     assert.deepEqual(await offered("verbatim ls --sort c"), ["cost", "created"]);
     assert.deepEqual(await offered("verbatim keys import --as "), ["current", "retired"]);
     assert.deepEqual(await offered("verbatim completions "), ["bash", "fish", "zsh"]);
-    // A value that may be missing, and what may stand in its place.
+    // An optional value, and the options that may follow instead.
     assert.deepEqual(await offered("verbatim record --sign "), ["append", "turn"]);
     assert.deepEqual(await offered("verbatim record --sign --ac"), ["--ack"]);
-    // A switch takes no value, and a value is no command.
+    // A switch takes no value, and a value is not a command.
     assert.deepEqual(await offered("verbatim ls --json --sort i"), ["id"]);
     assert.deepEqual(await offered("verbatim ls --root show --sort i"), ["id"]);
   });
@@ -161,7 +161,7 @@ describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shel
 });
 
 test("bash completes a value that is joined to its option by =", async () => {
-  // bash hands such a word over in three.
+  // bash splits such a word into three.
   assert.deepEqual(await offeredBy("bash", "verbatim record --durability = d"), ["disk"]);
   assert.deepEqual(await offeredBy("bash", "verbatim record --durability ="), ["disk", "os"]);
 });

@@ -1,6 +1,6 @@
 /**
- * The page of the command line knows every command, every option, and every value they take; and
- * no page shows a command or an option that is not there.
+ * The page of the command line documents every command, every option and every value; no page shows
+ * a command or an option that does not exist.
  */
 
 import assert from "node:assert/strict";

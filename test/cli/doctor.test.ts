@@ -1,4 +1,4 @@
-/** `verbatim doctor` as a person or a script meets it. What it finds is tested with the library. */
+/** `verbatim doctor` as a person or a script uses it. Its findings are tested with the library. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

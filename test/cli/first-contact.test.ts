@@ -1,4 +1,4 @@
-/** The first minutes with the command: no argument, a file alone, the latest session, a browser. */
+/** The first minutes with the command: no argument, only a file, the latest session, a browser. */
 
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs";

@@ -1,4 +1,6 @@
-/** `verbatim head` on a session whose log lost what is signed, and on one whose files were altered. */
+/**
+ * `verbatim head` on a session whose log lost signed lines, and on one whose files were altered.
+ */
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
@@ -6,7 +8,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { asLines, CliUser, jsonLines } from "./cli.ts";
 
-/** Records turns into a session whose checkpoints lie beside its log. */
+/** Records turns into a session whose checkpoints are in a sidecar file. */
 class BesideUser extends CliUser {
   readonly #record: readonly string[];
   readonly #native: (n: number) => object;
@@ -28,7 +30,7 @@ class BesideUser extends CliUser {
     return ran;
   }
 
-  /** The log without its last lines. */
+  /** Removes the last lines of the log. */
   cut(lines: number): void {
     const text = readFileSync(this.path, "utf8")
       .split("\n")
@@ -36,7 +38,7 @@ class BesideUser extends CliUser {
     writeFileSync(this.path, text.map((line) => `${line}\n`).join(""));
   }
 
-  /** The verdict, and why. */
+  /** The verdict, and the finding behind it. */
   async verdict(): Promise<[unknown, unknown]> {
     const { stdout } = await this.run(["verify", "--root", this.cwd, "--json"]);
     const [report] = jsonLines(stdout) as { verdict: string; findings: { code: string }[] }[];

@@ -1,4 +1,4 @@
-/** `verbatim head`: what is pinned, and what becomes of it. */
+/** `verbatim head`: pins are shown, moved between machines, accepted and forgotten. */
 
 import assert from "node:assert/strict";
 import {
@@ -26,7 +26,7 @@ import { put, putThread } from "./stores.ts";
 
 class HeadUser extends CliUser {
   readonly path = join(this.home, ".local/state/verbatim/heads.jsonl");
-  /** What sessions in the current directory have as their place. */
+  /** The place of sessions in the current directory. */
   readonly place = `rye:${realpathSync(this.cwd)}`;
 
   /** A pin of a session in the current directory. */

@@ -1,4 +1,7 @@
-/** What a hook recorded and no log holds yet: never lost, never twice, in order, and never in secret. */
+/**
+ * Spooled hooks, recorded but not in a log yet: never lost, never doubled, in order, always
+ * reported.
+ */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -46,7 +49,7 @@ async function shown(user: CliUser, id = ID): Promise<number[]> {
   return jsonLines(stdout).map(({ native }) => (native as { hook: { n: number } }).hook.n);
 }
 
-/** Runs the command with a process that is killed before its call so many that changes a disk. */
+/** Runs the command in a process that is killed before its n-th call that changes the disk. */
 function killed(user: CliUser, killAt: number, args: readonly string[], input = "") {
   const preload = ["--import", join(root, "test/support/kill-at.mjs")];
   const { signal, status } = spawnSync(process.execPath, [...preload, ...main, ...args], {
@@ -158,7 +161,7 @@ test("a hook killed with -9 before any write call has recorded its event at most
     assert.ok(at < 40, "it never ends by itself");
     isOver = killed(user, at, args, hookOf(at)) === 0;
     if (isOver) expected.push(at);
-    // What was not acknowledged may be there or not; what is whole is.
+    // An event that was not acknowledged may be there or not; a whole file counts as recorded.
     const whole = spooled(user.cwd).filter((name) => {
       return readFileSync(join(spoolOf(user.cwd), name), "utf8").endsWith("\n");
     });
@@ -183,7 +186,8 @@ test("a reader killed with -9 before any write call loses no hook and duplicates
   }
   assert.deepEqual(await shown(user), expected);
   assert.deepEqual(spooled(user.cwd), []);
-  // Killed between a line and its checkpoint, the line is stated as found unsigned; never worse.
+  // If killed between a line and its checkpoint, the line is recorded as found unsigned; never
+  // worse.
   const { stdout } = await user.run(["verify", "--json"]);
   const [report] = jsonLines(stdout) as { verdict: string; findings: { code: string }[] }[];
   assert.ok(["verified", "incomplete"].includes(report?.verdict ?? ""), stdout);
@@ -212,7 +216,7 @@ test("spooled hooks that came with a project are not signed with the reader's ke
   await record(author, hookOf(666), ...SIGNED);
   const [name = ""] = spooled(author.cwd);
   const brought = readFileSync(join(spoolOf(author.cwd), name), "utf8");
-  await record(reader, hookOf(1), ...SIGNED); // Has a key of their own.
+  await record(reader, hookOf(1), ...SIGNED); // They have their own key.
   writeFileSync(join(spoolOf(reader.cwd), name), brought);
   writeFileSync(
     join(spoolOf(reader.cwd), name.replace(/..\.json/, "00.json")),

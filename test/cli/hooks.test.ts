@@ -1,4 +1,7 @@
-/** Claude Code's hooks, as its settings.json starts them: recorded, and never in the agent's way. */
+/**
+ * Claude Code's hooks, as its settings.json starts them: recorded, and never an obstacle to the
+ * agent.
+ */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -32,7 +35,7 @@ function session(directory: string, id = "claude-code-hooks/6f1c") {
 
 const logOf = (user: CliUser) => join(user.home, ".local/state/verbatim/hooks.log");
 
-/** It failed as a hook may: in silence, with the file named that says why. */
+/** The hook failed as it may: silently, with a message that names the log file with the reason. */
 function failedQuietly({ code, stdout, stderr }: Ran, log: string): string {
   assert.deepEqual([code, stdout], [0, ""]);
   assert.match(stderr, /^verbatim: a hook was not recorded.*\n$/);
@@ -86,7 +89,7 @@ test("the example, killed with its hooks and run again, loses no recorded hook",
   const user = new CliUser();
   const argv = [join(root, "examples/claude-code-hooks.mjs"), user.cwd];
   const env = { PATH: process.env.PATH ?? "", HOME: user.home };
-  // In a group of its own: the hook that is under way dies with it.
+  // In its own process group: a running hook dies with it.
   const agent = spawn(process.execPath, argv, { env, detached: true });
   const killed = new Child(agent);
   onTestFinished(() => killed.kill());

@@ -1,9 +1,9 @@
 /**
- * Transcripts are hostile: they hold what web pages, tools and models printed. Nothing in one may
- * act on the terminal it is shown on.
+ * Transcripts are hostile: they contain what web pages, tools and models printed. Nothing in one may
+ * act on the terminal that shows it.
  *
- * Method: real commands in a real terminal (`script` of util-linux), fed with escape codes wherever
- * a text can stand; then every control character that came out must be one of ours.
+ * Method: real commands in a real terminal (`script` of util-linux), with escape codes in every text
+ * field; every control character in the output must be one of ours.
  */
 
 import assert from "node:assert/strict";
@@ -28,7 +28,7 @@ const ATTACK = ATTACKS.join(" ");
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const ACTING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
-/** What our own colours and progress are made of. */
+/** The control sequences of our own colours and progress. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
 const OURS = /\u001b\[(?:0|1|2|33|36)m|\r\u001b\[K/g;
 
@@ -64,7 +64,7 @@ function fillWithAttacks(user: CliUser): void {
       metadata: { model: ATTACK, reasoning: ATTACK, children: [{ session: ATTACK }] },
     }),
   ]);
-  // Names that are no ids, as another program might make them.
+  // Names that are not valid ids, as another program might create them.
   put(join(user.cwd, ".ai/threads/evil-1/\u001b[2J"), "");
   put(join(user.home, ".homeagent/agents/\u001b[2Jx/sessions/y.jsonl"), "{}\n");
 }

@@ -182,7 +182,7 @@ test("consecutive bad lines are listed up to a limit, then counted", async () =>
   for (const args of [[], ["--last", "1"]]) {
     const { stdout } = await user.run(["show", "hello-1", "--html", "-", ...args]);
     const { length } = ParsedHtml.page(stdout).withClass("bad");
-    // Reading the end, those before the entry are never met.
+    // Read from the end, the bad lines before the entry are never reached.
     assert.equal(length, args.length === 0 ? 201 : 101, args.join());
     expect(stdout).toContain("And 1 more bad line<");
   }

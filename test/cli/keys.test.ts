@@ -14,7 +14,7 @@ async function run(user: CliUser, args: string, options: Parameters<CliUser["run
   return ran;
 }
 
-/** A key file of somebody's, 0600. */
+/** A key file with mode 0600. */
 function keyFile(user: CliUser, name: string): string {
   const path = join(user.cwd, name);
   const { privateKey } = generateKeyPairSync("ed25519");

@@ -1,4 +1,4 @@
-/** `verbatim ls` and `verbatim stats`: what there is, and what it cost. */
+/** `verbatim ls` and `verbatim stats`: the list of sessions, and their cost. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync } from "node:fs";
@@ -123,7 +123,7 @@ test("the listing of a thousand unchanged sessions is cached, and every change i
 
   const [path = "", other = ""] = logs;
   const dearer = { cost: { turns: 1, tokens: 10, spend: 0.7 } };
-  putThread(user.cwd, "t-0", [events[0] as object, event("thread_complete", dearer)]); // As long.
+  putThread(user.cwd, "t-0", [events[0] as object, event("thread_complete", dearer)]); // Of the same length.
   age(path, 1_700_000_001);
   rmSync(other);
   age(putThread(user.cwd, "t-new", [event("thread_start", {})]), 1_700_000_000);
@@ -178,7 +178,7 @@ test("stats adds up every thread.json, nested and odd ones too (S2-8, S2-12)", a
   for (const [id, content] of Object.entries(metas)) putMeta(user.cwd, id, content);
   putThread(user.cwd, "no-meta", []);
   mkdirSync(join(user.cwd, ".ai/threads/only-won"));
-  // A link to threads elsewhere is not this project's.
+  // A link to threads in another place is not followed.
   const elsewhere = tempDirectory();
   putMeta(elsewhere, "x-1", meta("hello", "m1", "completed", { spend: 5 }, 0));
   symlinkSync(join(elsewhere, ".ai/threads"), join(user.cwd, ".ai/threads/linked"));

@@ -1,9 +1,11 @@
-/** Notes every module that a program imports, a URL a line, in the file that LOADED_TO names. */
+/**
+ * Writes the URL of every module that a program imports, one per line, to the file in LOADED_TO.
+ */
 
 import { appendFileSync } from "node:fs";
 import { register } from "node:module";
 
-// Loaded a second time, as hooks, in the thread that Node runs those in.
+// Loaded a second time, as hooks, in Node's own thread for hooks.
 if (!globalThis.verbatimLoads) {
   globalThis.verbatimLoads = true;
   register(import.meta.url);

@@ -1,4 +1,4 @@
-/** The manual page: complete, and such that man shows it without a complaint. */
+/** The manual page: complete, and shown by man without a warning. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -33,7 +33,7 @@ const VARIABLE = /\b(?:NO_COLOR|(?:XDG|VERBATIM|OTEL|CLAUDE)_[A-Z_]*[A-Z])\b/g;
 const hasGroff = spawnSync("groff", ["--version"]).status === 0;
 if (!hasGroff) process.stderr.write("groff is not installed: the manual page is not formatted.\n");
 
-/** The page as a person reads it; fails on anything that groff complains of. */
+/** The page as a person reads it; fails on any warning of groff. */
 function formatted(page: string): string {
   const args = ["-man", "-ww", "-Tutf8", "-rLL=200n", "-P-c", "-P-b", "-P-u", "-P-o"];
   const ran = spawnSync("groff", args, { input: page, encoding: "utf8" });

@@ -1,4 +1,4 @@
-/** How a session is named: by id, by the beginning of one, or by a path. Never by guessing. */
+/** How a session is named: by id, id prefix or path. Never by guessing. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, symlinkSync } from "node:fs";
@@ -37,7 +37,7 @@ test("a session is found by id, id prefix or path, from any current directory", 
     nested,
     "below --root",
   );
-  // An id that is whole is meant, although it begins another's.
+  // A full id is exact, even if it is a prefix of another.
   assert.equal((await find("hello-1"))[1], "hello-1");
 });
 
@@ -90,7 +90,8 @@ test("an unknown session is SESSION_NOT_FOUND and exit code 7, with the places t
   const noRoot = await user.run(["show", "hello-1", "--root", "nowhere"]);
   assert.equal(noRoot.code, 7);
   expect(noRoot.stderr).toContain(join(cwd, "nowhere"));
-  // An empty name, which a script gives by mistake, begins every id: it is refused as such.
+  // An empty name, which a script may pass by mistake, is a prefix of every id: it is refused as
+  // such.
   assert.equal((await user.run(["show", ""])).code, 2);
 });
 

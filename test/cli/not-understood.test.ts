@@ -1,4 +1,6 @@
-/** Another program's session in a store: every command that reads says that it understood nothing. */
+/**
+ * Another program's session in a store: every reading command reports that it understood nothing.
+ */
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

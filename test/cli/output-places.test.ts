@@ -1,4 +1,4 @@
-/** Files that a user names: none is ever put over a log, or appended to one. */
+/** Output files that a user names: a log is never replaced or appended to. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ const ID = "a-1";
 class Recording extends CliUser {
   readonly log = join(this.cwd, ".ai/threads/b-1/transcript.jsonl");
 
-  /** Two signed threads; the second is being recorded, and has one entry that is acknowledged. */
+  /** Two signed threads; the second is being recorded, and has one acknowledged entry. */
   async begin() {
     const args = ["record", "--dialect", "rye", "--directive", "d", "--sign", "--session"];
     const input = asLines({ type: "user_message", text: "hi" });

@@ -1,4 +1,6 @@
-/** A command that shares its process with others (command-servers.ts) does what one alone does. */
+/**
+ * A command that shares its process with others (command-servers.ts) behaves as in its own process.
+ */
 
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
@@ -9,7 +11,7 @@ import { putThread } from "./stores.ts";
 const HOOK = JSON.stringify({ session_id: "6f1c", hook_event_name: "Told" });
 const RECORD = ["record", "--from", "claude-code-hooks"];
 
-/** Each after the ones before it, in the same directory. */
+/** Each runs after the ones before it, in the same directory. */
 const COMMANDS: readonly (readonly [readonly string[], RunOptions?])[] = [
   [[]],
   [["--version"]],

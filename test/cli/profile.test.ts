@@ -1,4 +1,7 @@
-/** `--profile rye`: what the Python original signed, trusted, read, vouched for and handed off. */
+/**
+ * `--profile rye`: transcripts signed by the Python original are trusted, read, vouched for and
+ * handed off.
+ */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -14,7 +17,7 @@ import { CliUser, jsonLines } from "./cli.ts";
 const ID = "hello-1739012630";
 const RYE = ["--profile", "rye"];
 
-/** A user with a thread of the original, by a key that they do not trust yet. */
+/** A user with a thread of the original, signed by a key that they do not trust yet. */
 async function withOriginal(): Promise<CliUser> {
   const author = await loadSigner(nodeHost, new SigningUser().places);
   const user = new CliUser();

@@ -1,7 +1,7 @@
 /**
  * `verbatim record`, interrupted: by signals, by kill -9, by a full disk, by another writer.
  *
- * Method: the real command is fed line by line, and every acknowledgment it prints is held against
+ * Method: the real command is fed line by line, and every acknowledgment it prints is compared with
  * the log it leaves.
  */
 
@@ -18,7 +18,7 @@ function statusOf(log: string): unknown {
   return JSON.parse(readFileSync(join(dirname(log), "thread.json"), "utf8")).status;
 }
 
-/** Resolves, once the session is open, to its log. */
+/** Resolves to the log's path when the session is open. */
 async function begin(running: Running): Promise<string> {
   const { path } = await running.json();
   return String(path);
@@ -31,7 +31,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     const path = await begin(running);
     for (let n = 0; n < 500; n++)
       running.say(JSON.stringify({ type: "user_message", text: `${n}` }));
-    // Half a line: nobody can know whether it is whole.
+    // Half a line: it cannot be known to be whole.
     running.write('{"type":"user_message","te');
     let acknowledged = Number((await running.json()).offset);
     running.signal(signal);
@@ -100,7 +100,7 @@ test.each(["disk", "os"])(
       entries.map(({ n }) => n),
       Array.from({ length: acknowledged }, (_, n) => n),
     );
-    // The next recording repairs what the kill left, and goes on after it.
+    // The next recording repairs what the kill left, and continues after it.
     const { code, stderr } = await user.run([...RYE, "--session", path.split("/").at(-2) ?? ""], {
       input: asLines({ type: "user_message", text: "later" }),
     });

@@ -1,4 +1,6 @@
-/** `verbatim record --from anthropic-sse | openai-sse`: what a provider sent, with its usage. */
+/**
+ * `verbatim record --from anthropic-sse | openai-sse`: a provider's responses, with their usage.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

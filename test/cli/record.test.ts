@@ -1,4 +1,4 @@
-/** `verbatim record`: what is piped in is what is in the log, and nothing is passed over unsaid. */
+/** `verbatim record`: the log has what is piped in, and every skipped line is reported. */
 
 import assert from "node:assert/strict";
 import {
@@ -145,7 +145,7 @@ test("a HomeAgent session id may have 200 bytes, also when the session is signed
   for (const id of ["é".repeat(97), "x".repeat(195), "x".repeat(200)]) {
     const { code, stdout, stderr } = await user.run([...args, id], { input });
     assert.deepEqual([code, stderr], [0, ""]);
-    // What a crash leaves of a line is kept beside the log, and so is what it leaves of a checkpoint.
+    // A torn line is copied to a file next to the log, and so is a torn checkpoint.
     const [begun] = jsonLines(stdout);
     for (const path of [`${begun?.path}`, `${begun?.path}.checkpoints`]) appendFileSync(path, "{");
     assert.equal((await user.run([...args, id], { input })).code, 0);

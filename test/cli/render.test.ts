@@ -1,4 +1,4 @@
-/** `verbatim render`: a session as a document, in its dialect's own words. */
+/** `verbatim render`: a session as a document, in its dialect's format. */
 
 import assert from "node:assert/strict";
 import { linkSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -64,7 +64,7 @@ test("render --output replaces a whole file atomically, and never the log", asyn
   assert.equal(statSync(output).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(join(user.cwd, "out")), ["transcript.md"]);
 
-  // By its own name, and by another that is the same file.
+  // By its own name, and by another name of the same file.
   linkSync(log, join(user.cwd, "alias.md"));
   for (const target of [log, "alias.md"]) {
     const refused = await user.run(["render", "hello-1", "--output", target]);

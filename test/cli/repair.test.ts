@@ -1,4 +1,4 @@
-/** `verbatim repair` as a person or a script meets it. What it mends is tested with the library. */
+/** `verbatim repair` as a person or a script uses it. The repairs are tested with the library. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,6 @@
-/** Real threads, as another program wrote them: all of them list, show, render and add up. */
+/**
+ * Real threads that another program wrote: all of them can be listed, shown, rendered and added up.
+ */
 
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
@@ -11,7 +13,7 @@ import { CliUser, jsonLines, root } from "./cli.ts";
 
 const samples = join(root, "../shared/samples/rye");
 
-/** A project with the real threads in it; where there are none, the test is skipped. */
+/** A project with the real threads; without them, the test is skipped. */
 function sampleProject(context: TestContext): CliUser {
   if (!existsSync(samples)) context.skip("the real threads (shared/samples/rye) are not here");
   const user = new CliUser();
@@ -44,7 +46,7 @@ test("every line of the real threads is shown, silent or reported as bad", async
   assert.equal(shown + silent + bad, lines);
   assert.ok(shown > 400 && bad === 0, `${shown} shown, ${silent} silent, ${bad} bad`);
 
-  // The longest, the shortest and a failed one, by the real commands.
+  // The longest, the shortest and a failed one, with the real commands.
   const bySize = [...sessions].sort((a, b) => Number(a.size) - Number(b.size));
   const failed = sessions.find(({ status }) => status === "error");
   for (const session of [bySize[0], bySize.at(-1), failed]) {

@@ -1,4 +1,4 @@
-/** `verbatim search`: what is found, how it is shown, and what scripts may rely on. */
+/** `verbatim search`: its hits, its output, and its guarantees for scripts. */
 
 import assert from "node:assert/strict";
 import { existsSync, rmSync } from "node:fs";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { CliUser, type Running } from "./cli.ts";
 
-/** The server's URL, which is the first that it prints. */
+/** The server's URL, which it prints first. */
 async function urlOf(running: Running): Promise<string> {
   for (;;) {
     const line = await running.line();
@@ -53,7 +53,7 @@ test("SIGTERM finishes accepted requests: every acknowledged append is stored", 
   const writers = Array.from({ length: 8 }, async (_, writer) => {
     for (let n = writer; !isStopped; n += 8) {
       const append = fetch(stream, { method: "POST", headers, body: `{"n":${n}}` });
-      const response = await append.catch(() => null); // The server is gone: nothing was promised.
+      const response = await append.catch(() => null); // The server has stopped: nothing was acknowledged.
       if (response === null) return;
       assert.equal(response.status, 204);
       acknowledged.push(n);

@@ -1,4 +1,4 @@
-/** `verbatim show` and `verbatim tail`: what is in a log, for people and for programs. */
+/** `verbatim show` and `verbatim tail`: the content of a log, for people and for programs. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, closeSync, openSync, readFileSync, truncateSync } from "node:fs";
@@ -87,7 +87,7 @@ test("show --json prints every entry whole, one per line, with its offset", asyn
     totalTokens: null,
     spend: null,
   });
-  // The same JSON, but nothing in it that a terminal would act on.
+  // The same JSON, without anything that a terminal would act on.
   expect(stdout).toContain("\\u009b31m \\u202e hi");
 });
 
@@ -191,7 +191,7 @@ test("tail shows the last entries, then those that another process appends, each
     await recorder.json();
     texts.push((await tail.json()).native);
   }
-  // Written past us, and bad: passed over, told at the end, and no reason to stop.
+  // Written by another program, and bad: skipped, reported at the end, and not a reason to stop.
   recorder.endInput();
   assert.equal(await recorder.exitCode(), 0);
   appendFileSync(log, `bad\n${asLines(event("assistant_text", { text: "good" }))}`);
@@ -229,7 +229,7 @@ test("tail reports a log that was truncated or replaced, and shows its new conte
   const log = putTurns(user, "cook/s1", [said(1), said(2), said(3)]);
   const tail = user.start(["tail", "cook/s1", "--last", "1", "--json"]);
   assert.equal(contentOf(await tail.json()), "said 3");
-  // It says nothing of having begun to follow; what is appended now is shown once it has.
+  // tail does not report when it starts to follow; entries appended now are shown once it does.
   appendFileSync(log, asLines(said(4)));
   assert.equal(contentOf(await tail.json()), "said 4");
   const first = asLines(said(1));
@@ -262,7 +262,8 @@ test("tail --last 0 shows no existing entry", async () => {
   const tail = user.start(["tail", "cook/s1", "--last", "0", "--json"]);
   const recorder = user.start([...RECORD_COOK, "--ack"]);
   await recorder.json();
-  // It does not say when it has begun, so entries come until it shows one; then all that follow.
+  // tail does not report when it has started, so entries are appended until it shows one; then it
+  // must show all that follow.
   let first: Record<string, unknown> | null = null;
   const shown = tail.json().then((entry) => {
     first = entry;

@@ -27,7 +27,7 @@ function answered(text: string, fields: object = {}): object {
   return row({ type: "assistant", message, ...fields });
 }
 
-/** A user with that transcript in Entire's place. */
+/** A user with that transcript in an Entire store. */
 function userWith(rows: readonly object[]): CliUser {
   const user = new CliUser();
   const directory = join(user.cwd, ".entire/metadata/s");

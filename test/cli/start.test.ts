@@ -1,4 +1,4 @@
-/** What a command loads: nothing that it does not need, so that the command line starts fast. */
+/** A command loads only the modules it needs, so that the command line starts fast. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { event, putThread, putTurns } from "./stores.ts";
 
 const hook = fileURLToPath(new URL("./loaded-modules.mjs", import.meta.url));
 
-/** The modules that a command loads, by their paths. */
+/** The paths of the modules that a command loads. */
 async function loadedBy(
   user: CliUser,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** Stores for the command line to read, written as files: what others wrote, good and bad. */
+/** Stores for the command line to read, written as files: good and bad ones of other programs. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ export function put(path: string, content: string | Buffer): string {
   return path;
 }
 
-/** A thread below a project: objects become lines, texts stand as they are. */
+/** A thread below a project: objects become lines, texts are written unchanged. */
 export function putThread(
   project: string,
   id: string,
@@ -27,7 +27,7 @@ export function putThread(
   return put(join(project, ".ai/threads", id, "transcript.jsonl"), logOf(lines));
 }
 
-/** A session of HomeAgent, in its default place unless another base is given. */
+/** A session of HomeAgent, in its default place unless another base is passed. */
 export function putTurns(
   user: CliUser,
   id: string,

@@ -1,4 +1,4 @@
-/** Signed streams, backup and check, as commands: what they print, and with which code they end. */
+/** Commands on signed streams, backup and check: their output and exit codes. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -85,11 +85,11 @@ test("a server signs and is backed up while it runs, and its backup is verified,
   assert.equal((await user.run(["verify", data, "--lenient"])).code, 1);
 });
 
-/** A server's user: what they append, and what they are told about it. */
+/** A server's user: appends, and reads the verdicts. */
 class StreamUser extends CliUser {
   data = join(this.cwd, "data");
 
-  /** Appends with a server that runs meanwhile; what it said on stderr. */
+  /** Appends with a server that runs meanwhile; returns its stderr. */
   async serve(streams: readonly string[], ...flags: string[]): Promise<string> {
     const running = this.start(["serve", ...flags, "--port", "0", "--data", this.data]);
     const url = await urlOf(running);
@@ -104,7 +104,7 @@ class StreamUser extends CliUser {
     return running.stderr;
   }
 
-  /** By path, each stream's verdict and the finding that led to it. */
+  /** By path, each stream's verdict and the finding behind it. */
   async verdicts(directory = this.data): Promise<Record<string, string>> {
     const { stdout } = await this.run(["verify", directory, "--json"]);
     const reports = jsonLines(stdout) as unknown as {
@@ -135,7 +135,7 @@ test("readers report appends that a killed server left only in its journal", {
   await say("the first words");
   await say("the last words");
   await running.kill();
-  // A power cut can take from the file what only the journal had synced.
+  // A power cut can remove bytes from the file that were synced only in the journal.
   const log = join(user.data, "logs/chat.jsonl");
   const [first = "", last = ""] = readFileSync(log, "utf8").split("\n");
   writeFileSync(log, `${first}\n`);
@@ -190,7 +190,7 @@ test("search finds words in streams and forks, and not in deleted streams", {
       stderr,
     };
   };
-  // While the server is at work, and after it was stopped.
+  // While the server runs, and after it was stopped.
   for (const isStopped of [false, true]) {
     if (isStopped) running.signal("SIGTERM");
     if (isStopped) assert.equal(await running.exitCode(), 0);
@@ -210,7 +210,7 @@ test("a stream shorter than its checkpoints cover is signed again after `head ac
   cpSync(user.data, copy, { recursive: true });
   await user.serve(["/chat/1"], "--sign");
   const beside = "logs/chat__1.jsonl.checkpoints";
-  cpSync(join(user.data, beside), join(copy, beside)); // Restored by hand, and not all of it.
+  cpSync(join(user.data, beside), join(copy, beside)); // Restored by hand, and incompletely.
   rmSync(user.data, { recursive: true });
   cpSync(copy, user.data, { recursive: true });
   assert.deepEqual(await user.verdicts(), { "/chat/1": "rollback LOG_SHORTER_THAN_SIDECAR" });
@@ -238,7 +238,7 @@ test("streams restored from an older backup are signed again after their lost he
   cpSync(copy, user.data, { recursive: true });
   const rolledBack = { "/chat/1": "rollback BEHIND", "/raw": "rollback BEHIND" };
   assert.deepEqual(await user.verdicts(), { ...rolledBack, "/new": "rollback BEHIND" });
-  // In its own place, too, whoever has seen more of it knows.
+  // The backup itself is also older than the pinned heads.
   assert.deepEqual(await user.verdicts(copy), rolledBack);
 
   const where = ["--root", user.data];
@@ -281,7 +281,7 @@ test("a backup that is served in another directory can be accepted there", {
   const accepted = await user.run(["head", "accept", "/s", "--yes", "--root", copy]);
   assert.equal(accepted.code, 0, accepted.stderr);
   assert.doesNotMatch(await user.serve(["/s"], "--sign"), /not signed/);
-  // What came before it was accepted was found unsigned.
+  // Bytes from before it was accepted were found unsigned.
   assert.deepEqual(await user.verdicts(), { "/s": "incomplete FOUND_UNSIGNED" });
 });
 
@@ -289,11 +289,11 @@ test("unsigned content of a stream is shown, and the stream is verified after a 
   timeout: 120_000,
 }, async () => {
   const user = new StreamUser();
-  await user.serve(["/chat/1", "/raw"]); // All of them before anything was signed.
+  await user.serve(["/chat/1", "/raw"]); // Unsigned from the start.
   await user.serve(["/chat/1", "/raw"], "--sign");
-  await user.serve(["/chat/1", "/raw"]); // And again without.
+  await user.serve(["/chat/1", "/raw"]); // Unsigned again.
   const verdicts = await user.verdicts();
-  const unsigned = "incomplete FOUND_UNSIGNED"; // And a tail.
+  const unsigned = "incomplete FOUND_UNSIGNED"; // It also has an unsigned tail.
   assert.deepEqual(verdicts, { "/chat/1": unsigned, "/raw": unsigned });
   const codeOf = async (...flags: string[]) =>
     (await user.run(["verify", user.data, ...flags])).code;

@@ -1,4 +1,4 @@
-/** `verbatim token`, as a user runs it, and what a server does with the tokens. */
+/** `verbatim token` as a user runs it, and the server with these tokens. */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -10,7 +10,7 @@ import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
 import { privateKeyPem, rawPublicKey } from "../../src/signing/keys/pem.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 
-/** Somebody's key, in a file of the user's. */
+/** Another person's key, in a file of the user. */
 function newKey(user: CliUser, name: string) {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const raw = rawPublicKey(publicKey);
@@ -160,7 +160,7 @@ test("a removed key is unknown, and a name without a match is reported", async (
 });
 
 test("a project cannot add trusted keys", async () => {
-  // Method: whatever a project could hold, in the places where a lax program would look.
+  // Method: files that a project could contain, in the places where a lax program would look.
   const user = new CliUser();
   const { kid } = newKey(user, "ada.pem");
   await user.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);

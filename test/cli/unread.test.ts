@@ -1,4 +1,4 @@
-/** Commands whose answer is their exit code, in a pipe that nobody reads: the answer is the same. */
+/** Commands that report by their exit code: the code is the same if stdout is closed early. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";

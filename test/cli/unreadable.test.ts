@@ -1,4 +1,4 @@
-/** Sessions that cannot be looked at: no command leaves them out without a word. */
+/** Sessions that cannot be read: every command reports them. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
@@ -9,8 +9,8 @@ import { asLines, CliUser, jsonLines } from "./cli.ts";
 import { event, putThread } from "./stores.ts";
 
 /**
- * Who has recorded two signed threads, and remembers no head of them: of the second something was
- * moved away, and a link is in its place.
+ * A user with two signed threads and no pins. A part of the second one was moved, and replaced by a
+ * link.
  */
 async function userWithMoved(...segments: string[]): Promise<CliUser> {
   const user = new CliUser();
@@ -57,7 +57,7 @@ test("ls and search report a place that could not be read, and continue with the
 test("a cached listing still reports a session that became unreadable", async () => {
   const user = new CliUser();
   for (let n = 0; n < 1000; n++) {
-    // Of sessions that have been at rest for a while the listing is kept.
+    // The listing of sessions that have not changed for a while is cached.
     utimesSync(putThread(user.cwd, `hi-${n}`, [END]), 1_700_000_000, 1_700_000_000);
   }
   for (let n = 0; n < 2; n++) assert.equal((await user.run(["ls"])).stderr, "");

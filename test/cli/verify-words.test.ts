@@ -1,4 +1,6 @@
-/** The words of a verdict: what a person reads, for each way in which a session can be wrong. */
+/**
+ * The sentences of a verdict: what a person reads, for each way in which a session can be wrong.
+ */
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";

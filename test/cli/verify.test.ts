@@ -141,7 +141,7 @@ test("a failure to store requested heads is an error", async () => {
   for (const id of [ID, other]) await user.record(["one"], id, "--sign");
   const lock = join(user.home, ".local/state/verbatim/heads.lock");
   rmSync(lock);
-  mkdirSync(lock); // Root is refused by it, too.
+  mkdirSync(lock); // This fails for root, too.
   const { code, stdout, stderr } = await user.verify(ID, "--pin");
   assert.equal(code, 7, stderr);
   expect(stdout).toContain(`${ID}: verified`);
@@ -267,7 +267,7 @@ test("unsigned lines are shown and vouched for, and then the session is verified
     user.path,
     `${JSON.stringify({ ...event("x", { text: "a\u001b[31m" }), thread_id: ID })}\n`,
   );
-  await user.record(["two"], ID, "--sign"); // States the line as found.
+  await user.record(["two"], ID, "--sign"); // Records the line as found.
   appendFileSync(user.path, `${JSON.stringify({ ...event("y"), thread_id: ID })}\n`);
   assert.deepEqual(await user.verdict(ID), ["incomplete", 5]);
 

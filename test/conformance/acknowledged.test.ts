@@ -1,6 +1,6 @@
 /**
- * What an append acknowledged is in the log, in every dialect; anything else was refused, and left
- * no trace. The log's own bytes are looked at, not only what our readers make of them.
+ * An acknowledged append is in the log, in every dialect; any other is refused, and writes nothing.
+ * The log's own bytes are checked, not only what our readers return.
  */
 
 import assert from "node:assert/strict";
@@ -25,7 +25,7 @@ const DIALECTS: readonly DialectName[] = [
   "sdk",
 ];
 
-/** As JavaScript gives them, where no compiler tells of a field that is none. */
+/** As in JavaScript, without a compiler that reports unknown fields. */
 // biome-ignore lint/suspicious/noExplicitAny: what a compiler would refuse is what is tried here.
 type Untyped = any;
 
@@ -50,7 +50,7 @@ function linesOf({ path }: Session): unknown[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-/** Everything an entry says: its texts and numbers, and the names in tools' inputs and blocks. */
+/** All values of an entry: its texts and numbers, and the names in tools' inputs and blocks. */
 function wordsIn(value: unknown): (string | number | true)[] {
   if (typeof value === "string" || typeof value === "number" || value === true) return [value];
   if (typeof value !== "object" || value === null) return [];
@@ -60,7 +60,7 @@ function wordsIn(value: unknown): (string | number | true)[] {
   ]);
 }
 
-/** Fields whose words a dialect may say by the kind of its line; those are read back. */
+/** Fields that a dialect may express by the kind of its line; those are checked by reading back. */
 const UNSPOKEN = ["type", "kind", "role", "outcome"];
 
 /** Fields of our own vocabulary, for which every dialect has its own name. */
@@ -70,7 +70,7 @@ const ENTRY_KEYS = new Set(
   ),
 );
 
-/** What the lines hold, as one text to look for words in, and the JSON within their texts. */
+/** The content of the lines as texts and numbers to search, including JSON inside their texts. */
 function heldIn(lines: readonly unknown[]): { texts: string[]; numbers: Set<number> } {
   const texts: string[] = [];
   const numbers = new Set<number>();
@@ -91,14 +91,14 @@ function heldIn(lines: readonly unknown[]): { texts: string[]; numbers: Set<numb
       const parsed: unknown = JSON.parse(text);
       if (typeof parsed !== "string" || parsed !== text) add(parsed);
     } catch {
-      // No JSON: it is looked at as the text that it is.
+      // Not JSON: it is searched as text.
     }
   };
   for (const line of lines) add(line);
   return { texts, numbers };
 }
 
-/** Fails unless every word of the entry stands in the lines. */
+/** Fails unless the lines contain every value of the entry. */
 function assertIn(entry: NewEntry, lines: readonly unknown[]): void {
   const { texts, numbers } = heldIn(lines);
   for (const word of wordsIn(entry)) {
@@ -115,13 +115,13 @@ function isTime(word: string, numbers: ReadonlySet<number>): boolean {
   return numbers.has(Date.parse(word));
 }
 
-/** The lines of one entry as the one that they say. */
+/** The lines of one entry, merged into one. */
 function together(entries: readonly StoredEntry[]): Partial<StoredEntry> {
   const last = entries.findLast(({ kind }) => kind === "message") ?? entries.at(-1) ?? {};
   return { ...last, parts: entries.flatMap(({ parts }) => parts) };
 }
 
-/** Null, and ids of no characters, say nothing; what a writer adds is no loss. */
+/** Removes nulls and empty ids, which have no meaning; fields that a writer adds are ignored. */
 function said(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(said);
   if (typeof value !== "object" || value === null) return value;
@@ -141,7 +141,7 @@ function isContained(given: unknown, back: unknown): boolean {
 
 const READ_BACK = ["parts", "model", "messageId", "stopReason", "isPartial", "usage"] as const;
 
-/** Fails unless a reader is told what the entry said. */
+/** Fails unless a reader gets the entry's values. */
 function assertReadBack(entry: NewEntry, back: Partial<StoredEntry>, dialect: DialectName): void {
   for (const field of [...READ_BACK, "outcome", "error"] as const) {
     const given = entry[field] || undefined;
@@ -152,7 +152,7 @@ function assertReadBack(entry: NewEntry, back: Partial<StoredEntry>, dialect: Di
   }
 }
 
-/** Formats' pages say these: a message of no parts in rye, blocks that look like a known one. */
+/** Documented exceptions: a message without parts in rye, blocks that look like a known one. */
 function isOtherwiseRead({ parts = [] }: NewEntry, dialect: DialectName): boolean {
   if (dialect === "rye") return parts.length === 0;
   return (
@@ -210,7 +210,7 @@ const at = fc
   .date({ min: new Date("0001-01-01"), max: new Date("9999-12-31"), noInvalidDate: true })
   .map((date) => date.toISOString());
 
-/** Entries of every kind, with any of the fields. */
+/** Entries of every kind, with any combination of fields. */
 const anyEntry = fc.record(
   {
     kind: fc.oneof(
@@ -231,14 +231,14 @@ const anyEntry = fc.record(
   { requiredKeys: ["kind"] },
 ) as fc.Arbitrary<Untyped>;
 
-/** Such as agents write. */
+/** Entries as agents write them. */
 const goodEntry = anyEntry.map(({ outcome: _, error: __, ...entry }) => ({
   ...entry,
   kind: "message",
   role: entry.role ?? "assistant",
 }));
 
-/** What an entry could be mistaken for: wrong fields, wrong values, in any place. */
+/** Invalid entries: wrong fields, wrong values, in any place. */
 const broken = fc
   .tuple(
     anyEntry,

@@ -1,6 +1,6 @@
 /**
- * Dialect suite: what every dialect must do, whatever its lines look like. A new dialect runs it
- * from a test file of its own name beside this one.
+ * Dialect suite: what every dialect must do, whatever its lines look like. A new dialect runs it from
+ * its own test file in this folder.
  */
 
 import assert from "node:assert/strict";
@@ -17,10 +17,10 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 export interface DialectUnderTest {
   readonly dialect: Dialect;
-  /** Ids that are good here. */
+  /** Valid ids. */
   readonly ids: readonly string[];
   readonly agent: string;
-  /** A native entry that is good, and one that is not. */
+  /** A valid native entry, and an invalid one. */
   readonly native: Readonly<Record<string, unknown>>;
   readonly invalid: Readonly<Record<string, unknown>>;
 }

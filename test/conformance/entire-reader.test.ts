@@ -1,5 +1,5 @@
 /**
- * What Entire's parser makes of a file: the crafted cases that it was measured on, and everything
+ * What Entire's parser reads from a file: the crafted cases that it was measured on, and everything
  * that we write.
  */
 

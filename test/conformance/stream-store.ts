@@ -1,8 +1,8 @@
 /**
- * Stream-store suite: what every StreamStore must do, wherever it keeps its streams. A new store
- * runs it from a test file of its own name beside this one.
+ * Stream-store suite: what every StreamStore must do, wherever it keeps its streams. A new store runs
+ * it from its own test file in this folder.
  *
- * Offsets are part of it: two stores that were asked the same give the same ones.
+ * Offsets are part of it: the same requests get the same offsets from every store.
  */
 
 import { appendTests } from "./stream-store/appends.ts";

@@ -1,6 +1,6 @@
 /**
- * A disk that is really full. What was acknowledged stays, what found no room is not there in
- * part, and the log goes on when there is room again.
+ * A disk that is really full. Acknowledged lines are kept, a line that does not fit leaves no part
+ * behind, and the log continues when there is space again.
  */
 
 import assert from "node:assert/strict";
@@ -22,7 +22,8 @@ test.for(WRITER_KINDS)(
     const path = join(disk.path, "log.jsonl");
     const log = await openWriter(path, kind);
     const acknowledged: string[] = [];
-    // Lines of every length up to a few pages: some end where a page does, some are cut by the end.
+    // Lines of every length up to a few pages: some end at a page boundary, some are cut by the end
+    // of the disk.
     for (let cycle = 0; cycle < 3; cycle++) {
       disk.fill(40_000);
       let refused = 0;
@@ -106,11 +107,11 @@ test("a log without a torn tail opens on a full disk, and accepts a line if its 
 
   assert.equal(contentOf(path), "1\n2\n");
   assert.deepEqual(readdirSync(disk.path).sort(), ["filler", "log.jsonl", "log.jsonl.lock"]);
-  // Nothing that the lock file could not say was taken as said.
+  // The lock file could not be updated, so its content is not trusted.
   assert.equal((await openWriter(path)).end, 4);
 });
 
-/** A small disk; without one the test is skipped, and says who shows the same instead. */
+/** A small disk; without one the test is skipped, and names the test that covers the same. */
 function smallDisk(context: TestContext): SmallDisk {
   const disk = SmallDisk.mount();
   const isMounted = typeof disk !== "string";

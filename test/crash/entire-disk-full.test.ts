@@ -1,4 +1,4 @@
-/** A session on a disk that is really full: rows, spilled strings, and what stands beside the log. */
+/** A session on a disk that is really full: rows, spilled strings and sidecar files. */
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
@@ -37,7 +37,7 @@ test.for(DURABILITIES)(
           refused++;
         }
       }
-      // Its file finds no room, and nothing of it is left.
+      // Its file does not fit, and no part of it is left.
       const spilled = transcript.user("x".repeat(9 * 1024 * 1024));
       await assert.rejects(spilled, { code: "NO_SPACE" });
       disk.empty();

@@ -1,6 +1,6 @@
 /**
- * Every call: one ordinary life of a log, with each call to the disk failing in turn, in each
- * way it can, and the power going afterwards. No call can be forgotten.
+ * Every call: one ordinary life of a log. Each disk call fails in turn, in each possible way, and the
+ * power is cut afterwards. No call is left out.
  */
 
 import assert from "node:assert/strict";
@@ -28,7 +28,9 @@ class Life {
     return this.#failing.calls;
   }
 
-  /** Opens in each way, appends, flushes, leaves a torn tail, loses power; answers what is wrong. */
+  /**
+   * Opens in each mode, appends, flushes, leaves a torn tail, loses power; returns what is wrong.
+   */
   async live(): Promise<string[]> {
     await this.#session(0, "exclusive", "disk");
     await this.#session(1, "exclusive", "os");
@@ -55,7 +57,7 @@ class Life {
     const closing = log.flush().then(() => log.close());
     await this.#failing.scheduler.finish(closing).then(flushed, async (error: unknown) => {
       expectRefusal(error);
-      await this.#failing.scheduler.finish(log.close().catch(() => {})); // It says the same again.
+      await this.#failing.scheduler.finish(log.close().catch(() => {})); // It reports the same again.
     });
   }
 
@@ -90,7 +92,7 @@ class Life {
   }
 }
 
-/** A failing disk is told as an error of ours, or the process died; nothing else is thrown. */
+/** A failing disk is reported as an error of ours, or the process died; nothing else is thrown. */
 function expectRefusal(error: unknown): undefined {
   const isDeath = error instanceof Error && "code" in error && error.code === "EDEAD";
   assert.ok(error instanceof VerbatimError || isDeath, String(error));

@@ -1,4 +1,4 @@
-/** Failing machine: a simulated machine on which one chosen call to the disk fails, once. */
+/** Failing machine: a simulated machine on which one chosen disk call fails, once. */
 
 import { type Call, type Fault, Machine, type Process } from "../../src/torture/fault-files.ts";
 import { Random, Scheduler } from "../../src/torture/scheduler.ts";
@@ -7,7 +7,7 @@ import { Random, Scheduler } from "../../src/torture/scheduler.ts";
 export type Failing = { readonly call: number; readonly fault: Fault } | null;
 
 export class FailingMachine {
-  /** The calls that were made while none was spared. */
+  /** The calls that were made while `isSpared` was false. */
   readonly calls: Call[] = [];
   readonly scheduler: Scheduler;
   readonly machine: Machine;
@@ -28,7 +28,7 @@ export class FailingMachine {
     });
   }
 
-  /** A process that died is never told how its calls ended: whoever waits for it waits in vain. */
+  /** The calls of a dead process never return: a caller that awaits them waits for ever. */
   async untilOver<T>(work: Promise<T>, process: Process): Promise<T | null> {
     let settled: { value: T } | null = null;
     void work.then((value) => {

@@ -1,4 +1,4 @@
-/** Faults: how each kind of call to the disk can fail, for tests that let every one of them fail. */
+/** Faults: how each kind of disk call can fail, for tests that make each one fail. */
 
 import type { Call, Fault } from "../../src/torture/fault-files.ts";
 

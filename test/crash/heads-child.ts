@@ -1,6 +1,6 @@
 /**
- * A signer's pins, without the signer: pins heads of one session, one after the other, each durable
- * before it is said. It is there to be killed.
+ * Pins heads of one session without a signer, one after the other, and prints each once it is
+ * durable. The test kills it.
  *
  * Waits for "go", prints "pinned <seq>" for each, and "done" when it has no more.
  */
@@ -10,7 +10,7 @@ import { nodeHost } from "../../src/base/node-host.ts";
 import { Heads } from "../../src/signing/heads/heads.ts";
 import { headOf } from "../support/pins.ts";
 
-/** What the test says of it, as JSON in the first argument. */
+/** The child's instructions, as JSON in the first argument. */
 export interface PinOrder {
   readonly stateDirectory: string;
   readonly id: string;

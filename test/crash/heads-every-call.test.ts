@@ -1,7 +1,7 @@
 /**
- * Every call: pinning and compacting, with each call to the disk failing in turn, in each way it
- * can, the process dying in the midst of a write, and the power going afterwards. What was pinned
- * durably is there, nothing is broken that was whole, and pinning never throws.
+ * Every call: pinning and compacting. Each disk call fails in turn, in each possible way, the process
+ * may die in the middle of a write, and the power is cut afterwards. Durable pins are kept, no whole
+ * line is broken, and pinning never throws.
  */
 
 import assert from "node:assert/strict";
@@ -15,7 +15,7 @@ import { headOf, pinOf } from "../support/pins.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
 
 const STATE = "/state";
-/** Long names, so that few lines fill a file up to where it is compacted. */
+/** Long names, so that a few lines fill a file up to its compaction. */
 const NAME = "n".repeat(8000);
 const AT_REST = [0, 1].map((n) => `${NAME}${n}`);
 const PINNED = `${NAME}-pinned`;
@@ -37,7 +37,7 @@ const FAULTS: Record<Call, readonly Fault[]> = {
 
 class Life {
   readonly #failing: FailingMachine;
-  /** The furthest pin that was durable for sure. */
+  /** The newest pin that was certainly durable. */
   #durable = -1;
 
   constructor(seed: number, failing: Failing) {
@@ -70,7 +70,7 @@ class Life {
     return this.#failing.machine.contents(STATE, "heads.jsonl")?.length ?? 0;
   }
 
-  /** Up to a line before the file is compacted, durably. */
+  /** Writes durable pins up to one line before the file is compacted. */
   async #fill(): Promise<void> {
     const directory = await this.#failing.machine
       .startProcess(true)

@@ -1,7 +1,7 @@
 /**
- * Head pins of several processes at once, and of processes that are killed with -9 at a random
- * moment, many of them while they compact the file. Whatever happens, no session's newest pin that
- * was durable is lost, and no line is broken.
+ * Head pins of several concurrent processes, and of processes that are killed with -9 at a random
+ * moment, often while they compact the file. The newest durable pin of a session is never lost, and no
+ * line is broken.
  */
 
 import assert from "node:assert/strict";
@@ -21,12 +21,12 @@ import { unit } from "./lines.ts";
 import { seed } from "./seed.ts";
 
 const ROUNDS = 20;
-/** Sessions that nobody pins any more: theirs are the pins that a compaction must carry over. */
+/** Sessions without new pins: a compaction must keep their old ones. */
 const AT_REST = 20;
 
 const PROGRAM = "test/crash/heads-child.ts";
 
-/** A file that some more pins make worth compacting. */
+/** A file that is almost long enough to be compacted. */
 function nearlyFull(stateDirectory: string, linesToGo: number): void {
   const lines: string[] = [];
   let bytes = 0;
@@ -45,7 +45,7 @@ async function bookOf(stateDirectory: string): Promise<PinBook> {
   return found;
 }
 
-/** What is pinned for each session that nobody pins any more. */
+/** The pins of the sessions without new pins. */
 function atRest(book: PinBook): string[] {
   return book
     .current()
@@ -87,11 +87,11 @@ test("a process killed at any moment, compacting or not, loses no durable pin", 
     const path = join(stateDirectory, "heads.jsonl");
     const full = statSync(path).size;
     const temporary = `${path}.tmp`;
-    // The others find what a killed compaction left.
+    // The other processes find what a killed compaction left.
     if (round % 2 === 0) rmSync(temporary, { force: true });
     const wasLeft = existsSync(temporary);
     const before = atRest(await bookOf(stateDirectory));
-    // Every other time it is killed in the midst of a compaction, as far as that can be seen.
+    // Every second time it is killed during a compaction, if that can be seen.
     const moment = async () => {
       const isOver = () => existsSync(temporary) || statSync(path).size < full;
       while (round % 2 === 0 && !isOver()) await new Promise(setImmediate);
@@ -113,7 +113,7 @@ test("a process killed at any moment, compacting or not, loses no durable pin", 
   );
 });
 
-/** Starts a process ahead of its round, so that starting costs no time. */
+/** Starts a process before its round, so that its start costs no time. */
 function prepare(
   stateDirectory: string,
   round: number,
@@ -123,7 +123,10 @@ function prepare(
   return { order, child: startChild(PROGRAM, JSON.stringify(order)), linesToGo };
 }
 
-/** Kills it about when the file is compacted; answers the last pin that it said was durable. */
+/**
+ * Kills it when the file is about to be compacted; returns the last pin that it reported as
+ * durable.
+ */
 async function runUntilKilled(
   child: Child,
   linesToGo: number,

@@ -1,4 +1,4 @@
-/** Indexes a rye project with an index of its own pace, and prints a line for each session it begins. */
+/** Indexes a rye project, and prints a line for each session it begins. */
 
 import { nodeHost } from "../../src/base/node-host.ts";
 import { SearchIndex } from "../../src/catalog/search/search-index.ts";

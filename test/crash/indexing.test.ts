@@ -51,5 +51,5 @@ test("concurrent indexing processes that are killed leave each entry in the inde
   const places = new Set(page.entries.map(({ id, start }) => `${id}@${start}`));
   assert.deepEqual([page.entries.length, places.size], [SESSIONS * ENTRIES, SESSIONS * ENTRIES]);
   const check = "INSERT INTO words (words, rank) VALUES ('integrity-check', 0)";
-  await index.attempt((cache) => cache.run(check)); // Refused, were anything amiss in it.
+  await index.attempt((cache) => cache.run(check)); // Refused if anything in it is wrong.
 });

@@ -1,7 +1,7 @@
 /**
- * Real processes, really killed. A writer appends and says what was acknowledged; it is killed
- * with -9 at a random moment, another one opens the log after it, and so on. After each death
- * every acknowledged line stands in the log once, in order, byte for byte.
+ * Real processes, really killed. A writer appends and prints what was acknowledged; it is killed with
+ * -9 at a random moment, the next one opens the log after it, and so on. After each kill every
+ * acknowledged line is in the log once, in order, byte for byte.
  */
 
 import assert from "node:assert/strict";
@@ -21,7 +21,7 @@ import type { WriterOrder } from "./writer-child.ts";
 
 /** At least 100 in all. */
 const ROUNDS_PER_DURABILITY = 54;
-/** A log lives through some deaths, so that each recovery meets what the last one left. */
+/** A log goes through several kills, so that each recovery starts from what the last one left. */
 const ROUNDS_PER_LOG = 9;
 
 const PROGRAM = "test/crash/writer-child.ts";
@@ -29,7 +29,7 @@ const PROGRAM = "test/crash/writer-child.ts";
 interface Round {
   readonly order: WriterOrder & { writer: number; seed: number };
   readonly child: Child;
-  /** Killed on this line of its output, counted from 0: "opening", "opened", "ack 0" … */
+  /** Killed at this line of its output, counted from 0: "opening", "opened", "ack 0" … */
   readonly killedOn: number;
 }
 
@@ -74,7 +74,7 @@ test.for(DURABILITIES)(
 
 const LF = Buffer.from("\n");
 
-/** Starts a writer ahead of its round: it waits for its "go", so that starting costs no time. */
+/** Starts a writer before its round: it waits for its "go", so that its start costs no time. */
 function prepare(n: number, directory: string, durability: Durability): Round {
   const roundSeed = seed + 1000 * n + (durability === "disk" ? 1 : 2);
   const order = {
@@ -91,7 +91,7 @@ function prepare(n: number, directory: string, durability: Durability): Round {
   return { order, child, killedOn: Math.floor(unit(roundSeed, 3) ** 2 * 60) };
 }
 
-/** Lets the writer work, kills it, and answers how many lines it said were acknowledged. */
+/** Lets the writer work, kills it, and returns how many lines it reported as acknowledged. */
 async function runUntilKilled({ child, killedOn }: Round): Promise<number> {
   let acks = 0;
   child.say("go");
@@ -104,7 +104,9 @@ async function runUntilKilled({ child, killedOn }: Round): Promise<number> {
   return acks;
 }
 
-/** Lines are acknowledged in the order in which they were appended, whoever waits for them. */
+/**
+ * Lines are acknowledged in the order in which they were appended, whichever caller awaits them.
+ */
 function isNextAck(line: string | null, n: number): 0 | 1 {
   assert.notEqual(line, null, "the writer ended before it was killed");
   if (!line?.startsWith("ack")) return 0;
@@ -112,7 +114,7 @@ function isNextAck(line: string | null, n: number): 0 | 1 {
   return 1;
 }
 
-/** Opened once more, the log ends after its last whole line, and a reader agrees with it. */
+/** Opened once more, the log ends after its last whole line, and a reader agrees. */
 async function isWholeInTheEnd(path: string, expected: readonly Buffer[]): Promise<void> {
   const log = await openWriter(path);
   assert.equal(

@@ -1,13 +1,13 @@
 /**
- * Lines that writer and checker can both say, from a seed: what stands in a log after a crash
- * can then be compared byte for byte. A line names its writer, even one of a single byte.
+ * Lines that writer and checker both generate from a seed: the content of a log after a crash can then
+ * be compared byte for byte. A line names its writer, even one of a single byte.
  */
 
-/** `wide` is 1 byte to 1 MiB, each power of two alike; `small` and `mixed` are quicker. */
+/** `wide` is 1 byte to 1 MiB, uniform over powers of two; `small` and `mixed` are faster. */
 export type Sizes = "small" | "mixed" | "wide";
 
 export interface LineOrder {
-  /** From 1 to 9 where several write to one log. */
+  /** From 1 to 9 if several write to one log. */
   readonly writer: number;
   readonly n: number;
   readonly seed: number;
@@ -35,14 +35,14 @@ export function writerOf(line: Uint8Array): number {
 function sizeOf(seed: number, n: number, sizes: Sizes): number {
   const u = unit(seed, n);
   if (sizes === "small") return 24 + Math.floor(u * 200);
-  // Both ends are there for sure.
+  // Both extremes are always included.
   if (n === 0) return 1;
   if (n === 1) return MIB;
   const skewed = sizes === "wide" ? u : u ** 4;
   return Math.floor(MIB ** skewed);
 }
 
-/** A number from 0 up to 1 that depends on nothing but its arguments (mulberry32). */
+/** A number from 0 up to 1 that depends only on its arguments (mulberry32). */
 export function unit(seed: number, n: number): number {
   let a = (Math.imul(seed, 0x9e3779b1) + Math.imul(n + 1, 0x6d2b79f5)) | 0;
   a = Math.imul(a ^ (a >>> 15), a | 1);

@@ -1,4 +1,4 @@
-/** Mutant: the sources with a bug planted in them, which are then tortured. */
+/** Mutant: the sources with a planted bug, run under torture. */
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -10,11 +10,11 @@ export interface Mutant {
   readonly file: string;
   readonly line: string;
   readonly becomes: string;
-  /** Default: 1. Another one, where that saves time. */
+  /** Default: 1. Another seed may find the bug faster. */
   readonly seed?: number;
 }
 
-/** What torture finds in the sources with this bug in them. */
+/** What torture finds in the sources with this bug. */
 export async function tortureMutant(
   { file, line, becomes, seed = 1 }: Mutant,
   kind: TortureKind,

@@ -1,15 +1,15 @@
 /**
  * Mutants: bugs planted in a copy of the sources, each of which torture must find.
  *
- * This is the test of the test: a fault file system that misses the absence of a sync would
- * prove nothing by being content with its presence.
+ * This tests the test: a fault file system that does not notice a missing sync would prove nothing
+ * about the syncs that are there.
  */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Mutant, tortureMutant } from "./mutant.ts";
 
-/** What CI spends on the sound log; a mutant must be found within it. */
+/** CI's budget for the unchanged log; a mutant must be found within it. */
 const STEPS = 40_000;
 
 const MUTANTS: readonly Mutant[] = [

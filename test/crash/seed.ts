@@ -1,4 +1,6 @@
-/** The seed of everything random in these tests; each run has its own unless one is given. */
+/**
+ * The seed of everything random in these tests; each run has its own unless VERBATIM_SEED is set.
+ */
 
 import { randomInt } from "node:crypto";
 

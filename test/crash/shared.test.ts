@@ -1,6 +1,6 @@
 /**
- * Several processes appending to one log at the same time, in shared mode. Every line is intact,
- * none is lost or there twice, and each process's lines stand in the order of its appends.
+ * Several processes append to one log at the same time, in shared mode. Every line is intact, none is
+ * lost or doubled, and each process's lines are in the order of its appends.
  */
 
 import assert from "node:assert/strict";
@@ -18,7 +18,7 @@ import type { WriterOrder } from "./writer-child.ts";
 
 const LINES = 1000;
 
-/** Sizes go from 1 byte to 1 MiB in all of them; where each line is synced, fewer are large. */
+/** Sizes range from 1 byte to 1 MiB; if each line is synced, fewer are large. */
 const CASES: readonly (readonly [number, Durability, Sizes, number])[] = [
   [2, "disk", "mixed", 16],
   [4, "disk", "mixed", 16],
@@ -92,7 +92,7 @@ async function finish(child: Child): Promise<void> {
   assert.equal(await child.exitCode(), 0);
 }
 
-/** Kills a writer when it has said `acksMin` acknowledgements; answers how many they became. */
+/** Kills a writer when it has reported `acksMin` acknowledgements; returns their final number. */
 async function killSomeTime(child: Child, acksMin: number): Promise<number> {
   let acks = 0;
   const count = (line: string | null) => {
@@ -109,7 +109,7 @@ async function killSomeTime(child: Child, acksMin: number): Promise<number> {
   return acks;
 }
 
-/** How many lines each writer has in the log, all of which are those it appended, in order. */
+/** How many lines each writer has in the log, all of them its own appends, in order. */
 function countLines(path: string, sizes: Sizes): Map<number, number> {
   const counts = new Map<number, number>();
   for (const [at, whole] of splitAfterLf(readFileSync(path)).entries()) {

@@ -1,7 +1,7 @@
 /**
- * Every call: streams that are signed, with each call to the disk failing in turn, in each way it can,
- * and the power going afterwards. Pins are on the same disk. The verdict never says that somebody
- * tampered, or that a head is lost; and signing goes on.
+ * Every call: signed streams. Each disk call fails in turn, in each possible way, and the power is cut
+ * afterwards. Pins are on the same disk. The verdict is never `tampered` or a lost head, and signing
+ * continues.
  */
 
 import assert from "node:assert/strict";
@@ -17,7 +17,7 @@ import { verifyDataDirectory } from "../../src/verifying/verify-directory.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
 
-/** What the store makes of the other ways to fail is streams-every-call.test.ts. */
+/** The store's behaviour after other failures is tested in streams-every-call.test.ts. */
 const FAULTS: Record<Call, readonly Fault[]> = {
   open: [{ errno: "EIO" }],
   read: [{ errno: "EIO" }],
@@ -95,7 +95,7 @@ class Life {
     process.kill();
   }
 
-  /** Opens, has something done, closes; then how many checkpoints each stream has. */
+  /** Opens, runs `work`, closes; returns how many checkpoints each stream has. */
   async #judge(work: (store: LocalStore) => Promise<void> = async () => {}): Promise<number[]> {
     const { machine, scheduler } = this.#failing;
     const process = machine.startProcess();

@@ -1,10 +1,10 @@
 /**
- * Acknowledged means signed: a session's first appends, with a crash at each call to the disk or that
- * call failing, and the power going right after it.
+ * Acknowledged means signed: the first appends of a session, with a crash at each disk call, or that
+ * call failing, and a power cut right after it.
  *
  *   by turns       no acknowledged line is in a log without a genesis
  *   every append   every acknowledged line is under a durable checkpoint
- *   beside a log   nothing but an empty log is ever without one
+ *   sidecar        only an empty log may be without one
  */
 
 import assert from "node:assert/strict";
@@ -22,7 +22,7 @@ const WAYS: readonly SigningWay[] = [
   { mode: "shared", durability: "disk", isEveryAppend: true },
 ];
 
-/** The caller dies during the call, which the kernel carries out; or the call fails. */
+/** The process dies during a call that the kernel completes; or the call fails. */
 type Trouble = "death" | Fault;
 const TROUBLES: Record<Call, readonly Trouble[]> = {
   open: [{ errno: "EIO" }],
@@ -73,7 +73,7 @@ class Beginning {
     this.#process = process;
   }
 
-  /** Appends until something fails; the power goes; what was acknowledged must be signed. */
+  /** Appends until something fails, then cuts the power; acknowledged lines must be signed. */
   async live(): Promise<void> {
     await this.#record(this.#process, 2);
     this.#isCounting = false;

@@ -1,6 +1,6 @@
 /**
- * Every call: a signed session, with each call to the disk failing in turn, in each way it can. The
- * verdict never says that somebody tampered, what was acknowledged is there, and the chain continues.
+ * Every call: a signed session. Each disk call fails in turn, in each possible way. The verdict is
+ * never `tampered`, acknowledged lines are there, and the chain continues.
  */
 
 import assert from "node:assert/strict";
@@ -18,7 +18,7 @@ const WAYS: readonly SigningWay[] = [
   { mode: "shared", durability: "disk", isEveryAppend: true },
 ];
 
-/** What the log itself makes of the other ways to fail is every-call.test.ts. */
+/** The log's behaviour after other failures is tested in every-call.test.ts. */
 const FAILS: readonly Fault[] = [{ errno: "EIO" }, { errno: "ENOSPC" }];
 const FAULTS: Record<Call, readonly Fault[]> = {
   open: FAILS,
@@ -45,7 +45,10 @@ class Life {
     return this.#failing.calls;
   }
 
-  /** Records in each way, a process each, and goes on after all of it; what failed, failed before. */
+  /**
+   * Records in each way, in its own process, cuts the power, and continues the session without
+   * faults.
+   */
   async live(): Promise<void> {
     for (const way of WAYS) await this.#record(way);
     this.#signed.machine.powerCut();
@@ -56,14 +59,14 @@ class Life {
     assert.ok(checkpoints.total > before.checkpoints.total, `${verdict}: the chain does not go on`);
   }
 
-  /** Two turns and the end, in a process of its own; whether all of it was acknowledged. */
+  /** Two turns and the end, in its own process; returns whether all of it was acknowledged. */
   async #record(way: SigningWay): Promise<boolean> {
     const process = this.#signed.machine.startProcess();
     const heads = this.#signed.heads(process);
     const session = this.#signed.session(process, heads, way);
     let isWell = true;
     const entries = [...this.#turn(), ...this.#turn(), END];
-    // Entire's end is its context.md, which this machine does not keep.
+    // Entire's end is its context.md, which this machine does not have.
     const kinds = session.dialect.name === "entire" ? "homeagent" : session.dialect.name;
     for (const entry of sayable(kinds, entries)) {
       isWell = (await this.#append(process, session, entry)) && isWell;
@@ -81,7 +84,7 @@ class Life {
     return isTaken;
   }
 
-  /** Until the work is done, or its process is dead and will never be told; whether it was done. */
+  /** Runs until the work is done or its process is dead; returns whether it was done. */
   async #whileAlive(process: Process, work: Promise<unknown>): Promise<boolean> {
     let isOver = false;
     let refusal: unknown = null;
@@ -116,7 +119,7 @@ class Life {
 
 const END: NewEntry = { kind: "end" };
 
-/** A failing disk is told as an error of ours, or the process died; nothing else is thrown. */
+/** A failing disk is reported as an error of ours, or the process died; nothing else is thrown. */
 function assertOurs(error: unknown): void {
   const isDeath = error instanceof Error && "code" in error && error.code === "EDEAD";
   assert.ok(error instanceof VerbatimError || isDeath, String(error));

@@ -1,10 +1,10 @@
-/** Bugs planted in what signs sessions, each of which torture must find, as mutants.test.ts does. */
+/** Bugs planted in the signer, each of which torture must find (as in mutants.test.ts). */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Mutant, tortureMutant } from "./mutant.ts";
 
-/** Each by a seed that finds it early; another would, too, but later. */
+/** Each with a seed that finds it early; others find it later. */
 const STEPS = 5_000;
 
 const MUTANTS: readonly Mutant[] = [

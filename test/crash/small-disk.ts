@@ -1,4 +1,4 @@
-/** A disk that is soon full: a tmpfs of a few hundred kilobytes, where the test may mount one. */
+/** A small disk: a tmpfs of a few hundred kilobytes, if the test may mount one. */
 
 import { spawnSync } from "node:child_process";
 import { rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ export class SmallDisk {
     this.path = path;
   }
 
-  /** Mounts one until the test is over, or answers why it may not. */
+  /** Mounts one until the test is over, or returns why it cannot. */
   static mount(): SmallDisk | string {
     const path = tempDirectory();
     const options = `size=${SMALL_DISK_BYTES},mode=0700`;
@@ -34,13 +34,13 @@ export class SmallDisk {
     return bavail * bsize;
   }
 
-  /** Takes all room but `leave` bytes. */
+  /** Fills the disk except for `leave` bytes. */
   fill(leave = 0): void {
     this.empty();
     writeFileSync(this.#filler, Buffer.alloc(this.freeBytes - leave));
   }
 
-  /** Makes that room again. */
+  /** Frees that space again. */
   empty(): void {
     rmSync(this.#filler, { force: true });
   }

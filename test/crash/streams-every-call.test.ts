@@ -1,7 +1,7 @@
 /**
- * Every call: a small life of a local store, with each call to the disk failing in turn, in each
- * way it can, and the power going afterwards; with `streams.db` kept, deleted, or put back from an
- * older copy. No call can be forgotten.
+ * Every call: a short life of a local store. Each disk call fails in turn, in each possible way, and
+ * the power is cut afterwards; `streams.db` is kept, deleted, or restored from an older copy. No call is
+ * left out.
  */
 
 import assert from "node:assert/strict";
@@ -23,7 +23,7 @@ test.each(FATES)(
     let seeds = 0;
     for (const [call, kind] of sound.calls.entries()) {
       for (const fault of FAULTS[kind]) {
-        // The seed also says whether the processes close their stores or are killed.
+        // The seed also determines whether the processes close their stores or are killed.
         const seed = seeds++;
         const life = new StreamsLife(seed, { call, fault }, indexPath, fate);
         const what = `call ${call} (${kind}), ${JSON.stringify(fault)}, seed ${seed}`;

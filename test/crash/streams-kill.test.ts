@@ -1,7 +1,7 @@
 /**
- * A real server, really killed. 32 producers append over connections of their own, each numbering
- * its messages; the server is killed with -9 at a random moment and started again, and they send
- * again what nobody answered. In the end every message stands in its stream once, in order.
+ * A real server, really killed. 32 producers append over their own connections and number their
+ * messages; the server is killed with -9 at a random moment and started again, and they repeat
+ * requests without an answer. In the end every message is in its stream once, in order.
  */
 
 import assert from "node:assert/strict";
@@ -22,7 +22,7 @@ const JSON_TYPE = "application/json";
 
 const PROGRAM = "test/support/serving-child.ts";
 
-/** One who appends: the next number it sends is the first that was not answered. */
+/** A producer: the next number it sends is the first that was not answered. */
 class Producer {
   readonly id: number;
   readonly path: string;
@@ -30,7 +30,7 @@ class Producer {
   next = 0;
   lastOffset = "";
   retries = 0;
-  /** It was sent in an earlier round, and nobody knows whether it arrived. */
+  /** It was sent in an earlier round, and may have arrived or not. */
   #isRetry = false;
 
   constructor(id: number) {
@@ -38,7 +38,7 @@ class Producer {
     this.path = `/s${id % STREAMS}`;
   }
 
-  /** Appends until the server is gone. */
+  /** Appends until the server is killed. */
   async run(url: string, agent: Agent, onAnswer: () => void): Promise<void> {
     for (;;) {
       const answer = await this.#send(url, agent).catch(() => null);
@@ -46,7 +46,7 @@ class Producer {
         this.#isRetry = true;
         return;
       }
-      // 200: taken; 204: it was there already, which only a retry can be.
+      // 200: accepted; 204: a duplicate, which only a retry can be.
       assert.ok(answer.status === 200 || (answer.status === 204 && this.#isRetry), String(answer));
       if (answer.status === 204) this.retries++;
       assert.ok(answer.offset > this.lastOffset || answer.status === 204, "offsets grow");
@@ -135,7 +135,7 @@ async function createStreams(url: string): Promise<void> {
   }
 }
 
-/** No stream ends before an offset that was given out. */
+/** No stream ends before an offset that was returned. */
 async function endsAreWhereTheyWere(url: string, producers: readonly Producer[]): Promise<void> {
   for (let n = 0; n < STREAMS; n++) {
     const head = await fetch(`${url}/v1/stream/s${n}`, { method: "HEAD" });

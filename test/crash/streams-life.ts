@@ -1,6 +1,6 @@
 /**
- * A small life of a local store on a simulated machine: whatever a store does to the disk happens
- * in it. The model says what may be true afterwards.
+ * A short life of a local store on a simulated machine, with every kind of disk access. The model
+ * determines which states are allowed afterwards.
  *
  * `streams.db` is not on the simulated disk: it is a real file, which the test keeps, deletes or
  * replaces by an older copy between one process and the next.
@@ -24,12 +24,14 @@ export class StreamsLife {
   readonly #seed: number;
   readonly #indexPath: string;
   readonly #fate: IndexFate;
-  /** Every history that fits what was answered so far. */
+  /** Every history that is consistent with the answers so far. */
   #worlds: Deed[][] = [[]];
   #now = 1_763_200_000_000;
   #ids = 0;
 
-  /** The seed also says which of the two processes are killed, and where the power goes too. */
+  /**
+   * The seed also determines which of the two processes are killed, and where the power is cut too.
+   */
   constructor(seed: number, failing: Failing, indexPath: string, fate: IndexFate) {
     this.#failing = new FailingMachine(seed, 64, failing);
     this.#seed = seed;
@@ -43,7 +45,7 @@ export class StreamsLife {
     return this.#failing.calls;
   }
 
-  /** Lives; answers what is wrong at the end, with every call of the last process spared. */
+  /** Runs the life; returns what is wrong at the end, with no failing call in the last process. */
   async live(): Promise<string[]> {
     await this.#process((store) => this.#youth(store), (this.#seed & 1) === 1);
     if ((this.#seed & 4) === 4) this.#failing.machine.powerCut();
@@ -174,7 +176,7 @@ export class StreamsLife {
     );
   }
 
-  /** Asks the store. Answered, it has happened; not answered, it may have. */
+  /** Sends a request. With an answer it has happened; without, it may have. */
   async #deed(store: LocalStore, deed: Deed, ask: () => Promise<unknown>): Promise<void> {
     if (!store.health().isWritable) return;
     this.#worlds = this.#worlds.flatMap((world) => [world, [...world, deed]]);

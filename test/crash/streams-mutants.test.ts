@@ -1,4 +1,4 @@
-/** Bugs planted in the store of streams, each of which torture must find, as mutants.test.ts does. */
+/** Bugs planted in the stream store, each of which torture must find (as in mutants.test.ts). */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";

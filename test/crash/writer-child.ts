@@ -1,6 +1,6 @@
 /**
- * A writer that is there to be killed. Waits for "go", opens the log, appends lines that
- * `lines.ts` can say again, and prints each acknowledgement the moment it comes.
+ * A writer that the test kills. Waits for "go", opens the log, appends lines that `lines.ts` can
+ * generate again, and prints each acknowledgement at once.
  *
  * Prints "opening", "opened", "ack <n>" for each line, and "done" when it has no more.
  */
@@ -11,13 +11,13 @@ import type { LogOptions } from "../../src/log/log-options.ts";
 import { LogWriter } from "../../src/log/writer.ts";
 import { lineOf, type Sizes } from "./lines.ts";
 
-/** What the test says of the writer, as JSON in the first argument. */
+/** The writer's instructions, as JSON in the first argument. */
 export interface WriterOrder extends Pick<LogOptions, "durability" | "mode"> {
   readonly path: string;
   readonly writer?: number;
   /** How many lines to append at most. */
   readonly lines?: number;
-  /** How many appends wait at once. */
+  /** How many appends are in flight at once. */
   readonly atOnce?: number;
   readonly seed?: number;
   readonly sizes?: Sizes;
@@ -45,7 +45,7 @@ async function run(order: WriterOrder): Promise<void> {
   };
   await Promise.all(Array.from({ length: atOnce }, appendOneByOne));
   console.log("done");
-  // Stays, holding the log, until it is told to end or killed.
+  // Keeps the log open until stdin ends or it is killed.
   await once(process.stdin, "data");
   await log.close();
   process.exit(0);

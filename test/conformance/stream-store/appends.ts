@@ -1,4 +1,4 @@
-/** Appends: what is stored, what is refused, and who is answered how. */
+/** Appends: what is stored, what is refused, and the answers. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -7,7 +7,7 @@ import { formatOffset } from "../../../src/streams/offset-token.ts";
 import { refusal } from "../../support/refusal.ts";
 import { BINARY_TYPE, type StoreUnderTest, TestStore } from "./store-under-test.ts";
 
-/** Texts that a store which does more than keep bytes would change. */
+/** Texts that a store would change if it did more than keep bytes. */
 const AWKWARD_JSON = [
   '{"b":1.0,"a":12345678901234567890,"a2":1e400,"k":1,"k":2}',
   '"\\u00e9 é \\ud83d\\ude00 😀 \u2028 \u007f \\/"',
@@ -138,7 +138,7 @@ export function appendTests(under: StoreUnderTest): void {
       ] as const) {
         assert.equal(await post(seq), outcome, seq);
       }
-      assert.equal((await streams.post("/s", "0")).outcome, "appended"); // Without one: not asked.
+      assert.equal((await streams.post("/s", "0")).outcome, "appended"); // Without Stream-Seq: not checked.
       assert.equal(await streams.text("/s"), '"1"\n"10"\n"2"\n"a"\n0\n');
     });
 
@@ -151,7 +151,7 @@ export function appendTests(under: StoreUnderTest): void {
       assert.equal(ends.size, 100);
       const stored = (await streams.messages("/s")).map(([text]) => text);
       assert.deepEqual(stored.toSorted(), bodies.toSorted());
-      // Each was told the place after its own message.
+      // Each caller got the offset after its own message.
       for (const [n, { head }] of answers.entries()) {
         const at = (await streams.messages("/s")).find(([, offset]) => offset === head.end);
         assert.equal(at?.[0], bodies[n]);

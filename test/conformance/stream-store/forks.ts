@@ -1,4 +1,4 @@
-/** Forks: a stream that begins as a part of another, in one space of offsets. */
+/** Forks: a stream that begins with a part of another, in the same offset space. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
@@ -111,7 +111,7 @@ export function forkTests(under: StoreUnderTest): void {
       for (let n = 0; n <= 5; n++) await streams.post(`/${n}`, `"later ${n}"`);
       const own = Array.from({ length: 6 }, (_, n) => `${n}\n`).join("");
       assert.equal(await streams.text("/5", "start", 3), `${own}"later 5"\n`);
-      // One that begins within what its source has from another.
+      // A fork that begins inside what its source inherited.
       await streams.put("/early", { fork: { source: "/5", at: formatOffset(0, 4) }, text: "9" });
       assert.equal(await streams.text("/early", "start", 1), "0\n1\n9\n");
     });

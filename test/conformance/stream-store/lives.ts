@@ -1,4 +1,4 @@
-/** Lives: creating twice, deleting, being made again, and ending by the clock. */
+/** Lifetimes: creating twice, deleting, creating again, and expiring. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Producers and closure: what is a retry, who is fenced off, and what comes after the end. */
+/** Producers and closure: retries, fencing, and requests after the end. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
@@ -13,7 +13,7 @@ export function producerTests(under: StoreUnderTest): void {
       await streams.put("/s");
       const stored: string[] = [];
       for (const [id, epoch, seq, outcome] of [
-        ["a", 0, 1, "gap 0"], // Who is new begins at 0.
+        ["a", 0, 1, "gap 0"], // A new producer begins at 0.
         ["a", 0, 0, "appended 0"],
         ["a", 0, 0, "duplicate 0"],
         ["a", 0, 1, "appended 1"],
@@ -43,7 +43,7 @@ export function producerTests(under: StoreUnderTest): void {
       assert.equal(outcomeOf(await streams.post("/s", "1", turn)), "duplicate 0");
       const next = { producer: { id: "p", epoch: 0, seq: 1 }, streamSeq: "5" };
       assert.equal((await streams.post("/s", "1", next)).outcome, "seq-not-greater");
-      // Nothing was taken: the turn is still to come.
+      // Nothing was accepted: the sequence number is still free.
       assert.equal(
         outcomeOf(await streams.post("/s", "2", { ...next, streamSeq: "6" })),
         "appended 1",
@@ -98,7 +98,7 @@ export function producerTests(under: StoreUnderTest): void {
       assert.deepEqual([outcome, head.isClosed, head.end], ["appended", true, formatOffset(0, 2)]);
       assert.equal((await streams.post("/s", "2")).outcome, "closed");
       assert.equal((await streams.post("/s", "2", { close: true })).outcome, "closed");
-      // Closed comes before the type.
+      // Closure is checked before the type.
       assert.equal(
         (await streams.post("/s", "2", { contentType: "text/plain" })).outcome,
         "closed",

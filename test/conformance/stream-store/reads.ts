@@ -1,4 +1,4 @@
-/** Reads: from every place, in pieces of every size; and what is no place. */
+/** Reads: from every offset, in pieces of every size; and invalid offsets. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
@@ -147,9 +147,9 @@ export function readTests(under: StoreUnderTest): void {
         assert.ok(seen === "" || seen.endsWith("\n"));
         at = chunk.next;
         if (!chunk.isAtEnd) continue;
-        // What was appended as one is seen as one.
+        // Messages that were appended together are seen together.
         assert.ok(seen === "" || seen.trimEnd().split("\n").at(-1)?.includes("m"));
-        await new Promise(setImmediate); // At the end a read waits for nothing.
+        await new Promise(setImmediate); // At the end a read does not wait.
       }
       await writing;
       assert.equal(seen, await streams.text("/s"));

@@ -1,4 +1,7 @@
-/** Scripts: any order of any requests, held against the model; the same offsets from every store. */
+/**
+ * Scripts: random sequences of requests, compared with the model; every store returns the same
+ * offsets.
+ */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -95,7 +98,7 @@ export function scriptTests(under: StoreUnderTest): void {
   });
 }
 
-/** `model` is as it was before the step: it says where a fork is to begin. */
+/** `model` has the state before the step: it determines where a fork begins. */
 async function carriedOut(streams: TestStore, step: Step, model: StreamModel): Promise<string> {
   try {
     switch (step.do) {

@@ -1,4 +1,4 @@
-/** What the suite needs of a store, and how its tests speak to one. */
+/** What the suite needs of a store, and how its tests use it. */
 
 import assert from "node:assert/strict";
 import { onTestFinished } from "vitest";
@@ -30,7 +30,7 @@ export const BINARY_TYPE = "application/octet-stream";
 /** Enough for everything in one read. */
 export const ALL = 64 * 1024 * 1024;
 
-/** One store in one test, in the words of the protocol: put, post. Closed when the test is over. */
+/** One store in one test, with the protocol's verbs: put, post. Closed when the test is over. */
 export class TestStore {
   nowMs = 1_763_200_000_000;
   readonly #place: StorePlace;
@@ -79,7 +79,7 @@ export class TestStore {
     return this.store.head(path);
   }
 
-  /** The bytes from a place to the end, read in pieces. */
+  /** The bytes from an offset to the end, read in pieces. */
   async bytes(path: string, from: ReadFrom = "start", bytesMax = ALL): Promise<Buffer> {
     const pieces: Uint8Array[] = [];
     for (let at = from; ; ) {
@@ -97,7 +97,7 @@ export class TestStore {
     return (await this.bytes(path, from, bytesMax)).toString("utf8");
   }
 
-  /** Its messages as texts, with the place after each. */
+  /** The stream's messages as texts, with the offset after each. */
   async messages(path: string, from: ReadFrom = "start"): Promise<[string, OffsetToken][]> {
     const found: [string, OffsetToken][] = [];
     for await (const { data, offset } of this.store.messages(path, from)) {
@@ -107,7 +107,7 @@ export class TestStore {
   }
 }
 
-/** The outcome and, beside it, the fact that goes with it. */
+/** The outcome, and the fact that belongs to it. */
 export function outcomeOf(appended: Appended): string {
   switch (appended.outcome) {
     case "stale-epoch":

@@ -1,14 +1,14 @@
 /**
- * Stream model: what a store must answer, said again as plainly as it can be, in memory.
+ * Stream model: what a store must answer, as simply as possible, in memory.
  *
- * Written from the protocol and `stream-store.ts`, and from no store's code.
+ * Written from the protocol and `stream-store.ts`, not from any store's code.
  */
 
 import { formatOffset, type OffsetToken } from "../../../src/streams/offset-token.ts";
 import type { ProducerTurn } from "../../../src/streams/stream-store.ts";
 
 export interface ModelAppend {
-  /** JSON values as texts; none to close only. */
+  /** JSON values as texts; none to only close. */
   readonly values: readonly string[];
   readonly producer?: ProducerTurn;
   readonly streamSeq?: string;
@@ -19,9 +19,9 @@ interface ModelStream {
   readonly lines: string[];
   readonly readSeq: number;
   readonly fork: ModelFork | null;
-  /** How many streams began in it and are still there, or held. */
+  /** How many live or retained streams fork from it. */
   forks: number;
-  /** Deleted, while forks read from it. */
+  /** Deleted, but forks still read from it. */
   isHeld: boolean;
   isClosed: boolean;
   closedBy: ProducerTurn | null;
@@ -58,7 +58,7 @@ export class StreamModel {
     return "new";
   }
 
-  /** The token after the first `count` messages, or after all there are. */
+  /** The offset after the first `count` messages, or after all. */
   placeAfter(path: string, count: number): OffsetToken {
     const { lines, readSeq } = this.#streams.get(path) ?? { lines: [], readSeq: 0 };
     return formatOffset(readSeq, Buffer.byteLength(textOf(lines.slice(0, count))));
@@ -96,7 +96,7 @@ export class StreamModel {
     return "removed";
   }
 
-  /** Every living stream: its content, its end, whether it is closed. */
+  /** Every live stream: its content, its end, whether it is closed. */
   contents(): Map<string, { text: string; end: string; isClosed: boolean }> {
     const contents = new Map<string, { text: string; end: string; isClosed: boolean }>();
     for (const [path, { lines, readSeq, isClosed, isHeld }] of [...this.#streams].sort()) {
@@ -131,7 +131,10 @@ export class StreamModel {
     });
   }
 
-  /** What was deleted goes when nothing began in it; and with it what was kept for it alone. */
+  /**
+   * Removes a deleted stream when no fork of it is left, and then its own sources that were kept
+   * for it.
+   */
   #bury(path: string): void {
     const stream = this.#streams.get(path);
     if (stream === undefined || !stream.isHeld || stream.forks > 0) return;

@@ -1,4 +1,4 @@
-/** Watching, listing, records and restarts: what a server leans on besides streams themselves. */
+/** Watching, listing, records and restarts: what a server needs in addition to streams. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
