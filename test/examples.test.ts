@@ -1,7 +1,7 @@
 /**
- * The examples run, from the built package, and do what they say.
+ * The examples run from the built package and print what is expected.
  *
- * Every program in `examples` must have its place here: one that nobody runs would go stale.
+ * Every program in `examples` must be listed here, so that none goes stale.
  */
 
 import assert from "node:assert/strict";
@@ -17,7 +17,7 @@ import { tempDirectory } from "./support/temp-directory.ts";
 const execute = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** What each says, line by line; `where` is the directory that it was given. */
+/** What each prints, line by line; `where` is the directory that was passed to it. */
 const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>> = {
   "ai-sdk.mjs": (stdout, where) => {
     assert.deepEqual(stdout.split("\n"), [
@@ -224,7 +224,7 @@ test.each(Object.entries(EXPECTED))(
   async (name, check) => {
     expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
     const where = tempDirectory();
-    // The demo takes its argument as a part it plays; it makes a directory of its own.
+    // The demo's argument selects the role it plays; it creates its own directory.
     const args = name === "kill-and-recover.mjs" ? [] : [where];
     const { stdout, stderr } = await execute(
       name.endsWith(".sh") ? "sh" : process.execPath,

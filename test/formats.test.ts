@@ -1,8 +1,8 @@
 /**
- * The format pages: what they show is what the code does.
+ * The format pages match the code.
  *
- * Method: every `jsonl` block of every page is parsed. The blocks of `log.md` say after the word
- * `jsonl` or `hex` what they are, and are given to a real log on a real disk.
+ * Method: every `jsonl` block of every page is parsed. The blocks of `log.md` name their kind after the
+ * word `jsonl` or `hex`, and are tried on a real log on a real disk.
  */
 
 import assert from "node:assert/strict";
@@ -19,7 +19,7 @@ import { refusal } from "./support/refusal.ts";
 const FORMATS = new URL("../docs/formats/", import.meta.url);
 const KINDS = ["log-line", "encoded-line", "lock-held", "lock-closed"];
 
-/** Longer than what the closed hint's example vouches for; its first line is shorter. */
+/** Longer than the closed hint's example covers; its first line is shorter. */
 const LINES = '{"n":1}\n{"n":"two"}\n{"n":3}\n';
 const FIRST_LINE = '{"n":1}\n';
 
@@ -147,7 +147,7 @@ function logExamples(kind: string): readonly string[] {
   return lines;
 }
 
-/** The bytes of a `hex` block; what stands after a bar is for people. */
+/** The bytes of a `hex` block; text after a bar is a comment. */
 function hexExample(kind: string): Buffer {
   const digits = logExamples(kind).map((line) => (line.split("|")[0] ?? "").replaceAll(" ", ""));
   return Buffer.from(digits.join(""), "hex");

@@ -1,6 +1,6 @@
 /**
  * Invariant names (`W1` and the like at the start of a line of a header comment) exist so that another
- * file can cite them. One that no other file cites is a plain sentence; two of one name are one too many.
+ * file can cite them. A name that no other file cites becomes a plain sentence, and each name is unique.
  */
 
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,9 +1,8 @@
 /**
  * The package as users get it: packed, installed into an empty folder, imported and run from there.
  *
- * Method: real `npm pack` and `npm install`, a Node child for ES modules, the real compiler for
- * types. Nothing in the folder can see this repository but Node's own types, which every
- * TypeScript user on Node has.
+ * Method: real `npm pack` and `npm install`, a Node child for ES modules, the real compiler for types.
+ * From this repository the folder sees only Node's own types, which every TypeScript user on Node has.
  */
 
 import { execFile } from "node:child_process";
@@ -36,11 +35,11 @@ let packed: string[];
 
 beforeAll(async () => {
   expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
-  // On a disk: a place in memory may be one that nothing can be run from.
+  // On a disk: a file system in memory may be mounted noexec.
   folder = await mkdtemp(join(inject("diskDirectory"), "verbatim-package-"));
   user = join(folder, "user");
   await mkdir(user);
-  // What is packed is what was built for the tests; building anew would pull it from under others.
+  // Packs what was built for the tests; a new build would replace it under other tests.
   const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
   const { stdout } = await execute("npm", pack, { cwd: root });
   const [{ filename, files }] = JSON.parse(stdout);
@@ -58,7 +57,7 @@ beforeAll(async () => {
   await mkdir(join(user, "node_modules", "@types"), { recursive: true });
   const nodeTypes = join("node_modules", "@types", "node");
   await symlink(join(root, nodeTypes), join(user, nodeTypes));
-  // Optional peers whose users have them.
+  // Optional peers, which their users have installed.
   await mkdir(join(user, "node_modules", "@openai"), { recursive: true });
   for (const peer of ["ai", "@openai/agents-core"]) {
     await symlink(join(root, "node_modules", peer), join(user, "node_modules", peer));
@@ -158,7 +157,7 @@ test.each([
     };
     await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
 
-    // The declarations of our dependencies are the same in both: one of them checks those, too.
+    // The declarations of our dependencies are the same in both: only one of them checks those.
     const isOurs = (path: string) => !/^node_modules\/(?!verbatim-log\/)/.test(path);
     expect(compile(project, user, module === "NodeNext" ? undefined : isOurs)).toBe("");
   },
@@ -253,7 +252,7 @@ test("the entry points for telemetry and for MCP clients work in the installed p
   expect(JSON.stringify(content)).toContain("kitchen-1");
 });
 
-/** Names every export of a door, and does not compile if a value's type was lost on the way. */
+/** Names every export of an entry point, and does not compile if a value's type was lost. */
 function consumer(specifier: string, list: string): string {
   const { types, values } = listedNames(list, specifier);
   return [

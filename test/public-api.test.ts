@@ -1,7 +1,7 @@
 /**
- * The public API changes on purpose: `docs/reference.md` says all of it, and is generated from the
- * published types. After a wanted change, `npm run api:update` rewrites the page; the change then
- * shows in review.
+ * The public API changes on purpose: `docs/reference.md` lists all of it, and is generated from the
+ * published types. After an intended change, `npm run api:update` rewrites the page; the change is then
+ * visible in review.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";

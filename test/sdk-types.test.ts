@@ -1,6 +1,6 @@
 /**
- * The SDKs take our types: what `requestBody` returns can be sent, and captured events keep the
- * type of the stream. The compiler judges most of it (`npm run typecheck`).
+ * The SDKs accept our types: what `requestBody` returns can be sent, and captured events keep the type
+ * of the stream. The compiler checks most of it (`npm run typecheck`).
  */
 
 import type Anthropic from "@anthropic-ai/sdk";

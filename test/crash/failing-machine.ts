@@ -28,7 +28,7 @@ export class FailingMachine {
     });
   }
 
-  /** The calls of a dead process never return: a caller that awaits them waits for ever. */
+  /** Resolves to null if the process died: its calls never return. */
   async untilOver<T>(work: Promise<T>, process: Process): Promise<T | null> {
     let settled: { value: T } | null = null;
     void work.then((value) => {

@@ -45,7 +45,7 @@ async function run(order: WriterOrder): Promise<void> {
   };
   await Promise.all(Array.from({ length: atOnce }, appendOneByOne));
   console.log("done");
-  // Keeps the log open until stdin ends or it is killed.
+  // Keeps the log open until a line on stdin, or until it is killed.
   await once(process.stdin, "data");
   await log.close();
   process.exit(0);

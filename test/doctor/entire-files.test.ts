@@ -39,7 +39,7 @@ const { path: SAMPLE, isThere: hasSample } = besideProject(
 const CALL = { type: "tool_use", id: "t1", name: "Read", input: { path: "a" } };
 const RESULT = { type: "tool_result", tool_use_id: "t1", content: "text" };
 
-/** A session of ours, and the directory it lies in. */
+/** A session of ours, and its directory. */
 async function written(content = "Read a."): Promise<{ cwd: string; directory: string }> {
   const cwd = tempDirectory();
   const session = await SessionTranscript.open({ cwd, model: "m" });
@@ -119,7 +119,7 @@ test("spill files are checked only against what their line recorded", async () =
   assert.deepEqual(codes(await findingsIn(cwd, "entire")), ["SPILL_MISSING"]);
   symlinkSync("/etc/hostname", path);
   assert.ok(codes(await findingsIn(cwd, "entire")).includes("SYMLINK_REFUSED"));
-  // Nothing that repair could do brings it back.
+  // Repair cannot restore it.
   expect(await repairIn(cwd, "entire")).toMatchObject([{ kind: "left" }]);
 });
 

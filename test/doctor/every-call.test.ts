@@ -1,7 +1,7 @@
 /**
- * Every call: a repair in which each call to the disk fails in turn, in each way it can, and the
- * power goes afterwards. The log's bytes stay, what was replaced is kept, and a second repair ends
- * the work.
+ * Every call: a repair. Each disk call fails in turn, in each possible way, and the power is cut
+ * afterwards. The log's bytes are kept, replaced files are kept as copies, and a second repair
+ * finishes the work.
  */
 
 import assert from "node:assert/strict";
@@ -48,7 +48,7 @@ class Life {
     return this.#failing.calls;
   }
 
-  /** Puts a sick session on the disk, all of it durable. */
+  /** Puts a damaged session on the disk, all of it durable. */
   async begin(): Promise<void> {
     const process = this.#failing.machine.startProcess(true);
     const directory = await process.openDirectory(DIRECTORY, { create: true });
@@ -66,7 +66,7 @@ class Life {
     await this.#failing.scheduler.finish(directory.sync());
   }
 
-  /** Repairs on the faulty disk; the process may die of it. */
+  /** Repairs on the faulty disk; the process may die. */
   async repairBadly(): Promise<void> {
     this.#failing.isSpared = false;
     const died = (error: unknown) => {
@@ -77,7 +77,7 @@ class Life {
     this.#failing.isSpared = true;
   }
 
-  /** Repairs on a disk that does as it is told. */
+  /** Repairs on a working disk. */
   repairWell(): Promise<RepairStep[]> {
     return this.#repair();
   }
@@ -111,7 +111,7 @@ class Life {
     return this.#failing.scheduler.finish(steps());
   }
 
-  /** The names on the simulated disk; permissions are not its business. */
+  /** The names on the simulated disk, which has no permissions. */
   #surroundings(): Surroundings {
     const seen = (name: string): Seen => {
       return { name, kind: "file", mode: 0o600, identity: name, mtimeMs: 0 };
@@ -128,7 +128,7 @@ class Life {
   }
 }
 
-/** That no byte of the log is lost, nor anything that was replaced. */
+/** No byte of the log is lost, nor any replaced file. */
 function checkNothingLost(contents: Record<string, string>, when: string): void {
   const log = contents["transcript.jsonl"] ?? "";
   assert.ok(log === LINES || log === LINES + TORN, `the log, ${when}: ${JSON.stringify(log)}`);
@@ -185,7 +185,7 @@ test("nothing is lost and a second repair finishes, whichever call fails and how
   }
   for (const [call, kind] of calls.entries()) {
     for (const fault of FAULTS[kind]) {
-      // Which names a power cut keeps is chance: more of it where names were about to be kept.
+      // Which names survive a power cut is random: more runs where names were not synced yet.
       const seeds = kind === "syncDirectory" ? [1, 2, 3, 4, 5, 6, 7, 8] : [1, 2];
       for (const seed of seeds) await judge(seed, { call, fault });
     }

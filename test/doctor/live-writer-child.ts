@@ -1,6 +1,7 @@
 /**
- * A writer at work, for those who look at its session meanwhile: appends events with tool calls and
- * lines of all lengths until it is told to end, prints "at work" once it has begun, and closes well.
+ * A live writer, for tests that examine its session meanwhile: appends events with tool calls and
+ * lines of all lengths until stdin tells it to end, prints "at work" once it has begun, and closes
+ * normally.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,11 +25,11 @@ const session = store.session(id);
 await session.appendNative({ type: "thread_start", model: "m" });
 console.log("at work");
 for (let n = 0; !isOver; n++) {
-  // Some of many pages: such a write can be seen half done.
+  // Some span many pages: such a write can be seen half done.
   const output = "é".repeat(n % 16 === 0 ? 131_072 : n % 1000);
   await session.appendNative({ type: "tool_call_start", tool: "t", call_id: `c${n}`, input: {} });
   await session.appendNative({ type: "tool_call_result", call_id: `c${n}`, output });
-  await sleep(n % 4); // stdin gets its turn, and the log stays short enough to be read often.
+  await sleep(n % 4); // Lets stdin be read, and keeps the log short enough to be read often.
 }
 await session.appendNative({ type: "thread_complete", cost: { turns: 1 } });
 await store.close();

@@ -1,4 +1,4 @@
-/** Doctor beside a writer: nothing is told that is only half done. */
+/** Doctor next to a live writer: unfinished writes are not reported. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -14,7 +14,7 @@ const LOOKS_MIN = 3;
 test.each(WRITER_KINDS)(
   "next to a live writer (%s) only notes are reported, at any time",
   async (_, kind) => {
-    // Method: look again and again while another process appends as fast as it can.
+    // Method: examine again and again while another process appends as fast as it can.
     const project = tempDirectory();
     const { mode, durability } = kind;
     const child = startChild(
@@ -22,7 +22,7 @@ test.each(WRITER_KINDS)(
       ...[project, "live-1", mode, durability],
     );
     assert.equal(await child.line(), "at work");
-    // With the real clock: the registry follows a moment later.
+    // With the real clock: the registry is updated a moment later.
     const doctor = { ...nodeDoctor, host: nodeHost };
     const until = performance.now() + LOOK_MS;
     for (let looks = 0; looks < LOOKS_MIN || performance.now() < until; looks++) {
@@ -59,7 +59,7 @@ test("after a writer was killed, its torn tail and its open calls are reported a
   assert.equal(await child.line(), "at work");
   await child.kill();
   for (const { code } of await findingsIn(project)) {
-    // Wherever it was killed; the registry and the file for people may not have come so far.
+    // Wherever it was killed; the registry and transcript.md may be behind.
     assert.match(code, /^(TORN_TAIL|MISSING_LF|DANGLING_CALL|DERIVED_(MISSING|STALE)|TEMP_LEFT)$/);
   }
   const steps = await repairIn(project);

@@ -1,4 +1,4 @@
-/** Doctor looks only: whatever is wrong, after it everything is as it was before. */
+/** Doctor only reads: nothing it examines is changed. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -59,7 +59,10 @@ test("a read-only disk is examined like any other", async (context) => {
   assert.deepEqual(codes(await findingsIn(disk.path)), expected);
 });
 
-/** Whose store is a copy: SQLite keeps the files it wrote open for a while, then removes some. */
+/**
+ * A user whose store is a copy: SQLite keeps files that it wrote open for a while, then removes
+ * some.
+ */
 async function sickUser(): Promise<CliUser> {
   const made = tempDirectory();
   await makeSickStore(made);

@@ -1,4 +1,4 @@
-/** Doctor and repair on rye's registry.db: missing, behind, damaged, and somebody else's. */
+/** Doctor and repair on rye's registry.db: missing, stale, damaged, and another program's. */
 
 import assert from "node:assert/strict";
 import {
@@ -83,7 +83,7 @@ test("a registry that a process is about to update is not a finding: doctor chec
   const rows = await Registry.look(path);
   assert.equal(rows.state, "ours");
   registry?.replaceAll([]);
-  // Method: the registry is brought up to date in the time that doctor gives it.
+  // Method: the registry is updated while doctor waits.
   const sleep = async () => registry?.replaceAll(rows.seen);
   const doctor = { ...nodeDoctor, host: { ...nodeHost, clock: { ...nodeHost.clock, sleep } } };
   assert.deepEqual(await findingsIn(project, "rye", doctor), []);
@@ -138,7 +138,7 @@ test("doctor leaves no file open and creates none, whatever a killed process lef
   const { path } = await twoThreads();
   const directory = tempDirectory();
   const copy = join(directory, "registry.db");
-  // As a process that was killed leaves them: the writer here still has its own open.
+  // As a killed process leaves them: the writer in this test still has its own open.
   for (const ending of ["", "-wal", "-shm"]) {
     if (existsSync(path + ending)) copyFileSync(path + ending, copy + ending);
   }
@@ -146,7 +146,7 @@ test("doctor leaves no file open and creates none, whatever a killed process lef
   assert.deepEqual(await listed(copy), ["a-1 completed", "deep/b-2 completed"]);
   assert.deepEqual(treeAt(directory), before);
   assert.deepEqual(openDescriptorsBelow(directory), []);
-  // Whoever looked may write next: SQLite would share what was open to read only.
+  // The same process may write next: SQLite would share a connection that was opened read-only.
   const registry = await Registry.open(copy);
   registry?.replaceAll([]);
   registry?.close();

@@ -99,7 +99,7 @@ test("a missing transcript.md or thread.json is rebuilt from the log", async () 
   await thread.repair();
   assert.equal(thread.read("transcript.md"), markdown);
   assert.deepEqual(JSON.parse(thread.read("thread.json")), { ...meta, reconstructed: true });
-  // A note: nothing is left to do, and what only the file knew is gone.
+  // A note: nothing is left to repair, but fields that only the file had are lost.
   expect(await thread.findings()).toMatchObject([{ code: "DERIVED_REBUILT", severity: "note" }]);
 });
 
@@ -274,7 +274,7 @@ test.skipIf(!hasSamples)("real threads lack only what the original did not write
   assert.deepEqual(Object.fromEntries(counts), {
     "DERIVED_MISSING transcript.md is missing": 36,
     "DERIVED_MISSING registry.db is missing": 1,
-    // Its runtime escalated in the midst of a call and never came back.
+    // Its runtime escalated in the middle of a call and never returned.
     DANGLING_CALL: 1,
   });
   await repairIn(project);
@@ -285,7 +285,7 @@ const FENCED: readonly Native[] = [
   ...WHOLE_THREAD.slice(0, 3),
   { type: "tool_call_result", call_id: "c1", output: "```\ncode\n```" },
 ];
-/** As the original's own writer begins a text. */
+/** How the original's own writer begins a text. */
 const ORIGINALS =
   "# hello\n\n**Thread ID:** `hello-1`\n**Model:** m\n**Provider:** p\n**Mode:** single\n" +
   "**Started:** 2026-02-09T04:03:50+00:00\n\n---\n\n### Turn 1\n\n";

@@ -1,4 +1,4 @@
-/** A rye project in which everything is wrong that can be: for those who look at it, or mend it. */
+/** A rye project with every fault, for tests that examine or repair it. */
 
 import {
   appendFileSync,
@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { WHOLE_THREAD, writeThread } from "../support/examining.ts";
 
-/** Every code that such a project shows, so that none is forgotten here. */
+/** Every code that this project causes, so that none is forgotten. */
 export const SICK_CODES = [
   "BAD_LINE",
   "BLANK_LINE",
@@ -30,7 +30,7 @@ export const SICK_CODES = [
   "WRONG_MODE",
 ];
 
-/** Makes it below `project`, which may be any directory. */
+/** Creates it in the directory `project`. */
 export async function makeSickStore(project: string): Promise<void> {
   const threads = join(project, ".ai/threads");
   const write = (id: string, events = WHOLE_THREAD) => writeThread(project, id, events);

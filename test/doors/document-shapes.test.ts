@@ -1,6 +1,6 @@
 /**
- * The shapes that the source documents show, called as JavaScript calls them: each does what the
- * document says, or is refused at once with a code. Never something else.
+ * The shapes that the source documents show, called from JavaScript: each does what the document says,
+ * or is refused at once with a code.
  */
 
 import assert from "node:assert/strict";

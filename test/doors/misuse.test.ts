@@ -1,9 +1,9 @@
 /**
- * Misuse: what a JavaScript caller can get wrong, without a compiler, is refused with a stable code
- * and never with a TypeError, and never succeeds.
+ * Misuse: mistakes of a JavaScript caller without a compiler are refused with a stable code, never
+ * with a TypeError, and never succeed.
  *
  * Method: a table has valid arguments for every exported function, constructor and method. Each
- * argument in turn is left out, replaced by a number, replaced by a text or an object, and given an
+ * argument in turn is left out, replaced by a number, replaced by a text or an object, and gets an
  * unknown key. A new export without a row fails the test.
  */
 
@@ -24,7 +24,7 @@ type Untyped = any;
 interface Row {
   /** Valid arguments; never called with all of them. */
   readonly good: readonly unknown[];
-  /** How many of them must be given. Default: all. */
+  /** How many of them are required. Default: all. */
   readonly required?: number;
   /** Positions that take any value, or any object. */
   readonly any?: readonly number[];
@@ -282,7 +282,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "ai-sdk new VerbatimChats": { good: [{ root: "ROOT", streams: {} }] },
 };
 
-/** Exports that take no argument, are no function, or are made by another export. */
+/** Exports that take no argument, are not a function, or are created by another export. */
 const WITHOUT = [
   "VerbatimError",
   "EXIT_CODES",

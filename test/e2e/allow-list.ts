@@ -1,8 +1,7 @@
 /**
- * The allow-list: every element and attribute that a page of a session may consist of.
+ * The allow-list: every element and attribute that a page of a session may contain.
  *
- * Said a second time and in another way than the code that makes pages, so that a mistake there is
- * found here.
+ * Written independently of the code that makes pages, so that a mistake there is found here.
  */
 
 const ELEMENTS =

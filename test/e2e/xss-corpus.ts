@@ -1,9 +1,9 @@
 /**
- * The corpus: what has made pages run other people's code, phone home, or look like something else.
+ * The corpus: texts that made pages run foreign code, send requests, or look like something else.
  *
  * Each text tries to set `window.__pwned`, to open a dialog, or to fetch from `attacker.invalid`.
- * Many do so in a page that does not escape; the rest need some mistake of a kind that real
- * sanitisers have made. Sorted by what they rely on.
+ * Many do so in a page that does not escape; the rest need a mistake that real sanitisers have made.
+ * Sorted by what they rely on.
  */
 
 const RUN = "window.__pwned=1";

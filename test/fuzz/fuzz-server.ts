@@ -1,6 +1,6 @@
 /**
- * The server that is fuzzed, in a process of its own. Prints its URL; for each line it is sent, a
- * line of what it holds, after a collection of garbage.
+ * The server that is fuzzed, in its own process. Prints its URL; for each line on stdin it collects
+ * garbage and prints a line with its resources.
  */
 
 import { readdirSync, readlinkSync } from "node:fs";
@@ -12,11 +12,11 @@ import { startServer } from "../../src/server/serve.ts";
 
 export interface Holding {
   readonly heapBytes: number;
-  /** Descriptors of anything but files of the data directory, which keeps some open. */
+  /** Open descriptors other than files of the data directory, which keeps some open. */
   readonly descriptors: readonly string[];
-  /** What keeps the process alive: connections, watches of files, timers. */
+  /** What keeps the process alive: connections, file watchers, timers. */
   readonly resources: readonly string[];
-  /** Faults of ours, which no request may bring about. */
+  /** Internal errors, which no request may cause. */
   readonly faults: readonly string[];
 }
 
@@ -24,7 +24,7 @@ setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
 const options = JSON.parse(process.argv[2] ?? "") as ServeOptions;
-process.env.XDG_CACHE_HOME = `${options.dataDirectory}/cache`; // Nothing of the user's is touched.
+process.env.XDG_CACHE_HOME = `${options.dataDirectory}/cache`; // No file of the user is touched.
 const faults: string[] = [];
 const told = (cause: unknown) => (cause instanceof Error ? cause.stack : String(cause));
 const server = await startServer({
@@ -51,11 +51,11 @@ function target(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
   } catch {
-    return options.dataDirectory; // Closed since it was listed, such as the one that listed it.
+    return options.dataDirectory; // Closed since it was listed, such as the descriptor of the listing itself.
   }
 }
 
 function isOutside(path: string): boolean {
-  // One is made with the first watch of a file, for all of them and for good (libuv).
+  // The first watch of a file creates one for all watches, and it stays (libuv).
   return !path.startsWith(options.dataDirectory) && path !== "anon_inode:inotify";
 }

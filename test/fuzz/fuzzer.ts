@@ -1,6 +1,6 @@
 /**
- * The fuzzer: sends hostile requests from a seed over connections of all manners, for a time, and
- * looks at what comes back. A case is named by its seed and number, and made again from them.
+ * The fuzzer: sends hostile requests from a seed over connections of all kinds, for a time, and checks
+ * the answers. A case is named by its seed and number, and can be generated again from them.
  */
 
 import { connect, type Socket } from "node:net";
@@ -13,9 +13,9 @@ export interface FuzzOptions {
   readonly seed: number;
   readonly first: number;
   readonly seconds: number;
-  /** Paths of sessions that are there. */
+  /** Paths of existing sessions. */
   readonly sessions: readonly string[];
-  /** Bytes that no answer may hold. */
+  /** Bytes that no answer may contain. */
   readonly secret: string;
 }
 
@@ -27,7 +27,9 @@ export interface FuzzReport {
 }
 
 const TOGETHER = 12;
-/** How long an answer is waited for: mostly short, now and then past the server's own times. */
+/**
+ * How long to wait for an answer: mostly short, sometimes longer than the server's own timeouts.
+ */
 const CASE_MS_MAX = [60, 60, 60, 60, 60, 60, 150, 150, 600];
 const PROBE_MS_MAX = 10_000;
 const PROBE_EVERY = 200;
@@ -57,7 +59,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   return { cases: next - options.first, statuses, findings };
 }
 
-/** What the server sent back for one case. */
+/** The server's answer to one case. */
 export async function runCase(options: FuzzOptions, number: number): Promise<string> {
   const { url, seed, sessions } = options;
   const random = new Random((Math.imul(seed, 0x9e3779b1) ^ number) >>> 0);
@@ -71,7 +73,7 @@ export async function runCase(options: FuzzOptions, number: number): Promise<str
     socket.once("close", () => resolve());
   });
   const manner = random.below(10);
-  if (manner === 0) socket.pause(); // It takes nothing of what it is sent.
+  if (manner === 0) socket.pause(); // It reads nothing of the answer.
   await sendPieces(random, socket, manner === 1 ? cut(random, bytes) : bytes);
   if (manner === 1) socket.resetAndDestroy();
   else if (manner === 2) socket.end();
@@ -85,7 +87,7 @@ function cut(random: Random, bytes: Buffer): Buffer {
   return bytes.subarray(0, random.below(bytes.length + 1));
 }
 
-/** At once, or in pieces with a moment between. */
+/** At once, or in pieces with a pause between. */
 async function sendPieces(random: Random, socket: Socket, bytes: Buffer): Promise<void> {
   if (random.below(3) > 0) {
     socket.write(bytes);
@@ -106,7 +108,7 @@ function faultOf(received: string, secret: string): string | null {
   return null;
 }
 
-/** Why an honest client would complain; null when it would not. */
+/** What an honest client would complain about; null if nothing. */
 async function probe(url: string): Promise<string | null> {
   const stream = `${url}/v1/stream/probe/honest`;
   const headers = { "Content-Type": "text/plain" };

@@ -1,9 +1,9 @@
-/** Hostile bodies: JSON and other bytes, framed rightly or wrongly. */
+/** Hostile bodies: JSON and other bytes, with correct or wrong framing. */
 
 import type { Random } from "../../src/torture/scheduler.ts";
 
 export interface HostileBody {
-  /** The header lines that say how long it is, or lie about it. */
+  /** The header lines that declare its length, correctly or not. */
   readonly framing: readonly string[];
   readonly bytes: Buffer;
 }
@@ -36,9 +36,9 @@ export function hostileBody(random: Random, isOrderly: boolean): HostileBody {
       return { framing: ["Transfer-Encoding: chunked"], bytes: chunked(random, bytes, false) };
     case 3:
       return { framing: ["Transfer-Encoding: chunked"], bytes: chunked(random, bytes, true) };
-    case 4: // It says more, or less, than it sends.
+    case 4: // It declares more, or fewer, bytes than it sends.
       return { framing: [`Content-Length: ${random.below(2 * bytes.length + 10)}`], bytes };
-    case 5: // Two ways to read it: what is smuggled past one reader is a request to another.
+    case 5: // Ambiguous framing: bytes that one reader skips are a request to another (request smuggling).
       return { framing: [length, "Transfer-Encoding: chunked"], bytes };
     case 6:
       return { framing: [length, `Content-Length: ${bytes.length + 1}`], bytes };

@@ -1,4 +1,4 @@
-/** Hostile requests: bytes that a server should never have been sent, from a seed. */
+/** Hostile requests, generated from a seed. */
 
 import type { Random } from "../../src/torture/scheduler.ts";
 import { hostileBody } from "./hostile-body.ts";
@@ -70,9 +70,9 @@ const HEADERS = [
     "bad name",
   ],
 ];
-/** Names that orderly requests meet each other by. */
+/** Names that valid requests share, so that they reach the same streams. */
 const PLAIN_NAMES = ["a", "b/c", "chat/1", "chat/2"];
-/** What there is of one session, and what may be asked of it. */
+/** The resources of one session, and their parameters. */
 const PARTS = [
   "",
   "/entries",
@@ -100,7 +100,7 @@ const PART_QUERIES = [
 ];
 /** Headers that do not keep a request from being read. */
 const OWN_HEADERS = HEADERS.filter((name) => /^(?:Stream|Producer|Range|If|Last)-/.test(name));
-/** Whole messages that are no HTTP/1 request at all. */
+/** Whole messages that are not an HTTP/1 request at all. */
 const STRANGERS = [
   "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0",
   "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03",
@@ -112,7 +112,7 @@ const STRANGERS = [
   "CONNECT localhost:22 HTTP/1.1\r\nHost: localhost\r\n\r\nSSH-2.0-x\r\n",
 ];
 
-/** The bytes of one case: one request, several sent ahead, or what is none. */
+/** The bytes of one case: one request, several pipelined ones, or no valid request. */
 export function hostileBytes(random: Random, sessions: readonly string[]): Buffer {
   const kind = random.below(20);
   if (kind === 0) return Buffer.from(random.pick(STRANGERS), "latin1");
@@ -124,7 +124,7 @@ export function hostileBytes(random: Random, sessions: readonly string[]): Buffe
 }
 
 function hostileRequest(random: Random, sessions: readonly string[]): Buffer {
-  const isOrderly = random.below(3) > 0; // Most get past the parser, to what lies behind.
+  const isOrderly = random.below(3) > 0; // Most pass the parser and reach the code behind it.
   const version = isOrderly ? "HTTP/1.1" : random.pick(VERSIONS);
   const { framing, bytes } = hostileBody(random, isOrderly);
   const isPlain = isOrderly && random.chance(0.6);
@@ -140,7 +140,7 @@ function hostileRequest(random: Random, sessions: readonly string[]): Buffer {
   return Buffer.concat([Buffer.from(head, "latin1"), bytes]);
 }
 
-/** Sessions can only be read, so those are asked for that. */
+/** Sessions are read-only, so they get read requests. */
 function methodFor(random: Random, place: string, isOrderly: boolean): string {
   if (!isOrderly) return random.pick(METHODS);
   if (place.startsWith("/v1/sessions/") && random.chance(0.9)) return "GET";
@@ -154,7 +154,7 @@ function target(random: Random): string {
   return path + random.pick(QUERIES);
 }
 
-/** `sessions` are URLs of such as are there. */
+/** `sessions` are URLs of existing ones. */
 function plainTarget(random: Random, sessions: readonly string[]): string {
   if (sessions.length > 0 && random.chance(0.25)) {
     return random.pick(sessions) + random.pick(PARTS) + random.pick(PART_QUERIES);

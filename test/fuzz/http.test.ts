@@ -1,4 +1,4 @@
-/** What anybody may send to the server: for a fixed time here, for longer by `npm run fuzz`. */
+/** Arbitrary requests to the server: for a fixed time here, for longer with `npm run fuzz`. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -15,7 +15,7 @@ test(
     process.stderr.write(
       `fuzz: seed ${seed}, ${cases} cases, heap ${grownBytes} bytes; ${told.join(", ")}\n`,
     );
-    // The cases must get behind the parser, and meet what is there.
+    // The cases must pass the parser, and reach existing resources.
     for (const status of ["200", "201", "204", "400", "404", "409", "none"]) {
       assert.ok(statuses.has(status), `no case was answered with ${status}`);
     }

@@ -1,7 +1,7 @@
 /**
- * The scene: a server to fuzz, what lies around it, and what must be as before when it is over.
+ * The scene: a server to fuzz, its surroundings, and what must be unchanged afterwards.
  *
- * The data directory and a root of sessions stand in a directory with canaries beside them, which
+ * The data directory and a root of sessions are in a directory with canary files next to them, which
  * nothing may read or change.
  */
 
@@ -20,7 +20,7 @@ const SECRET = "canary-7f3a-which-nobody-may-read";
 const RECORD = "what was appended before\n".repeat(1000);
 const MIB = 1024 * 1024;
 
-/** Short, so that what hangs is seen; small, so that limits are met. */
+/** Short, so that a hang is noticed; small, so that limits are reached. */
 const SETTINGS: Partial<ServeOptions> = {
   ...{ headersTimeoutMs: 1000, requestTimeoutMs: 2000, keepAliveTimeoutMs: 500, stalledMs: 500 },
   ...{ longPollTimeoutMs: 300, eventStreamMs: 400, graceMs: 1000, bodyBytesMax: 128 * 1024 },
@@ -31,7 +31,7 @@ export interface SceneReport extends FuzzReport {
   readonly grownBytes: number;
 }
 
-/** Fuzzes for a time, and fails with the first thing that is not as it should be. */
+/** Fuzzes for a time, and fails at the first error. */
 export async function fuzzScene(seed: number, seconds: number): Promise<SceneReport> {
   const around = tempDirectory();
   const options = { ...SETTINGS, port: 0, dataDirectory: join(around, "data") };
@@ -43,7 +43,7 @@ export async function fuzzScene(seed: number, seconds: number): Promise<SceneRep
   await appendBefore(url);
   const run = { url, seed, secret: SECRET, sessions: await sessionsAt(url) };
 
-  // The first part fills caches and pools; what grows after that is a leak.
+  // The first part fills caches and pools; growth after that is a leak.
   const first = await fuzz({ ...run, first: 0, seconds: seconds / 3 });
   passed(first);
   const early = await settled(child, url);
@@ -120,7 +120,7 @@ function passed({ findings, cases }: FuzzReport): void {
   assert.ok(cases > 10, `only ${cases} cases`);
 }
 
-/** What the server holds once nobody is connected; fails when that does not come. */
+/** The server's resources without any connection; fails if connections do not end. */
 async function settled(child: Child, url: string): Promise<Holding> {
   for (let tries = 0; ; tries++) {
     const text = await (await fetch(`${url}/metrics`, { headers: { Connection: "close" } })).text();
@@ -131,12 +131,12 @@ async function settled(child: Child, url: string): Promise<Holding> {
     assert.ok(tries < 100, `still there after 10 s: ${busy.join(", ")}`);
     await sleep(100);
   }
-  await sleep(1000); // The last connection, which asked, is let go, too.
+  await sleep(1000); // The connection of the last request is closed, too.
   child.say("report");
   return JSON.parse((await child.line()) ?? assert.fail("it ended")) as Holding;
 }
 
-/** The same once everything that was under way has had its time: nothing takes longer than 10 s. */
+/** The same after all work in progress had time to end: nothing takes longer than 10 s. */
 async function alike(early: Holding, child: Child, url: string): Promise<Holding> {
   for (let tries = 0; ; tries++) {
     const late = await settled(child, url);
@@ -154,7 +154,7 @@ function added(before: readonly string[], after: readonly string[]): string[] {
   });
 }
 
-/** Descriptors without their numbers: `socket:[1]` and `socket:[2]` are alike. */
+/** Descriptors without their numbers: `socket:[1]` and `socket:[2]` count as the same. */
 function kinds(descriptors: readonly string[]): string[] {
   return descriptors.map((each) => each.replace(/\d+/g, "n"));
 }

@@ -1,9 +1,9 @@
 /**
  * Files that an earlier build wrote are read, judged, continued and repaired with the same results.
  *
- * `corpus/` holds the files (make.mjs made them once), `expected.json` what that build did with
- * them. Times, ids, hashes and signatures that are in no file of the corpus were made in this run,
- * and are compared by their kind alone. After a wanted change of output: UPDATE_GOLDEN=1.
+ * `corpus/` has the files (make.mjs made them once), `expected.json` that build's results. Times, ids,
+ * hashes and signatures that are in no file of the corpus were made in this run, and only their kind is
+ * compared. After an intended change of output: UPDATE_GOLDEN=1.
  */
 
 import assert from "node:assert/strict";
@@ -39,7 +39,7 @@ const DIALECTS = {
 };
 type Name = keyof typeof DIALECTS;
 
-/** One more row, as the recorder of each dialect takes it. */
+/** One more row, as each dialect's recorder accepts it. */
 const ROWS: Record<Name, object> = {
   rye: { type: "user_message", text: "Question 3" },
   homeagent: { turnId: "u3", role: "user", content: "Question 3", ts: 1763287200003 },
@@ -60,10 +60,13 @@ const OPTIONS: Record<Name, string[]> = {
   claude: [],
   sdk: [],
 };
-/** Written by a process, not by a format. */
+/** Depends on the process, not on the format. */
 const LEFT_OUT = /\.lock$|\.db(-wal|-shm)?$|streams\.mark$|webhook-keys|^\.cache/;
 
-/** Lines carry the directory in which they were recorded: its length must not change their offsets. */
+/**
+ * Lines contain the directory in which they were recorded: its length must not change their
+ * offsets.
+ */
 function ofOneLength(directory: string): string {
   const path = join(directory, "c".repeat(100 - directory.length));
   mkdirSync(path);
@@ -87,7 +90,7 @@ class Copy {
     this.#user = new CliUser(join(this.path, "home"));
   }
 
-  /** What a command did: its exit code and the lines of its output, without sentences. */
+  /** A command's exit code and the lines of its output, without sentences. */
   async run(args: readonly string[], input = ""): Promise<string[]> {
     const { code, stdout } = await this.#user.run(args, { input });
     return [`exit ${code}`, ...this.#plain(stdout).map(withoutSentences)];
@@ -101,7 +104,9 @@ class Copy {
     assert.equal(await running.exitCode(), 0);
   }
 
-  /** The files of a directory that are not as in the corpus: what they have kept, and what is new. */
+  /**
+   * The files of a directory that differ from the corpus: how much is unchanged, and what is new.
+   */
   changes(directory: string): string[] {
     const names = [this.path, corpus].map((root) => filesIn(join(root, directory)));
     return [...new Set(names.flat())].sort().flatMap((name) => {
@@ -119,7 +124,7 @@ class Copy {
   }
 }
 
-/** The sentences of results are not part of what must stay; `native` is in the files. */
+/** The sentences of results may change; `native` is in the files. */
 function withoutSentences(line: string): string {
   if (!line.startsWith("{")) return line;
   const SENTENCES = new Set(["message", "detail", "did", "native"]);

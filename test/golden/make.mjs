@@ -1,8 +1,8 @@
 /**
- * Makes test/golden/corpus with the `verbatim` that is given: node test/golden/make.mjs MAIN_JS
+ * Makes test/golden/corpus with a given `verbatim`: node test/golden/make.mjs MAIN_JS
  *
- * The corpus was made once and is kept as it is. It is what users have on their disks, so
- * make it again only to add a format that did not exist, never to make a test pass.
+ * The corpus was made once and is not changed. It is what users have on their disks, so make it again
+ * only to add a format that did not exist, never to make a test pass.
  */
 
 import { spawn, spawnSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 
 const main = resolve(process.argv[2]);
 const kept = join(dirname(fileURLToPath(import.meta.url)), "corpus");
-/** Lines name the directory they were recorded in: one that says nothing of the machine. */
+/** Lines contain the directory they were recorded in: one that does not identify the machine. */
 const corpus = "/tmp/verbatim-golden";
 const home = join(corpus, "home");
 const env = { PATH: process.env.PATH, HOME: home };
@@ -204,7 +204,7 @@ run([
 run(["handoff", DIALECTS.rye.id("signed"), "--output", join(corpus, "signed.vbx"), ...rye]);
 await serve("data", "SIGTERM", writeStreams);
 await serve("data-killed", "SIGKILL", writeStreams);
-// What is made again from the rest, and what has to do with no format.
+// Files that are derived from the rest, and files without a format.
 const MADE_AGAIN = ["streams.db", "streams.db-wal", "streams.db-shm", "webhook-keys"];
 for (const data of ["data", "data-killed"]) {
   for (const name of MADE_AGAIN) rmSync(join(corpus, data, name), { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** A collector: a real HTTP server on this machine that keeps the spans it is sent. */
+/** A collector: a real HTTP server on this machine that stores the spans it receives. */
 
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";

@@ -1,8 +1,8 @@
 /**
- * Calls that a client of `verbatim mcp` cancels: the work stops, and not just its answer.
+ * Calls that a client of `verbatim mcp` cancels: the work stops, not just its answer.
  *
- * Method: the server in this process, on a disk that holds a read back until the call has been
- * cancelled. What is read of the logs after that is counted.
+ * Method: the server in this process, on a disk that blocks a read until the call has been cancelled.
+ * Reads of logs after that are counted.
  */
 
 import assert from "node:assert/strict";
@@ -158,13 +158,13 @@ test("a client's cancellation reaches the work, which has no answer; the server 
   await gate.reached;
   say({ method: "notifications/cancelled", params: { requestId: 2, reason: "enough" } });
   say({ id: 3, method: "ping" });
-  expect((await answer()).id).toBe(3); // What was said before it has been heard.
+  expect((await answer()).id).toBe(3); // Messages sent before it have been received.
   const closed = files.next(({ call, name }) => call === "close" && name === LOG);
   gate.open();
   await closed;
   expect(readUpTo()).toBeLessThan(HELD_AT_BYTES + AHEAD_BYTES);
   say({ id: 4, method: "tools/call", params: verify });
-  const verdict = await answer(); // Of the first call there is none before it.
+  const verdict = await answer(); // No answer to the first call comes before it.
   expect(verdict.id).toBe(4);
   expect(JSON.parse(verdict.result.content[0].text)).toMatchObject({ verdict: "unsigned" });
   done.abort();

@@ -13,7 +13,7 @@ import { WatchedFiles } from "../support/watched-files.ts";
 
 const TYPE = "text/plain";
 
-/** Whether the other side closes it within the time; what came is in its `text`. */
+/** Whether the server closes it within the time; received bytes are in its `text`. */
 async function closesWithin(connection: RawConnection, ms: number): Promise<boolean> {
   return Promise.race([connection.closed().then(() => true), sleep(ms, false)]);
 }
@@ -102,7 +102,7 @@ test("concurrent requests up to the limit are served, the next is refused with R
   assert.equal(third.headers.get("retry-after"), "1");
   assert.deepEqual(await refused(third), [503, "OVERLOADED"]);
   leaving.abort();
-  while ((await fetch(`${server.url}/health`)).status !== 200); // Who leaves makes room.
+  while ((await fetch(`${server.url}/health`)).status !== 200); // A client that disconnects frees its place.
   assert.equal(await metric(server.url, "verbatim_requests_in_flight"), 2);
 });
 
@@ -159,7 +159,7 @@ test("one stream may have its limit of appends and bytes in progress, and no mor
   const store = await openLocalStore({ dataDirectory, host: files.host });
   const server = testServer(await serveStore(store, { port: 0, dataDirectory, ...limits }), "");
   onTestFinished(() => server.running.close());
-  /** Sends appends of these sizes while the disk takes its time, in this order; their statuses. */
+  /** Sends appends of these sizes in this order while the disk is slow; returns their statuses. */
   const together = async (path: string, ...sizes: readonly number[]) => {
     await fetch(server.at(path), { method: "PUT", headers: { "Content-Type": TYPE } });
     let release = () => {};
@@ -183,7 +183,7 @@ test("one stream may have its limit of appends and bytes in progress, and no mor
   const busy = () => metric(server.url, 'verbatim_errors_total{code="STREAM_BUSY"}');
   assert.deepEqual(await together("/appends", 1, 1, 1, 1), [204, 204, 204, 429]);
   assert.deepEqual(await together("/bytes", 60, 40, 1), [204, 204, 429]);
-  assert.deepEqual(await together("/large", 1000, 1), [204, 429]); // Alone, it may be of any size.
-  // What was refused left nothing behind.
+  assert.deepEqual(await together("/large", 1000, 1), [204, 429]); // A single append may have any size.
+  // Refused appends stored nothing.
   assert.deepEqual(await together("/appends", 1, 1, 1, 1), [204, 204, 204, 429]);
 });

@@ -1,7 +1,7 @@
 /**
- * Floods: a server is sent five times what it can take, and what it then did not keep to is told.
+ * Floods: a server gets five times the load it can handle. Broken promises are returned.
  *
- * Told and not asserted, so that `mutants.test.ts` can show that each of these is seen.
+ * They are returned and not asserted, so that `mutants.test.ts` can show that each is detected.
  */
 
 import assert from "node:assert/strict";
@@ -13,36 +13,36 @@ import { diskDirectory } from "../support/temp-directory.ts";
 import { type Loop, type Outcome, openLoop } from "./open-loop.ts";
 import type { SlowServer } from "./slow-server.ts";
 
-/** What the disk allows is known: so many appends in so much time. The server could take more. */
+/** The disk's capacity is known: so many appends per sync. The server itself could handle more. */
 const SYNC_MS = 40;
 const BATCH = 5;
 const PER_SECOND = (BATCH * 1000) / SYNC_MS;
 const TIMES = 5;
-/** Appends that may wait, of all streams and of one: 0.4 s and 0.08 s of what the disk takes. */
+/** Appends that may wait, of all streams and of one: 0.4 s and 0.08 s of the disk's capacity. */
 const QUEUED_MAX = 50;
 const STREAM_MAX = 2 * BATCH;
 
 const BODY_BYTES = 64 * 1024;
 const MIB = 1024 * 1024;
-/** For a machine that has other things to do, too. */
+/** For a busy machine. */
 const SLACK_MS = 3000;
 const TYPE = { "Content-Type": "text/plain" };
 
-/** What a server promises, whatever it is sent. */
+/** What a server promises under any load. */
 export type Promised =
   | ("answers" | "works" | "refuses" | "says when" | "memory" | "recovers")
   | ("keeps" | "undoes" | "fair");
 
-/** What was promised and is not so, and how that was seen. */
+/** Broken promises, and the evidence. */
 export type Broken = Partial<Record<Promised, string>>;
 
-/** All of eight streams are sent too much. */
+/** Overloads all of eight streams. */
 export async function floodAll(seconds: number, mutation?: Mutation): Promise<Broken> {
   const url = await slowServer({ queuedAppendsMax: QUEUED_MAX }, mutation);
   const streams = Array.from({ length: 8 }, (_, n) => `/v1/stream/s${n}`);
   for (const path of streams) await create(url, path);
   const target = (n: number) => streams[n % streams.length] ?? "";
-  // What a process takes for itself it takes now.
+  // The process allocates its own memory now.
   const warming = { url, target, body: () => numbered(-1), perSecond: PER_SECOND, seconds: 0.5 };
   await openLoop(warming);
   const before = await memory(url);
@@ -62,7 +62,7 @@ export async function floodAll(seconds: number, mutation?: Mutation): Promise<Br
   };
 }
 
-/** One stream is sent too much, and another a little. */
+/** Overloads one stream, and sends a little to another. */
 export async function floodOne(seconds: number, mutation?: Mutation): Promise<Broken> {
   const url = await slowServer({ streamAppendsMax: STREAM_MAX }, mutation);
   for (const path of ["/v1/stream/flooded", "/v1/stream/other"]) await create(url, path);
@@ -75,7 +75,8 @@ export async function floodOne(seconds: number, mutation?: Mutation): Promise<Br
   });
   const askOther = () => latencies(url, "/v1/stream/other", 1);
   const untilMs = performance.now() + seconds * 1000;
-  // When most waits; the others wait for one another, and so there are few where they are held up.
+  // When the queue is longest. The other requests wait for one another, so there are few if they
+  // are blocked.
   const last = sleep(seconds * 900).then(askOther);
   const other: number[] = [];
   while (performance.now() < untilMs) {
@@ -83,7 +84,8 @@ export async function floodOne(seconds: number, mutation?: Mutation): Promise<Br
     await sleep(SYNC_MS);
   }
   const loop = await flooding;
-  // In the same queue they would wait longer and longer: in the end four times as long as the flood.
+  // In the same queue they would wait longer and longer: in the end four times as long as the
+  // flood.
   const worst = Math.max(...other, ...(await last));
   return {
     ...answersBroken(loop, seconds),
@@ -91,7 +93,7 @@ export async function floodOne(seconds: number, mutation?: Mutation): Promise<Br
   };
 }
 
-/** The URL of a server whose disk takes its time, perhaps with a bug in it. */
+/** The URL of a server with a slow disk, optionally with a planted bug. */
 async function slowServer(
   options: Omit<ServeOptions, "dataDirectory">,
   mutation: Mutation | undefined,
@@ -110,11 +112,12 @@ function answersBroken({ outcomes }: Loop, seconds: number): Broken {
   const taken = withStatus(outcomes, 204).length;
   const refused = withStatus(outcomes, 429, 503);
   const silent = refused.filter(({ hasRetryAfter }) => !hasRetryAfter).length;
-  // 0 is the kernel's refusal, where the machine is too busy to take connections at all.
+  // 0 is a refusal by the kernel, if the machine is too busy to accept connections at all.
   const other = outcomes.length - taken - refused.length - withStatus(outcomes, 0).length;
   const broken: Broken = {};
   if (other > 0) broken.answers = `${other} had another answer than yes, or later`;
-  // A quarter of what the disk takes, since other tests run at the same time: refusals must not cost appends.
+  // A quarter of the disk's capacity, since other tests run at the same time: refusals must not
+  // cost appends.
   if (taken < (seconds * PER_SECOND) / 4) broken.works = `only ${taken} were taken`;
   if (refused.length < outcomes.length / 2) broken.refuses = `only ${refused.length} were refused`;
   if (silent > 0) broken["says when"] = `${silent} were refused without Retry-After`;
@@ -122,8 +125,9 @@ function answersBroken({ outcomes }: Loop, seconds: number): Broken {
 }
 
 /**
- * What was refused is four fifths of all, and kept it would be at least that much. What is seen of a
- * sound server is connections, of which a slow machine has more at once, however long a flood is.
+ * Four fifths of all bodies are refused; a server that kept them would need at least that much memory.
+ * A correct server's growth is its connections; a slow machine has more of them at once, however long
+ * the flood is.
  */
 function memoryBroken(before: number, peak: number, { outcomes }: Loop): Broken {
   const grown = (peak - before) / MIB;
@@ -131,7 +135,10 @@ function memoryBroken(before: number, peak: number, { outcomes }: Loop): Broken 
   return grown < max ? {} : { memory: `it took ${Math.round(grown)} MiB more than before` };
 }
 
-/** Once nothing more is sent, what waits is what the queue holds; then it is as fast as ever. */
+/**
+ * After the flood only the queue's length is left to wait for; then the server is as fast as
+ * before.
+ */
 function recoveryBroken({ settlingMs }: Loop, after: readonly number[]): Broken {
   const queueMs = (QUEUED_MAX / PER_SECOND) * 1000;
   const median = [...after].sort((a, b) => a - b)[after.length >> 1] ?? 0;
@@ -142,7 +149,7 @@ function recoveryBroken({ settlingMs }: Loop, after: readonly number[]): Broken 
   return {};
 }
 
-/** Acknowledged is there, once; refused is not there. */
+/** Acknowledged appends are stored once; refused ones are not stored. */
 function storedBroken(outcomes: readonly Outcome[], stored: ReadonlyMap<number, number>): Broken {
   const times = ({ n }: Outcome) => stored.get(n) ?? 0;
   const lost = withStatus(outcomes, 204).filter((each) => times(each) !== 1).length;
@@ -153,7 +160,7 @@ function storedBroken(outcomes: readonly Outcome[], stored: ReadonlyMap<number, 
   };
 }
 
-/** A record that begins with its number, as long as all others. */
+/** A record that begins with its number; all have the same length. */
 function numbered(n: number): Buffer {
   return Buffer.from(`${n}`.padEnd(BODY_BYTES - 1, ".").concat("\n"));
 }
@@ -162,7 +169,7 @@ async function create(url: string, path: string): Promise<void> {
   await (await fetch(`${url}${path}`, { method: "PUT", headers: TYPE })).text();
 }
 
-/** The most memory that was seen until `work` was done. */
+/** The peak memory until `work` was done. */
 async function peakMemory(url: string, work: Promise<unknown>): Promise<number> {
   let isDone = false;
   const done = work.finally(() => {
@@ -181,7 +188,7 @@ async function memory(url: string): Promise<number> {
   return Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1]);
 }
 
-/** How long each of `count` appends took, one after the other; those that are refused, for ever. */
+/** How long each of `count` appends took, one after the other; infinite for refused ones. */
 async function latencies(url: string, path: string, count: number): Promise<number[]> {
   const taken: number[] = [];
   for (let n = 0; n < count; n++) {
@@ -202,7 +209,7 @@ async function countRecords(url: string, stored: Map<number, number>): Promise<v
   for (let offset = "-1"; ; ) {
     const response = await fetch(`${url}?offset=${offset}`);
     const text = await response.text();
-    // An append that is there in part would put all that follow it out of step.
+    // A partial append would misalign all that follow it.
     for (let at = 0; at < text.length; at += BODY_BYTES) {
       const n = Number.parseInt(text.slice(at, at + 10), 10);
       stored.set(n, (stored.get(n) ?? 0) + 1);

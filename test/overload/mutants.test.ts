@@ -1,4 +1,7 @@
-/** Bugs planted in the server, each of which a flood must show: what overload.test.ts says is seen. */
+/**
+ * Bugs planted in the server, each of which a flood must show: proves that overload.test.ts detects
+ * them.
+ */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -7,9 +10,9 @@ import { type Broken, floodAll, floodOne, type Promised } from "./flood.ts";
 
 interface Mutant extends Mutation {
   readonly bug: string;
-  /** Among others, maybe. */
+  /** Others may be broken too. */
   readonly breaks: readonly Promised[];
-  /** Of the flood: as short as shows it. */
+  /** The flood's length: as short as shows the bug. */
   readonly seconds: number;
   readonly flood: (seconds: number, mutation: Mutation) => Promise<Broken>;
 }
@@ -40,7 +43,7 @@ const MUTANTS: readonly Mutant[] = [
     bug: "keeps what it refused in memory",
     breaks: ["memory"],
     flood: floodAll,
-    seconds: 3, // Until it is more than any server takes for itself.
+    seconds: 3, // Until it is more than any server needs for itself.
     file: "src/server/streams/stream-routes.ts",
     line: APPEND,
     becomes: `Object.assign(context.bodies, { [Math.random()]: body });\n${APPEND}`,

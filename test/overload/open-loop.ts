@@ -1,6 +1,6 @@
 /**
- * An open loop: sends appends at a rate, whether or not the ones before were answered, as many
- * separate clients do. Each append has a connection of its own while it is under way.
+ * An open loop: sends appends at a rate, whether or not earlier ones were answered, as many separate
+ * clients do. Each append in flight has its own connection.
  */
 
 import { connect, type Socket } from "node:net";
@@ -22,13 +22,13 @@ export interface LoopOptions {
 
 export interface Loop {
   readonly outcomes: readonly Outcome[];
-  /** From the last append that was sent to the last answer. */
+  /** From the last append sent to the last answer. */
   readonly settlingMs: number;
 }
 
 const TICK_MS = 10;
 
-/** Resolves when everything that was sent was answered or its connection closed (status 0). */
+/** Resolves when each append was answered or its connection closed (status 0). */
 export async function openLoop(options: LoopOptions): Promise<Loop> {
   const { perSecond, seconds } = options;
   const idle: Socket[] = [];
@@ -77,6 +77,6 @@ function append(options: LoopOptions, n: number, idle: Socket[]): Promise<Outcom
 function opened(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
-  socket.on("error", () => {}); // Its closing tells.
+  socket.on("error", () => {}); // Its close event reports it.
   return socket;
 }

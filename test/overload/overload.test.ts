@@ -1,4 +1,4 @@
-/** More than the server can take: what it refuses, and what it keeps. */
+/** More load than the server can handle: what it refuses, and what it keeps. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";

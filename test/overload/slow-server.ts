@@ -1,6 +1,6 @@
 /**
- * A server in a process of its own, on a disk that takes its time, so that how much it can take is
- * known: `batchRequestsMax` appends every `syncMs`. Prints its URL.
+ * A server in its own process, on a slow disk, so that its capacity is known: `batchRequestsMax`
+ * appends every `syncMs`. Prints its URL.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,7 +17,7 @@ export interface SlowServer {
 const { syncMs, batchRequestsMax, options } = JSON.parse(process.argv[2] ?? "") as SlowServer;
 const files = new WatchedFiles();
 files.before = ({ call, name }) => {
-  files.calls.length = 0; // They are not looked at, and would be what grows.
+  files.calls.length = 0; // They are not needed here, and would grow.
   return call === "sync" && name.endsWith(".j") ? sleep(syncMs) : undefined;
 };
 const front = await openFront(options);

@@ -1,9 +1,9 @@
 /**
- * Compile: what the compiler has to say about a project, nothing when all is well.
+ * Compile: the compiler's messages about a project.
  *
- * Of the project's own files and of everything that was installed into its folder, ours and what
- * we depend on, declarations included. Not of what is linked in from elsewhere, such as Node's own
- * types, nor of the language's: to check those takes ten times as long and says nothing about us.
+ * Covers the project's own files and everything installed into its folder, ours and our dependencies,
+ * declarations included. Not what is linked in, such as Node's own types, nor the language's: checking
+ * those takes ten times as long and says nothing about us.
  */
 
 import { realpathSync } from "node:fs";
@@ -11,8 +11,8 @@ import { join } from "node:path";
 import ts from "typescript";
 
 /**
- * `folder`: where the packages were installed; `project`: below it, with a tsconfig.json. With
- * `isAsked`, the declarations of which packages are checked: by default all.
+ * `folder`: where the packages were installed; `project`: below it, with a tsconfig.json. `isAsked`
+ * selects the packages whose declarations are checked: by default all.
  */
 export function compile(
   project: string,

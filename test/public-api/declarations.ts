@@ -13,11 +13,11 @@ import { declaredDoors, root } from "./doors.ts";
 
 export interface PublishedDoor {
   readonly specifier: string;
-  /** What each exported name stands for, aliases resolved, sorted by name. */
+  /** The symbol of each exported name, aliases resolved, sorted by name. */
   readonly exports: ReadonlyMap<string, ts.Symbol>;
-  /** Exported as a type alone: a class among them is an interface to users. */
+  /** Exported only as a type: a class among them is an interface to users. */
   readonly typesOnly: ReadonlySet<ts.Symbol>;
-  /** By this door, or by the first one, `verbatim-log`. */
+  /** By this entry point, or by the first one, `verbatim-log`. */
   readonly isExported: (symbol: ts.Symbol) => boolean;
 }
 
@@ -72,14 +72,14 @@ function isTypeOnly({ declarations = [] }: ts.Symbol): boolean {
   );
 }
 
-/** Whether a declaration is of the package, and not of the language. */
+/** Whether a declaration is the package's, not the language's. */
 export function isOurs(node: ts.Node): boolean {
   return node.getSourceFile().fileName.startsWith(join(root, "dist/"));
 }
 
 /**
- * The type that an alias stands for: as declared or, if that computes it from a mapping or the type
- * of a value that the door does not export (`Of<typeof ENTRY_PAGE>`), as computed.
+ * The type behind an alias: as declared or, if that computes it from a mapping or the type of a
+ * value that the entry point does not export (`Of<typeof ENTRY_PAGE>`), as computed.
  */
 export function aliasedType(
   alias: ts.TypeAliasDeclaration,
@@ -98,8 +98,8 @@ export function aliasedType(
 const COMPUTED = ts.NodeBuilderFlags.NoTruncation | ts.NodeBuilderFlags.InTypeAlias;
 
 /**
- * The public members of a class or an interface. Those of a base that the door does not export are
- * among them: users see them as the interface's own. `base` is then left out.
+ * The public members of a class or an interface, including those of a base that the entry point
+ * does not export: users see them as the interface's own. `base` is then omitted.
  */
 export function membersOf(
   node: ts.ClassDeclaration | ts.InterfaceDeclaration,
@@ -156,7 +156,7 @@ function computedMember(
   return Object.assign(member, { jsDoc });
 }
 
-/** A constructor that is private is not one that users call. */
+/** Users cannot call a private constructor. */
 function isPublic(member: ts.ClassElement | ts.TypeElement): boolean {
   if (member.name && ts.isPrivateIdentifier(member.name)) return false;
   const flags = ts.getCombinedModifierFlags(member as ts.Declaration);

@@ -40,7 +40,7 @@ export function declaredDoors(): Door[] {
   });
 }
 
-/** The files directly in `src`: each is to be a door. */
+/** The files directly in `src`: each must be an entry point. */
 export function doorSources(): string[] {
   return readdirSync(join(root, "src"), { withFileTypes: true })
     .filter(({ name }) => name.endsWith(".ts") && !name.endsWith(".test.ts"))

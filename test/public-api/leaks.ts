@@ -1,7 +1,7 @@
 /**
- * Leaks: names of our own in a door's published types that the door does not export.
+ * Leaks: our own names in an entry point's published types that it does not export.
  *
- * A user who holds such a value cannot name its type, and depends on what may change without notice.
+ * A user of such a value cannot name its type, and depends on what may change without notice.
  * Reachable is what an exported declaration mentions, in its public members, parameters and results;
  * the names it mentions are exports themselves, so each is examined once.
  */
@@ -63,7 +63,7 @@ function mentionedIn(
 function namedBy(node: ts.Node, checker: ts.TypeChecker): ts.Symbol | undefined {
   const name = nameIn(node);
   if (!name) return undefined;
-  // A computed type has no place in a file; the compiler keeps the symbol in its names.
+  // A computed type has no source; the compiler keeps the symbol in its names.
   const isComputed = name.pos < 0;
   const symbol = isComputed
     ? (name as { symbol?: ts.Symbol }).symbol

@@ -1,8 +1,8 @@
 /**
- * Whatever a session holds, and wherever it ends: every target's request is one that the provider
- * takes, and the report accounts for every entry.
+ * Every prefix of any session gives a request that each provider accepts, and the report accounts for
+ * every entry.
  *
- * Method: validators of our own for each provider, on every prefix of generated sessions.
+ * Method: our own validators for each provider, on every prefix of generated sessions.
  */
 
 import fc from "fast-check";

@@ -1,5 +1,5 @@
 /**
- * Real sessions, as other programs wrote them: every prefix is a request that each provider takes.
+ * Real sessions of other programs: every prefix is a request that each provider accepts.
  *
  * They are not part of the package. Where they are missing, these tests are skipped.
  */

@@ -1,4 +1,4 @@
-/** Answers that readers do not take stay in memory, up to a limit. */
+/** Answers that readers do not read stay in memory, up to a limit. */
 
 import assert from "node:assert/strict";
 import { expect, onTestFinished, test } from "vitest";
@@ -13,7 +13,7 @@ import { RawConnection } from "./raw-http.ts";
 import { refused, startTestServer, type TestServer, testServer } from "./test-server.ts";
 
 const TYPE = "text/plain";
-/** More than the socket buffers of a connection take. */
+/** More than the socket buffers of a connection hold. */
 const LARGE = 15 * 1024 * 1024;
 
 async function startWithStreams(answersBytesMax: number): Promise<TestServer> {

@@ -1,4 +1,4 @@
-/** docs/api.md: its examples run as they stand, and its limits are those that hold. */
+/** docs/api.md: its examples run unchanged, and its limits are the server's. */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -40,7 +40,7 @@ test("the page's commands print what it says", async () => {
 });
 
 test("the page's program runs", async () => {
-  // Method: the program as it stands, on the door's source; what it would print is kept.
+  // Method: the unchanged program, on the entry point's source; its output is captured.
   const root = await everyDialect(newUser());
   const { server } = await serveSessions([root]);
   const directory = tempDirectory();

@@ -1,4 +1,4 @@
-/** The official client of the protocol, which knows nothing of us, against our server. */
+/** The protocol's official client, which is independent of us, against our server. */
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,8 +10,8 @@ import { JSON_TYPE, startTestServer } from "./test-server.ts";
 const QUIET = { warnOnHttp: false };
 
 /**
- * Sends a request again until it is carried out, which a producer's numbers make safe: a server
- * that starts again refuses connections at first, and then says 503 while it recovers.
+ * Repeats a request until it succeeds, which a producer's sequence numbers make safe: a restarting
+ * server first refuses connections, and then answers 503 while it recovers.
  */
 const persistentFetch: typeof fetch = async (...request) => {
   for (;;) {

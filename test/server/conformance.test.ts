@@ -1,4 +1,4 @@
-/** The public suite of the Durable Streams protocol, all of it, against a server on the real disk. */
+/** The whole public suite of the Durable Streams protocol, against a server on the real disk. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** When the disk fails or lies: an answer says so, and none says 200. */
+/** A disk that fails or returns wrong bytes: an answer reports it, and none is 200. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { WatchedFiles } from "../support/watched-files.ts";
 import { RawConnection } from "./raw-http.ts";
 import { header, JSON_TYPE, refused, startTestServer, testServer } from "./test-server.ts";
 
-/** Changes one bit of the only log file, and answers what takes it back. */
+/** Flips one bit of the only log file, and returns a function that restores it. */
 function flipBit(directory: string, at: number): () => void {
   const logs = join(directory, "logs");
   const [name = ""] = readdirSync(logs);
@@ -52,7 +52,7 @@ test("damage in the middle stops a reader there: all bytes before it are served"
   const damaged = await fetch(`${server.at("/s")}?offset=${offset}`);
   assert.deepEqual(await refused(damaged), [500, "STREAM_DAMAGED"]);
 
-  // A reader of events is reset there, and told when it comes again.
+  // A reader of events is disconnected there, and gets the error when it reconnects.
   const connection = await RawConnection.open(server.url);
   connection.send("GET", "/v1/stream/s?offset=-1&live=sse");
   const received = await connection.closed();
@@ -68,7 +68,7 @@ test("after a failed sync writes are 503, health reports it, and reads continue"
   const directory = tempDirectory();
   const store = await openLocalStore({ dataDirectory: directory, host: files.host });
   const running = await serveStore(store, { port: 0, dataDirectory: directory });
-  onTestFinished(() => running.close().catch(() => {})); // It cannot sync what is left.
+  onTestFinished(() => running.close().catch(() => {})); // It cannot sync the rest.
   const server = testServer(running, directory);
   await server.put("/s", "text/plain", { body: "kept" });
 
@@ -82,7 +82,7 @@ test("after a failed sync writes are 503, health reports it, and reads continue"
     return fetch(server.at("/s"), { method: "POST", headers, body: "lost" });
   };
   assert.deepEqual(await refused(await append()), [503, "STORE_FAILED"]);
-  isBroken = false; // A disk that works again proves nothing about what it dropped.
+  isBroken = false; // A disk that works again may still have dropped earlier writes.
   assert.deepEqual(await refused(await append()), [503, "STORE_FAILED"]);
   const creation = await fetch(server.at("/other"), { method: "PUT" });
   assert.deepEqual(await refused(creation), [503, "STORE_FAILED"]);

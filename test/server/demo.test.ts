@@ -1,4 +1,6 @@
-/** The demo: shown to who has no session, removed by one request, and never among the user's own. */
+/**
+ * The demo: shown if there is no session, removed by one request, and never among the user's own.
+ */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** The OpenAPI document, and answers held against it. */
+/** The OpenAPI document, and answers compared with it. */
 
 import assert from "node:assert/strict";
 import { openApiDocument } from "../../src/server/openapi.ts";
@@ -29,14 +29,14 @@ export const ref = (name: string) => {
   return schema ?? assert.fail(`no schema ${name}`);
 };
 
-/** Holds an answer against what the document says of that path and status. */
+/** Compares an answer with the document's description of that path and status. */
 export async function check(path: string, response: Response, method = "GET"): Promise<void> {
   const operation = document.paths[path]?.[method.toLowerCase()] ?? assert.fail(`no ${path}`);
   const described = operation.responses[response.status];
   const said = `${method} ${path}`;
   assert.ok(described, `${said} does not say that it answers ${response.status}`);
   if (method === "HEAD") return;
-  // Of streams, what is answered when all is well is told in outline only.
+  // The document describes successful answers of streams without a schema.
   if (described.content === undefined) return assert.ok(response.ok || response.status === 304);
   const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
   const { schema } = described.content[type] ?? assert.fail(`${said} says nothing of ${type}`);

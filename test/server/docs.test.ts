@@ -1,4 +1,4 @@
-/** docs/server.md and the unit file say what is so. */
+/** docs/server.md and the unit file match the code. */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -103,7 +103,7 @@ test("the unit file allows the server its stop time, and write access to its own
   assert.ok(seconds * 1000 > SERVER_SETTINGS.graceMs);
   assert.match(unit, /^ProtectSystem=strict$/m);
   assert.match(unit, /^StateDirectoryMode=0700$/m);
-  assert.doesNotMatch(unit, /^MemoryDenyWriteExecute=yes$/m); // V8 makes code as it runs.
+  assert.doesNotMatch(unit, /^MemoryDenyWriteExecute=yes$/m); // V8 generates code at run time.
 });
 
 test("systemd accepts the unit file, where systemd is installed", async () => {
@@ -112,7 +112,7 @@ test("systemd accepts the unit file, where systemd is installed", async () => {
     process.stderr.write("NOT CHECKED: there is no systemd-analyze to verify the unit file\n");
     return;
   }
-  // Under a name of its own, so that an installed one is not what is looked at.
+  // Under another name, so that an installed unit is not checked instead.
   const copy = join(tempDirectory(), "verbatim-under-test.service");
   writeFileSync(copy, unit);
   const { stderr } = await promisify(execFile)(analyze, ["verify", "--man=no", copy]);

@@ -1,4 +1,4 @@
-/** Readers that leave as soon as they have asked. */
+/** Readers that disconnect right after their request. */
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,8 +24,8 @@ test.each(["sse", "long-poll"])(
     const store = await openLocalStore({ dataDirectory, host: files.host });
     const server = await serveStore(store, { port: 0, dataDirectory, eventStreamMs: 200 });
     onTestFinished(() => server.close());
-    // With a lifetime that waiting readers prolong, again and again. Not by `fetch`, which has
-    // timers of its own.
+    // Waiting readers extend its lifetime again and again. Not with `fetch`, which has its own
+    // timers.
     const maker = await RawConnection.open(server.url);
     const lifetime = { "Content-Type": "text/plain", "Stream-TTL": "3600", "Content-Length": "1" };
     maker.send("PUT", "/v1/stream/s", { ...lifetime, Connection: "close" });
@@ -46,7 +46,7 @@ test.each(["sse", "long-poll"])(
     connection.socket.resetAndDestroy();
     await sleep(100); // The server has noticed.
     release();
-    await sleep(100); // It has begun whatever it begins.
+    await sleep(100); // All of its work has begun.
     for (let tries = 0; timers() > before; tries++) {
       assert.ok(tries < 30, `${timers() - before} timers more than before`);
       await sleep(100);

@@ -1,4 +1,4 @@
-/** Everything has a limit: what is refused at one past it, and how. */
+/** Every limit: what is refused one past it, and how. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -40,7 +40,7 @@ test("a client that sends far too much can read why it was refused", async () =>
   const server = await startTestServer({ bodyBytesMax: MIB });
   await server.put("/s", TYPE);
   const connection = await RawConnection.open(server.url);
-  // It looks at no answer before it has sent everything, as many clients do.
+  // It reads no answer before it has sent everything, as many clients do.
   connection.socket.pause();
   const headers = { "Content-Type": TYPE, "Content-Length": String(40 * MIB) };
   connection.send("POST", "/v1/stream/s", headers);
@@ -113,7 +113,7 @@ test("bodies being received have a common limit, and free it when they are compl
     return connection;
   };
   const first = await send();
-  while ((await post(101)).status !== 503); // Until the server has seen what was sent.
+  while ((await post(101)).status !== 503); // Waits until the server has received what was sent.
   const full = await post(101);
   assert.equal(full.headers.get("retry-after"), "1");
   assert.deepEqual(await refused(full), [503, "QUEUE_FULL"]);
@@ -126,12 +126,12 @@ test("bodies being received have a common limit, and free it when they are compl
   const left = await send();
   while ((await post(101)).status !== 503);
   left.socket.destroy();
-  while ((await post(1000)).status !== 204); // Who leaves makes room as well.
+  while ((await post(1000)).status !== 204); // A client that disconnects frees its share as well.
 });
 
 test("a connection that reads nothing of its answer is closed, one that reads slowly is not", async () => {
   const server = await startTestServer({ longPollTimeoutMs: 100, stalledMs: 900 });
-  // More than the kernel takes for a connection.
+  // More than the kernel buffers for a connection.
   await server.put("/s", TYPE, { body: Buffer.alloc(15 * MIB) });
   const read = async () => {
     const connection = await RawConnection.open(server.url);
@@ -149,7 +149,7 @@ test("a connection that reads nothing of its answer is closed, one that reads sl
   }
   slow.socket.resume();
   assert.ok((await slow.closed()).length > 15 * MIB);
-  await sleep(1500); // Node looks twice before it calls a connection stalled.
+  await sleep(1500); // Node checks twice before it treats a connection as stalled.
   stalled.socket.resume();
   assert.ok((await stalled.closed()).length < 15 * MIB);
 });

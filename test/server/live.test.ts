@@ -1,4 +1,4 @@
-/** Readers that wait for what comes: what they get, and what becomes of those who do not keep up. */
+/** Live readers: what they receive, and what happens if they do not keep up. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -6,7 +6,7 @@ import { RawConnection } from "./raw-http.ts";
 import { EventParser, type ServerSentEvent } from "./sse.ts";
 import { header, JSON_TYPE, refused, startTestServer, type TestServer } from "./test-server.ts";
 
-/** An event stream that is read as it comes. */
+/** An event stream that is read incrementally. */
 class EventSource {
   readonly response: Response;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -28,7 +28,7 @@ class EventSource {
     return this.#parser.events;
   }
 
-  /** Reads on until the condition holds of the events so far; false when they ended before. */
+  /** Reads until the condition holds for the events so far; false if they ended before. */
   async until(holds: (events: ServerSentEvent[]) => boolean): Promise<boolean> {
     while (!holds(this.events)) {
       const { done, value } = await this.#reader.read();
@@ -38,7 +38,7 @@ class EventSource {
     return true;
   }
 
-  /** What the last control event says. */
+  /** The fields of the last control event. */
   get place(): Record<string, unknown> {
     const control = this.events.findLast(({ type }) => type === "control");
     return JSON.parse(control?.data ?? "{}");
@@ -63,14 +63,14 @@ test("a reader of events gets existing messages and then new ones, each once", a
   await source.until(isUpToDate);
   for (let n = 50; n < 100; n++) await server.post("/s", JSON_TYPE, `{"n":${n}}`);
   await fetch(server.at("/s"), { method: "POST", headers: { "Stream-Closed": "true" } });
-  assert.equal(await source.until(() => false), false); // It ends by itself.
+  assert.equal(await source.until(() => false), false); // The event stream ends by itself.
   const numbers = source.data.flatMap((data) => JSON.parse(data)).map(({ n }) => n);
   assert.deepEqual(
     numbers,
     Array.from({ length: 100 }, (_, n) => n),
   );
   assert.equal(source.place.streamClosed, true);
-  // Every data event is followed by a control event, whose place is the one to go on from.
+  // Every data event is followed by a control event with the offset to continue from.
   source.events.forEach(({ type }, at) => {
     if (type === "data") assert.equal(source.events[at + 1]?.type, "control");
   });
@@ -105,7 +105,7 @@ test("a reader that does not read is disconnected, and one that does gets everyt
   const fast = await EventSource.open(server, "/s");
   await fast.until(isUpToDate);
   let expected = "";
-  // More than the kernel takes on a reader's behalf; the server must not take the rest.
+  // More than the kernel buffers for a reader; the server must not buffer the rest.
   for (let n = 0; n < 40; n++) {
     const text = String.fromCharCode(65 + (n % 26)).repeat(512 * 1024);
     expected += text;

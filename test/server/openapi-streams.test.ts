@@ -1,4 +1,4 @@
-/** Real answers about streams and subscriptions are as the OpenAPI document says. */
+/** Real answers about streams and subscriptions match the OpenAPI document. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -13,7 +13,7 @@ const STREAM = "/v1/stream/{path}";
 const SUBSCRIPTION = "/v1/stream/__ds/subscriptions/{id}";
 const TEXT = { "Content-Type": "text/plain" };
 
-/** Asks, and holds the answer against the document; it must be that status. */
+/** Sends a request, checks the status, and compares the answer with the document. */
 type Ask = (method: string, path: string, status: number, init?: RequestInit) => Promise<Response>;
 
 function asking(server: TestServer, documented: (path: string) => string): Ask {

@@ -1,4 +1,4 @@
-/** The OpenAPI document: every route is in it, and what is answered is what it says. */
+/** The OpenAPI document: every route is in it, and real answers match it. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -43,7 +43,7 @@ test("the document is served unchanged, is OpenAPI 3.1, and defines what it refe
 });
 
 test("every route of the server is in the document", () => {
-  // Read from the source of the router, so that a new page must be described.
+  // Read from the router's source, so that a new route must be described.
   const router = readFileSync(new URL("../../src/server/router.ts", import.meta.url), "utf8");
   const pages = [...router.matchAll(/path === "(\/[^"]*)"/g)].map(([, path = ""]) => path);
   assert.ok(pages.includes("/health"));

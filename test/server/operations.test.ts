@@ -1,4 +1,4 @@
-/** What a server says of itself to those who run it. */
+/** What a server reports to its operator: health, readiness and metrics. */
 
 import assert from "node:assert/strict";
 import { onTestFinished, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Which web pages may use a server that asks nobody for a token. */
+/** Which web pages may use a server without tokens. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * Probes: what the protocol's suite does not ask and servers get wrong. The reference server (0.3.7,
- * file store) fails eleven of these twelve.
+ * Probes: cases that the protocol's suite does not cover and servers get wrong. The reference server
+ * (0.3.7, file store) fails eleven of these twelve.
  */
 
 import assert from "node:assert/strict";
@@ -17,7 +17,7 @@ const MIB = 1024 * 1024;
 const TEXT = "text/plain";
 const PROGRAM = "test/support/serving-child.ts";
 
-/** A server in a process of its own, which can be killed. */
+/** A server in its own process, which can be killed. */
 async function startKillable(directory: string) {
   const child = startChild(PROGRAM, directory);
   const url = (await child.line()) ?? assert.fail("the server did not start");
@@ -77,7 +77,7 @@ test("3: 10,000 streams accept appends over 32 connections, none is refused", as
     Array.from({ length: 32 }, () => RawConnection.open(at("/"))),
   );
   const perConnection = Math.ceil(10_000 / connections.length);
-  // Some at a time: it is the server that is asked how much it can take, and not the network.
+  // Some at a time: this tests the server's capacity, not the network's.
   const together = 50;
   const sendAll = async (method: string, body: string, status: RegExp) => {
     const sendSome = async (connection: RawConnection, c: number) => {

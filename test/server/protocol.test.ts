@@ -1,4 +1,4 @@
-/** What the protocol says and its suite does not ask. */
+/** Rules of the protocol that its suite does not cover. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -34,7 +34,7 @@ test("after delete and recreate an old ETag does not match and an old offset is 
   assert.equal((await fetch(url, { headers: known })).status, 304);
 
   assert.equal((await fetch(url, { method: "DELETE" })).status, 204);
-  // The same bytes, so that only the stream's identity can tell them apart.
+  // The same bytes, so that only the stream's identity distinguishes them.
   await server.put("/again", JSON_TYPE, { body: '[{"n":1},{"n":2}]' });
 
   const after = await fetch(url, { headers: known });

@@ -1,4 +1,4 @@
-/** HTTP to the letter: requests that `fetch` would tidy up, connections that it would hide. */
+/** Raw HTTP: requests that `fetch` would normalise, connections that it would hide. */
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -7,10 +7,10 @@ import { until } from "../support/until.ts";
 /** A connection to the server, with what was received over it so far. */
 export class RawConnection {
   readonly socket: Socket;
-  /** What came after what `text` returned last. */
+  /** What was received since the last call of `text`. */
   readonly #received: Buffer[] = [];
   #text = "";
-  /** How many bytes came. */
+  /** How many bytes were received. */
   length = 0;
 
   private constructor(socket: Socket) {
@@ -19,7 +19,7 @@ export class RawConnection {
       this.#received.push(chunk);
       this.length += chunk.length;
     });
-    socket.on("error", () => {}); // A reset is one of the things that are tested.
+    socket.on("error", () => {}); // A reset is one of the tested outcomes.
   }
 
   static async open(url: string): Promise<RawConnection> {
@@ -41,7 +41,7 @@ export class RawConnection {
     this.socket.write(`${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n`);
   }
 
-  /** Resolves when enough was received; fails when it does not come. */
+  /** Resolves when enough was received; fails if it is not. */
   async until(isEnough: (text: string) => boolean): Promise<void> {
     await until(() => isEnough(this.text), "the awaited answer");
   }
@@ -53,7 +53,7 @@ export class RawConnection {
   }
 }
 
-/** The status of one request, sent as it is. */
+/** The status of one request, sent unchanged. */
 export async function rawStatus(
   url: string,
   method: string,

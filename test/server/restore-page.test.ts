@@ -1,4 +1,4 @@
-/** docs/server.md, "Backup and restore", done as it says: with the data directory as its user's home. */
+/** docs/server.md, "Backup and restore", executed: with the data directory as its user's home. */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -13,7 +13,7 @@ import { until } from "../support/until.ts";
 const page = docsPage("server");
 const headers = { "Content-Type": "application/json" };
 
-/** A machine of one's own, with the places and the services that the page speaks of. */
+/** A test machine with the places and services that the page mentions. */
 class Machine {
   readonly #directory = tempDirectory();
   readonly data = join(this.#directory, "verbatim");
@@ -30,13 +30,13 @@ class Machine {
     chmodSync(program, 0o755);
   }
 
-  /** Does what a line says, and answers its exit code and what it printed. */
+  /** Runs a line of the page, and returns its exit code and output. */
   async do(line: string): Promise<{ readonly code: number; readonly stdout: string }> {
     if (line === "systemctl start verbatim") return this.start();
     if (line === "systemctl stop verbatim") return this.stop();
     const own = line
       .replace(/^sudo -H -u verbatim /, "")
-      .replace("head accept ", "head accept --yes ") // Nobody is there to be asked.
+      .replace("head accept ", "head accept --yes ") // There is no terminal for questions.
       .replaceAll("/var/lib/", `${this.#directory}/`)
       .replaceAll("/mnt/backup/", `${this.#directory}/`);
     const PATH = `${this.#directory}/bin:${process.env.PATH}`;
@@ -70,7 +70,7 @@ class Machine {
     }
   }
 
-  /** Whether a stream has a checkpoint after its genesis, which comes with the first bytes. */
+  /** Whether a stream has a checkpoint after its genesis, which is written with the first bytes. */
   hasSigned(file: string): boolean {
     const sidecar = join(this.data, "logs", `${file}.checkpoints`);
     return existsSync(sidecar) && readFileSync(sidecar, "utf8").split("\n").length > 2;
@@ -93,7 +93,7 @@ test("the page's backup and restore steps restore a signed store, and all of it 
   await machine.append("/chat/1", "/chat/2", "/chat/3");
   const codes: number[] = [];
   for (const line of page.lines("sh restore")) codes.push((await machine.do(line)).code);
-  // All went well, and verifying told that something is lost.
+  // All commands succeeded, and verify reported that something is lost.
   assert.deepEqual(codes, [0, 0, 0, 0, 6, 0, 0, 0]);
   await machine.append("/chat/1", "/chat/2", "/chat/3");
   await machine.stop();

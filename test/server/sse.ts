@@ -1,6 +1,5 @@
 /**
- * Server-Sent Events as the HTML standard has a client read them: the other side of what the server
- * writes, and no code of its own.
+ * Server-Sent Events as the HTML standard has a client read them, independent of the server's code.
  */
 
 export interface ServerSentEvent {
@@ -8,7 +7,7 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** Takes bytes as they come; `events` are those that a blank line has ended. */
+/** Takes bytes as they arrive; `events` are those that a blank line has ended. */
 export class EventParser {
   readonly events: ServerSentEvent[] = [];
   readonly #decoder = new TextDecoder();
@@ -18,7 +17,7 @@ export class EventParser {
 
   take(bytes: Uint8Array): void {
     const text = this.#rest + this.#decoder.decode(bytes, { stream: true });
-    // The last line may go on, and a CR at the end may be the first half of a CRLF.
+    // The last line may be incomplete, and a CR at the end may be the first half of a CRLF.
     const lines = text.split(/\r\n|\r(?!$)|\n/);
     this.#rest = lines.pop() ?? "";
     for (const line of lines) this.#line(line);
@@ -40,7 +39,7 @@ export class EventParser {
   }
 }
 
-/** The events of a stream that is there as a whole. */
+/** The events of a complete stream. */
 export function parseEvents(bytes: Uint8Array): ServerSentEvent[] {
   const parser = new EventParser();
   parser.take(bytes);

@@ -1,4 +1,4 @@
-/** A server for one test: in this process, on a port and in a directory of its own. */
+/** A server for one test: in this process, with its own port and directory. */
 
 import assert from "node:assert/strict";
 import { onTestFinished } from "vitest";
@@ -10,11 +10,11 @@ export interface TestServer {
   readonly url: string;
   readonly directory: string;
   readonly running: RunningServer;
-  /** The URL of a stream, or of anything below its root. */
+  /** The URL of a stream, or of any path below the stream root. */
   at(path: string): string;
   /** Creates a stream. */
   put(path: string, type: string, init?: RequestInit): Promise<Response>;
-  /** Appends, and fails when that is refused. */
+  /** Appends, and fails if that is refused. */
   post(path: string, type: string, body: string | Uint8Array): Promise<Response>;
 }
 
@@ -51,7 +51,7 @@ export function testServer(running: RunningServer, directory: string): TestServe
     },
     async post(path, type, body) {
       const headers = { "Content-Type": type };
-      // The viewer's tests see the browser's types, which take fewer arrays than `fetch` does.
+      // The viewer's tests see the browser's types, which accept fewer arrays than `fetch` does.
       const sent = body as NonNullable<RequestInit["body"]>;
       const response = await fetch(at(path), { method: "POST", headers, body: sent });
       assert.ok(response.ok, `${response.status} ${await response.text()}`);
@@ -60,12 +60,12 @@ export function testServer(running: RunningServer, directory: string): TestServe
   };
 }
 
-/** A header that must be there. */
+/** A header that must be present. */
 export function header(response: Response, name: string): string {
   return response.headers.get(name) ?? assert.fail(`no ${name}`);
 }
 
-/** The status and the code of an error's answer. */
+/** The status and the code of an error answer. */
 export async function refused(response: Response): Promise<[number, string]> {
   const { error } = (await response.json()) as { error: { code: string; message: string } };
   assert.ok(error.message.length > 0);

@@ -1,4 +1,4 @@
-/** A server that encrypts by itself. */
+/** A server with TLS. */
 
 import assert from "node:assert/strict";
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
@@ -99,7 +99,7 @@ test("a connection without a handshake does not keep the server from stopping", 
   const limits = { headersTimeoutMs: 120_000, graceMs: 120_000 };
   const { running } = await startTestServer({ tls: { keyPath, certPath }, ...limits });
   const silent = await RawConnection.open(running.url);
-  assert.equal((await ask(running.port, cert, "PUT")).status, 201); // It was taken before this.
+  assert.equal((await ask(running.port, cert, "PUT")).status, 201); // It was accepted before this.
   await running.close();
   assert.equal(await silent.closed(), "");
 });

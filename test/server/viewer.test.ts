@@ -1,4 +1,4 @@
-/** The viewer's files: how they are served, and how much of them a first visit loads. */
+/** The viewer's files: how they are served, and how much a first visit loads. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import { header, refused, startTestServer } from "./test-server.ts";
 
 const FIRST_LOAD_BYTES_MAX = 250_000;
 
-/** As it is sent and as it comes: `fetch` would tidy the path up and take compression off. */
+/** The raw exchange: `fetch` would normalise the path and decompress. */
 async function got(url: string, path: string, headers: Record<string, string> = {}) {
   const [answer] = (await once(get(url, { path, headers }), "response")) as [IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };

@@ -1,4 +1,4 @@
-/** What the disk does not let us look at: nobody passes over it in silence. */
+/** Files that we have no permission to read are always reported. */
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { SessionVerifier } from "../../src/verifying/session-verifier.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** A project of two threads, and a user who is not the superuser: he may look at everything. */
+/** A project of two threads, and a user who is not root: root may read everything. */
 class Project {
   readonly root = ownDirectory();
   readonly home = ownDirectory();
@@ -29,7 +29,7 @@ class Project {
     }
   }
 
-  /** Makes a directory one that nobody but its owner may look into, for what `work` does. */
+  /** Makes a directory readable only by its owner, while `work` runs. */
   async without<T>(directory: string, work: () => Promise<T>): Promise<T> {
     const isRoot = process.getuid?.() === 0;
     chmodSync(join(this.root, directory), 0o000);
@@ -154,7 +154,7 @@ test.each(["rye", "homeagent", "entire"] as const)(
   },
 );
 
-/** Everybody's to look into: the tests' own directories are the superuser's alone. */
+/** Readable by all: the tests' own directories are root's alone. */
 function ownDirectory(): string {
   const directory = tempDirectory();
   chmodSync(directory, 0o777);

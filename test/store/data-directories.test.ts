@@ -1,4 +1,6 @@
-/** A data directory of streams is a store of sessions for those who read: ls, show, tail, search, resume. */
+/**
+ * A data directory of streams can be read as a store of sessions: ls, show, tail, search, resume.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -38,9 +40,9 @@ async function textsOf(root: string, id: string): Promise<string[]> {
   return texts;
 }
 
-/** Some chats, a fork, a stream that was deleted, one that was made again; not closed. */
+/** Some chats, a fork, a deleted stream, one that was created again; not closed. */
 async function served(): Promise<{ root: string; store: LocalStore }> {
-  new SigningUser(); // Pins, keys and the catalog of the test's own.
+  new SigningUser(); // The test's own pins, keys and catalog.
   const root = tempDirectory();
   const store = await openLocalStore({ dataDirectory: root, writeBackMs: 1e9 });
   onTestFinished(() => store.close());

@@ -1,4 +1,4 @@
-/** What prompt.txt and context.md should be, looked at and mended from the log alone. */
+/** The expected prompt.txt and context.md, checked and repaired from the log alone. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { ID, MIB, opened, says } from "../support/entire-store.ts";
 
 const CALL = { type: "tool_use", id: "t", name: "bash", input: { command: "ls" } };
 
-/** A session with a prompt and a call, ended, and ways to look at it. */
+/** A session with a prompt and a call, ended, and functions to examine it. */
 async function ended(prompt = "hi") {
   const { session, root } = opened({ durability: "os" });
   await says(session, prompt);

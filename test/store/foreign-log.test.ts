@@ -26,7 +26,7 @@ const OURS: Readonly<Record<string, { id: string; native: Native }>> = {
 };
 const dialects = Object.keys(OURS) as DialectName[];
 
-/** A log of that session that another program wrote. */
+/** A log in the place of that session, written by another program. */
 function foreign(dialect: DialectName, content: string): { path: string; store: Store } {
   const store = new Store(nodeHost, { dialect, root: tempDirectory(), onWarning: () => {} });
   const { path } = store.session(OURS[dialect]?.id ?? "");

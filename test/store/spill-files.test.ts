@@ -1,4 +1,7 @@
-/** What is too long for a row: which rows, when its file is written, and what becomes of it. */
+/**
+ * Strings too long for a row: which rows spill, when the spill file is written, and when it is
+ * removed.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -11,7 +14,7 @@ import { LOG, MIB, opened, says } from "../support/entire-store.ts";
 import { errno, refusal } from "../support/refusal.ts";
 import type { FileCall } from "../support/watched-files.ts";
 
-/** A row whose line has exactly that many bytes, given a parent of 36 characters. */
+/** A row whose line has exactly that many bytes, for a parent of 36 characters. */
 async function ofLength(session: Session, bytes: number): Promise<number> {
   await says(session, "a parent");
   const start = readFileSync(session.path).length;
@@ -162,6 +165,6 @@ test("the spill file of a row that did not fit is removed; after a failed sync i
     return undefined;
   };
   await refusal(says(broken.session, "x".repeat(9 * MIB)), "LOG_WRITER_FAILED");
-  // The row may be there when the log is opened again, and must find it.
+  // The row may be there when the log is opened again, and then needs it.
   assert.equal(spillsBeside(broken.session), 1);
 });

@@ -1,4 +1,4 @@
-/** Hooks that wait in a spool are in what the library, a server and MCP read of their session. */
+/** Spooled hooks are included when the library, a server or MCP reads their session. */
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -21,7 +21,7 @@ const ID = "claude-code-hooks/6f1c";
 
 let order = Date.now();
 
-/** Records what a hook was told, as `verbatim record` does. */
+/** Records a hook's input, as `verbatim record` does. */
 function recorded(root: string, prompt: string): void {
   const directory = join(root, ...SPOOL_PATH);
   mkdirSync(directory, { recursive: true });
@@ -68,7 +68,7 @@ test("a server lists, reads, searches and follows spooled hooks, from its start 
   const root = tempDirectory();
   recorded(root, "Hello");
   const { json, url } = await serveSessions([root]);
-  while (waiting(root) > 0) await new Promise((resolve) => setTimeout(resolve, 10)); // Nothing asked.
+  while (waiting(root) > 0) await new Promise((resolve) => setTimeout(resolve, 10)); // Without a request.
 
   recorded(root, "Second");
   const listed = await json<{ sessions: ListedSession[] }>("");

@@ -1,4 +1,6 @@
-/** Damage: bytes on the disk that are not those that were written are found and said, never served. */
+/**
+ * Damage: bytes on the disk that differ from those written are detected and reported, never served.
+ */
 
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -43,14 +45,14 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return changed;
 }
 
-/** The files of a store that was killed: copied while it is open, before any checkpoint. */
+/** The files of a killed store: copied while it is open, before any checkpoint. */
 function journalOf(dataDirectory: string): { readonly path: string; readonly bytes: Buffer } {
   const names = readdirSync(join(dataDirectory, "journal"));
   const path = join(dataDirectory, "journal", names.sort().at(-1) as string);
   return { path, bytes: readFileSync(path) };
 }
 
-/** A data directory whose process was killed: only its journal is left, and what is asked for. */
+/** A data directory whose process was killed: only its journal is left, and the files requested. */
 function killed(dataDirectory: string, journal: Buffer, kept: readonly string[] = []): string {
   const copy = tempDirectory();
   const { path } = journalOf(dataDirectory);
@@ -76,7 +78,7 @@ test("any flipped bit of a stream's file is an error, and every other stream is 
     writeFileSync(path, flipped(sound, at));
     const { details } = await refusal(store.read("/s", "start", ALL), "STREAM_DAMAGED");
     assert.equal(details.path, path);
-    // From the second message on, the first one's bytes are not asked for.
+    // A read from the second message on does not read the first one's bytes.
     if (at >= 8) await refusal(store.read("/s", second, ALL), "STREAM_DAMAGED");
     else assert.equal((await store.read("/s", second, ALL)).bytes.length, sound.length - 8);
     const each = async () => {
@@ -148,7 +150,7 @@ test("a last record that streams.db has and the journal lacks is reported as los
   const dataDirectory = tempDirectory();
   const store = await filled(dataDirectory);
   const { bytes } = journalOf(dataDirectory);
-  await store.records(""); // So that streams.db is not behind.
+  await store.records(""); // So that streams.db is up to date.
   const copy = killed(dataDirectory, bytes.subarray(0, -1), INDEX);
   await refusal(openLocalStore({ dataDirectory: copy }), "STORE_DAMAGED");
   for (const name of [...INDEX, "streams.db-shm"]) rmSync(join(copy, name), { force: true });

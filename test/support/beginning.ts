@@ -1,4 +1,4 @@
-/** The beginning of a file as `recognise` takes it. */
+/** The beginning of a file, as `recognise` takes it. */
 
 import type { Beginning } from "../../src/dialects/recognise.ts";
 

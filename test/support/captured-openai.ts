@@ -1,4 +1,4 @@
-/** What capturing OpenAI's events comes to, for the tests of both of its APIs. */
+/** What is captured from OpenAI's events, for the tests of both of its APIs. */
 
 import assert from "node:assert/strict";
 import { captureOpenAI } from "../../src/capture/openai.ts";
@@ -8,7 +8,7 @@ import { GatheredSession } from "./gathered-session.ts";
 import { given, type ProviderEvent } from "./provider-streams.ts";
 import { refusal } from "./refusal.ts";
 
-/** What is appended of a stream that ends with these events. */
+/** What is appended from a stream that ends with these events. */
 export async function appended(events: readonly ProviderEvent[]): Promise<NewEntry> {
   const session = new GatheredSession();
   await captureOpenAI(given(events), session).result.catch(() => {});
@@ -19,7 +19,7 @@ export async function resultOf(events: readonly ProviderEvent[]): Promise<OpenAI
   return captureOpenAI(given(events), new GatheredSession()).result;
 }
 
-/** The reason for which `event` is refused after `before`, of which `parts` are kept. */
+/** The reason why `event` is refused after `before`; `parts` are those kept from before. */
 export async function refusedReason(
   before: readonly ProviderEvent[],
   event: unknown,

@@ -1,4 +1,4 @@
-/** A child: a TypeScript program in a process of its own, which a test talks to in lines and kills. */
+/** A child: a TypeScript program in its own process, which a test talks to in lines and kills. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 export class Child {
   readonly pid: number;
   readonly #process: ChildProcess;
-  /** Resolves once the process and its output are at their end. */
+  /** Resolves when the process and its output have ended. */
   readonly #ended: Promise<unknown>;
   #lines: string[] = [];
   #rest = "";
@@ -22,7 +22,7 @@ export class Child {
     if (process.pid === undefined) throw new Error("the child was not started");
     this.pid = process.pid;
     this.#process = process;
-    process.stdin?.on("error", () => {}); // A child that was killed reads no more.
+    process.stdin?.on("error", () => {}); // A killed child reads no more.
     process.stdout?.setEncoding("utf8").on("data", (text: string) => this.#take(text));
     this.#ended = once(process, "close").then(() => {
       this.#hasEnded = true;
@@ -30,7 +30,7 @@ export class Child {
     });
   }
 
-  /** The next line it prints, or null after the last. What a kill cut short is not a line. */
+  /** The next line it prints, or null after the last. A line cut short by a kill is dropped. */
   async line(): Promise<string | null> {
     while (this.#lines.length === 0 && !this.#hasEnded) {
       await new Promise<void>((resolve) => {
@@ -44,13 +44,13 @@ export class Child {
     this.#process.stdin?.write(`${line}\n`);
   }
 
-  /** Kills it with -9, and resolves when it is gone. */
+  /** Kills it with -9, and resolves when it has ended. */
   async kill(): Promise<void> {
     this.#process.kill("SIGKILL");
     await this.#ended;
   }
 
-  /** Resolves to its exit code when it has ended by itself. */
+  /** Resolves to its exit code when it ends by itself. */
   async exitCode(): Promise<number | null> {
     await this.#ended;
     return this.#process.exitCode;
@@ -69,7 +69,7 @@ export function startChild(program: string, ...args: string[]): Child {
   return startCompiled(compiledProgram(program), ...args);
 }
 
-/** The same for one that was compiled (program.ts). */
+/** The same for a compiled one (program.ts). */
 export function startCompiled(path: string, ...args: string[]): Child {
   const child = new Child(
     spawn(process.execPath, [path, ...args], { cwd: root, stdio: ["pipe", "pipe", "inherit"] }),

@@ -1,21 +1,21 @@
-/** Docs page: a page of docs/ and what stands between its fences, to be held against the code. */
+/** Docs page: a page of docs/ and its fenced blocks, to be compared with the code. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 export interface DocsPage {
   readonly text: string;
-  /** All there are. An info string is what stands behind the fence that opens: `jsonl rye-line`. */
+  /** All blocks. An info string is the text after the opening fence: `jsonl rye-line`. */
   readonly fences: readonly { readonly info: string; readonly body: string }[];
-  /** What the fences with this info string hold: one at least. */
+  /** The content of the blocks with this info string: at least one. */
   readonly blocks: (info: string) => string[];
-  /** What the only fence with this info string holds. */
+  /** The content of the only block with this info string. */
   readonly block: (info: string) => string;
   /** The lines of all of them. */
   readonly lines: (info: string) => string[];
 }
 
-/** By its name below docs/, without the ending. */
+/** By its name below docs/, without the extension. */
 export function docsPage(name: string): DocsPage {
   const text = readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), "utf8");
   const found = text.matchAll(/^(`{3,})([^`\n]*)\n([\s\S]*?)^\1$/gm);

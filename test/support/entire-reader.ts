@@ -1,10 +1,10 @@
 /**
- * A reader that follows Entire's rules, as they were measured on crafted files: what it finds in a
- * file is what Entire finds there. Written in the terms of Go's JSON, which is stricter than ours
- * about types and milder about bytes.
+ * A reader that follows Entire's rules, as they were measured on crafted files: it finds in a file what
+ * Entire finds there. It models Go's JSON, which is stricter than ours about types and more lenient
+ * about bytes.
  */
 
-/** What Entire makes of a transcript. */
+/** What Entire reads from a transcript. */
 export interface EntireReading {
   /** Lines that parsed. */
   readonly lines: number;
@@ -12,7 +12,7 @@ export interface EntireReading {
   /** Texts of assistants. */
   readonly texts: readonly string[];
   readonly modifiedFiles: readonly string[];
-  /** Null when a line was too long for the pass that counts. */
+  /** Null if a line was too long for the counting pass. */
   readonly tokens: EntireTokens | null;
 }
 
@@ -32,7 +32,7 @@ interface Row {
   readonly raw: string;
 }
 
-/** What the scanner of the counting pass takes. */
+/** The longest line that the counting pass accepts. */
 export const SCANNED_LINE_BYTES_MAX = 10 * 1024 * 1024;
 const WRITING_TOOLS = ["Write", "Edit", "NotebookEdit", "mcp__acp__Write", "mcp__acp__Edit"];
 const COUNTS = [
@@ -68,13 +68,13 @@ function splitAtLf(file: Buffer): Buffer[] {
   return lines;
 }
 
-/** A line as Go reads it into its struct; null for one that it passes over. */
+/** A line as Go reads it into its struct; null for one that it skips. */
 function rowOf(line: Buffer): Row | null {
-  // Bytes that are no UTF-8 become replacement characters, and so do lone surrogates.
+  // Bytes that are not UTF-8 become replacement characters, and so do lone surrogates.
   const raw = line.toString("utf8");
   let value: unknown;
   try {
-    value = JSON.parse(raw); // A BOM is no JSON, to both.
+    value = JSON.parse(raw); // A BOM is not JSON, for both.
   } catch {
     return null;
   }
@@ -114,7 +114,7 @@ function modifiedFile(block: Fields): string[] {
   return typeof path === "string" && path !== "" ? [path] : [];
 }
 
-/** One message counts once, by its row with the most output; one without an id not at all. */
+/** A message counts once, by its row with the most output; one without an id does not count. */
 function tokensOf(answers: readonly Row[]): EntireTokens {
   const messages = new Map<string, number[]>();
   for (const { message, raw } of answers) {
@@ -129,7 +129,7 @@ function tokensOf(answers: readonly Row[]): EntireTokens {
   return { input, output, cacheCreation, cacheRead, apiCalls: messages.size };
 }
 
-/** Null when one of them is no integer in the text itself: Go then takes nothing of the message. */
+/** Null if one of them is not an integer in the text itself: Go then ignores the whole message. */
 function countsOf(usage: unknown, raw: string): number[] | null {
   if (typeof usage !== "object" || usage === null) return null;
   const given = usage as Fields;

@@ -18,7 +18,7 @@ export function rowsAt(path: string): EntireRow[] {
     .map((line) => JSON.parse(line) as EntireRow);
 }
 
-/** Every row names the one before it, the first names none, and no name is there twice. */
+/** Every row names the one before it, the first names none, and no name occurs twice. */
 export function assertChain(rows: readonly EntireRow[]): void {
   assert.deepEqual(
     rows.map(({ parentUuid }) => parentUuid),

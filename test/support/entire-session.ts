@@ -1,4 +1,6 @@
-/** A session's transcript for one test, ended when the test is over, and what is in its directory. */
+/**
+ * A session's transcript for one test, ended when the test is over, and the files of its directory.
+ */
 
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

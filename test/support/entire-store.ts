@@ -22,7 +22,7 @@ export function opened(options: Partial<StoreOptions> = {}) {
     onWarning: (warning) => warnings.push(warning),
     ...options,
   });
-  onTestFinished(() => store.close().catch(() => {})); // A test that broke it looked at that itself.
+  onTestFinished(() => store.close().catch(() => {})); // A test that broke it has checked that itself.
   const session = store.session(ID);
   const rows = () => rowsAt(session.path);
   return { disk, root, store, session, rows, warnings };

@@ -1,4 +1,4 @@
-/** Examining in a test: real sessions, written by the store, and what doctor and repair make of them. */
+/** Real sessions, written by the store, and the findings of doctor and repair on them. */
 
 import { nodeHost } from "../../src/base/node-host.ts";
 import { nodeSurroundings } from "../../src/base/node-surroundings.ts";
@@ -11,7 +11,7 @@ import type { Finding } from "../../src/findings/finding.ts";
 import { type FoundSession, findSession } from "../../src/listing/find-session.ts";
 import { Store, type StoreOptions } from "../../src/store/store.ts";
 
-/** On the real disk; his clock does not make a test wait. */
+/** On the real disk, with a clock that does not make a test wait. */
 export const nodeDoctor: Doctor = {
   host: { ...nodeHost, clock: { ...nodeHost.clock, sleep: async () => {} } },
   surroundings: nodeSurroundings,
@@ -76,7 +76,7 @@ export function codes(findings: readonly Finding[]): string[] {
   return findings.map(({ code }) => code);
 }
 
-/** A thread with these events, written and closed by the store itself. Answers its log's path. */
+/** A thread with these events, written and closed by the store itself. Returns its log's path. */
 export async function writeThread(
   project: string,
   id: string,
@@ -90,7 +90,7 @@ export async function writeThread(
   return session.path;
 }
 
-/** The events of a small thread in which everything is as it should be. */
+/** The events of a small thread without faults. */
 export const WHOLE_THREAD: readonly Native[] = [
   { type: "thread_start", inputs: { a: 1 }, model: "m", provider: "p" },
   { type: "user_message", text: "Write é.", role: "user" },

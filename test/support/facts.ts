@@ -1,4 +1,4 @@
-/** What a writer knows, for tests of dialects that ask for it. */
+/** A writer's facts, for tests of dialects that need them. */
 
 import type { WriterFacts } from "../../src/dialects/dialect.ts";
 

@@ -1,12 +1,12 @@
 /**
- * A gate: holds those who come to it until it is opened, and tells when the first has come.
- * It opens at the latest when the test is over, so that one that failed can be cleaned up after.
+ * A gate: blocks callers until it is opened, and reports when the first one waits. It opens at the
+ * latest when the test is over, so that a failed test can be cleaned up.
  */
 
 import { onTestFinished } from "vitest";
 
 export class Gate {
-  /** Resolves once somebody waits at the gate. */
+  /** Resolves when a caller waits at the gate. */
   readonly reached: Promise<void>;
   readonly #opened: Promise<void>;
   #arrive: () => void = () => {};
@@ -32,7 +32,10 @@ export class Gate {
   }
 }
 
-/** Whether a promise is still open after everything that is due has run, some turns over. */
+/**
+ * Whether a promise is still pending after all due callbacks have run, several turns of the event
+ * loop.
+ */
 export async function isPending(promise: Promise<unknown>): Promise<boolean> {
   let isSettled = false;
   const settle = () => {

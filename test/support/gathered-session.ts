@@ -1,4 +1,4 @@
-/** A session that keeps what is appended in memory, for tests of what is appended and when. */
+/** A session that keeps its appends in memory, for tests of what is appended and when. */
 
 import type { NewEntry } from "../../src/model/entry.ts";
 
@@ -12,7 +12,7 @@ export class GatheredSession {
     return this.entries.push(entry);
   }
 
-  /** The one entry that must be there. */
+  /** The only entry. */
   get only(): NewEntry {
     const [entry, ...more] = this.entries;
     if (!entry || more.length > 0) throw new Error(`${this.entries.length} entries, not one`);

@@ -1,6 +1,6 @@
 /**
- * JSON Schema, as much of it as our OpenAPI document uses: what is wrong with a value, if anything.
- * A keyword that is not known here fails, so that no schema is passed over in silence.
+ * The part of JSON Schema that our OpenAPI document uses: what is wrong with a value, if anything.
+ * An unknown keyword fails, so that no part of a schema is ignored.
  */
 
 import assert from "node:assert/strict";
@@ -9,7 +9,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const SAYING: ReadonlySet<string> = new Set(["description", "format", "default"]);
 
-/** What is wrong, each with its place; nothing when the value fits. `ref` finds what $ref names. */
+/** Each problem with its place; empty if the value is valid. `ref` resolves $ref. */
 export function faultsOf(
   value: unknown,
   schema: Schema,

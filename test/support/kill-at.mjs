@@ -1,6 +1,6 @@
 /**
- * Kill at: ends its process with SIGKILL before the call number KILL_AT that changes a disk. Loaded with
- * `node --import`. Without KILL_AT it says at the end how many such calls there were.
+ * Kill at: ends its process with SIGKILL before the KILL_AT-th call that changes the disk. Loaded with
+ * `node --import`. Without KILL_AT it prints at the end how many such calls there were.
  */
 
 import fs from "node:fs";

@@ -1,4 +1,4 @@
-/** A child that locks a file, says so, and holds the lock until it is killed. */
+/** A child that locks a file, reports it, and holds the lock until it is killed. */
 
 import { basename, dirname } from "node:path";
 import { createNodeFiles } from "../../src/base/node-files.ts";

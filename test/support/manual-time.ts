@@ -1,6 +1,6 @@
-/** Time that stands still until a test moves it, and chance that always falls the same way. */
+/** Time that advances only when a test moves it, and a fixed source of randomness. */
 
-/** Of all of them together: no two draws are the same, whoever drew. */
+/** Shared by all instances: no two draws are the same. */
 let draws = 0;
 
 interface Timer {
@@ -11,7 +11,7 @@ interface Timer {
 export class ManualTime {
   readonly #timers = new Set<Timer>();
   #nowMs: number;
-  /** What `random` gives. */
+  /** What `random` returns. */
   chance = 0;
 
   constructor(nowMs = Date.UTC(2026, 0, 1)) {
@@ -22,7 +22,7 @@ export class ManualTime {
 
   readonly random = (): number => this.chance;
 
-  /** Other bytes each time. */
+  /** Different bytes each time. */
   readonly randomBytes = (count: number): Uint8Array => {
     draws++;
     const bytes = Buffer.alloc(count);
@@ -36,13 +36,13 @@ export class ManualTime {
     return () => void this.#timers.delete(timer);
   };
 
-  /** How long until the first timer; null when there is none. */
+  /** Milliseconds until the first timer; null if there is none. */
   get nextMs(): number | null {
     const times = [...this.#timers].map(({ atMs }) => atMs - this.#nowMs);
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** Moves on, and calls back whose time has come. */
+  /** Advances the time, and runs the timers that are due. */
   pass(ms: number): void {
     this.#nowMs += ms;
     for (const timer of [...this.#timers].sort((a, b) => a.atMs - b.atMs)) {

@@ -1,14 +1,14 @@
-/** Files in memory, to be read and nothing else: judging a hundred thousand of them takes no disk. */
+/** Read-only files in memory: verifying a hundred thousand of them needs no disk. */
 
 import type { Directory, OpenFile } from "../../src/base/files.ts";
 import type { Host } from "../../src/base/host.ts";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { errno } from "./refusal.ts";
 
-/** Paths and what stands there; may be changed between one reading and the next. */
+/** Paths and their contents; may be changed between two reads. */
 export type MemoryFiles = Map<string, Uint8Array>;
 
-/** A host whose disk holds just these files. `onRead` is told how many bytes each read took. */
+/** A host whose disk has only these files. `onRead` gets the number of bytes of each read. */
 export function memoryHost(files: MemoryFiles, onRead: (bytes: number) => void = () => {}): Host {
   return {
     ...nodeHost,

@@ -13,6 +13,6 @@ function target(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
   } catch {
-    return ""; // Closed since it was listed, such as the one that listed it.
+    return ""; // Closed since it was listed, such as the descriptor of the listing itself.
   }
 }

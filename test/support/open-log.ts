@@ -1,4 +1,4 @@
-/** Opening a log in a test: closed when the test is over, whatever became of it. */
+/** Opens a log in a test, and closes it when the test is over. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,11 +15,11 @@ export async function openWriter(
   host: Host = nodeHost,
 ): Promise<LogWriter> {
   const log = await LogWriter.open(host, path, options);
-  onTestFinished(() => log.close().catch(() => {})); // A test that broke it looked at that itself.
+  onTestFinished(() => log.close().catch(() => {})); // A test that broke it has checked that itself.
   return log;
 }
 
-/** The path of a log that does not exist yet, in a directory of its own. */
+/** The path of a log that does not exist yet, in its own directory. */
 export function newLogPath(directory = tempDirectory()): string {
   return join(directory, "log.jsonl");
 }

@@ -1,4 +1,4 @@
-/** A user's pins, in a test: the file, and what is warned of. */
+/** A user's pins in a test: the file, and the warnings. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import type { Whose } from "../../src/proof/pins.ts";
 import { Heads } from "../../src/signing/heads/heads.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
-/** Their state directory is not there yet. */
+/** Their state directory does not exist yet. */
 export class PinUser {
   readonly stateDirectory = join(tempDirectory(), "state", "verbatim");
   readonly path = join(this.stateDirectory, "heads.jsonl");
@@ -20,7 +20,7 @@ export class PinUser {
     return new Heads({ host, stateDirectory: this.stateDirectory, onWarning });
   }
 
-  /** Puts lines into the file, as they are. */
+  /** Writes lines to the file, unchanged. */
   put(...lines: readonly string[]): void {
     mkdirSync(this.stateDirectory, { recursive: true, mode: 0o700 });
     writeFileSync(this.path, lines.join(""));

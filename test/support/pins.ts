@@ -4,7 +4,7 @@ import type { Head, Pin } from "../../src/proof/pin.ts";
 
 const KID = "c".repeat(64);
 
-/** Checkpoint `seq` of a session; `log` and `line` are numbers that tell logs and lines apart. */
+/** Checkpoint `seq` of a session; `log` and `line` are numbers that distinguish logs and lines. */
 export function headOf(
   id: string,
   seq: number,

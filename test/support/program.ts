@@ -1,9 +1,8 @@
 /**
- * Program: a TypeScript program of this repository, made into one JavaScript file that Node starts
- * by itself. Loading TypeScript module by module costs a child most of a second, and the tests
- * start hundreds of them.
+ * Program: a TypeScript program of this repository, bundled into one JavaScript file for Node. Loading
+ * TypeScript module by module costs a child most of a second, and the tests start hundreds of them.
  *
- * Each is made once in a run, whichever test asks first, in the folder that run.ts makes and
+ * Each is bundled once per run, by the first test that needs it, in the folder that run.ts creates and
  * removes. There it finds its packages as the sources do.
  */
 
@@ -22,9 +21,9 @@ const OPTIONS = {
   format: "esm",
   platform: "node",
   target: "node20",
-  // Native packages find their binaries beside themselves.
+  // Native packages find their binaries next to their own files.
   external: ["fs-native-extensions", "@photostructure/sqlite", "esbuild", "vitest"],
-  // CommonJS inside asks for Node's own modules with `require`.
+  // CommonJS modules in the bundle load Node's own modules with `require`.
   banner: {
     js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',
   },
@@ -33,25 +32,25 @@ const OPTIONS = {
 
 let made = 0;
 
-/** Where the compiled program is; compiles it if that was not done yet. `program`: from the root. */
+/** The path of the compiled program; compiles it if needed. `program`: from the root. */
 export function compiledProgram(program: string): string {
   const path = inRun(`${program.replaceAll("/", "-")}.js`);
   if (!existsSync(path)) {
-    const mine = inRun(`${process.pid}-${made++}.js`); // Another worker may be at the same one.
+    const mine = inRun(`${process.pid}-${made++}.js`); // Another worker may be compiling the same one.
     buildSync({ ...OPTIONS, entryPoints: [program], outfile: mine });
     renameSync(mine, path);
   }
   return path;
 }
 
-/** A bug put in on purpose: a piece of text that a source file has once, and what it becomes. */
+/** A planted bug: a piece of text that a source file has once, and its replacement. */
 export interface Mutation {
   readonly file: string;
   readonly line: string;
   readonly becomes: string;
 }
 
-/** The same for a program that is given as text and imports as a file in the root would. */
+/** The same for a program whose text is passed; it imports like a file in the root. */
 export async function compiledText(text: string, mutation?: Mutation): Promise<string> {
   const outfile = inRun(`${process.pid}-${made++}.js`);
   const stdin = { contents: text, resolveDir: root, loader: "ts" } as const;
@@ -68,14 +67,17 @@ function mutating({ file, line, becomes }: Mutation): Plugin {
   return {
     name: "mutation",
     setup({ onLoad }) {
-      // Only this file is asked about: a question for each would take longer than compiling them.
+      // Only for this file: a callback for each file would take longer than compiling them.
       const filter = new RegExp(`^${path.replaceAll(/[^\w/-]/g, "\\$&")}$`);
       onLoad({ filter }, () => ({ contents, loader: "ts" }));
     },
   };
 }
 
-/** Two levels below the copy of package.json that run.ts puts there, as the sources are below theirs. */
+/**
+ * Two levels below the copy of package.json that run.ts puts there, as the sources are below
+ * theirs.
+ */
 function inRun(name: string): string {
   return join(inject("runDirectory"), "programs", "made", name);
 }

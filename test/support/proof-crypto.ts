@@ -1,4 +1,4 @@
-/** Proof crypto: what `proof`, which imports no Node, is given by its tests: the real one. */
+/** Proof crypto: the real crypto for the tests of `proof`, which itself imports no Node. */
 
 import type { ProofCrypto } from "../../src/proof/crypto.ts";
 import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";

@@ -1,11 +1,11 @@
 /**
- * Provider streams: what providers send, event by event, after their documentation; and the bytes
- * of it. Everything that a message can hold is in there once.
+ * Provider streams: what providers send, event by event, after their documentation; and its bytes.
+ * Every field of a message occurs once.
  */
 
 export type ProviderEvent = Readonly<Record<string, unknown>>;
 
-/** Events, or pieces of bytes, as a stream of them. */
+/** Events, or pieces of bytes, as a stream. */
 export async function* given<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
 }
@@ -38,7 +38,10 @@ const start = (index: number, content_block: object) => ({
 const delta = (index: number, delta: object) => ({ type: "content_block_delta", index, delta });
 const stop = (index: number) => ({ type: "content_block_stop", index });
 
-/** Thinking with its seal, withheld thinking, text with a citation, two calls, a tool, a summary. */
+/**
+ * Thinking with its signature, redacted thinking, text with a citation, two calls, a tool, a
+ * summary.
+ */
 export const ANTHROPIC: readonly ProviderEvent[] = [
   {
     type: "message_start",
@@ -124,7 +127,9 @@ const choice = (delta: object, finish_reason: string | null = null) =>
   chunk({ choices: [{ index: 0, delta, finish_reason, logprobs: null }] });
 const call = (index: number, rest: object) => choice({ tool_calls: [{ index, ...rest }] });
 
-/** Azure's empty first chunk, text, two calls whose pieces are mixed, the usage in its own chunk. */
+/**
+ * Azure's empty first chunk, text, two calls with interleaved pieces, the usage in its own chunk.
+ */
 export const CHAT: readonly ProviderEvent[] = [
   {
     id: "",
@@ -213,7 +218,7 @@ const at = (output_index: number, type: string, rest: object) => ({
 const text = (content_index: number, type: string, rest: object) =>
   at(2, type, { item_id: "msg_1", content_index, ...rest });
 
-/** Every event of a response up to its last, so that the output is only in the pieces. */
+/** Every event of a response except its last, so that the output is only in the pieces. */
 const RESPONSE_PIECES: readonly ProviderEvent[] = [
   { type: "response.created", response: { ...RESPONSE, status: "in_progress", output: [] } },
   { type: "response.in_progress", response: { ...RESPONSE, status: "in_progress", output: [] } },
@@ -257,7 +262,7 @@ const RESPONSE_PIECES: readonly ProviderEvent[] = [
   at(5, "output_item.done", { item: COMPACTION }),
 ];
 
-/** Reasoning with what is withheld of it, a search, text with a citation, a refusal, two calls. */
+/** Reasoning with its encrypted part, a search, text with a citation, a refusal, two calls. */
 export const RESPONSES: readonly ProviderEvent[] = [
   ...RESPONSE_PIECES,
   {

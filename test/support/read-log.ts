@@ -1,4 +1,4 @@
-/** Reading a log in a test: everything a pass gave. */
+/** Reads a log in a test: everything that one pass returned. */
 
 import type { LogLine } from "../../src/log/reader.ts";
 

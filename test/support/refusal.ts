@@ -1,9 +1,9 @@
-/** Refusals: that something was refused, with which code, and the facts it gave. */
+/** Refusals: expects an error with a code, and returns its details. */
 
 import assert from "node:assert/strict";
 import { type ErrorCode, VerbatimError } from "../../src/base/errors.ts";
 
-/** The error with which `work` was refused, which must carry `code`. */
+/** The error with which `work` was refused; it must have `code`. */
 export async function refusal<C extends ErrorCode>(
   work: Promise<unknown>,
   code: C,
@@ -15,7 +15,7 @@ export async function refusal<C extends ErrorCode>(
   return asRefusal(error, code);
 }
 
-/** The same for a call that throws at once. */
+/** The same for a call that throws synchronously. */
 export function thrownRefusal<C extends ErrorCode>(call: () => unknown, code: C): VerbatimError<C> {
   try {
     call();
@@ -25,7 +25,7 @@ export function thrownRefusal<C extends ErrorCode>(call: () => unknown, code: C)
   assert.fail(`was not refused with ${code}`);
 }
 
-/** An error as the operating system gives it. */
+/** An error as the operating system returns it. */
 export function errno(code: string): Error {
   return Object.assign(new Error(`${code}, made up by a test`), { code });
 }

@@ -1,6 +1,6 @@
 /**
- * Replay server: a real HTTP server that sends a recorded stream to whoever asks, as a provider
- * would, and can break off in the middle.
+ * Replay server: a real HTTP server that sends a recorded stream to any client, as a provider would,
+ * and can break off in the middle.
  */
 
 import { createServer, type ServerResponse } from "node:http";
@@ -12,14 +12,16 @@ export interface Replay {
   readonly body: Buffer;
   /** How many bytes are written at a time. Default: all. */
   readonly chunkBytes?: number;
-  /** What happens after the last byte: the answer ends, its socket breaks, or nothing more comes. */
+  /**
+   * What happens after the last byte: the answer ends, its socket breaks, or nothing more is sent.
+   */
   readonly after?: "end" | "break" | "hang";
   readonly status?: number;
 }
 
 export interface ReplayServer {
   readonly url: string;
-  /** Resolves when a client has gone away before its answer ended. */
+  /** Resolves when a client has disconnected before its answer ended. */
   readonly abandoned: Promise<void>;
 }
 
@@ -55,6 +57,6 @@ async function send(response: ServerResponse, replay: Replay): Promise<void> {
     if (response.destroyed) return;
   }
   if (after === "end") response.end();
-  // Not before the client has what was written: a reset would take it away again.
+  // Not before the client has received what was written: a reset would discard it.
   if (after === "break") setTimeout(() => response.socket?.destroy(), 20);
 }

@@ -1,9 +1,9 @@
 /**
  * Run: what is set up once for all tests of a run, and removed after them.
  *
- * Temporary directories are in memory, where the system has room for them there: a disk that
- * is waited for thousands of times is most of what some tests cost. What is killed or starved
- * for the disk's sake asks for a place on a real one (temp-directory.ts).
+ * Temporary directories are in memory if the system has space for them there: waiting for a disk
+ * thousands of times is most of what some tests cost. Tests that kill processes or fill the disk use
+ * one on a real disk (temp-directory.ts).
  */
 
 import {
@@ -22,16 +22,16 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** DerivedFiles the packages, so that what is compiled into it finds them. */
+    /** Next to node_modules, so that compiled programs find their packages. */
     readonly runDirectory: string;
-    /** Where temporary directories are that must be on a disk. */
+    /** For temporary directories that must be on a disk. */
     readonly diskDirectory: string;
   }
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const MEMORY = "/dev/shm";
-/** More than all tests need at a time, several times over. */
+/** Several times what all tests need at once. */
 const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
 
 export default function setUp(project: TestProject): () => void {
@@ -43,7 +43,7 @@ export default function setUp(project: TestProject): () => void {
   project.provide("diskDirectory", tmpdir());
   if (hasRoomInMemory()) {
     const temporary = directoryOfRun(MEMORY, "verbatim-tests");
-    chmodSync(temporary, 0o711); // Others may pass through, as through /tmp.
+    chmodSync(temporary, 0o711); // Other users may traverse it, like /tmp.
     process.env.TMPDIR = temporary;
     made.push(temporary);
   }
@@ -52,7 +52,7 @@ export default function setUp(project: TestProject): () => void {
   };
 }
 
-/** Makes a directory that names our process, and removes those of processes that were killed. */
+/** Creates a directory named after our process, and removes those of killed processes. */
 function directoryOfRun(parent: string, name: string): string {
   for (const other of readdirSync(parent)) {
     const [, pid] = new RegExp(`^${name}-(\\d+)-\\w+$`).exec(other) ?? [];
@@ -75,6 +75,6 @@ function hasRoomInMemory(): boolean {
     const { bavail, bsize } = statfsSync(MEMORY);
     return bavail * bsize >= MEMORY_BYTES_MIN;
   } catch {
-    return false; // There is no such place.
+    return false; // There is no such directory.
   }
 }

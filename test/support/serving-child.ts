@@ -1,4 +1,4 @@
-/** A server in a process of its own, to be killed: prints its URL. */
+/** A server in its own process, to be killed: prints its URL. */
 
 import { startServer } from "../../src/server/serve.ts";
 

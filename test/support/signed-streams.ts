@@ -1,4 +1,4 @@
-/** Streams that are signed: a user with a key of their own, a store on disk, and verdicts on it. */
+/** Signed streams: a user with their own key, a store on disk, and verdicts on it. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export const JSON_STREAM = {
 };
 export const RAW_STREAM = { ...JSON_STREAM, contentType: "application/octet-stream" };
 
-/** Nothing is signed before it is asked for, or the store is closed. */
+/** Nothing is signed before it is requested, or the store is closed. */
 export const NEVER = { bytesMax: Infinity, appendsMax: Infinity, idleMs: 1e9 };
 
 export class SignedStreams {
@@ -39,7 +39,7 @@ export class SignedStreams {
     return openLocalStore({ dataDirectory: this.directory, signing, ...options });
   }
 
-  /** By path, the reports on a data directory; of the directory itself under "". */
+  /** The reports on a data directory by path; the directory itself is "". */
   async reports(directory = this.directory): Promise<Map<string, VerifyReport>> {
     const trust = await Trust.load(this.user.places);
     const heads = new Heads({
@@ -61,7 +61,7 @@ export class SignedStreams {
     return found;
   }
 
-  /** By path, the verdicts, and those of their findings that bear on them. */
+  /** The verdicts by path, with the findings that affect them. */
   async verdicts(directory = this.directory): Promise<Record<string, string>> {
     const verdicts: Record<string, string> = {};
     for (const [path, { verdict, findings }] of await this.reports(directory)) {

@@ -1,4 +1,6 @@
-/** Signed logs: lines, and the checkpoints among or beside them, made by the signer itself. */
+/**
+ * Signed logs: lines and their checkpoints, in the log or in a sidecar, made by the signer itself.
+ */
 
 import { asciiJson } from "../../src/proof/checkpoint.ts";
 import type { Signer } from "../../src/signing/keys/keys.ts";
@@ -10,7 +12,7 @@ export interface SignedLog {
   readonly bytes: Buffer;
   /** Where each turn ends, its checkpoint included. */
   readonly ends: readonly number[];
-  /** The checkpoints of a log that has them beside it. */
+  /** The checkpoints of a log that has them in a sidecar file. */
   readonly beside: Buffer;
 }
 
@@ -38,7 +40,7 @@ export function signedThread(
   }));
 }
 
-/** A session of HomeAgent's, likewise, with its checkpoints beside it. */
+/** The same for a HomeAgent session, with its checkpoints in a sidecar file. */
 export function signedTurns(signer: Signer, id: string, { turns = 3 } = {}): Promise<SignedLog> {
   return signedLog(signer, turns, 1, (turn) => ({
     line: { turnId: String(turn), role: "user", content: `said ${turn}`, ts: 1_770_609_830_365 },

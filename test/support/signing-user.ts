@@ -1,4 +1,4 @@
-/** A user who signs: keys, trust and pins of their own, real stores, and verdicts on them. */
+/** A user who signs: their own keys, trust and pins, real stores, and verdicts on them. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ export const SHAPES: Readonly<Record<string, SignedShape>> = {
   homeagent: { dialect: "homeagent" },
 };
 
-/** Those, and the dialects that carry theirs as one of them does: each must be as hard to fool. */
+/** Those, and the dialects that carry theirs in the same ways: each must be as hard to forge. */
 export const ALL_SHAPES: Readonly<Record<string, SignedShape>> = {
   ...SHAPES,
   claude: { dialect: "claude" },
@@ -53,24 +53,24 @@ export const answered = (text: string): NewEntry => ({
   parts: [{ type: "text", text }],
 });
 
-/** One round trip to a model, where a dialect can say that one begins. */
+/** One round trip to a model, with its start if the dialect can express it. */
 export function turnOf(text: string): readonly NewEntry[] {
   return [{ kind: "turn_start" }, said(text), answered(`${text}: done`)];
 }
 
-/** The same as the session's own dialect can say it. */
+/** The same, as the session's own dialect can express it. */
 export function turnIn({ dialect }: Session, text: string): readonly NewEntry[] {
   return sayable(dialect.name, turnOf(text));
 }
 
-/** Without what the dialect has no line for: where sessions and turns begin and end. */
+/** Omits entries for which the dialect has no line: start and end of sessions and turns. */
 export function sayable(dialect: string, entries: readonly NewEntry[]): readonly NewEntry[] {
   if (dialect === "rye" || dialect === "sdk" || dialect === "verbatim") return entries;
   const says: NewEntry["kind"][] = dialect === "entire" ? ["message", "end"] : ["message"];
   return entries.filter(({ kind }) => says.includes(kind));
 }
 
-/** A session that was written and closed: where it lies, and the bytes that are there. */
+/** A session that was written and closed: its place, and its bytes. */
 export interface Written {
   readonly target: SessionLog & { readonly id: string };
   readonly path: string;
@@ -86,7 +86,7 @@ export class SigningUser {
     this.places = this.#enter();
   }
 
-  /** Theirs is the environment from here on, until another user's store is opened. */
+  /** Sets the environment to this user, until another user's store is opened. */
   #enter(): UserPaths {
     for (const name of ["CONFIG", "STATE", "CACHE"]) {
       process.env[`XDG_${name}_HOME`] = join(this.home, name.toLowerCase());
@@ -101,7 +101,7 @@ export class SigningUser {
     return new Store(nodeHost, { ...defaults, ...options });
   }
 
-  /** Writes a session to its end and closes the store: what stands there is what an honest one is. */
+  /** Writes a whole session and closes the store: an honest session. */
   async write(
     shape: SignedShape,
     entries: readonly NewEntry[],
@@ -115,7 +115,7 @@ export class SigningUser {
     return writtenBy(store, session);
   }
 
-  /** Of every turn its round trip. */
+  /** Writes a session of that many turns. */
   writeTurns(shape: SignedShape, turns: number, options = {}): Promise<Written> {
     const texts = Array.from({ length: turns }, (_, turn) => `turn ${turn + 1}`);
     return this.write(shape, texts.flatMap(turnOf), options);
@@ -125,7 +125,7 @@ export class SigningUser {
     return rotateKey(nodeHost, this.places);
   }
 
-  /** Trusts a key of somebody else's with transcripts. */
+  /** Trusts another person's key for transcripts. */
   async trusts(publicKey: Uint8Array): Promise<void> {
     const grant = { owner: "Ada", purposes: ["transcript"], sessions: ["**"] } as const;
     await addTrust(nodeHost, this.places, { publicKey, ...grant }, Date.now());
@@ -140,7 +140,7 @@ export class SigningUser {
     return new Heads({ host: nodeHost, stateDirectory: this.places.stateDirectory, onWarning });
   }
 
-  /** What this user remembers of a session, by its place. */
+  /** This user's pin of a session, by its place. */
   async remembered({ dialect, root, id }: SessionLog): Promise<Remembered> {
     return rememberedIn(await this.heads.read(), {
       place: await placeOf(nodeHost, { dialect, root }),
@@ -148,7 +148,7 @@ export class SigningUser {
     });
   }
 
-  /** By whose keys, and by which pins when there are any, this user judges. */
+  /** The keys, and the pins if any, by which this user verifies. */
   async judging(target: SessionLog, isPinned: boolean): Promise<VerifyOptions> {
     const keys = transcriptKeys(await Trust.load(this.places), target.id);
     const options = { crypto: nodeCrypto, keys };
@@ -172,7 +172,7 @@ export function writtenBy({ dialect, root }: Store, { id, logId, path }: Session
   return { target: { dialect, root, logId, id }, path, sidecarPath: `${path}.checkpoints` };
 }
 
-/** The files of a session that a verdict rests on, by path. */
+/** The files of a session that determine its verdict, by path. */
 export function filesOf({ path, sidecarPath }: Written): Map<string, Uint8Array> {
   const paths = [path, sidecarPath].filter((each) => existsSync(each));
   return new Map(paths.map((each) => [each, new Uint8Array(readFileSync(each))]));

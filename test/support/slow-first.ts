@@ -1,8 +1,7 @@
 /**
- * Slow first: the order in which test files run. One that takes long and is begun last would keep
- * one process busy while the others have nothing left to do. The runner remembers how long each
- * took, but only on a machine that ran them before. A file that is missing here costs a few
- * seconds, and nothing else.
+ * Slow first: the order in which test files run. A slow file that starts last would keep one process
+ * busy while the others are idle. The runner remembers durations, but only on a machine that ran the
+ * tests before. A file that is missing here costs only a few seconds.
  */
 
 import { BaseSequencer, type TestSpecification } from "vitest/node";

@@ -1,4 +1,4 @@
-/** Subscriptions on a real store, with time and webhooks in the test's hands. */
+/** Subscriptions on a real store; the test controls time and webhooks. */
 
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
@@ -86,8 +86,8 @@ export class Subscribing {
   }
 
   /**
-   * Another server on what a kill -9 at this moment would leave: the files as they are. Its time is
-   * its own, since this one goes on.
+   * Another server on what a kill -9 at this moment would leave: the files as they are. It has its own
+   * time, because this one continues.
    */
   async afterKill(): Promise<Subscribing> {
     const directory = join(tempDirectory(), "data");
@@ -104,7 +104,7 @@ export class Subscribing {
     return (await this.subscriptions.create(id, webhookConfig(config))).isNew;
   }
 
-  /** Makes a JSON stream with one message for each value. */
+  /** Creates a JSON stream with one message for each value. */
   async make(path: string, ...values: unknown[]): Promise<OffsetToken> {
     const body = Buffer.from(JSON.stringify(values));
     const contentType = "application/json";
@@ -120,7 +120,7 @@ export class Subscribing {
     return head.end;
   }
 
-  /** The delivery after the first `count`, once it comes. */
+  /** The delivery after the first `count`, when it arrives. */
   async delivery(count: number): Promise<Delivery> {
     for (;;) {
       const delivery = this.deliveries[count];
@@ -129,7 +129,7 @@ export class Subscribing {
     }
   }
 
-  /** Resolves when all that is due for this subscription has been done. */
+  /** Resolves when all due work for this subscription is done. */
   async settle(id: string): Promise<void> {
     for (let turn = 0; turn < 4; turn++) {
       await this.subscriptions.get(id).turn(async () => {});
@@ -142,14 +142,14 @@ export class Subscribing {
     await this.settle(id);
   }
 
-  /** An ack or callback of the one who got this wake, with what is changed about it. */
+  /** An ack or callback of the receiver of this wake, with some fields changed. */
   ack(wake: WakeNotice, change: Partial<AckRequest> = {}): Promise<unknown> {
     const { subscription, token, wakeId, generation } = wake;
     const request = { token, wakeId, generation, acks: [], isDone: false, ...change };
     return this.subscriptions.ack(subscription.id, subscription.config.type, request);
   }
 
-  /** How far each followed stream was acknowledged. */
+  /** The acknowledged offset of each followed stream. */
   cursors(id: string): Record<string, string> {
     const { links } = this.subscriptions.get(id);
     return Object.fromEntries(links.paths().map((path) => [path, links.acked(path)]));

@@ -1,4 +1,4 @@
-/** Asking a server about subscriptions, and checking what its webhooks say, as a client would. */
+/** Requests about subscriptions, and checks of webhook signatures, as a client makes them. */
 
 import assert from "node:assert/strict";
 import { createPublicKey, verify } from "node:crypto";
@@ -44,7 +44,7 @@ export async function errorOf(response: Response): Promise<[number, string]> {
   return [response.status, error.code];
 }
 
-/** As a receiver checks it: the exact bytes, with the key that the header names. */
+/** As a receiver verifies it: the exact bytes, with the key that the header names. */
 export async function isSigned(server: At, { headers, text }: Received): Promise<boolean> {
   const { keys } = (await (await fetch(server.at("/__ds/jwks.json"))).json()) as {
     keys: PublicJwk[];

@@ -1,15 +1,15 @@
 /**
- * A second opinion on where a log ends, for tests to compare the real one with. Written from
- * design.md, over the whole file in memory, and as plainly as can be.
+ * An oracle for where a log ends, to compare the implementation with. Written from design.md, over
+ * the whole file in memory, as simply as possible.
  */
 
 export interface ExpectedEnd {
-  /** What the file must hold after it was opened to append. */
+  /** What the file must contain after it was opened to append. */
   readonly repaired: Buffer;
-  /** What must have been kept aside. */
+  /** The torn bytes that must have been copied to another file. */
   readonly cut: Buffer;
   readonly addedLf: boolean;
-  /** How much of the file a reader, who repairs nothing, vouches for. */
+  /** How much of the file a reader, which repairs nothing, accepts. */
   readonly readableEnd: number;
 }
 

@@ -1,16 +1,16 @@
-/** A directory of its own for one test, gone when the test is over. */
+/** A directory for one test, removed when the test is over. */
 
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject, onTestFinished } from "vitest";
 
-/** In memory, where the system has room there (run.ts). */
+/** In memory, if the system has space there (run.ts). */
 export function tempDirectory(): string {
   return directoryIn(tmpdir());
 }
 
-/** On a disk: for tests in which it matters that one has to be waited for. */
+/** On a disk: for tests in which its latency matters. */
 export function diskDirectory(): string {
   return directoryIn(inject("diskDirectory"));
 }

@@ -1,4 +1,4 @@
-/** A tree: everything below a directory, so that a test can tell whether anything was changed. */
+/** A tree: everything below a directory, so that a test can detect any change. */
 
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -10,10 +10,10 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as (options?: { type: "minor" }) => void;
 const COLLECTIONS_MAX = 20;
-/** New objects alone: enough for what was just closed, and a tenth of the time. */
+/** The first collections are minor: enough for what was just closed, in a tenth of the time. */
 const MINOR_FIRST = 3;
 
-/** By path: kind, permissions, time of the last change, and of what is in it a hash. */
+/** By path: kind, permissions, modification time, and a hash of the content. */
 export function treeAt(root: string): Record<string, string> {
   const tree: Record<string, string> = {};
   for (const name of ["", ...readdirSync(root, { recursive: true, encoding: "utf8" })].sort()) {
@@ -24,15 +24,15 @@ export function treeAt(root: string): Record<string, string> {
   return tree;
 }
 
-/** The same, once SQLite is done with what this process wrote there. */
+/** The same, after SQLite has finished with what this process wrote there. */
 export async function settledTreeAt(root: string): Promise<Record<string, string>> {
   await settle(root);
   return treeAt(root);
 }
 
 /**
- * Waits until SQLite has let go of closed databases and has tidied up after them: it does so only
- * when the statements of one have been collected as garbage.
+ * Waits until SQLite has released closed databases and cleaned up after them: it does so only when
+ * their statements have been garbage collected.
  */
 async function settle(root: string): Promise<void> {
   const isTidy = () =>
@@ -45,7 +45,7 @@ async function settle(root: string): Promise<void> {
 }
 
 /**
- * Only what the files hold, by path, once SQLite is done with them; without its shared memory, into
+ * Only the content of files, by path, after SQLite has finished with them; without its shared memory,
  * which it writes when any connection of this process reads.
  */
 export async function contentsAt(root: string): Promise<Record<string, string>> {

@@ -1,6 +1,6 @@
 /**
- * Two-faced file: a file that a second program rewrites between any two calls of a reader. Which of
- * its two contents a call sees is said by a schedule, so that every order can be tried.
+ * Two-faced file: a file that a second program rewrites between any two calls of a reader. A schedule
+ * determines which of its two contents a call sees, so that every order can be tried.
  */
 
 import type { Directory, OpenFile } from "../../src/base/files.ts";
@@ -8,14 +8,14 @@ import type { Host } from "../../src/base/host.ts";
 import { nodeHost } from "../../src/base/node-host.ts";
 
 export interface TwoFaced {
-  /** The name of the file below whichever directory. */
+  /** The file's name, in any directory. */
   readonly name: string;
   readonly contents: readonly [Uint8Array, Uint8Array];
-  /** Which of them the n-th call sees; of more calls, from the beginning again. */
+  /** Which content the n-th call sees; after the last, from the beginning again. */
   readonly schedule: readonly (0 | 1)[];
 }
 
-/** The real disk, but for that one file. `calls` counts what it was asked. */
+/** The real disk, except for that one file. `calls` counts the calls on it. */
 export function twoFacedHost(file: TwoFaced): { readonly host: Host; calls(): number } {
   let calls = 0;
   const now = (): Uint8Array => {

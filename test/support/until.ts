@@ -1,4 +1,4 @@
-/** Until: waits for something that happens by itself, and fails when it does not. */
+/** Until: waits for a condition, and fails if it does not become true. */
 
 import assert from "node:assert/strict";
 

@@ -1,6 +1,6 @@
 /**
- * Watched files: the real disk, with a test in between that sees every call, holds it back,
- * fails it or cuts it short. Losing pages is the fault file system's business (src/torture).
+ * Watched files: the real disk, with a test in between that sees every call, blocks it, fails it or
+ * cuts it short. Lost pages are simulated by the fault file system (src/torture).
  */
 
 import { basename } from "node:path";
@@ -19,7 +19,7 @@ export interface FileCall {
   readonly call:
     | ("open" | "read" | "write" | "writeAt" | "sync" | "truncate" | "close")
     | ("remove" | "rename" | "syncDirectory" | "syncAncestors");
-  /** Of the file, or of the directory for a call on that itself. */
+  /** The name of the file, or of the directory for a call on the directory itself. */
   readonly name: string;
   /** Where a read or a write in place starts, or the size a file is cut to. */
   readonly at: number;
@@ -31,12 +31,12 @@ type Hold = undefined | Promise<void>;
 
 export class WatchedFiles implements Files {
   readonly calls: FileCall[] = [];
-  /** Runs before each call. Throws to fail it; a promise holds a read or a sync back. */
+  /** Runs before each call. Throws to fail it; a promise blocks a read or a sync. */
   before: (call: FileCall) => Hold = () => undefined;
-  /** How many bytes of a write the disk takes. */
+  /** How many bytes of a write the disk accepts. */
   takes: (call: FileCall) => number = ({ bytes }) => bytes;
   networkFileSystem: string | null = null;
-  /** Whether watching a file tells of changes. */
+  /** Whether watching a file reports changes. */
   hasWatches = true;
   readonly #files = createNodeFiles();
   readonly #awaited: { fits: (call: FileCall) => boolean; left: number; done: () => void }[] = [];
@@ -51,7 +51,7 @@ export class WatchedFiles implements Files {
     return this.calls.filter((made) => made.call === call && made.name === name);
   }
 
-  /** Resolves when a call that fits is made for the `times`-th time from now. */
+  /** Resolves when a matching call is made for the `times`-th time from now. */
   next(fits: (call: FileCall) => boolean, times = 1): Promise<void> {
     return new Promise((done) => this.#awaited.push({ fits, left: times, done }));
   }

@@ -1,4 +1,7 @@
-/** A webhook receiver: a real server on this machine that keeps what it is sent and answers. */
+/**
+ * A webhook receiver: a real server on this machine that keeps the requests it gets and answers
+ * them.
+ */
 
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
@@ -13,7 +16,7 @@ export interface Received {
   readonly body: ReceivedWake;
 }
 
-/** A wake as it goes over the wire. */
+/** A wake as it is sent. */
 export interface ReceivedWake {
   readonly subscription_id: string;
   readonly wake_id: string;
@@ -48,7 +51,7 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${this.port}/hook`;
   }
 
-  /** How many requests have come, taken or not. */
+  /** How many requests have arrived, taken or not. */
   get count(): number {
     return this.received.length;
   }

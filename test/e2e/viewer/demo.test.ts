@@ -8,7 +8,7 @@ const [home, cwd] = [process.env.HOME, process.cwd()];
 
 const viewer = viewerScene(
   async (scene) => {
-    process.env.HOME = scene.home; // Where no session is, and above which there is none.
+    process.env.HOME = scene.home; // A directory without sessions, and without any above it.
     process.chdir(scene.home);
   },
   { roots: "found", demo: true },

@@ -1,8 +1,8 @@
 /**
- * The viewer as people have it: the real server on real sessions, and one Chromium for a file of tests.
+ * The viewer as users have it: the real server on real sessions, and one Chromium per test file.
  *
- * A page that asks anybody but its server, runs into its Content-Security-Policy or logs an error
- * fails the test that opened it.
+ * A page that sends a request to any other server, violates its Content-Security-Policy or logs an
+ * error fails the test that opened it.
  *
  *     const viewer = viewerScene(async (scene) => {
  *       await scene.write({ id: "hello-1", entries: turnOf("Say hello") });

@@ -1,8 +1,8 @@
 /**
- * What the AI SDK takes as model messages: by its own types and the schema that it publishes
- * (`modelMessageSchema`), and by the check that it makes of every prompt: after an assistant's calls comes a `tool` message with
- * all of their results, of the tools that were called. Its provider for Anthropic makes one message
- * of several in a row, so a thought is there only at the beginning of the first.
+ * What the AI SDK accepts as model messages: by its own types and its published schema
+ * (`modelMessageSchema`), and by the check that it makes of every prompt: a `tool` message with all
+ * results of the called tools follows an assistant's calls. Its provider for Anthropic merges
+ * consecutive messages, so thinking is only at the beginning of the first.
  */
 
 import { type ModelMessage, modelMessageSchema } from "ai";

@@ -1,12 +1,12 @@
 /**
- * What Anthropic's Messages API takes, from the types of its SDK and its published rules:
+ * What Anthropic's Messages API accepts, from the types of its SDK and its published rules:
  *
  * - roles alternate, the user first and last; no message is empty
- * - text blocks say something; a tool's error is text and not empty
+ * - text blocks are not blank; a tool's error is text and not empty
  * - every `tool_use` has its `tool_result` at the beginning of the next message, each once, and no
- *   result is there without its call; ids are unique and of `[a-zA-Z0-9_-]`
- * - a compaction block is the first of the conversation, in the assistant's name, and the only one
- * - thinking is with its signature; a message that has any begins with it, and none ends with it
+ *   result is there without its call; ids are unique and match `[a-zA-Z0-9_-]`
+ * - a compaction block is the first of the conversation, has the assistant role, and is the only one
+ * - thinking has its signature; a message with thinking begins with it, and does not end with it
  */
 
 import type Anthropic from "@anthropic-ai/sdk";

@@ -11,7 +11,7 @@ export class Faults {
     if (!isGood) this.list.push(fault);
   }
 
-  /** An object with these keys, of which those with `?` may be absent, and no others. */
+  /** An object with these keys and no others; those with `?` may be absent. */
   keys(value: unknown, where: string, ...keys: readonly string[]): void {
     if (typeof value !== "object" || value === null) {
       this.list.push(`${where} is no object`);

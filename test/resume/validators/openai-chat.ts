@@ -1,6 +1,6 @@
 /**
- * What OpenAI's chat completions take, from the types of its SDK and its published rules: after a
- * message with `tool_calls` come exactly their `tool` messages, and no others anywhere; an
+ * What OpenAI's chat completions accept, from the types of its SDK and its published rules: a message
+ * with `tool_calls` is followed by exactly their `tool` messages, and there are no others; an
  * assistant's message has content or calls, at most 128; ids have at most 40 characters, names 64.
  */
 

@@ -1,4 +1,4 @@
-/** Who may do what, once there are tokens. */
+/** Which requests are allowed once there are tokens. */
 
 import assert from "node:assert/strict";
 import { rmSync, statSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { bearer, makeToken } from "./token-user.ts";
 
 const TYPE = { "Content-Type": "text/plain" };
 
-/** The requests of which each needs one scope: method, path, scope, extra headers. */
+/** Requests that need one scope each: method, path, scope, extra headers. */
 const REQUESTS = [
   ["GET", "/v1/stream/chat/1", "read"],
   ["HEAD", "/v1/stream/chat/1", "read"],
@@ -104,7 +104,7 @@ test("a token is valid for the streams that its globs match, and not for request
   assert.equal(await status("/v1/stream/chat/a/b"), 403);
   assert.equal(await status("/v1/stream/other"), 403);
   assert.equal(await status("/v1/stream/chat/..%2Fother"), 403);
-  assert.equal(await status("/v1/stream/none"), 403); // Whether it exists is not told.
+  assert.equal(await status("/v1/stream/none"), 403); // The answer does not reveal whether it exists.
   assert.equal(await status("/v1/stream/other", { method: "DELETE" }), 403);
   assert.equal(await status("/v1/sessions"), 403);
   assert.equal(await status("/v1/stream/__ds/subscriptions/s"), 403);
@@ -211,5 +211,5 @@ test("a public address requires tokens, under every host name", async () => {
   assert.equal((await fetch(url, { method: "PUT", headers: bearer(token) })).status, 201);
   await server.close();
   await revokeToken(nodeHost, tokenFilePath(dataDirectory), entry.id, Date.now());
-  await refusal(start(), "BAD_SETTING"); // A token that does not count is none.
+  await refusal(start(), "BAD_SETTING"); // An invalid token counts as none.
 });

@@ -1,4 +1,4 @@
-/** Readers that wait, and what becomes of them when their token does. */
+/** Waiting readers whose token is revoked or changed. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,14 +13,17 @@ import { tempDirectory } from "../../support/temp-directory.ts";
 import { newUser, ryeLog, type SessionPage, serveSessions } from "../sessions/served.ts";
 import { bearer, makeToken } from "./token-user.ts";
 
-/** The gate looks at the file, then the readers at the gate: twice this at most; and a busy machine. */
+/**
+ * The gate checks the file, then the readers check the gate: at most twice LOOK_MS; plus a busy
+ * machine.
+ */
 const SOON_MS = 10 * LOOK_MS;
-/** What ends before that does not end because its time is up. */
+/** A reader that ends before this did not end at its time limit. */
 const LONG_MS = 30_000;
 
 const SAID = `${JSON.stringify({ ts: "2026-01-01T00:00:00Z", type: "user_message", text: "a" })}\n`;
 
-/** A server with a stream and a session, whose readers would wait for longer than the test. */
+/** A server with a stream and a session, whose readers would wait longer than the test. */
 async function served() {
   newUser();
   const root = tempDirectory();
@@ -38,7 +41,7 @@ async function served() {
   return { server, path: tokenFilePath(server.directory), ways };
 }
 
-/** Reads in every way; `over` resolves, for each that is over, to how it was answered. */
+/** Reads in every way; `over` has each reader that has ended, `all` their answers. */
 async function readers(ways: Readonly<Record<string, string>>, token: string) {
   const all = Object.entries(ways).map(async ([way, url]) => {
     const response = await fetch(url, { headers: bearer(token) });
@@ -49,7 +52,7 @@ async function readers(ways: Readonly<Record<string, string>>, token: string) {
   return { all: Promise.all(all), over };
 }
 
-/** Resolves when that many wait. */
+/** Resolves when that many readers wait. */
 async function waiting(url: string, count: number): Promise<void> {
   for (;;) {
     const health = (await (await fetch(`${url}/health`)).json()) as { liveReaders: number };
@@ -75,7 +78,8 @@ test("a live reader ends soon after its token was revoked, and no other does", a
   const ended = await revoked.all;
   const tookMs = performance.now() - startedMs;
   assert.ok(tookMs < SOON_MS, `they read on for ${tookMs} ms`);
-  // A poll is told that nothing came, where to go on; events end as they do when their time is up.
+  // A poll is answered without data, with the offset to continue from; event streams end as at
+  // their time limit.
   assert.deepEqual(
     ended.map(({ way, status }) => [way, status]),
     [
@@ -90,7 +94,7 @@ test("a live reader ends soon after its token was revoked, and no other does", a
   await waiting(server.url, count);
   const append = { ...bearer(theirs.token), "Content-Type": "text/plain" };
   await fetch(server.at("/s"), { method: "POST", headers: append, body: "two" });
-  await waiting(server.url, count - 1); // The poll is answered, and the two others go on.
+  await waiting(server.url, count - 1); // The poll is answered, and the two others continue.
   assert.deepEqual(others.over, ["a long-poll"]);
   await server.running.close();
   const [events] = await others.all;

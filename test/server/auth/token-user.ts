@@ -1,4 +1,4 @@
-/** Tokens for a test's server, made as the command line makes them. */
+/** Tokens for a test's server, created as the command line creates them. */
 
 import { nodeHost } from "../../../src/base/node-host.ts";
 import { type Scope, tokenFilePath } from "../../../src/server/auth/token-file.ts";

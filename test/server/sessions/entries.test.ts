@@ -1,4 +1,7 @@
-/** A session's entries by range, live, and as bytes: every line in its place, however it is asked for. */
+/**
+ * A session's entries by range, live, and as bytes: every line in its place, for every kind of
+ * request.
+ */
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -34,7 +37,7 @@ async function serveLog(bytes: string | Uint8Array, options: ServedOptions = {})
   return { ...served, id, path, page, root };
 }
 
-/** Good lines, a bad one of each sort, and a last line without its LF. */
+/** Good lines, one bad line of each kind, and a last line without its LF. */
 const LOG = Buffer.concat([
   Buffer.from(said(0)),
   Buffer.from("not json\n\n"),
@@ -43,7 +46,7 @@ const LOG = Buffer.concat([
   Buffer.from(said(2).trimEnd()),
 ]);
 
-/** Where each line of it starts, and the end. */
+/** The offset of each line, and the end. */
 function boundaries(bytes: Buffer): number[] {
   const starts = [0];
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) starts.push(at + 1);
@@ -144,7 +147,7 @@ test("native=false omits the parsed lines, and nothing else", async () => {
 });
 
 test("the last entries of a log of 1 GiB are returned as fast as those of a short one", async () => {
-  // Method: a hole of a gigabyte before the last lines. Who reads it takes many seconds.
+  // Method: a hole of a gigabyte before the last lines. Reading it takes many seconds.
   const { page, path } = await serveLog(said(0));
   truncateSync(path, 2 ** 30);
   appendFileSync(path, `\n${Array.from({ length: 60 }, (_, n) => said(n)).join("")}`);
@@ -200,7 +203,7 @@ test("a search for checkpoints that stops at its limits says so, and only then",
     assert.equal(found.isComplete, checkpointsMax === count);
   }
   const first = all.checkpoints[0] ?? assert.fail("there is none");
-  // From the first line: how far it is to the end of the first checkpoint that covers it.
+  // The distance from the first line to the end of the first checkpoint that covers it.
   const far = first.start + first.line.length + 1 - 1;
   for (const searchedBytesMax of [far, far - 1]) {
     const { json } = await serveSessions([root], { limits: { searchedBytesMax } });
@@ -251,10 +254,11 @@ test.each(Object.entries(SHAPES))(
     assert.equal(createHash("sha256").update(raw).digest("hex"), key.keyId);
     const genesis = JSON.parse(all.genesis?.line ?? "{}");
     assert.equal(genesis.payload.kind, "genesis");
-    // DerivedFiles a log, the hash begins with the salt: docs/formats/checkpoint.md.
+    // If the checkpoints are in a sidecar, the hash begins with the salt:
+    // docs/formats/checkpoint.md.
     const salt = Buffer.from(all.place === "sidecar" ? genesis.payload.salt : "", "hex");
     for (const { line, start, covers } of all.checkpoints) {
-      // Method: bytes and checkpoints as they are answered; the hash is made here.
+      // Method: bytes and checkpoints from the server's answers; the hash is computed here.
       const response = await fetch(url(`/${id}/bytes?to=${covers.to}`));
       const hash = createHash("sha256")
         .update(salt)
@@ -263,7 +267,7 @@ test.each(Object.entries(SHAPES))(
       const file = shape.dialect === "homeagent" ? readFileSync(written.sidecarPath) : log;
       assert.equal(file.toString("latin1", start, start + line.length), line);
     }
-    // Every stretch is given those inside it and the first that covers its end.
+    // Every range is returned with the checkpoints inside it and the first that covers its end.
     for (let from = 0; from < log.length; from += 97) {
       const to = Math.min(log.length, from + 150);
       const part = await json<Checkpoints>(`/${id}/checkpoints?from=${from}&to=${to}`);

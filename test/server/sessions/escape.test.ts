@@ -1,4 +1,4 @@
-/** Nothing that a URL says reaches a file outside the roots, and nothing stored comes out as HTML. */
+/** No URL reaches a file outside the roots, and nothing stored is returned as HTML. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -25,7 +25,10 @@ const PARTS = [
   "/usage",
 ];
 
-/** Two stores side by side, of which one is served; the other, and a file beside, hold a secret. */
+/**
+ * Two stores next to each other, one of them served; the other, and a file next to them, have a
+ * secret.
+ */
 async function sideBySide() {
   newUser();
   const parent = tempDirectory();
@@ -45,7 +48,7 @@ async function sideBySide() {
   return { ...api, served, other, parent, key, named, id: session?.id ?? "" };
 }
 
-/** What a raw request target is answered with, as text. */
+/** The answer to a raw request target, as text. */
 async function rawAnswer(url: string, target: string): Promise<string> {
   const connection = await RawConnection.open(url);
   connection.send("GET", target, { Connection: "close" });

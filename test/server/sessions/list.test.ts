@@ -1,4 +1,4 @@
-/** The list of sessions: filters, pages, and what becomes of sessions that come and go. */
+/** The list of sessions: filters, pages, and sessions that are created, grow or are deleted. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -41,7 +41,7 @@ test("sessions of every dialect are listed, and each is found by the id in the l
 
 test("pages of any size hold every session once, in one order over all stores", async () => {
   newUser();
-  // Method: equal times everywhere, so that only the order of stores and ids tells them apart.
+  // Method: equal times everywhere, so that only the order of stores and ids distinguishes them.
   const roots = [tempDirectory(), tempDirectory(), tempDirectory()];
   for (const root of roots) {
     for (let n = 0; n < 7; n++) plant(root, `d-${n}`, `${n}`, `2026-01-0${1 + (n % 3)}T00:00:00Z`);
@@ -150,7 +150,7 @@ test("a link in the place of a session is counted as unreadable, and is not an e
   const elsewhere = tempDirectory();
   mkdirSync(dirname(ryeLog(root, "b-1")));
   symlinkSync(plant(elsewhere, "b-1", "two"), ryeLog(root, "b-1"));
-  // Its server fails the test when it tells of a fault.
+  // The test server fails the test if it reports an internal error.
   const { json } = await serveSessions([root]);
   const page = await json<SessionPage & { readonly unreadable: number }>("");
   assert.deepEqual([page.sessions.length, page.unreadable], [1, 1]);
@@ -163,7 +163,7 @@ test("a list that cannot wait for all sessions to be read says so, until they ar
   const { json } = await serveSessions([root], { limits: { listWaitMs: 0 } });
   let page = await json<SessionPage>("?limit=200");
   assert.equal(page.isComplete, false);
-  // The cursor of the very beginning: pages after the first do not look for changes.
+  // The cursor of the very beginning: pages after the first do not check for changes.
   const cursor = Buffer.from('["~","",""]').toString("base64url");
   await until(async () => {
     page = await json<SessionPage>(`?limit=200&cursor=${cursor}`);
@@ -235,7 +235,7 @@ test("without a catalog the list says why, and sessions can still be read", asyn
   plant(root, "a-1", "one");
   const listed = await serveSessions([root]);
   const [session] = (await listed.json<SessionPage>("")).sessions;
-  // Method: a file stands where the catalog's directory would be.
+  // Method: a file in the place of the catalog's directory.
   const blocked = join(user.home, "blocked");
   writeFileSync(blocked, "");
   process.env.XDG_CACHE_HOME = blocked;
@@ -291,7 +291,7 @@ test("a signed session whose log was deleted is listed as missing, and its verdi
   expect(await json(`/${id}`)).toMatchObject({ session: "gone-1", isMissing: true, end: 0 });
   expect(await json(`/${id}/verify`)).toMatchObject({ verdict: "rollback" });
   assert.deepEqual(await refused(await fetch(url(`/${id}/entries`))), [404, "SESSION_NOT_FOUND"]);
-  // The whole store goes, and both are missed.
+  // The whole store is deleted, and both are reported as missing.
   rmSync(join(root, ".ai"), { recursive: true });
   assert.deepEqual(
     (await listed()).map(([, isMissing]) => isMissing),

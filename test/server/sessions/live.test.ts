@@ -1,4 +1,7 @@
-/** Live entries: each once and in order, whoever writes, however often the connection ends. */
+/**
+ * Live entries: each once and in order, whichever process writes, however often the connection
+ * ends.
+ */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -26,7 +29,7 @@ async function serveLog(text: string, options: ServedOptions = {}) {
   return { ...served, client, path, id: session?.id ?? assert.fail("it is not listed") };
 }
 
-/** Follows until an entry of this text, and gives all that came. */
+/** Follows until an entry with this text, and returns all that were received. */
 async function until(events: AsyncGenerator<SessionEvent>, text: string) {
   const seen: SessionEvent[] = [];
   for await (const event of events) {
@@ -43,8 +46,8 @@ function textOf(event: SessionEvent): string | null {
 }
 
 test("entries of another process arrive once and in order, over connections that end all the time", async () => {
-  // Method: a connection lives 40 ms, and so dozens of them are resumed while another process
-  // writes lines in pieces cut anywhere.
+  // Method: a connection lives 40 ms, so dozens of them are resumed while another process writes
+  // lines in pieces cut anywhere.
   const { client, path, id } = await serveLog(said("first"), { eventStreamMs: 40 });
   const program = `
     import { appendFileSync } from "node:fs";
@@ -163,7 +166,7 @@ test("one reader more than the limit is refused, and accepted after another has 
 });
 
 test("a reader that reads nothing is disconnected, and the server buffers no more than its limit", async () => {
-  // Method: a log of nothing but bad lines, which are not waited for one by one.
+  // Method: a log with only bad lines, which are sent without waiting for each.
   const bad = "x\n".repeat(100_000);
   const { server, id } = await serveLog(bad + said("a"), { readerBufferBytesMax: 64 * 1024 });
   const liveReaders = async () => {

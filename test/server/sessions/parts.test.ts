@@ -1,4 +1,6 @@
-/** What there is of one session besides its entries: markdown, verdict, usage; and how many may ask. */
+/**
+ * The other parts of a session: markdown, verdict, usage; and the limits on concurrent requests.
+ */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -158,7 +160,7 @@ test("answers that are not read block others past the limit, until they are read
   const path = ryeLog(root, "a-1");
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `{"type":"user_message","thread_id":"a-1","text":"x"}\n`);
-  const bytes = 24 * 2 ** 20; // More than the sockets between us hold.
+  const bytes = 24 * 2 ** 20; // More than the socket buffers hold.
   const limits = { bytesMax: bytes, answersBytesMax: bytes };
   const { server, url, json } = await serveSessions([root], { limits });
   const id = (await json<SessionPage>("")).sessions[0]?.id;

@@ -1,4 +1,4 @@
-/** Searching and adding up over all sessions: what is answered, in pages, while indexing goes on. */
+/** Search and usage over all sessions: the answers, in pages, while indexing continues. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -196,7 +196,7 @@ test("usage is added up by day, model and agent, and by tool", async () => {
     [
       ["2026-01-05", "opus-9", "cook", 1, 0, 0, 0.25],
       ["2026-01-04", "opus-9", "cook", 1, 0, 15, 0.25],
-      // The turn counts where the model first works, which no line has named by then.
+      // The turn is counted where it begins, before any line has named its model.
       ["2026-01-02", null, "cook", 1, 1, 0, null],
     ],
   );

@@ -1,4 +1,4 @@
-/** A server with sessions to read: real stores in every dialect, and what is asked of it. */
+/** A server with sessions to read: real stores in every dialect, and requests to it. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -12,12 +12,12 @@ export interface ServedOptions extends Partial<ServeOptions> {
   readonly limits?: Partial<SessionLimits>;
 }
 
-/** A server on these roots, whose user has places of their own. */
+/** A server on these roots, whose user has their own directories. */
 export async function serveSessions(
   roots: readonly string[],
   { limits = {}, ...options }: ServedOptions = {},
 ) {
-  // Nothing is waited for that has not changed, so that a test sees each change at once.
+  // Without the usual delay between checks, so that a test sees each change at once.
   const sessions: SessionLimits = {
     ...SESSION_LIMITS,
     freshMs: 0,
@@ -30,7 +30,7 @@ export async function serveSessions(
   return {
     server,
     url,
-    /** What is answered with 200, as JSON. */
+    /** Expects 200, and returns the JSON. */
     async json<T = Record<string, unknown>>(path: string): Promise<T> {
       const response = await fetch(url(path));
       const text = await response.text();
@@ -40,7 +40,7 @@ export async function serveSessions(
   };
 }
 
-/** A user of their own, so that catalog, keys and pins are nobody else's. */
+/** A new user with their own catalog, keys and pins. */
 export function newUser(): SigningUser {
   return new SigningUser();
 }

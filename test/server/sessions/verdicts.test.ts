@@ -14,7 +14,7 @@ import { type SessionPage, serveSessions } from "./served.ts";
 
 const RYE = { dialect: "rye" } as const;
 
-/** One session of each verdict in one root, and more of what a report can hold. */
+/** One session of each verdict in one root, and other contents of a report. */
 async function everyVerdict() {
   const root = tempDirectory();
   const stranger = new SigningUser();
