@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- hooks`: what processor time one call of a hook takes beyond a bare `node -e 0`. Both run
- * in turns, so that what else the machine does falls on both.
+ * `npm run bench -- hooks`: the processor time of one hook call beyond a bare `node -e 0`. The two run
+ * alternately, so that other load on the machine affects both.
  */
 
 import { spawnSync } from "node:child_process";
@@ -35,7 +35,7 @@ function beyondNode(what: string, args: readonly string[], home: string, runs: n
   const measure = `${what}, processor ms beyond node -e 0`;
   say(measure);
   const values: number[] = [];
-  cpuMs(args, home); // Makes the spool, and the key.
+  cpuMs(args, home); // Creates the spool and the key.
   for (let run = 0; run < runs; run++) {
     const bare = cpuMs(["-e", TELL], home);
     values.push(cpuMs(args, home) - bare);

@@ -1,9 +1,9 @@
 /**
- * `npm run bench -- log`: how close the log comes to what the disk and the processor allow.
+ * `npm run bench -- log`: how close the log comes to the limits of disk and processor.
  *
- * Prints ratios to bare loops that do the same work without promising anything, and to peers.
- * Exits with 1 when a median misses its bound. Floors are for `exclusive`; `shared` takes a lock
- * for every append, and is shown beside it.
+ * Prints ratios to bare loops that do the same work without any guarantee, and to peers. Exits with 1
+ * if a median misses its bound. Floors are for `exclusive`; `shared` takes a lock for every append, and
+ * is shown next to it.
  */
 
 import { join } from "node:path";
@@ -17,9 +17,9 @@ const MB = 1024 * 1024;
 
 interface Effort {
   readonly writing: Plan;
-  /** Gigabytes per second: short, lest the kernel start to write back and slow us down. */
+  /** Gigabytes per second: short, so that the kernel does not start writing back. */
   readonly batching: Plan;
-  /** A disk's answers vary more than a processor's. */
+  /** A disk's latency varies more than a processor's. */
   readonly syncing: Plan;
   /** A slice is at least one pass over the log. */
   readonly passes: Plan;

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- sessions`: what a store costs beyond its logs, and how listing ten thousand
+ * `npm run bench -- sessions`: what a store costs in addition to its logs, and how listing ten thousand
  * sessions compares with doing nothing and with bare loops.
  */
 
@@ -44,7 +44,7 @@ async function recording(
   return { measure: name, ours: null, reference: null, values, unit: "x", bound: { atMost } };
 }
 
-/** What no program can do without, to hold the figure before it against. */
+/** The minimum for any program, to compare the figure above with. */
 async function leastRecording(directory: string, runs: number, threads: number): Promise<Result> {
   const name = "the least that such a recording takes, os, against bare appends";
   say(name);

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- signing`: what verifying and signing cost, against hashing alone, against not
+ * `npm run bench -- signing`: the cost of verifying and signing, against hashing alone, against not
  * signing, and against the seed's own algorithm, which hashes everything again at each checkpoint.
  */
 
@@ -24,7 +24,7 @@ import {
 } from "./signing/thread.ts";
 
 const ONCE = fileURLToPath(new URL("./signing/once.mjs", import.meta.url));
-/** `warmThreads`: until the compiler has done its work, which is not what is measured. */
+/** `warmThreads`: until the JIT compiler has finished, which is not measured. */
 const FULL = {
   ...{ runs: 5, checkpoints: 10_000, turns: 10_000 },
   ...{ threads: 10, warmThreads: 60, longTurns: 1000, longRuns: 3 },
@@ -36,7 +36,7 @@ const QUICK = {
 
 await runBench("signing", async ({ directory, isQuick }) => {
   const plan = isQuick ? QUICK : FULL;
-  // Its own key and pins: the user's are none of a bench's business.
+  // Its own key and pins, not the user's.
   for (const name of ["CONFIG", "STATE", "CACHE"]) {
     process.env[`XDG_${name}_HOME`] = join(directory, name.toLowerCase());
   }
@@ -64,7 +64,7 @@ async function largeTranscript(directory: string, plan: typeof FULL): Promise<Re
   closeSync(file);
   const size = `${Math.round((checkpoints * lines.length) / 1e6)} MB`;
   say(`verifying ${size}`);
-  once("hash", path); // Into the page cache, where it fits.
+  once("hash", path); // Reads it into the page cache, if it fits.
   const [plain, deep, megabytes]: [number[], number[], number[]] = [[], [], []];
   for (let run = 0; run < runs; run++) {
     const reference = once("hash", path);
@@ -93,7 +93,7 @@ function once(way: "hash" | "verify" | "deep", path: string): { ms: number; mb: 
   return JSON.parse(child.stdout) as { ms: number; mb: number };
 }
 
-/** Each run's early and late checkpoints, in one process that holds the session all along. */
+/** Each run's early and late checkpoints, in one process that keeps the session open. */
 async function checkpointCost({ turns, runs }: typeof FULL): Promise<Result> {
   const name = `checkpoint at turn ${turns}, time against one at turn 10 (50 KB turns)`;
   say(name);
@@ -105,7 +105,7 @@ async function checkpointCost({ turns, runs }: typeof FULL): Promise<Result> {
   for (let turn = 1; turn < turns; turn++) await signTurn(late, lines, turn);
   for (let run = 0; run < runs; run++) {
     const [early, atEnd]: [number[], number[]] = [[], []];
-    // In turns, so that what disturbs the machine disturbs both.
+    // Alternately, so that a disturbance of the machine affects both.
     for (let n = 0; n < 20; n++) {
       const young = newLogSigner();
       for (let turn = 1; turn < 10; turn++) await signTurn(young, lines, turn);

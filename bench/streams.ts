@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- streams`: our server against the reference server of the Durable Streams
- * protocol (@durable-streams/server, file store), on the same disk, with the same client, in turns.
+ * `npm run bench -- streams`: our server against the reference server of the Durable Streams protocol
+ * (@durable-streams/server, file store), on the same disk, with the same client, alternately.
  */
 
 import { runBench, say } from "./measure/frame.ts";

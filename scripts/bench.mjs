@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- <name> [args]`: sets the clone and the benches' own package up, then runs
- * `bench/<name>.ts`. Each TypeScript file directly in `bench/` is a bench; what they share lives in
- * folders below it.
+ * `npm run bench -- <name> [args]`: sets up the clone and the benches' own package, then runs
+ * `bench/<name>.ts`. Each TypeScript file directly in `bench/` is a bench; shared code is in folders
+ * below it.
  */
 
 import { readdirSync } from "node:fs";

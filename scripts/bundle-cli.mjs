@@ -1,8 +1,8 @@
 /**
- * Makes few files of the command line's many modules: loading them one by one is a good part of what
- * a short command costs (docs/decisions/0007-bundled-cli.md). What every command loads is in one, with
- * what `ls` needs to print what it printed before; the rest is in chunks that are loaded when needed.
- * `main.js` and what an agent's hooks need are bundled apart from the rest.
+ * Bundles the command line's many modules into few files: loading them one by one is a large part of
+ * the cost of a short command (docs/decisions/0007-bundled-cli.md). One file has what every command
+ * loads, and what `ls` needs to print a cached listing; the rest is in chunks that are loaded when
+ * needed. `main.js` and the code for an agent's hooks are bundled separately.
  *
  *     node scripts/bundle-cli.mjs <directory with the compiled sources>
  */
@@ -54,7 +54,7 @@ function besides(names) {
   };
 }
 
-// Native packages find their binaries beside themselves.
+// Native packages find their binaries next to their own files.
 const natives = ["fs-native-extensions", "@photostructure/sqlite"];
 
 await build({
@@ -70,7 +70,7 @@ await build({
     codeSplitting: { groups: [{ name: "first", test: (id) => first.has(id) }] },
   },
 });
-// By itself: what a hook needs must not be in a chunk with what it does not need.
+// Separate: what a hook needs must not share a chunk with what it does not need.
 await build({
   input: { main: resolve(compiled, "cli", "main.js") },
   platform: "node",

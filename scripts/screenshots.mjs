@@ -13,7 +13,7 @@ import { dirname, join, resolve } from "node:path";
 import { launchChromium } from "../test/e2e/chromium.ts";
 import { main, root, setUp } from "./setup.mjs";
 
-/** Larger ones do not belong into a repository. */
+/** Larger ones do not belong in a repository. */
 const PICTURE_BYTES_MAX = 150_000;
 const DAY_MS = 86_400_000;
 
@@ -61,7 +61,7 @@ async function takeAll(home, folder) {
   const { Demo } = await import("../src/demo/demo.ts");
   const { nodeHost } = await import("../src/base/node-host.ts");
   const project = join(home, "project");
-  // The demo's own sessions, in a store of the user's.
+  // The demo's own sessions, in the user's store.
   await new Demo(nodeHost, project).showWhenEmpty(home);
   await writeHistory(project);
   const tampered = await writeTampered(project);
@@ -107,7 +107,7 @@ async function takeAll(home, folder) {
       await page.goto(`${server.url}/#/s/${idOf(tampered)}`);
       await page.getByRole("button", { name: /tampered/ }).click();
       await page.getByText("The server", { exact: true }).waitFor();
-      await page.setViewportSize({ ...viewport, height: 840 }); // The panel takes half of it.
+      await page.setViewportSize({ ...viewport, height: 840 }); // The panel covers half of it.
       await page.waitForTimeout(500);
       await take("proof");
       await page.setViewportSize(viewport);

@@ -1,6 +1,6 @@
 /**
- * `npm start`: sets the clone up, then runs the server, which says where it listens and what to try.
- * What follows `--` is passed on to `verbatim serve`: `npm start -- --port 0`.
+ * `npm start`: sets up the clone, then runs the server, which prints its URL and what to try.
+ * Arguments after `--` are passed on to `verbatim serve`: `npm start -- --port 0`.
  */
 
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Ways to append: ours, the bare system calls, and the peers. Each writes the same lines, over
- * and over, to a file of its own that is deleted after the run.
+ * Ways to append: ours, the bare system calls, and the peers. Each writes the same lines repeatedly to
+ * its own file, which is deleted after the run.
  */
 
 import { closeSync, fdatasync, openSync, rmSync, write, writeSync } from "node:fs";
@@ -18,8 +18,8 @@ export const WAVE_LINES = 64;
 
 const LF = Buffer.from("\n");
 /**
- * A whole number of batches and waves, and few enough to stay in the processor's cache: whoever
- * appends a line has just made it.
+ * A whole number of batches and waves, and few enough to stay in the processor's cache: in practice a
+ * line was just made when it is appended.
  */
 const lines = smallLines((BATCH_LINES * WAVE_LINES) / 4, LINE_BYTES);
 const whole = lines.map((line) => Buffer.concat([line, LF]));
@@ -49,7 +49,7 @@ export class Appending {
     });
   }
 
-  /** As many callers as a wave has lines, each waiting for its own; an operation is a wave. */
+  /** As many callers as a wave has lines, each awaiting its own; an operation is a wave. */
   oursInWaves(durability: Durability, mode: LogMode): Way {
     return this.#ourWay(durability, mode, async (log, operations) => {
       for (let n = 0; n < operations; n++) {
@@ -79,14 +79,14 @@ export class Appending {
     });
   }
 
-  /** Group commit as good as it gets: the lines of a wave are one buffer beforehand. */
+  /** Ideal group commit: the lines of a wave are one buffer beforehand. */
   bareInWaves(): Way {
     return this.#descriptorWay(async (descriptor, operations) => {
       for (let n = 0; n < operations; n++) await writeDurably(descriptor, nth(waves, n));
     });
   }
 
-  /** Pino's writer, given strings, as pino does, or bytes, as we are, which it takes faster. */
+  /** Pino's writer, with strings, as pino uses it, or bytes, as we do, which are faster. */
   sonicBoom(contentMode: "utf8" | "buffer"): Way {
     const given = contentMode === "utf8" ? texts : whole;
     return this.#way("sonic-boom", (path) => {

@@ -1,6 +1,6 @@
 /**
- * The built package: what users get, and so what is measured. Its types are the sources', so that
- * type checking needs no build.
+ * The built package, which is what users get. Its types are the sources', so that type checking needs
+ * no build.
  */
 
 export const BUILT_LOG = new URL("../../dist/log.js", import.meta.url).href;

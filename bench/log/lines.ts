@@ -1,6 +1,6 @@
 /**
- * Lines to write and read: made by a seeded generator, so that every run has the same bytes.
- * None holds its LF.
+ * Lines to write and read: made by a seeded generator, so that every run has the same bytes. They have
+ * no LF.
  */
 
 const WORDS = (
@@ -73,7 +73,7 @@ function pick<T>(random: () => number, values: readonly T[]): T {
   return values[Math.floor(random() * values.length)] as T;
 }
 
-/** Numbers in [0, 1), by mulberry32: small, and good enough to be no pattern. */
+/** Numbers in [0, 1), by mulberry32: small, and random enough. */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

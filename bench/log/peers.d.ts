@@ -1,6 +1,6 @@
 /**
- * The little of the peers that is used here. Their own types are not: type checking must not need
- * them installed.
+ * The part of the peers' types that is used here, so that type checking does not need them
+ * installed.
  */
 
 declare module "sonic-boom" {

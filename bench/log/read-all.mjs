@@ -1,9 +1,9 @@
 /**
- * Reads a log as a stream and prints the most memory, in MB, that this process ever took.
- * Plain JavaScript in a process of its own, so that nothing but the reader is counted.
+ * Reads a log as a stream and prints this process's peak memory in MB. Plain JavaScript in its own
+ * process, so that only the reader is counted.
  *
- * On Linux `resourceUsage().maxRSS` is no answer: it begins with the size of the process that
- * started this one (kernel 6, Node 20). The kernel's own mark for this program does not.
+ * On Linux `resourceUsage().maxRSS` is wrong: it begins with the size of the parent process (kernel 6,
+ * Node 20). The kernel's own peak for this program does not.
  */
 
 import { existsSync, readFileSync } from "node:fs";

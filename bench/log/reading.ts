@@ -1,4 +1,4 @@
-/** Ways to read: a whole log, its last lines, and the memory that takes. */
+/** Ways to read: a whole log, its last lines, and the memory needed. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ export const LAST_LINES = 50;
 const LF = 0x0a;
 const BLOCK_LINES = 2048;
 
-/** Makes a log of about `bytes` bytes, whole lines, by writing one block of them over and over. */
+/** Makes a log of about `bytes` bytes, whole lines, by writing one block of them repeatedly. */
 export function makeLog(path: string, bytes: number): string {
   const lines = turnLines(Math.min(BLOCK_LINES, Math.ceil(bytes / LINE_BYTES)), LINE_BYTES);
   const block = Buffer.concat(lines.flatMap((line) => [line, Buffer.of(LF)]));
@@ -37,7 +37,7 @@ export function oursWhole(path: string): Way {
   });
 }
 
-/** The same without files, errors or places: what splitting and parsing alone cost. */
+/** The same without files, errors or offsets: the cost of splitting and parsing alone. */
 export function bareWhole(path: string): Way {
   const bytes = readFileSync(path);
   return way("bare", () => {
@@ -60,7 +60,7 @@ export function last(path: string): Way {
   });
 }
 
-/** The most memory, in MB, that a process of its own takes to read a log as a stream. */
+/** The peak memory, in MB, of a process that reads a log as a stream. */
 export async function peakMegabytes(path: string): Promise<number> {
   const program = fileURLToPath(new URL("read-all.mjs", import.meta.url));
   const child = spawn(process.execPath, [program, BUILT_LOG, path], {
@@ -86,7 +86,7 @@ function way(name: string, operation: () => Promise<void> | void): Way {
   };
 }
 
-/** Looks at a value, so that nobody can leave out making it. */
+/** Uses a value, so that the compiler cannot optimise it away. */
 function use(value: unknown): number {
   return (value as { sequence: number }).sequence + 1;
 }

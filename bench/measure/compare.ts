@@ -1,17 +1,17 @@
 /**
- * Compare: how fast are some ways to do a thing, as ratios to a reference way?
+ * Compare: how fast are several ways to do a thing, as ratios to a reference way?
  *
- * The machine is never quiet, and its speed drifts by more than what we look for. So a rate alone
- * says little, and only ratios of what ran side by side are judged.
+ * The machine is never idle, and its speed drifts by more than the differences that we measure. So a
+ * rate alone says little, and only ratios of ways that ran side by side are judged.
  *
- * C1  A run is made of short slices. All ways take turns, slice by slice, and the order changes
- *     from turn to turn: what disturbs the machine for longer than a slice disturbs all alike.
- * C2  Slices last about equally long whatever the way, so that each sees the same disturbances;
- *     each way does as many operations in one as it was seen to manage while warming up.
- * C3  A run's rate is that of its median slice. A slice in which someone else got the processor,
- *     or the disk, is one slow slice, however long that took. What we do ourselves now and then,
- *     such as collecting garbage, is out of sight too when it falls in fewer than half of them.
- * C4  Only `run` is on the clock. Opening and closing are not: a run has files of its own.
+ * C1  A run is made of short slices. All ways take turns, slice by slice, and the order changes from
+ *     turn to turn: a disturbance that is longer than a slice affects all equally.
+ * C2  Slices last about equally long for every way, so that each sees the same disturbances; the number
+ *     of operations per slice is measured while warming up.
+ * C3  A run's rate is that of its median slice. A slice in which another process used the processor, or
+ *     the disk, is one slow slice, however long. Our own occasional work, such as garbage collection,
+ *     is hidden too if it falls in fewer than half of them.
+ * C4  Only `run` is timed. Opening and closing are not: a run has its own files.
  */
 
 import { setImmediate as turn } from "node:timers/promises";
@@ -33,7 +33,7 @@ export interface Plan {
   readonly sliceMs: number;
 }
 
-/** What one way did over all runs: operations per second, and how that compares, run by run. */
+/** The results of one way over all runs: operations per second, and the ratio, run by run. */
 export interface Outcome {
   readonly name: string;
   readonly rates: readonly number[];
@@ -106,7 +106,7 @@ async function ratesOfRun(
 }
 
 async function timeMs(trial: Trial, operations: number): Promise<number> {
-  await turn(); // Lets a ctrl-C through, and what earlier slices left to do.
+  await turn(); // Lets a ctrl-C and pending work of earlier slices through.
   const start = performance.now();
   await trial.run(operations);
   return performance.now() - start;

@@ -1,6 +1,6 @@
 /**
- * Frame: what every bench has around its measures: options, the table or its JSON, the machine,
- * and an exit code of 1 when a median misses its bound.
+ * Frame: what every bench has around its measures: options, the table or its JSON, the machine, and an
+ * exit code of 1 if a median misses its bound.
  */
 
 import { cpus, loadavg } from "node:os";
@@ -14,7 +14,7 @@ export interface Scene {
   readonly isQuick: boolean;
 }
 
-/** Runs a bench by the command line's options, and leaves its exit code. */
+/** Runs a bench with the command line's options, and sets the exit code. */
 export async function runBench(
   name: string,
   measureAll: (scene: Scene) => Promise<readonly Result[]>,
@@ -57,12 +57,12 @@ export async function measure(name: string, { show = speed, ...what }: Measure):
   });
 }
 
-/** Says what is being measured, apart from the results. */
+/** Prints what is being measured, separate from the results. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** What a reader of the table must know. A load well above 1 means that others were at work too. */
+/** Facts about the machine. A load well above 1 means that other processes were busy too. */
 function describeMachine(fileSystem: string, loadBefore: number) {
   return {
     node: `Node ${process.versions.node}`,

@@ -1,16 +1,16 @@
-/** Result: one line of a bench's table, what it must reach, and how both are shown. */
+/** Result: one line of a bench's table, its bound, and how both are shown. */
 
 import { median, type Outcome } from "./compare.ts";
 
-/** What the median must reach; null for what is only worth knowing. */
+/** The bound on the median; null if it is only informative. */
 export type Bound = { readonly atLeast: number } | { readonly atMost: number } | null;
 
 export interface Result {
   readonly measure: string;
-  /** Medians, in `per`; null where there are none to count. */
+  /** Medians, in `per`; null if there are none. */
   readonly ours: number | null;
   readonly reference: number | null;
-  /** What those two are. Default: operations per second. */
+  /** The unit of those two. Default: operations per second. */
   readonly per?: string;
   /** One for each run: ratios, megabytes or a plain count, as `unit` says. */
   readonly values: readonly number[];
@@ -36,7 +36,7 @@ export function slowness(measure: string, ours: Outcome, reference: Outcome, bou
   return { ...speed(measure, ours, reference, bound), values };
 }
 
-/** Our figure over the reference's, run by run, of whatever `per` says. */
+/** Our figure over the reference's, run by run, in the unit `per`. */
 export function compared(
   measure: string,
   ours: readonly number[],
@@ -97,7 +97,7 @@ function boundText(bound: Bound): string {
   return `${sign} ${Number(value.toFixed(3))}`;
 }
 
-/** A ratio of one to a hundred says nothing with two digits. */
+/** A ratio of one to a hundred needs more than two digits. */
 function digitsOf(value: number): number {
   return value < 0.1 ? 3 : 2;
 }

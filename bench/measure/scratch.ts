@@ -1,12 +1,10 @@
-/**
- * Scratch: a directory for a bench's files, gone when the bench is, however it ends.
- */
+/** Scratch: a directory for a bench's files, removed when the bench ends, however it ends. */
 
 import { mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** `statfs` types of the file systems that are memory (Linux's magic.h). */
+/** `statfs` types of the file systems that are in memory (Linux's magic.h). */
 const MEMORY_FILE_SYSTEMS = new Map([
   [0x01021994, "tmpfs"],
   [0x858458f6, "ramfs"],
@@ -14,7 +12,7 @@ const MEMORY_FILE_SYSTEMS = new Map([
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Makes the directory below `parent`, by default the system's own place for such. */
+/** Creates the directory below `parent`, by default the system's temporary directory. */
 export function makeScratch(parent = tmpdir()): string {
   mkdirSync(parent, { recursive: true });
   const directory = mkdtempSync(join(parent, "verbatim-bench-"));
@@ -25,7 +23,7 @@ export function makeScratch(parent = tmpdir()): string {
   return directory;
 }
 
-/** The name of the file system when it is memory and not a disk, else null. */
+/** The name of the file system if it is in memory and not on a disk, else null. */
 export function memoryFileSystem(directory: string): string | null {
   return MEMORY_FILE_SYSTEMS.get(statfsSync(directory).type) ?? null;
 }

@@ -1,4 +1,6 @@
-/** Runs a module in this process, as `node <module> …` would, and says what processor time it took. */
+/**
+ * Runs a module in this process, as `node <module> …` would, and prints the processor time it took.
+ */
 
 import { writeSync } from "node:fs";
 

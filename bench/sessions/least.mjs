@@ -1,7 +1,7 @@
 /**
- * The least that listing takes with Node and a catalog in SQLite: load the driver, read what was kept
- * of all threads, look at each thread's directory and log, check that the log is as it was, and write
- * what was kept. Nothing is sorted, escaped or said beside it, and no command line is read.
+ * The minimum for listing with Node and a catalog in SQLite: load the driver, read the cached rows of
+ * all threads, stat each thread's directory and log, check that the log is unchanged, and print the
+ * cached rows. Nothing is sorted, escaped or reported, and no command line is parsed.
  *
  *     node least.mjs <directory of threads> <catalog>
  */

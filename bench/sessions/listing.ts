@@ -1,7 +1,7 @@
 /**
- * Listing: what processor time `verbatim ls` takes beyond an empty program once its catalog is made,
- * beside programs that do only what cannot be left out. All are run in turns, so that what else the
- * machine does falls on all of them.
+ * Listing: the processor time of `verbatim ls` beyond an empty program once its catalog exists,
+ * compared with programs that do only the minimum. All run alternately, so that other load on the
+ * machine affects all of them.
  */
 
 import { spawnSync } from "node:child_process";
@@ -51,8 +51,8 @@ export function measureListing(root: string, threads: number, runs: number): Res
       values: [],
     },
   ];
-  for (const { args } of programs) cpuMs(root, args); // The first makes the catalog.
-  cpuMs(root, programs[0]?.args ?? []); // And this one keeps what it prints.
+  for (const { args } of programs) cpuMs(root, args); // The first creates the catalog.
+  cpuMs(root, programs[0]?.args ?? []); // The second caches its output.
   for (let run = 0; run < runs; run++) {
     const empty = cpuMs(root, []);
     for (const { args, values } of programs) values.push(cpuMs(root, args) - empty);

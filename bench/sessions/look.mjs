@@ -1,4 +1,4 @@
-/** Asks for the size of every thread's log, and whether its directory holds others. */
+/** Gets the size of every thread's log, and whether its directory contains other threads. */
 
 import { lstatSync, readdirSync } from "node:fs";
 

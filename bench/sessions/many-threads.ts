@@ -3,7 +3,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Answers the paths of the threads' thread.json. */
+/** Returns the paths of the threads' thread.json. */
 export function makeThreads(root: string, count: number): string[] {
   const endedAt = new Date(Date.now() - 3_600_000);
   const createdAt = endedAt.toISOString();

@@ -1,6 +1,6 @@
 /**
  * Recording: 20-turn, 50 KB rye threads with their markdown and thread.json, against the bare log
- * appends of the same lines. Making the threads is not on the clock, nor is closing them.
+ * appends of the same lines. Creating and closing the threads is not timed.
  */
 
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
@@ -24,7 +24,7 @@ export class Recording {
     this.#durability = durability;
   }
 
-  /** How long our way takes over the bare one, for so many threads each, taken in turns. */
+  /** How long our way takes over the bare one, for that many threads each, alternately. */
   async slowness(threads: number): Promise<number> {
     const store = await openStore({
       dialect: "rye",
@@ -39,7 +39,7 @@ export class Recording {
       await session.append({ type: "thread_start", model: "m", inputs: {} });
       oursMs += await timeMs(async () => {
         for (const event of events) await session.append(event);
-        await turn(); // With `os` the markdown and thread.json follow then.
+        await turn(); // With `os` the markdown and thread.json are written then.
       });
       await session.close();
       bareMs += await this.#bareMs(lines);
@@ -49,9 +49,9 @@ export class Recording {
   }
 
   /**
-   * How long the least takes that any program must do to record such a thread: serialise each line,
-   * append it, write the text, and put a new thread.json in the place of the old. Nothing is judged,
-   * completed or rendered.
+   * The time of the minimum that any program must do to record such a thread: serialise each line,
+   * append it, write the text, and replace thread.json. Nothing is validated, completed or
+   * rendered.
    */
   async leastSlowness(threads: number): Promise<number> {
     const lines = await this.#linesOfOurs();
@@ -85,7 +85,7 @@ export class Recording {
     return ms;
   }
 
-  /** The lines that ours writes. */
+  /** The lines that our store writes. */
   async #linesOfOurs(): Promise<Buffer[]> {
     const root = this.#newPath();
     const store = await openStore({ dialect: "rye", root, agent: "bench", durability: "os" });

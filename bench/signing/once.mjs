@@ -1,8 +1,8 @@
 /**
- * Once: reads a large signed transcript once, in a process of its own, in the way that it is told:
- * hashing it with node:crypto, verifying it, or verifying it in depth. Prints ms and megabytes.
+ * Once: reads a large signed transcript once, in its own process, in the requested way: hashing it
+ * with node:crypto, verifying it, or verifying it in depth. Prints ms and megabytes.
  *
- * Plain JavaScript: a loader of TypeScript would be counted as memory of ours.
+ * Plain JavaScript: a TypeScript loader would be counted as our memory.
  */
 
 import { createHash } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * Recording: the same 20-turn, 50 KB rye threads signed, unsigned, and unsigned with a part of what
- * signing takes, in turns, on the disk.
+ * Recording: the same 20-turn, 50 KB rye threads signed, unsigned, and unsigned with a part of the work
+ * of signing, alternately, on the disk.
  */
 
 import { generateKeyPairSync, sign } from "node:crypto";
@@ -26,14 +26,14 @@ const lines = events.map((event) => Buffer.from(`${JSON.stringify(event)}\n`));
 export interface Slowness {
   readonly signed: number;
   /**
-   * Unsigned, with two signatures at the end of each turn, of the thread and of its thread.json, made
-   * while the disk is at work, and one more write and sync: nothing is hashed, composed or
+   * Unsigned, with two signatures at the end of each turn, of the thread and of its thread.json,
+   * made during the disk's writes, and one more write and sync: nothing is hashed, composed or
    * serialised for them.
    */
   readonly signatures: number;
   /**
-   * The same with a signer that is told of each line while the disk is at work on it, and makes each
-   * turn's checkpoint: none is written, no other line waits for one, and thread.json is not signed.
+   * The same with a signer that gets each line during its disk write, and makes each turn's
+   * checkpoint: none is written, no other line waits for one, and thread.json is not signed.
    */
   readonly signer: number;
 }
@@ -51,7 +51,7 @@ export async function slownessOfSigning(root: string, threads: number): Promise<
   };
   const ms: Record<Way, number[]> = { bare: [], signed: [], signatures: [], signer: [] };
   for (let n = 0; n < threads; n++) {
-    // None of them always comes after the same one.
+    // Rotates the order, so that none always follows the same one.
     for (const way of WAYS.map((_, at) => WAYS[(at + n) % WAYS.length] as Way)) {
       const session = await stores[way].create({ id: `thread-${n}` });
       await session.append({ type: "thread_start", model: "m", inputs: {} });
@@ -80,7 +80,7 @@ export async function slownessOfSigning(root: string, threads: number): Promise<
 
 const ENDS: ReadonlySet<unknown> = new Set(["step_finish", "thread_complete"]);
 
-/** What is done in a thread while the disk is at work on each of its lines; null for nothing. */
+/** Work done in a thread during the disk write of each of its lines; null for none. */
 type Meanwhile = (line: number, endsTurn: boolean) => Promise<void>;
 
 const MEANWHILE: Readonly<Record<Way, () => Meanwhile | null>> = {
@@ -97,7 +97,7 @@ const MEANWHILE: Readonly<Record<Way, () => Meanwhile | null>> = {
     let turn = 0;
     return async (line, endsTurn) => {
       await diskAtWork();
-      checkpoint?.commit(); // Its own line, too, is hashed when the next one is.
+      checkpoint?.commit(); // Its own line is also hashed with the next one.
       const draft = signer.draft();
       draft.addLines(lines[line] as Buffer);
       draft.commit();

@@ -1,6 +1,6 @@
 /**
- * Thread: a rye transcript in the making, signed in our way or in the seed's own, without a store:
- * lines are written as they are, and nothing is synced.
+ * Thread: a rye transcript being written, signed in our way or in the seed's own, without a store:
+ * lines are written unchanged, and nothing is synced.
  */
 
 import { createHash, generateKeyPairSync, sign, verify } from "node:crypto";
@@ -38,7 +38,7 @@ export const signer: Signer = {
 const answer = { ...signer, owner: null, refusal: null };
 const keys: Keys = { byKid: () => answer, byFp: () => answer };
 
-/** Lines of about `lineBytes` that come to about `bytes`. */
+/** Lines of about `lineBytes`, about `bytes` in total. */
 export function turnLines(bytes: number, lineBytes: number): Buffer {
   const lines: string[] = [];
   for (let left = bytes; left > 0; left -= lineBytes) {
@@ -57,7 +57,7 @@ export function newLogSigner(): Signing {
 
 const NOW = "2026-02-09T04:03:50.365Z";
 
-/** One turn and its checkpoint; answers both, and how long the checkpoint took. */
+/** One turn and its checkpoint; returns both, and how long the checkpoint took. */
 export async function signTurn(log: Signing, lines: Uint8Array, turn: number) {
   const drafted = log.draft();
   drafted.addLines(lines);
@@ -82,7 +82,7 @@ export async function writeOurs(path: string, turns: number, lines: Buffer): Pro
 }
 
 /**
- * Writes it as the seed's TranscriptSigner does: all of the file is hashed at every checkpoint, and
+ * Writes it as the seed's TranscriptSigner does: the whole file is hashed at every checkpoint, and
  * keys are PEM texts (`sign_hash(content_hash, private_pem)`), parsed each time.
  */
 export function writeSeeds(path: string, turns: number, lines: Buffer): void {
@@ -105,7 +105,7 @@ interface SeedEvent {
   readonly payload: { readonly byte_offset: number; readonly hash: string; readonly sig: string };
 }
 
-/** Verifies it as the seed's does; answers how many checkpoints there are. */
+/** Verifies it as the seed does; returns how many checkpoints there are. */
 export function verifySeeds(path: string): number {
   const content = readFileSync(path);
   const events = content.toString("utf8").trimEnd().split("\n");
@@ -122,7 +122,7 @@ export function verifySeeds(path: string): number {
   return checkpoints.length;
 }
 
-/** Verifies in our way; refuses anything but `verified`. */
+/** Verifies in our way; throws unless it is `verified`. */
 export async function verifyOurs(path: string): Promise<VerifyReport> {
   const target = { dialect: "rye", root: dirname(path), logId: basename(path), id: ID } as const;
   const report = await verifyLog(nodeHost, target, { crypto: nodeCrypto, keys });

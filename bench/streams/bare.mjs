@@ -1,8 +1,8 @@
 /**
- * The least server that could be measured: it understands nothing, keeps nothing apart, and promises
- * only that what it answered was written to one file and synced. Reads are sent from memory.
+ * The smallest server to compare with: it parses nothing, keeps all streams in one file, and
+ * guarantees only that an answered append was written and synced. Reads are sent from memory.
  *
- * What our server takes longer than this one is ours; the rest is Node's, the kernel's and the disk's.
+ * The time our server takes beyond this is ours; the rest is Node's, the kernel's and the disk's.
  */
 
 import { fdatasync, mkdirSync, openSync, writeSync } from "node:fs";
@@ -12,7 +12,7 @@ import { join } from "node:path";
 const MESSAGE = `{"role":"assistant","n":100000,"text":"${"lorem ipsum ".repeat(14)}"},`;
 const CHUNK = Buffer.from(MESSAGE.repeat(Math.floor(2 ** 20 / MESSAGE.length)));
 
-/** Resolves to its URL. `longBytes` is what it has to read. */
+/** Resolves to its URL. `longBytes` is the length of its content. */
 export async function startBare(directory, longBytes) {
   mkdirSync(directory, { recursive: true });
   const file = openSync(join(directory, "bare"), "a");
@@ -32,7 +32,7 @@ export async function startBare(directory, longBytes) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-/** Group commit: what comes while a sync is under way shares the next. */
+/** Group commit: appends that arrive during a sync share the next one. */
 function appender(file) {
   let waiting = [];
   let isSyncing = false;

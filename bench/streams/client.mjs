@@ -1,6 +1,6 @@
 /**
- * The client, a process of its own: `node client.mjs <url> <task as JSON>`. Prints what it found as
- * JSON. The same for both servers.
+ * The client, in its own process: `node client.mjs <url> <task as JSON>`. Prints its results as JSON.
+ * The same for both servers.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -26,7 +26,7 @@ async function connections(count) {
   return Promise.all(Array.from({ length: count }, () => Connection.open(url)));
 }
 
-/** The numbers of some streams, for whoever takes the next. */
+/** The numbers of some streams, shared by several workers. */
 function numbers(from, to) {
   return Array.from({ length: to - from }, (_, n) => from + n).values();
 }
@@ -105,7 +105,7 @@ async function fill({ path, bytes }) {
   return {};
 }
 
-/** Everything from the start, as far as the server says that there is more. */
+/** Everything from the start, until the server says that there is no more. */
 async function catchUp({ path }) {
   const [connection] = await connections(1);
   const start = performance.now();
@@ -126,7 +126,7 @@ async function catchUp({ path }) {
   return { perSecond: bytes / 1e6 / seconds, bytes, firstMs };
 }
 
-/** A message is appended, and read from where it stands. */
+/** Appends a message, and reads it from its offset. */
 async function tail({ path, times }) {
   const [connection] = await connections(1);
   const latencies = [];
@@ -150,7 +150,7 @@ async function tail({ path, times }) {
   return { p50: percentile(latencies, 0.5) };
 }
 
-/** One writer, many who listen; how long a message takes to reach them. */
+/** One writer, many readers; how long a message takes to reach them. */
 async function events({ path, readers, messages, everyMs }) {
   const writer = await Connection.open(url);
   await writer.request("PUT", `${ROOT}/${path}`, { body: Buffer.alloc(0) });

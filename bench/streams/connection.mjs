@@ -27,7 +27,7 @@ export class Connection {
       this.#isClosed = true;
       this.#wake?.();
     });
-    socket.on("error", () => {}); // Whoever waits for an answer is told.
+    socket.on("error", () => {}); // The close event wakes the waiting request.
   }
 
   static async open(url) {
@@ -37,7 +37,7 @@ export class Connection {
     return new Connection(socket, host);
   }
 
-  /** Resolves to the answer. `onBytes` is given the body as it comes, and nothing is kept. */
+  /** Resolves to the answer. `onBytes` gets the body as it arrives, and nothing is kept. */
   async request(method, path, { body = null, headers = "", onBytes = null } = {}) {
     const length = body === null ? "" : `Content-Length: ${body.length}\r\n`;
     const type = body === null ? "" : "Content-Type: application/json\r\n";
@@ -53,7 +53,7 @@ export class Connection {
     return answer;
   }
 
-  /** Sends a request whose answer never ends; `onBytes` is given what comes, chunk heads too. */
+  /** Sends a request whose answer never ends; `onBytes` gets what arrives, chunk headers too. */
   async listen(path, onBytes) {
     this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: ${this.#host}\r\n\r\n`);
     const answer = await this.#head();

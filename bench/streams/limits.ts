@@ -1,6 +1,6 @@
 /**
- * Limits: what the least server could do on this machine (bare.mjs), in turns with ours, by the same
- * client. No floors: these figures say how much of a floor that is missed could be reached at all.
+ * Limits: what the smallest server (bare.mjs) achieves on this machine, alternating with ours, with the
+ * same client. No floors: these figures show how much of a missed floor is reachable at all.
  */
 
 import { spawnSync } from "node:child_process";
@@ -29,7 +29,7 @@ export async function measureLimits(scratch: string, amounts: Amounts): Promise<
     const task = { path: "s0", atOnce, ms: amounts.sliceMs };
     return (await servers[kind].ask<{ perSecond: number }>("appendFor", task)).perSecond;
   };
-  await turns(1, (kind) => append(kind, 32)); // Until the compiler has done its work.
+  await turns(1, (kind) => append(kind, 32)); // Until the JIT compiler has finished.
   const one = await turns(amounts.slices, (kind) => append(kind, 1));
   const some = await turns(amounts.slices, (kind) => append(kind, 32));
   const read = await turns(amounts.slices, async (kind) => {
@@ -49,7 +49,7 @@ export async function measureLimits(scratch: string, amounts: Amounts): Promise<
   ];
 }
 
-/** Of our server without any stream; or of a program that does nothing. */
+/** Start time of our server without any stream; or of a program that does nothing. */
 async function startMs(kind: Server, directory: string): Promise<number> {
   if (kind === "ours") {
     const server = await ServerProcess.start("ours", directory);

@@ -1,9 +1,8 @@
 /**
- * Round: everything that is measured, of both servers, which run side by side on the same disk.
+ * Round: all measures of both servers, which run side by side on the same disk.
  *
- * They take turns, a short slice each, and who begins changes: what disturbs the machine for longer
- * than a slice disturbs both (measure/compare.ts, C1). The one whose turn it is not has nothing to
- * do, and does nothing.
+ * They take turns, a short slice each, and which one begins changes: a disturbance that is longer than a
+ * slice affects both (measure/compare.ts, C1). The other one is idle.
  */
 
 import { rmSync } from "node:fs";
@@ -14,7 +13,7 @@ import { type Kind, ServerProcess } from "./server-process.ts";
 
 export interface Amounts {
   readonly rounds: number;
-  /** Of each measure of appends, and how long one is. */
+  /** The slices of each measure of appends, and their length. */
   readonly slices: number;
   readonly sliceMs: number;
   readonly streams: number;
@@ -46,7 +45,7 @@ export interface Figures {
 export type Both<T> = Readonly<Record<Kind, T>>;
 
 type Servers = Both<ServerProcess>;
-/** What the client printed: figures by name. */
+/** The client's output: figures by name. */
 type Answers<N extends string> = Readonly<Record<N, number>>;
 
 const KINDS: readonly Kind[] = ["reference", "ours"];
@@ -74,7 +73,7 @@ async function appending(
       atOnce,
       ms: sliceMs,
     });
-  await turns(2, (kind) => append(kind, 32)); // Until the compiler has done its work.
+  await turns(2, (kind) => append(kind, 32)); // Until the JIT compiler has finished.
   const one = await turns(slices, (kind) => append(kind, 1));
   const some = await turns(slices, async (kind) => {
     const before = servers[kind].cpuMs();
@@ -134,7 +133,7 @@ async function longStream(
   const filled = await startBoth(directory);
   await turns(1, (kind) => filled[kind].ask("fill", { path: "long", bytes: longBytes }));
   await killBoth(filled);
-  // Other processes: what filling took is no part of the peak.
+  // Other processes: the memory used for filling is not part of the peak.
   const servers = await startBoth(directory);
   const read = await turns(catchUps, async (kind) => {
     servers[kind].forgetPeak();
@@ -187,7 +186,7 @@ async function killBoth(servers: Servers): Promise<void> {
   for (const kind of KINDS) await servers[kind].kill();
 }
 
-/** Has each do a piece of work, so many times, one after the other. */
+/** Runs a piece of work on each server, that many times, alternately. */
 async function turns<T>(
   times: number,
   work: (kind: Kind, turn: number) => Promise<T>,

@@ -1,5 +1,5 @@
 /**
- * A server to be measured, in a process of its own: `node serve.mjs reference|ours|signed|bare <directory>`.
+ * A server to be measured, in its own process: `node serve.mjs reference|ours|signed|bare <directory>`.
  * Prints a line with its URL.
  */
 
@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 
 const [, , kind, dataDirectory = ""] = process.argv;
 
-/** What the least server has to read. */
+/** The length of the content that the smallest server sends. */
 const LONG_BYTES = 100e6;
 
-/** `verbatim serve`, as people run it, but without sessions to list. It says itself where it is. */
+/** `verbatim serve` as users run it, but without sessions to list. It prints its URL itself. */
 async function startOurs() {
   const cli = new URL("../../dist/cli/main.js", import.meta.url);
   const options = ["--data", dataDirectory, "--root", dataDirectory, "--port", "0"];
@@ -19,7 +19,7 @@ async function startOurs() {
   await import(cli.href);
 }
 
-/** All with syncs, on files, and with nothing else switched on. */
+/** All with syncs, on files, and without other options. */
 async function start() {
   if (kind === "bare") {
     const { startBare } = await import("./bare.mjs");

@@ -1,4 +1,4 @@
-/** Server process: one of the two servers, running; what it costs, as the kernel counts it. */
+/** Server process: one of the servers, running; its costs, as the kernel counts them. */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ const CLIENT = fileURLToPath(new URL("./client.mjs", import.meta.url));
 /** Linux counts processor time in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-/** None outlives the bench. */
+/** Kills the servers when the bench ends. */
 const running = new Set<ChildProcess>();
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
@@ -22,7 +22,7 @@ process.on("exit", () => {
 export class ServerProcess {
   readonly #child: ChildProcess;
   readonly #url: string;
-  /** From the start of the process until it said where it is. */
+  /** From the start of the process until it printed its URL. */
   readonly startedMs: number;
 
   private constructor(child: ChildProcess, url: string, startedMs: number) {
@@ -34,7 +34,7 @@ export class ServerProcess {
   static async start(kind: Kind | "signed" | "bare", directory: string): Promise<ServerProcess> {
     const start = performance.now();
     const child = spawn(process.execPath, [SERVE, kind, directory], {
-      // The reference says much about what it finds after a kill.
+      // The reference prints much about what it finds after a kill.
       stdio: ["ignore", "pipe", kind === "reference" ? "ignore" : "inherit"],
     });
     running.add(child);
@@ -45,7 +45,7 @@ export class ServerProcess {
     throw new Error(`${kind} did not start`);
   }
 
-  /** Has the client do something, in a process of its own. */
+  /** Runs a task of the client, in its own process. */
   async ask<T>(name: string, options: object): Promise<T> {
     const task = JSON.stringify({ name, ...options });
     const client = spawn(process.execPath, [CLIENT, this.#url, task], {
@@ -67,7 +67,7 @@ export class ServerProcess {
     return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
   }
 
-  /** The most memory since `forgetPeak`, in megabytes. */
+  /** The peak memory since `forgetPeak`, in megabytes. */
   peakMegabytes(): number {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
     return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
@@ -82,6 +82,6 @@ export class ServerProcess {
     this.#child.kill("SIGKILL");
     await exited;
     running.delete(this.#child);
-    spawnSync("sync"); // What one server left to the disk is not the next one's to wait for.
+    spawnSync("sync"); // The next server must not wait for dirty pages of this one.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Signed: what signing costs a server's appends, against our own server that does not sign. In
- * turns, a slice each, as in round.ts, twice as often: the difference is less than what a disk's
- * mood makes of a second. Its key and pins are the bench's own.
+ * Signed: what signing costs a server's appends, against our own server without signing. Alternately, a
+ * slice each, as in round.ts, twice as often: the difference is smaller than a disk's variation from
+ * second to second. Its key and pins are the bench's own.
  */
 
 import { rmSync } from "node:fs";
@@ -35,7 +35,7 @@ export async function measureSigning(
   }
   const took: Slice[][] = [[], []];
   for (let slice = -1; slice < 2 * rounds * slices; slice++) {
-    // The first is until the compiler has done its work.
+    // The first one is a warm-up for the JIT compiler.
     for (const n of slice % 2 === 0 ? [0, 1] : [1, 0]) {
       const measured = await measure(servers[n] as ServerProcess, sliceMs);
       if (slice >= 0) took[n]?.push(measured);

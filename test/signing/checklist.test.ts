@@ -1,4 +1,4 @@
-/** The checklist of signed transcripts: each of its rows, by real stores and real files. */
+/** The checklist of signed transcripts: each of its rows, with real stores and real files. */
 
 import assert from "node:assert/strict";
 import { createHash, createPublicKey, verify } from "node:crypto";
@@ -130,7 +130,8 @@ for (const [row, what] of [
   ["S4-7", "handed over"],
 ] as const) {
   test(`${row} nothing of a session is ${what} unless its bytes verify, in every dialect`, async () => {
-    // Method: both read through the one door that judges first, and gives only what it judged.
+    // Method: both read through the one function that verifies first, and returns only what it
+    // verified.
     for (const [name, shape] of Object.entries(SHAPES)) {
       const user = new SigningUser();
       const written = await user.writeTurns(shape, 2);
@@ -186,7 +187,7 @@ test("S4-9 signed JSON carries its signature over canonical JSON, and a change i
 test("S4-10 thread.json is signed from the start, and a changed one grants nothing", async () => {
   const user = new SigningUser();
   const projectPath = tempDirectory();
-  await (await user.store({ ...FLAT, root: projectPath })).close(); // Theirs is the environment.
+  await (await user.store({ ...FLAT, root: projectPath })).close(); // Sets the environment to this user.
   const capabilities = ["rye.execute.tool.*"];
   const thread = await Thread.start({
     ...{ projectPath, directive: "hello", model: "m", sign: true, capabilities },
@@ -230,7 +231,7 @@ test("S4-11 each threat of the document's table is detected, truncation too", as
 });
 
 test("S4-12 signing a thread of twenty turns takes tens of milliseconds, not more", async () => {
-  // The document says 20 ms. A loaded machine gets a wide margin; squares would not fit in it.
+  // The document says 20 ms. A loaded machine gets a wide margin; quadratic work would exceed it.
   const user = new SigningUser();
   const costOf = async (sign: boolean) => {
     const before = process.cpuUsage();
@@ -238,7 +239,7 @@ test("S4-12 signing a thread of twenty turns takes tens of milliseconds, not mor
     const { user: spent, system } = process.cpuUsage(before);
     return (spent + system) / 1000;
   };
-  await costOf(true); // What is loaded and compiled once is not what signing costs.
+  await costOf(true); // One-time loading and compiling is not part of the cost of signing.
   const [signed, plain] = [await costOf(true), await costOf(false)];
   assert.ok(signed - plain < 400, `${Math.round(signed - plain)} ms of CPU`);
 });

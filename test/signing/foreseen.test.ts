@@ -1,6 +1,6 @@
 /**
- * Checkpoints that are signed before they are due (signing/writing/signed-log.ts, SL3): whatever comes in
- * between, they are written where they belong or not at all.
+ * Checkpoints that are signed before they are due (signing/writing/signed-log.ts, SL3): whatever happens
+ * in between, they are written in their proper place or not at all.
  */
 
 import assert from "node:assert/strict";
@@ -40,7 +40,10 @@ test("for events in any order, a turn that has ended is signed before the next b
   );
 });
 
-/** What stands where it should not: a checkpoint of a turn, or the beginning of one without it. */
+/**
+ * Misplaced lines: a turn's checkpoint in the wrong place, or a turn that begins without one before
+ * it.
+ */
 function misplaced(log: string): string[] {
   const faults: string[] = [];
   let phase: "idle" | "called" | "worked" = "idle";

@@ -1,4 +1,4 @@
-/** JSON signing, across languages: what we sign the seed's Python verifies, and the reverse. */
+/** JSON signing across languages: the seed's Python verifies what we sign, and the reverse. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -48,7 +48,7 @@ test.skipIf(!hasCryptography)("we verify every object that the seed's Python sig
   const texts = randomObjects().map((object) => JSON.stringify(object));
   for (const signed of ask("sign", texts) as string[]) {
     assert.ok(judgeJson(signed, key.judge()).ok, signed);
-    // The original's last version writes no padding, and every reader takes it.
+    // The original's last version writes no padding, and every reader accepts that.
     const unpadded = signed.replace(/==(?=:[0-9a-f]{16}"\n?\}$)/, "");
     assert.equal(unpadded.length, signed.length - 2);
     assert.ok(judgeJson(unpadded, key.judge()).ok, unpadded);
@@ -73,8 +73,8 @@ test.skipIf(!hasCryptography)(
 test.skipIf(!hasCryptography)(
   "a thread that Python reads, changes and signs as the seed does is not verified by us",
   async () => {
-    // Its second signature is of the thread as it was: someone with the key, but not with our
-    // rules, has been at it, and its revision says nothing any more.
+    // Its second signature is of the unchanged thread: a program with the key, but without our
+    // rules, has changed it, and its revision is meaningless.
     const signed = await signThread(thread("t", { status: "running" }), key.signer);
     const changed = formatPythonJson(signed).replace('"running"', '"completed"');
     const [resigned] = ask("sign", [changed]) as [string];

@@ -1,4 +1,4 @@
-/** Judging signed JSON: what holds, and that nothing else does, whatever is done to it. */
+/** Verifying signed JSON: what is valid, and that nothing else is, whatever the change. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -28,7 +28,7 @@ function reasonOf(verdict: JsonVerdict | ThreadVerdict): string {
   return verdict.ok ? "ok" : verdict.reason;
 }
 
-/** The verdict on a thread's tree, as written. */
+/** The verdict on a thread's object, as written. */
 function threadReason(map: JsonMap, judge = key.judge(ID)): string {
   return reasonOf(judgeThread(formatPythonJson(map), judge));
 }
@@ -81,7 +81,7 @@ test("layout, spelling and order of a signed text do not matter", async () => {
 });
 
 test("a signed thread with any bit flip, deletion, doubling or cut is not verified", async () => {
-  // Method: every mutation of every byte of the shortest text, which has no byte to spare.
+  // Method: every mutation of every byte of the shortest text, which has no redundant byte.
   const bytes = Buffer.from(canonicalTree(await signThread(META, key.signer)));
   assert.ok(judgeThread(bytes, key.judge(ID)).ok);
   let mutations = 0;
@@ -107,7 +107,7 @@ test("in the seed's form, only the time can be changed unnoticed", async () => {
 });
 
 test("a mutated text in any layout is verified only if its value is the same", async () => {
-  // Escapes, spaces and zeros at the end of a fraction can change without changing what is said.
+  // Escapes, spaces and trailing zeros of a fraction can change without changing the value.
   const meta = { ...META, name: "é\u007f\u{1f600}/", spend: 1e-7, big: 1e22 };
   const text = Buffer.from(formatPythonJson(await signThread(meta, key.signer)));
   const said = JSON.parse(text.toString());
@@ -191,8 +191,8 @@ test("a thread's file is verified only for its own thread", async () => {
 test("a signature of the seed's kind is not enough for a thread", async () => {
   const once = await signJsonValue(META, key.signer);
   assert.equal(threadReason(once), "signed as version 1");
-  // Nor is one with a second signature that was made for something else: this is what an attacker
-  // gets out of a tool that signs any JSON it is given.
+  // Nor is one with a second signature that was made for something else: an attacker gets this from
+  // a tool that signs any JSON.
   const signed = await signThread(META, key.signer);
   const forged = changed(changed(signed, "status", "completed"), "_signature", undefined);
   assert.equal(threadReason(await signJsonValue(forged, key.signer)), "bad signature");
@@ -212,7 +212,7 @@ test("a second signature cannot be stripped, and is not accepted alone", async (
 test("a thread's time is signed and cannot be changed", async () => {
   const signed = await signThread(META, key.signer);
   const text = textOf(signed, "_signature").replace(NOW, "2026-02-18T10:30:01Z");
-  // To the seed's verifier this is as good as before.
+  // The seed's verifier still accepts this.
   const moved = changed(signed, "_signature", text);
   assert.ok(judgeJson(formatPythonJson(moved), key.judge()).ok);
   assert.equal(threadReason(moved), "bad signature");
@@ -248,7 +248,7 @@ test("a key that is not trusted verifies nothing, and the verdict says why", asy
     ...{ ok: false, reason: "untrusted key", fp: key.signer.fp },
     ...{ refusal: null, keyRefusal: "KEY_REVOKED" },
   });
-  // An altered one is altered, whoever signed it.
+  // An altered object is altered, whichever key signed it.
   const altered = text.replace("running", "erunnin");
   assert.equal(reasonOf(judgeThread(altered, key.judge(ID, "KEY_REVOKED"))), "altered");
 });
@@ -290,7 +290,7 @@ test("a foreign file that is signed again keeps the spelling of numbers that did
   const text = formatPythonJson(META).replace("0.5", "1.0").replace("20", "12345678901234567890");
   const was = parseJson(text).tree;
   const meta = JSON.parse(text);
-  // JavaScript has only 1 and 12345678901234567000 here. The rest is what a writer does.
+  // JavaScript has only 1 and 12345678901234567000 here. The rest is up to the writer.
   const next = { ...meta, rev: 6, limits: { ...meta.limits, depth: 2 } };
   const signed = formatPythonJson(await signThread(jsonTree(next, was) as JsonMap, key.signer));
   assert.ok(signed.includes('"turns": 12345678901234567890,'));

@@ -11,11 +11,11 @@ export interface TestKey {
   readonly privatePem: string;
   readonly publicPem: string;
   readonly signer: ThreadSigner;
-  /** A judge that trusts this key alone, or refuses it for the reason given. */
+  /** A judge that trusts only this key, or refuses it for the given reason. */
   readonly judge: (threadId?: string, refusal?: KeyRefusal) => ThreadJudge;
 }
 
-/** A key made of one byte, repeated: no secret, and never to be one. */
+/** A key of one repeated byte: not a secret. */
 export function testKey(byte: number): TestKey {
   // PKCS#8 around the 32 bytes of an Ed25519 key.
   const der = Buffer.from(

@@ -21,7 +21,7 @@ test.skipIf(!hasPython)(
     assert.equal(lines.length, COUNT);
     for (const [text, expected] of lines as [string, string][]) {
       const { canonical, refusal } = canonicalJson(text);
-      // Not `assert.equal` alone: it would build a message for each.
+      // Not only `assert.equal`: it would build a message for each.
       if (canonical !== expected)
         assert.fail(`${JSON.stringify([text, expected, canonical, refusal])}`);
     }
@@ -55,7 +55,7 @@ test.skipIf(!hasPython)(
 test.skipIf(!hasPython)(
   "the values that we refuse and Python accepts are exactly those listed",
   () => {
-    // Each of these is a text on which readers differ, or that passes a limit of ours.
+    // Each of these is a text that readers interpret differently, or that exceeds a limit of ours.
     const ours = [
       ["duplicate key", '{"a":1,"\\u0061":2}'],
       ["not finite", "NaN"],
@@ -137,7 +137,7 @@ function randomNumber(random: Random): number {
 function randomValue(random: Random, depth: number): unknown {
   const kind = random.unit();
   if (depth > 0 && kind < 0.35) {
-    // With a prototype of its own making, so that any name is only a name.
+    // Without a prototype, so that any name is only a name.
     const object: Record<string, unknown> = Object.create(null);
     for (let left = random.below(5); left > 0; left--) {
       const name = random.chance(0.3) ? random.pick(NAMES) : randomText(random);

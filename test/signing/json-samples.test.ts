@@ -1,8 +1,8 @@
 /**
  * The hashes of real thread.json files, written and signed by the original.
  *
- * The files are not part of the package. Where they are not beside it, this is skipped. Their
- * public key was never published, so that only the hashes can be checked.
+ * The files are not part of the package. Where they are missing, this is skipped. Their public key was
+ * never published, so only the hashes can be checked.
  */
 
 import assert from "node:assert/strict";
@@ -55,7 +55,7 @@ test.skipIf(!hasSamples)("every hash in a real thread.json reproduces", () => {
     }
     const parsed = parseSignature(String(signature));
     assert.equal(hashWithout(map, [SIGNATURE_FIELD], nodeCrypto), parsed?.hash);
-    // The hash holds, and all that is missing is the key.
+    // The hash is correct, and only the key is missing.
     assert.deepEqual([verdict.reason, verdict.fp], ["unknown key", "440443d0858f0199"]);
     signed++;
   }
@@ -66,7 +66,7 @@ test.skipIf(!hasSamples)("a real thread.json is written back byte for byte", () 
   let floats = 0;
   for (const text of threadFiles()) {
     assert.equal(formatPythonJson(read(text)), text);
-    // Through JavaScript's numbers too, as long as the old tree is at hand.
+    // Through JavaScript's numbers too, if the old object is available.
     assert.equal(formatPythonJson(jsonTree(JSON.parse(text), read(text))), text);
     if (formatPythonJson(JSON.parse(text)) !== text) floats++;
   }

@@ -1,10 +1,9 @@
 /**
- * The test vectors of RFC 8785 (JCS), which our canonical form is not: it prints numbers and
- * everything past ASCII as Python does, and sorts keys by code point. So the inputs serve as
- * inputs, with Python to say what comes of them, and the outputs are compared where the two forms
- * agree.
+ * The test vectors of RFC 8785 (JCS), from which our canonical form differs: it prints numbers and
+ * non-ASCII characters as Python does, and sorts keys by code point. So the inputs are used as inputs,
+ * with Python for the expected results, and the outputs are compared where the two forms agree.
  *
- * The vectors are not part of the package. Where they are not beside it, this is skipped.
+ * The vectors are not part of the package. Where they are missing, this is skipped.
  */
 
 import assert from "node:assert/strict";
@@ -58,7 +57,7 @@ test.skipIf(!hasVectors)(
 
 test.skipIf(!hasVectors)("for integers and ASCII the two forms are identical", () => {
   assert.equal(canonical(vector("input", "arrays")), vector("output", "arrays").toString("utf8"));
-  // But for one number: JCS writes the 56.0 of its input as 56, as JavaScript does.
+  // Except one number: JCS writes the 56.0 of its input as 56, as JavaScript does.
   assert.equal(
     canonical(vector("input", "structures")).replace("56.0", "56"),
     vector("output", "structures").toString("utf8"),

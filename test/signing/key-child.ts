@@ -1,6 +1,6 @@
 /**
- * Key child: a process that makes or rotates keys, for tests that need more than one process or
- * kill one. Arguments: the home directory, and `first` or `rotate`. Begins when told to.
+ * Key child: a process that creates or rotates keys, for tests that need more than one process or kill
+ * one. Arguments: the home directory, and `first` or `rotate`. Waits for a line before it begins.
  */
 
 import { join } from "node:path";

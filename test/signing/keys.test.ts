@@ -1,4 +1,4 @@
-/** Keys and several processes: made at once, and killed in the middle of being changed. */
+/** Keys and several processes: created concurrently, and killed in the middle of a change. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ test("a process killed while it rotates keys loses no key that it reported, and 
     const child = startChild(PROGRAM, home, "rotate");
     await child.line();
     child.say("go");
-    // Killed after a few, at whatever call it then is.
+    // Killed after a few, during any call.
     for (let n = 0; n <= round % 3; n++) known.add((await child.line()) ?? "");
     await child.kill();
     for (let line = await child.line(); line !== null; line = await child.line()) known.add(line);

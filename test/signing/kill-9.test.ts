@@ -1,7 +1,7 @@
 /**
- * Signing processes, really killed. One after the other goes on with a session and is killed with -9
- * at a random moment. After each death the verdict says that lines may be unsigned, never that
- * somebody tampered or rolled back; and what was acknowledged is there.
+ * Signing processes, really killed. One after the other continues a session and is killed with -9 at a
+ * random moment. After each kill the verdict reports that lines may be unsigned, never `tampered` or
+ * `rollback`; and acknowledged lines are there.
  */
 
 import assert from "node:assert/strict";

@@ -1,9 +1,12 @@
-/** Kill after: a child that acknowledges line by line is killed in the middle of its work. */
+/** Kill after: kills a child that acknowledges line by line in the middle of its work. */
 
 import assert from "node:assert/strict";
 import type { Child } from "../support/child.ts";
 
-/** Lets it go, kills it `ms` after so many "ack" lines, and answers how many it said in all. */
+/**
+ * Starts its work, kills it `ms` after that many "ack" lines, and returns how many it printed in
+ * all.
+ */
 export async function killAfter(child: Child, acks: number, ms: number): Promise<number> {
   let count = 0;
   const take = async () => {

@@ -1,6 +1,6 @@
 /**
- * A signer that is killed with -9 leaves at most one turn unsigned, in every dialect and whichever way
- * the turns came in. They are messages alone: no entry says where a turn begins.
+ * A signer that is killed with -9 leaves at most one turn unsigned, in every dialect and however the
+ * turns were recorded. The turns are messages only: no entry marks where a turn begins.
  */
 
 import assert from "node:assert/strict";
@@ -22,7 +22,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 import type { TurnsOrder } from "./turns-child.ts";
 
 const TURNS = 10;
-/** A question, and the answer to it. */
+/** A question and its answer. */
 const LINES_PER_TURN = 2;
 const PROGRAM = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
@@ -64,7 +64,7 @@ function appending(shape: SignedShape, root: string, way: Exclude<Way, "record">
   return startChild("test/signing/turns-child.ts", JSON.stringify(order));
 }
 
-/** `verbatim record --sign`, given the same turns on stdin, which stays open. */
+/** `verbatim record --sign` with the same turns on stdin, which stays open. */
 function recording({ dialect, envelope }: SignedShape, root: string, sign = "turn"): Child {
   const id = idFor({ dialect });
   const [agent = "", session = ""] = dialect === "homeagent" ? id.split("/") : ["", id];
@@ -101,7 +101,7 @@ test.for(Object.keys(ALL_SHAPES))(
     }
     await child.kill();
 
-    // DerivedFiles a log the genesis is one more; record begins a thread of rye with a line of its own.
+    // A sidecar also has the genesis; record begins a rye thread with its own line.
     const more = hasSidecar(shape.dialect) || shape.dialect === "rye" ? 1 : 0;
     const { verdict, checkpoints } = await user.verify(writtenAt(shape, root));
     assert.deepEqual([verdict, checkpoints.total], ["verified", acks + more]);

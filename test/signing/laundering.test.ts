@@ -1,4 +1,4 @@
-/** What would be tampering in a signed log is never signed over, by whomever and whenever it came in. */
+/** Lines that would be tampering in a signed log are never signed, however they were added. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
@@ -94,7 +94,7 @@ test("NULs that are hidden while the signer scans for them are not vouched for",
   const bytes = readFileSync(written.path);
   const hidden = Buffer.from(bytes.map((byte) => (byte === 0 ? 0x20 : byte)));
   const { addCheckpoints } = Session.prototype;
-  // Another program writes after the log was hashed to be signed, and before it is looked at.
+  // Another program writes after the log was hashed for signing, and before it is scanned.
   const spy = vi.spyOn(Session.prototype, "addCheckpoints").mockImplementation(function (
     this: Session,
     choose,
@@ -129,7 +129,7 @@ test("an Entire log that other programs began, with their own session ids, can b
   assert.deepEqual([verdict, found.length, found[0]?.[0]], ["incomplete", 1, 0]);
 });
 
-/** A thread that nobody signed, with that line in its middle. */
+/** An unsigned thread with that line in its middle. */
 async function unsigned(user: SigningUser, line: string): Promise<Written> {
   const written = await user.writeTurns({ dialect: "rye" }, 1, { sign: false, markdown: false });
   const text = readFileSync(written.path, "latin1");

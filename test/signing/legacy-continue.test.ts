@@ -1,4 +1,4 @@
-/** Transcripts that the Python original signed: read, gone on with, and vouched for, when told to. */
+/** Transcripts that the Python original signed: read, continued and vouched for, on request. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ class Original {
   readonly root = tempDirectory();
   readonly path = join(this.root, ".ai/threads", ID, "transcript.jsonl");
 
-  /** A thread of the original, by a key that is allowed its format. */
+  /** A thread of the original, by a key that is trusted for its format. */
   static async make(): Promise<Original> {
     const made = new Original();
     const signer = await loadSigner(nodeHost, made.user.places);

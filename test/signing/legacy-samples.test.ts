@@ -1,5 +1,5 @@
 /**
- * Transcripts of the Python original: the real ones, whose key nobody has, and ones that a Python
+ * Transcripts of the Python original: real ones, whose key is unavailable, and ones that a Python
  * program writes and signs as the original did.
  */
 
@@ -91,7 +91,7 @@ test.skipIf(!hasSamples)(
       "profile unsigned": 1,
       "profile untrusted": 35,
       "only its end unsigned": 33,
-      "more unsigned": 2, // They were cut off in the midst of a turn.
+      "more unsigned": 2, // They were cut off in the middle of a turn.
     });
   },
 );

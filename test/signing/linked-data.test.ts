@@ -1,4 +1,4 @@
-/** A linked data directory: pins of streams count under every name by which it is reached. */
+/** A linked data directory: pins of streams apply under every name of the directory. */
 
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
@@ -26,7 +26,7 @@ async function write(streams: SignedStreams, dataDirectory: string, path: string
   await store.close();
 }
 
-/** The verdict on each stream of a data directory, and the codes that led to it. */
+/** The verdict on each stream of a data directory, with its finding codes. */
 async function verdictsIn(directory: string) {
   const reports = await verify([directory], { onWarning: () => {} });
   return Object.fromEntries(
@@ -70,7 +70,7 @@ test("the pinned streams of a data directory that is a dangling link are reporte
   renameSync(one, join(above, ".hidden"));
   symlinkSync(join(above, "nowhere"), one);
   assert.deepEqual(await verdictsIn(one), gone);
-  // Pinned under the name of what the link led to, too.
+  // Also pinned under the name of the link's target.
   rmSync(one);
   const moved = join(above, "moved");
   mkdirSync(moved);
@@ -81,7 +81,7 @@ test("the pinned streams of a data directory that is a dangling link are reporte
   assert.deepEqual(await verdictsIn(one), gone);
 });
 
-/** The checkpoints of the one stream in a data directory. */
+/** The checkpoints of the only stream in a data directory. */
 function checkpointsIn(directory: string): string {
   const file = new SignedStreams(directory).files().find((each) => each.endsWith(".checkpoints"));
   return readFileSync(join(directory, "logs", file ?? ""), "utf8");
@@ -126,7 +126,8 @@ test("a server on a data directory that was moved and replaced by a link continu
   await store.close();
   assert.deepEqual(streams.warnings, []);
   assert.deepEqual(await verdictsIn(one), { "/ours": "verified ROOT_IS_LINK" });
-  // Deleted through the link, it is missed under neither name, and the path can be used again.
+  // After it is deleted through the link, it is not missing under either name, and the path can be
+  // used again.
   const again = await streams.open();
   await again.remove("/ours");
   await again.close();

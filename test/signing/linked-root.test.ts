@@ -1,4 +1,4 @@
-/** A linked root: pins count under every name by which a store is reached. */
+/** A linked root: pins apply under every name of a store. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
@@ -24,7 +24,7 @@ async function twoStores({ oneId = "ours-1", otherId = "theirs-1" } = {}) {
   return { user, above, one, other };
 }
 
-/** The verdict on each session that is found in a root, and the codes that led to it. */
+/** The verdict on each session that is found in a root, with its finding codes. */
 async function verdictsIn(root: string) {
   const where = { cwd: "/", root, dialect: "rye" as const };
   const verifier = await SessionVerifier.open(nodeHost, { where, onWarning: () => {} });
@@ -53,7 +53,7 @@ test("a session of the same id behind a linked root is a different one, pinned t
   renameSync(one, join(above, ".hidden"));
   symlinkSync(other, one);
   assert.deepEqual(await verdictsIn(one), { "ours-1": "rollback REPLACED ROOT_IS_LINK" });
-  // And nothing is signed on top of it by way of the link.
+  // And nothing is signed on top of it through the link.
   const store = await user.store({ ...RYE, root: one });
   await refusal(store.session("ours-1").append(said("more")), "CHECKPOINT_MISMATCH");
   await store.close();
@@ -85,7 +85,7 @@ test("a root that was moved and replaced by a link verifies under both names", a
   await store.close();
   assert.deepEqual(await verdictsIn(one), { "ours-1": "verified ROOT_IS_LINK" });
   assert.deepEqual(await verdictsIn(moved), { "ours-1": "verified" });
-  // Forgotten by one of its names, it is forgotten by all.
+  // Forgetting it by one of its names forgets it by all.
   const pins = (await user.heads.read()).found.current();
   const where = { cwd: "/", root: one };
   const named = await pinsOfOneNamed(nodeHost, pins, "ours-1", where);
@@ -116,7 +116,7 @@ test("a pinned session is reported as missing when its root, or its root's targe
   symlinkSync(moved, one);
   const store = await user.store({ ...RYE, root: one });
   await store.session("ours-1").append(said("more"));
-  await store.close(); // Pinned by the real path now, too.
+  await store.close(); // Now also pinned by the real path.
   await user.heads.forget({ place: `rye:${one}`, id: "ours-1" });
   rmSync(moved, { recursive: true });
   assert.deepEqual(await verdictsIn(one), { "ours-1": "rollback BEHIND ROOT_IS_LINK" });

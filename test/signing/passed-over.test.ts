@@ -1,4 +1,4 @@
-/** Nothing that looks like a session is passed over by `verify`, and no forgery passes for a loss. */
+/** `verify` skips nothing that looks like a session, and never reports a forgery as a loss. */
 
 import assert from "node:assert/strict";
 import {
@@ -18,7 +18,7 @@ import { SigningUser, type Written } from "../support/signing-user.ts";
 
 const BESIDE: readonly DialectName[] = ["homeagent", "claude", "sdk"];
 
-/** Every session that is found, or those of a name: where, its verdict and why. */
+/** Every session that is found, or those of a name: its place, verdict and findings. */
 async function found({ target: { root, dialect } }: Written, names: readonly string[] = []) {
   const where = { cwd: root, root, dialect };
   const verifier = await SessionVerifier.open(nodeHost, { where, onWarning: () => {} });
@@ -44,7 +44,7 @@ test.for(BESIDE)(
     assert.deepEqual(await found(written, [id]), [gone]);
     assert.deepEqual(await found(written, [written.path]), [gone]);
     assert.deepEqual(await found(written, [root]), [gone]);
-    // Nothing ever stood in an empty one.
+    // An empty sidecar never covered anything.
     writeFileSync(written.sidecarPath, "");
     await assert.rejects(found(written, [id]), /no session/);
   },
@@ -85,7 +85,7 @@ test.for(MISNAMED)("a signed log of %s at %j is reported as unreadable", async (
   mkdirSync(dirname(copy), { recursive: true });
   writeFileSync(copy, readFileSync(written.path));
   assert.deepEqual(await found(written), [`${to} unreadable UNREADABLE`, `${id} verified`].sort());
-  // Renamed, so that no copy is left under its id: it is missed there, too.
+  // Renamed, so that no copy is left under its id: that id is reported as missing, too.
   renameSync(written.path, copy);
   const codes = (await found(written)).map((report) => report.slice(report.indexOf(" ")));
   assert.equal(codes.length, 2);

@@ -1,8 +1,8 @@
 /**
- * Python: asks a real one, with the scripts beside this file, which are written from the seed.
+ * Python: runs a real one, with the scripts in the python folder, which are written from the seed.
  *
- * Without a python3, or without its package `cryptography` where signatures are asked about, the
- * tests that compare are skipped, and say so.
+ * Without python3, or without its package `cryptography` where signatures are needed, the tests that
+ * compare are skipped with a message.
  */
 
 import assert from "node:assert/strict";
@@ -19,7 +19,7 @@ export const hasPython = found("python3", "-c", "import json");
 export const hasCryptography =
   hasPython && found("python3 package `cryptography`", "-c", "import cryptography");
 
-/** What a script prints, one JSON value a line, when it is given one JSON value a line. */
+/** Sends one JSON value per line to a script, and returns the JSON values that it prints. */
 export function runPython(
   script: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** Races: whoever verifies, signs or overwrites at the same time, no verdict is false. */
+/** Races: no verdict is false, whichever processes verify, sign or overwrite at the same time. */
 
 import assert from "node:assert/strict";
 import {
@@ -35,7 +35,7 @@ function startSigner(order: SigningOrder) {
 for (const [name, shape] of Object.entries(SHAPES)) {
   test(`a session that is verified while it is written is never reported as tampered (${name})`, async () => {
     const user = new SigningUser();
-    await user.writeTurns(shape, 1); // Else they may be judged by the keys of before their first.
+    await user.writeTurns(shape, 1); // Otherwise they may be verified with the keys from before their first.
     const id = idFor(shape);
     const store = await user.store({ root: tempDirectory(), ...shape });
     const written = writtenBy(store, store.session(id));

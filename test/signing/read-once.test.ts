@@ -1,6 +1,6 @@
 /**
- * Read once: what is handed out as verified is what was judged, however a log changes between two
- * reads of it. One test owns the order of the reads and tries all; the other is a real program.
+ * Read once: only bytes that were verified are returned as verified, however a log changes between two
+ * reads. One test controls the order of the reads and tries all; the other runs a real program.
  */
 
 import assert from "node:assert/strict";
@@ -16,10 +16,10 @@ import { startChild } from "../support/child.ts";
 import { ALL_SHAPES, idFor, SHAPES, SigningUser, type Written } from "../support/signing-user.ts";
 import { schedules, twoFacedHost } from "../support/two-faced-file.ts";
 
-/** So many calls are ordered in every way; those that follow see the same again. */
+/** That many calls are ordered in every way; later calls repeat the schedule. */
 const CALLS = 8;
 
-/** A line as the dialect's writer would write it, which nobody signed. */
+/** An unsigned line as the dialect's writer would write it. */
 function forgedLine({ path }: Written): string {
   const lines = readFileSync(path, "utf8").split("\n");
   const last = lines.findLast((line) => line.includes("turn 2") && !line.includes('"checkpoint"'));
@@ -54,7 +54,7 @@ for (const [name, shape] of Object.entries(ALL_SHAPES)) {
       assert.ok(!given.includes("FORGED"), `it was given, by ${schedule.join("")}`);
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
-    // What was refused was refused for a reason that we know.
+    // Every refusal has an expected reason.
     const known = ["verified", "NOT_VERIFIED", "CHANGED_WHILE_READ"];
     assert.deepEqual([...outcomes.keys()].sort(), known.sort(), JSON.stringify([...outcomes]));
   });
@@ -97,7 +97,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
       });
     }
     await child.kill();
-    // It was seen with the line and without it: the two did run at the same time.
+    // It was read with the line and without it: the two really ran at the same time.
     assert.ok((outcomes.get("verified") ?? 0) > 0, JSON.stringify([...outcomes]));
     assert.ok((outcomes.get("NOT_VERIFIED") ?? 0) > 0, JSON.stringify([...outcomes]));
   });

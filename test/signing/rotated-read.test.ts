@@ -1,4 +1,4 @@
-/** Rotated and linked sessions, as readers other than `verify` take them. */
+/** Rotated and linked sessions, read by functions other than `verify`. */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -85,7 +85,7 @@ test.skipIf(!hasCryptography).each(Object.entries(RYE))(
     const old = join(keyDirectory, "retired", retired[0] ?? "", "public_key.pem");
     const text = readFileSync(written.path, "utf8");
     const rotate = text.split("\n").find((line) => line.includes('"kind":"rotate"')) ?? "";
-    // It knows one key: the thread up to the hand-over, its `rotate` included, is that key's.
+    // It knows one key, which signed the thread up to the hand-over, its `rotate` included.
     const upTo = join(tempDirectory(), "transcript.jsonl");
     writeFileSync(upTo, text.slice(0, text.indexOf(rotate) + rotate.length + 1));
     const [begun, whole] = runPython("seed_verify.py", [old], [upTo, written.path]) as [
@@ -94,7 +94,7 @@ test.skipIf(!hasCryptography).each(Object.entries(RYE))(
     ];
     assert.equal(begun.valid, true);
     assert.ok(begun.checkpoints >= 2);
-    // Beyond it the hashes still hold, and the signatures are not by the key that it knows.
+    // After it the hashes are still correct, but the signatures are not by the key that it knows.
     assert.deepEqual([whole.valid, whole.error], [false, "signature"]);
     const { checkpoints } = await writer.verify(written);
     const pems = [

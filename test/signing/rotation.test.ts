@@ -27,7 +27,7 @@ interface Line {
   readonly payload: { readonly kind: string; readonly kid: string; readonly next?: string };
 }
 
-/** The checkpoints of a session, in the log or beside it. */
+/** The checkpoints of a session, in the log or in its sidecar. */
 function checkpointsOf({ path, sidecarPath, target }: Written): Line["payload"][] {
   const isInside = target.dialect === "rye" || target.dialect === "entire";
   const lines = readFileSync(isInside ? path : sidecarPath, "utf8")
@@ -37,7 +37,7 @@ function checkpointsOf({ path, sidecarPath, target }: Written): Line["payload"][
   return values.filter((value) => value.event_type === "checkpoint").map(({ payload }) => payload);
 }
 
-/** A session over several keys: one turn by each. */
+/** A session with several keys: one turn by each. */
 async function rotated(shape: SignedShape, keys = 2) {
   const writer = new SigningUser();
   let written = await writer.write(shape, turnOf("turn 1"));
@@ -53,7 +53,7 @@ async function rotated(shape: SignedShape, keys = 2) {
   return { writer, written, kids, publicKeys };
 }
 
-/** Somebody who trusts these keys alone. */
+/** A reader who trusts only these keys. */
 async function reader(publicKeys: readonly Uint8Array[], scope: Partial<Grant> = {}) {
   const user = new SigningUser();
   for (const publicKey of publicKeys) {
@@ -101,7 +101,7 @@ test("the thread.json of a rotated thread is verified by what the old key is tru
   const { root, id } = written.target;
   const grants: Partial<Grant>[] = [{}, { purposes: ["transcript", "thread"] }];
   for (const grant of grants) {
-    await reader(publicKeys.slice(0, 1), grant); // Theirs is the environment from here on.
+    await reader(publicKeys.slice(0, 1), grant); // Also sets the environment to this reader.
     const { verdict, findings } = await verify(id, { root });
     assert.equal(verdict, "verified", JSON.stringify(findings));
     const codes = findings.map(({ code }) => code);
@@ -253,7 +253,7 @@ test("a stranger's key that is named only by the stranger is not followed", asyn
   const { writer, written, publicKeys } = await rotated(FLAT);
   const { root } = written.target;
   const stranger = await reader(publicKeys);
-  // The stranger trusts the victim's keys, goes on with the session, and rotates their own key.
+  // The stranger trusts the victim's keys, continues the session, and rotates their own key.
   await stranger.write(FLAT, turnOf("three"), { root });
   await rotateKey(nodeHost, stranger.places);
   const forged = await stranger.write(FLAT, turnOf("four"), { root });

@@ -1,4 +1,4 @@
-/** rye's two envelopes: which one a log has is nothing that a verdict hangs on. */
+/** rye's two envelopes: no verdict depends on which one a log has. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -18,7 +18,9 @@ import {
 } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** A live signer, and after it another one of the same session, after the user has done something. */
+/**
+ * A live signer, and then a second one of the same session, with an action of the user in between.
+ */
 async function twoSigners<T>(shape: SignedShape, between: (user: SigningUser) => Promise<T>) {
   const user = new SigningUser();
   const where = { ...shape, root: tempDirectory(), mode: "shared" } as const;

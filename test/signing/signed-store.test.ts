@@ -1,4 +1,6 @@
-/** What a signing store promises beyond each line: a checkpoint per turn, and spilled files. */
+/**
+ * What a signing store guarantees in addition to each line: a checkpoint per turn, and spill files.
+ */
 
 import assert from "node:assert/strict";
 import {

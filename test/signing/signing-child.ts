@@ -1,6 +1,6 @@
 /**
  * A process that signs a session until it is done, or killed. Waits for "go", then appends turn after
- * turn and says "ack <n>" when the n-th is acknowledged, and "done" when the session is closed.
+ * turn, prints "ack <n>" when the n-th is acknowledged, and "done" when the session is closed.
  */
 
 import { once } from "node:events";
@@ -8,11 +8,11 @@ import { openStore } from "../../src/index.ts";
 import type { StoreOptions } from "../../src/store/store.ts";
 import type { OpenStoreOptions } from "../../src/store/store-options.ts";
 
-/** What the test says of the writer, as JSON in the first argument. */
+/** The writer's instructions, as JSON in the first argument. */
 export interface SigningOrder {
   readonly store: StoreOptions;
   readonly id: string;
-  /** How its turns begin, so that they are told from those of others. */
+  /** A prefix of its turns, which distinguishes them from those of others. */
   readonly name: string;
   readonly turns: number;
 }

@@ -14,7 +14,9 @@ import {
 } from "../support/signed-streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** The verdicts on a copy of the files as they are now, once a store that does not sign recovered. */
+/**
+ * The verdicts on a copy of the current files, after a store that does not sign has recovered it.
+ */
 async function verdictsAfterKill(streams: SignedStreams): Promise<Record<string, string>> {
   const copy = join(tempDirectory(), "killed");
   cpSync(streams.directory, copy, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * A process that signs streams until it is killed. Waits for "go", then appends to each of its
- * streams in turn and says "ack <stream> <n>" when that is acknowledged.
+ * A process that signs streams until it is killed. Waits for "go", then appends to each of its streams
+ * in turn and prints "ack <stream> <n>" when that is acknowledged.
  */
 
 import { once } from "node:events";

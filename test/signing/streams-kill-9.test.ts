@@ -1,7 +1,7 @@
 /**
- * Servers that sign, really killed. One after the other goes on with the same streams and is killed
- * with -9 at a random moment. The verdict says then that the journal is not carried out; and once it
- * is, that the last messages may be unsigned; never `unsigned`, `tampered` or `rollback`.
+ * Signing servers, really killed. One after the other continues the same streams and is killed with -9
+ * at a random moment. The verdict then reports that the journal was not applied; and after it is, that
+ * the last messages may be unsigned; never `unsigned`, `tampered` or `rollback`.
  */
 
 import assert from "node:assert/strict";
@@ -35,7 +35,7 @@ test("a server killed while it signs leaves streams that verify up to their last
     const left = await streams.verdicts();
     assert.ok("" in left ? left[""] === "unreadable NEEDS_RECOVERY" : true, JSON.stringify(left));
 
-    const store = await streams.open({ signing: undefined }); // Carries the journal out, no more.
+    const store = await streams.open({ signing: undefined }); // Only applies the journal.
     await store.close();
     for (const [path, verdict] of Object.entries(await streams.verdicts())) {
       assert.match(verdict, /^(?:verified|incomplete)/, `${what}: ${path}`);

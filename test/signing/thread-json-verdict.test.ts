@@ -1,4 +1,6 @@
-/** What `verify`, `openVerified` and their siblings say of a signed thread's thread.json. */
+/**
+ * What `verify`, `openVerified` and related functions report about a signed thread's thread.json.
+ */
 
 import assert from "node:assert/strict";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -46,7 +48,7 @@ class Project {
     writeFileSync(this.path, JSON.stringify(change(this.meta)));
   }
 
-  /** The verdict, and what is said of thread.json. */
+  /** The verdict, and the finding about thread.json. */
   async judged(): Promise<string> {
     const { verdict, findings } = await verify(ID, { root: this.root });
     const codes = findings.map(({ code }) => code).filter((code) => code.startsWith("META_"));
@@ -143,7 +145,7 @@ test("a thread.json that another key signed is not trusted", async () => {
   const project = await new Project(user).write([START, STEP, END]);
   const stranger = await new Project(new SigningUser()).write([START, STEP, END]);
   copyFileSync(stranger.path, project.path);
-  await user.store({ dialect: "rye", root: project.root }); // Back to the first user.
+  await user.store({ dialect: "rye", root: project.root }); // Sets the environment back to the first user.
   assert.equal(await project.judged(), "untrusted META_UNTRUSTED");
 });
 
@@ -171,7 +173,7 @@ test("a writer that does not sign leaves the thread incomplete, never tampered",
 
 test("an unsigned store that opens a signed thread without writing keeps its signature", async () => {
   const project = await new Project().write([START, STEP]);
-  project.put((meta) => meta); // Still signed, whatever its spacing.
+  project.put((meta) => meta); // Still signed, despite other spacing.
   const store = await project.user.store({ dialect: "rye", root: project.root, sign: false });
   await store.session(ID).openToAppend();
   await store.close();

@@ -1,4 +1,4 @@
-/** thread.json of signed threads: signed at every write, gone on from only when it verifies. */
+/** thread.json of signed threads: signed at every write, and continued only if it verifies. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -37,7 +37,7 @@ class Project {
     this.user = user;
   }
 
-  /** Opens the thread, does something with it, and closes it cleanly. */
+  /** Opens the thread, runs `work` on it, and closes it cleanly. */
   async with(
     work: (session: Session, store: Store) => Promise<void>,
     options: Partial<StoreOptions> = {},
@@ -64,7 +64,7 @@ class Project {
     return judgeThread(this.text, { crypto: nodeCrypto, keys, threadId: ID });
   }
 
-  /** The verdict in the refusal to read it as verified; null when it is read. */
+  /** The verdict in the refusal to read it as verified; null if it is read. */
   async refusal(): Promise<string | null> {
     try {
       await readVerifiedThreadMeta(this.root, ID);
@@ -111,7 +111,7 @@ test.each([
     await project.with(async (session) => {
       await session.appendNative({ type: "step_start" });
       await session.appendNative(END);
-      await session.addCheckpoints(async () => []); // Everything of before stands.
+      await session.addCheckpoints(async () => []); // All earlier writes are done.
       const { rev } = project.meta;
       assert.equal(project.checkpoints.at(-1)?.rev, rev, "the last checkpoint names the revision");
     }, options);
@@ -172,7 +172,7 @@ test("a thread.json that was rebuilt, is another thread's, or is missing, is not
   assert.equal(await other.refusal(), "untrusted", "another user's key");
 });
 
-/** Two threads of the same name and by the same key, whose files say different things. */
+/** Two threads of the same name and key, with different content. */
 async function namesakes(): Promise<readonly [Project, Project]> {
   const user = new SigningUser();
   const [project, other] = [new Project(user), new Project(user)];
@@ -229,7 +229,7 @@ test("the thread.json of a copy that was continued separately is refused, by rea
     await goOn(session);
     copyFileSync(copy.path, project.path);
     assert.equal(await project.refusal(), "tampered");
-    // Somebody else's line, so that the signer looks at what stands there now.
+    // Another program's line, so that the signer reads the current file.
     appendFileSync(project.logPath, `{"ts":"now","type":"note","thread_id":"${ID}"}\n`);
     await session.appendNative({ type: "user_message", text: "go on" });
     assert.equal(project.meta._signature, undefined);

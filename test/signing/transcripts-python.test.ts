@@ -1,6 +1,6 @@
 /**
- * Signed transcripts, judged by two programs that share nothing with ours: a verifier written from
- * the seed's text, and one that computes everything anew from the text of the format.
+ * Signed transcripts, verified by two programs that share no code with ours: a verifier written from
+ * the seed's text, and one that computes everything again from the format's documentation.
  */
 
 import assert from "node:assert/strict";
@@ -17,7 +17,10 @@ import { hasCryptography, runPython } from "./python.ts";
 
 const LONG = 'he said "so\\\\", and more: \\u00e9 \\ud83d\\ude00 '.repeat(20);
 
-/** Turns with whatever makes a line hard to hash: quotes, backslashes, long and short strings. */
+/**
+ * Turns with everything that makes a line hard to hash: quotes, backslashes, long and short
+ * strings.
+ */
 function entries(turns: number): NewEntry[] {
   return Array.from({ length: turns }, (_, n): NewEntry[] => [
     { kind: "turn_start" },
@@ -74,7 +77,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
   }
 }
 
-/** The hash that stands for the first long string of a line, by our own code. */
+/** The hash that replaces the first long string of a line, by our own code. */
 function withheldHash({ path, sidecarPath, target }: Written, index: number): string {
   const linesOf = (file: string) => readFileSync(file, "latin1").split("\n").slice(0, -1);
   const isBeside = target.dialect === "homeagent";

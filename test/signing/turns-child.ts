@@ -1,6 +1,6 @@
 /**
- * A process that records turns of messages alone, and waits to be killed: says "ack <n>" when the
- * n-th turn is acknowledged. How it records them: by `append`, or the answers by `captureAnthropic`.
+ * A process that records turns of messages only, and waits to be killed: prints "ack <n>" when the n-th
+ * turn is acknowledged. It records by `append`, or the answers by `captureAnthropic`.
  */
 
 import { captureAnthropic } from "../../src/capture.ts";
@@ -8,7 +8,7 @@ import { openStore } from "../../src/index.ts";
 import type { StoreOptions } from "../../src/store/store.ts";
 import type { OpenStoreOptions } from "../../src/store/store-options.ts";
 
-/** What the test says of the writer, as JSON in the first argument. */
+/** The writer's instructions, as JSON in the first argument. */
 export interface TurnsOrder {
   readonly store: StoreOptions;
   readonly id: string;

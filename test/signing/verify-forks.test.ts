@@ -1,4 +1,4 @@
-/** Forks, ends, closings and deletions: what `meta.jsonl` says of signed streams is held against them. */
+/** Forks, ends, closings and deletions: `meta.jsonl` is checked against the signed streams. */
 
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ import { until } from "../support/until.ts";
 
 type State = { -readonly [K in keyof StreamLine["state"]]: StreamLine["state"][K] };
 
-/** Rewrites every line of `meta.jsonl` about a stream, crc and all. */
+/** Rewrites every line of `meta.jsonl` about a stream, with a valid crc. */
 function edit(directory: string, path: string, change: (state: State) => void): void {
   const file = join(directory, "meta.jsonl");
   const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
@@ -45,7 +45,7 @@ function edit(directory: string, path: string, change: (state: State) => void): 
   }
 }
 
-/** Two sources, a fork of the first, a fork of that one, and one of the first that has no byte. */
+/** Two sources, a fork of the first, a fork of that one, and one of the first without bytes. */
 async function forked(): Promise<SignedStreams> {
   const streams = new SignedStreams();
   const store = await streams.open({ signingCadence: NEVER });
@@ -262,7 +262,7 @@ test("altered bytes or checkpoints of a source invalidate its forks, but not for
   assert.match(later["/a"] ?? "", /^tampered/);
   for (const id of ["/fork", "/bare", "/deep"]) assert.equal(later[id], "verified", id);
   writeFileSync(log, original);
-  // Swapped with another that verifies by itself under another name, or stripped.
+  // Swapped with another that verifies under its own name, or stripped.
   for (const ending of ["", ".checkpoints"]) {
     renameSync(`${log}${ending}`, join(directory, `logs/x${ending}`));
     cpSync(join(directory, `logs/b.jsonl${ending}`), `${log}${ending}`);

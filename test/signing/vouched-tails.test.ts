@@ -1,4 +1,4 @@
-/** Vouching for a session whose log does not end as a log should: what is signed is what is left. */
+/** Vouching for a session whose log has an abnormal end: what is left after repair is signed. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";

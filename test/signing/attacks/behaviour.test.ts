@@ -1,4 +1,4 @@
-/** Attacks that are no files to be judged: on callers, on places, on time, and by guessing. */
+/** Attacks without files to verify: on callers, on places, on time, and by guessing. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -37,8 +37,8 @@ const FLAT = { dialect: "rye", envelope: "flat" } as const;
 const HOMEAGENT = { dialect: "homeagent" } as const;
 
 /**
- * What a caller may try to pass off as a checkpoint, in the words of each dialect. Entries of Claude's
- * are data: nobody looks for checkpoints among them.
+ * What a caller may try to pass as a checkpoint, in each dialect's form. Claude's entries are data,
+ * and are not searched for checkpoints.
  */
 const OWN_CHECKPOINTS: Readonly<Record<string, Native>> = {
   "rye-flat": { type: "checkpoint", turn: 1 },
@@ -116,7 +116,8 @@ test("AD: a line over the limit is neither shown for vouching nor signed", async
   const user = new SigningUser();
   const shape = { dialect: "claude" } as const;
   const written = await user.write(shape, [said("hi")], { sign: false });
-  // More than a chunk over: where a line ends with its chunk, nobody has waited for its end.
+  // More than a chunk over the limit: a line that ends with its chunk is measured without waiting
+  // for more.
   appendFileSync(written.path, `${"a".repeat(LOG_LIMITS.lineBytesMax + 1024 * 1024)}\n`);
   const report = await user.verify(written);
   const shown = new Shown(nodeHost, written.target, unsignedIn(report));
@@ -200,7 +201,8 @@ test("W: verification reads a log a fixed number of times, however many checkpoi
     read += bytes;
   });
   assert.equal((await user.verify(written, { host })).verdict, "verified");
-  // Its first line, its genesis, and all of it once; here the first two are all of it, too.
+  // Its first line, its genesis, and all of it once; here the first two together are also the whole
+  // log.
   assert.ok(read <= 3 * size, `${read} bytes of ${size}`);
 });
 
@@ -223,7 +225,7 @@ test("a pin that was read while a writer is open is behind, never a rollback", a
   await again.close();
 });
 
-/** Tries every PIN of four digits in the place of the one that was withheld. */
+/** Tries every PIN of four digits in place of the withheld one. */
 function guess(line: string, secret: string, isRight: (line: string) => boolean): string | null {
   for (let n = 0; n < 10_000; n++) {
     const tried = n.toString().padStart(4, "0");
@@ -246,12 +248,12 @@ test("a withheld string cannot be guessed from hash, seg or leaf without the sal
     const leaf = sha256(Uint8Array.of(0), salt, Buffer.alloc(4), tried).digest();
     return sha256(leaf).digest("hex") === payload.seg;
   };
-  // Whoever sees all but the genesis line, which is always withheld, has no salt.
+  // A reader of everything except the genesis line, which is always withheld, has no salt.
   for (const nothing of [Buffer.alloc(0), Buffer.alloc(16), Buffer.alloc(32)]) {
     assert.equal(guess(line, "4711", hashOf(nothing)), null);
     assert.equal(guess(line, "4711", segOf(nothing)), null);
   }
-  // The guesser works: what is missing is the salt.
+  // The guesser works: only the salt was missing.
   const salt = Buffer.from(JSON.parse(genesis).payload.salt, "hex");
   const ofLine = createCipheriv("aes-256-ctr", salt, Buffer.alloc(16)).update(Buffer.alloc(16));
   assert.equal(guess(line, "4711", hashOf(salt)), "4711");

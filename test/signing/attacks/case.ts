@@ -1,11 +1,11 @@
-/** Case: one attack on a signed session, the files it leaves, and what must be said of them. */
+/** Case: one attack on a signed session, the files it leaves, and the expected verdict. */
 
 import type { Pin } from "../../../src/proof/pin.ts";
 import type { Freshness } from "../../../src/proof/pins.ts";
 import type { FindingCode, Verdict } from "../../../src/proof/verdict.ts";
 import { bytesOf, checkpointEnds, editLast, type Honest, type Kit, linesOf } from "./kit.ts";
 
-/** As a user gives them to `verbatim verify`. */
+/** As a user passes them to `verbatim verify`. */
 export interface Flags {
   readonly profile?: "rye";
   readonly requirePin?: true;
@@ -13,11 +13,11 @@ export interface Flags {
   readonly allowUnsigned?: true;
 }
 
-/** What the attacker leaves. */
+/** The files after the attack. */
 export interface Attacked {
-  /** Of whom the store says that it is: where the log lies. */
+  /** The session that the store takes it for: the place of the log. */
   readonly honest: Honest;
-  /** Null: gone. */
+  /** Null: deleted. */
   readonly log: Uint8Array | null;
   readonly sidecar?: Uint8Array | null;
   /** Other files, by their path below the store's root. */
@@ -27,20 +27,20 @@ export interface Attacked {
 
 export interface AttackCase {
   readonly name: string;
-  /** The hole or the threat that it stands for. */
+  /** The hole or the threat that it represents. */
   readonly row: string;
   readonly attacks: string;
   readonly flags?: Flags;
   readonly verdict: Verdict;
-  /** When it is not the verdict's own. */
+  /** If it differs from the verdict's own. */
   readonly exit?: number;
-  /** Findings that must be among those told. */
+  /** Findings that must be reported. */
   readonly codes: readonly FindingCode[];
   readonly freshness?: Freshness;
   readonly make: (kit: Kit) => Promise<Attacked>;
 }
 
-/** Scripts rely on these; written out here, so that a change of the product's own shows. */
+/** Scripts rely on these; repeated here, so that a change in the product is noticed. */
 export const EXITS: Readonly<Record<Verdict, number>> = {
   verified: 0,
   tampered: 1,
@@ -52,18 +52,18 @@ export const EXITS: Readonly<Record<Verdict, number>> = {
   unreadable: 7,
 };
 
-/** A log that was changed, everything else as it was. */
+/** A changed log, everything else unchanged. */
 export function changed(honest: Honest, log: Uint8Array | null, isPinned = true): Attacked {
   const sidecar = honest.sidecar.length > 0 ? { sidecar: honest.sidecar } : {};
   return { honest, log, ...sidecar, pin: isPinned ? honest.pin : null };
 }
 
-/** The last checkpoint's line, in the log or beside it. */
+/** The last checkpoint's line, in the log or in its sidecar. */
 export function lastCheckpoint({ log, sidecar }: Honest): string {
   return linesOf(sidecar.length > 0 ? sidecar : log).at(-1) ?? "";
 }
 
-/** That line changed. */
+/** Changes that line. */
 export function withLast(
   honest: Honest,
   edit: (line: string) => string,
@@ -74,7 +74,7 @@ export function withLast(
   return { ...changed(honest, honest.log, isPinned), sidecar };
 }
 
-/** As it all was at an older checkpoint, counted as `at` does; and then with a tail. */
+/** Everything as at an older checkpoint, counted as in `Array.at`; then with a tail. */
 export function cutBackTo(honest: Honest, at: number, isPinned: boolean, tail = ""): Attacked {
   const { log, sidecar } = honest;
   const cut = (end: number | undefined) => Buffer.concat([log.subarray(0, end), Buffer.from(tail)]);

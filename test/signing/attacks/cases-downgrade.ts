@@ -24,7 +24,7 @@ async function borrowed(kit: Kit, shape: ShapeName, domain: string | null): Prom
   const lines = linesOf(honest.log).map((line) => line.replace("turn 3: done", "turn 3: DONE"));
   const covered = isBeside(shape) ? lines : lines.slice(0, -1);
   const hash = sha256(Buffer.concat([saltOf(honest), bytesOf(covered)]));
-  // The forger had the key's owner sign a document with this hash: that is all `sig` says.
+  // The forger had the key's owner sign a document with this hash: `sig` covers nothing more.
   const sig = `${Buffer.from(await sign(Buffer.from(hash))).toString("base64url")}==`;
   const rehash = (before: string) =>
     before
@@ -36,14 +36,17 @@ async function borrowed(kit: Kit, shape: ShapeName, domain: string | null): Prom
   return { ...attacked, log: bytesOf(isBeside(shape) ? covered : [...covered, forged]) };
 }
 
-/** What the hash of a log begins with: where checkpoints are beside it, what the first of them says. */
+/**
+ * What the hash of a log begins with: if its checkpoints are in a sidecar, the salt of the first
+ * one.
+ */
 function saltOf({ sidecar }: Honest): Buffer {
   if (sidecar.length === 0) return Buffer.alloc(0);
   const { payload } = JSON.parse(linesOf(sidecar)[0] ?? "") as { payload: { salt: string } };
   return Buffer.from(payload.salt, "hex");
 }
 
-/** Entries of Claude's are data, and may claim what they like: they are unsigned, and no more. */
+/** Claude's entries are data, and may contain anything: they are only unsigned. */
 function tailOf(shape: ShapeName, code: FindingCode): Pick<AttackCase, "verdict" | "codes"> {
   if (shape === "claude") return { verdict: "incomplete", codes: ["UNSIGNED_TAIL"] };
   return { verdict: "tampered", codes: [code] };

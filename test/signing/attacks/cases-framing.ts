@@ -1,9 +1,11 @@
-/** Attacks on whoever reads: bytes on which readers disagree, and files that must not be read. */
+/**
+ * Attacks on readers: bytes that readers interpret differently, and files that must not be read.
+ */
 
 import { type AttackCase, changed, cutBackTo, lastCheckpoint, withLast } from "./case.ts";
 import { forgedLine, idNamed, isBeside, PLAIN_SHAPES, type ShapeName } from "./kit.ts";
 
-/** What is put between the last checkpoint and its LF, or after it, to be read as another line. */
+/** Put between the last checkpoint and its LF, or after it, to be read as another line. */
 const SMUGGLED: readonly (readonly [string, (forged: string) => string, boolean])[] = [
   ["cr-before-tail", (forged) => `\r${forged}\n`, true],
   ["cr-in-tail", (forged) => `${forged}\r${forged}\n`, true],
@@ -18,7 +20,7 @@ const SMUGGLED: readonly (readonly [string, (forged: string) => string, boolean]
   ["deep-nesting-in-tail", () => `${"[".repeat(100_000)}\n`, false],
 ];
 
-/** Entries of Claude's are data: there a tab is one of many characters that they may hold. */
+/** Claude's entries are data: a tab is an allowed character there. */
 function isRefused(shape: ShapeName, name: string, isTampered: boolean): boolean {
   return isTampered && !(shape === "claude" && name === "tab-in-tail");
 }
@@ -35,7 +37,7 @@ const inPlainShapes: readonly AttackCase[] = PLAIN_SHAPES.flatMap((shape): Attac
       make: async (kit) => {
         const honest = await kit.honest(shape);
         const text = smuggle(forgedLine(honest.log));
-        // A lone surrogate stands for a byte that is in no UTF-8.
+        // A lone surrogate represents a byte that does not occur in UTF-8.
         const bytes = Buffer.from(text.replace("\udfff", "\0"), "utf8");
         if (text.includes("\udfff")) bytes[bytes.indexOf(0)] = 0xff;
         return changed(honest, Buffer.concat([honest.log, bytes]));

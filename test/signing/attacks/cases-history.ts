@@ -1,4 +1,4 @@
-/** Attacks on what was said: lines edited, deleted, inserted, appended, and stripped of proof. */
+/** Attacks on the content: lines edited, deleted, inserted, appended, and stripped of proof. */
 
 import { type AttackCase, changed } from "./case.ts";
 import {
@@ -114,7 +114,7 @@ const inEveryShape: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackC
   },
 ]);
 
-/** Where the checkpoints stand in the log, so that it can be stripped of them. */
+/** Shapes with checkpoints in the log, so that it can be stripped of them. */
 const stripped: readonly AttackCase[] = INSIDE.flatMap((shape): AttackCase[] => {
   const strip = (lines: string[]) => lines.filter((line) => !isCheckpoint(line)).map(edited);
   const row = "A, threat: strip all signatures";

@@ -1,4 +1,4 @@
-/** Attacks on what is no longer there: cut back, replaced, forked; sidecars; and honest crashes. */
+/** Attacks by removal: cut back, replaced, forked; sidecars; and honest crashes. */
 
 import { type AttackCase, changed, cutBackTo } from "./case.ts";
 import { BESIDE, bytesOf, forgedLine, idNamed, linesOf, SHAPE_NAMES } from "./kit.ts";
@@ -125,7 +125,7 @@ const replaced: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackCase[
   },
 ]);
 
-/** What happens to checkpoints that lie beside a log. */
+/** Attacks on checkpoints in a sidecar file. */
 const SIDECARS: readonly Pick<
   SidecarCase,
   "name" | "attacks" | "verdict" | "codes" | "sidecar" | "log" | "isPinned"
@@ -252,7 +252,7 @@ const swappedLonger: readonly AttackCase[] = BESIDE.flatMap((shape) =>
         const other = await kit.honest(shape, { id: idNamed(shape, "night"), turns: 9 });
         const last = bytesOf(linesOf(other.sidecar).slice(-1));
         const sidecar = isAppended ? Buffer.concat([honest.sidecar, last]) : other.sidecar;
-        // Cut, so that not even the genesis of the other is over bytes that are there.
+        // Cut, so that not even the other's genesis covers bytes that exist.
         const log = isAppended ? honest.log : Buffer.alloc(0);
         return { honest, log, sidecar, pin: null };
       },

@@ -1,4 +1,6 @@
-/** Attacks on `rotate` and `link` checkpoints: forged, moved, doubled, by keys that do not count. */
+/**
+ * Attacks on `rotate` and `link` checkpoints: forged, moved, doubled, by keys that are not valid.
+ */
 
 import type { FindingCode, Verdict } from "../../../src/proof/verdict.ts";
 import { type AttackCase, type Attacked, changed, withLast } from "./case.ts";
@@ -29,7 +31,7 @@ function withLines(honest: Honest, lines: readonly string[], isPinned = false): 
 const isRotate = (line: string) => line.includes('"kind":"rotate"');
 const isLink = (line: string) => line.includes('"kind":"link"');
 
-/** Up to the line of that kind, which is the last then. */
+/** Up to the line of that kind, which is then the last. */
 function upTo(honest: Honest, is: (line: string) => boolean): Honest {
   const lines = signedLines(honest);
   const at = lines.findIndex(is);
@@ -168,7 +170,7 @@ export const ROTATION_CASES: readonly AttackCase[] = PLAIN_SHAPES.flatMap((shape
   ROTATED.map(
     ({ name, make, ...rest }): AttackCase => ({
       ...rest,
-      // In a log, a line that was moved is first of all in the wrong place.
+      // A moved line in a log is reported first for its wrong place.
       codes: isBeside(shape) || !MOVED.has(name) ? rest.codes : ["CHECKPOINT_MISPLACED"],
       name: `${shape}-${name}`,
       row: "rotate, link",

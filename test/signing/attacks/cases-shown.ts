@@ -1,6 +1,6 @@
 /**
- * Cases for every place that shows a verdict: the corpus, and what only a whole store can hold
- * (spilled files, sessions that a browser does not check whole, what a crash leaves in a sidecar).
+ * Cases for every place that shows a verdict: the corpus, and what only a whole store can contain
+ * (spill files, sessions that a browser does not check whole, a crashed sidecar).
  */
 
 import assert from "node:assert/strict";
@@ -15,7 +15,7 @@ import { CASES } from "./corpus.ts";
 import { BESIDE, type Honest, Kit, type ShapeName } from "./kit.ts";
 
 interface ShownCase extends Pick<AttackCase, "name" | "attacks" | "make"> {
-  /** Leaves the thread.json out; otherwise a rye thread has the one that its writer left. */
+  /** Leaves the thread.json out; otherwise a rye thread has the one of its writer. */
   readonly isWithoutMeta?: true;
 }
 
@@ -53,7 +53,7 @@ const metas: readonly ShownCase[] = (["rye-flat", "rye-payload"] as const).flatM
   },
 ]);
 
-/** What a power cut, or a hand, leaves at the end of the file of checkpoints. */
+/** What a power cut, or a person, leaves at the end of the sidecar file. */
 const SIDECAR_ENDS: Readonly<Record<string, Uint8Array>> = {
   nuls: Buffer.alloc(512),
   "nuls-and-lf": Buffer.concat([Buffer.alloc(512), Buffer.from("\n")]),
@@ -86,7 +86,7 @@ const logEnds: readonly ShownCase[] = (["rye-flat", "entire", "homeagent"] as co
   }),
 );
 
-/** Longer than a row may be, so that it goes to a file of its own. */
+/** Longer than a row may be, so that it is spilled to a file. */
 const SPILLED: NewEntry[] = [...turnOf("turn 1"), said(`spilled ${"x".repeat(11_000_000)}`)];
 
 async function spilled(kit: Kit, change: (bytes: Buffer) => Buffer | null): Promise<Attacked> {
@@ -121,7 +121,7 @@ const spills: readonly ShownCase[] = [
   },
 ];
 
-/** Over what a browser checks by itself: it looks at the end, and the change is at the start. */
+/** Longer than a browser checks by itself: it checks the end, and the change is at the start. */
 const LONG_TURNS = 6;
 const LONG: NewEntry[] = Array.from({ length: LONG_TURNS }, (_, n) => [
   { kind: "turn_start" } as const,
@@ -154,7 +154,7 @@ export const SHOWN_CASES: readonly ShownCase[] = [
   ...longs,
 ];
 
-/** A case on the disk: a store with one session, and a user whose pins know of it. */
+/** A case on the disk: a store with one session, and a user who has pins of it. */
 export interface LaidOut {
   readonly name: string;
   readonly target: SessionLog & { readonly id: string };
@@ -162,7 +162,7 @@ export interface LaidOut {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Lays cases out below a directory, each in a root of its own. */
+/** Writes cases below a directory, each in its own root. */
 export async function layOut(
   directory: string,
   isWanted: (one: ShownCase) => boolean,

@@ -1,4 +1,4 @@
-/** Attacks on the signatures: borrowed, altered, downgraded, by keys that must not count. */
+/** Attacks on the signatures: borrowed, altered, downgraded, by keys that must not be accepted. */
 
 import type { FindingCode } from "../../../src/proof/verdict.ts";
 import { type AttackCase, type Attacked, changed, lastCheckpoint, withLast } from "./case.ts";
@@ -13,7 +13,7 @@ import {
   sha256,
 } from "./kit.ts";
 
-/** Field edits that leave the line a checkpoint, and what notices them. */
+/** Field edits after which the line is still a checkpoint, and the check that detects them. */
 const FIELDS: readonly (readonly [string, RegExp, string, readonly FindingCode[]])[] = [
   ["turn", /"turn":\d+/, '"turn":99', ["SIGNATURE_FALSE"]],
   ["ts", /"ts":"\d{4}([^"]*Z)"/, '"ts":"2019$1"', ["SIGNATURE_FALSE"]],
@@ -29,7 +29,7 @@ const FIELDS: readonly (readonly [string, RegExp, string, readonly FindingCode[]
   ["tree", /"size":(\d+)/, '"size":1$1', ["TREE_MISMATCH"]],
 ];
 
-/** Spellings that another reader would take for the same checkpoint. */
+/** Spellings that another reader would accept as the same checkpoint. */
 const SPELLINGS: readonly (readonly [string, (line: string) => string])[] = [
   ["fp-as-path", (line) => line.replace(/"fp":"[^"]*"/, '"fp":"../../../proj/evil"')],
   ["negative-offset", (line) => line.replace('"byte_offset":', '"byte_offset":-')],
@@ -93,7 +93,7 @@ const altered: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape) => [
   } satisfies AttackCase,
 ]);
 
-/** With its last checkpoint changed, and signed anew. */
+/** With its last checkpoint changed, and signed again. */
 async function resigned(
   honest: Honest,
   edit: (before: string) => string,
@@ -103,7 +103,7 @@ async function resigned(
   return withLast(honest, () => last);
 }
 
-/** With a key of its own in every state of trust. */
+/** With its own key in every state of trust. */
 const STRANGERS: readonly (readonly [Stranger, FindingCode])[] = [
   ["unknown", "KEY_UNKNOWN"],
   ["revoked", "KEY_REVOKED"],

@@ -1,11 +1,11 @@
 /**
- * Corpus: the attack cases as files and one table, for whoever else judges such files.
+ * Corpus: the attack cases as files and one table, for other verifiers of such files.
  *
- *     <directory>/table.json          the cases, the keys, and who trusts them for what
+ *     <directory>/table.json          the cases, the keys, and what each is trusted for
  *     <directory>/<case>/…            a store with one session, as the attacker left it
  *
- * Written anew each time: keys and sessions are those of a victim made for it.
- * `VERBATIM_CORPUS=<directory> npx vitest run test/signing/attacks/table.test.ts` leaves one there.
+ * Written again each time: keys and sessions belong to a victim created for it.
+ * `VERBATIM_CORPUS=<directory> npx vitest run test/signing/attacks/table.test.ts` writes one there.
  */
 
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ export const CASES: readonly AttackCase[] = [
   ...ROTATION_CASES,
 ];
 
-/** A case as the table tells it. */
+/** A case as it is in the table. */
 export interface Row {
   readonly name: string;
   readonly row: string;
@@ -42,7 +42,7 @@ export interface Row {
   readonly session: string;
   /** Below the case's directory; it may be missing. */
   readonly log: string;
-  /** The head that is remembered of this session, by its place; null for none. */
+  /** The pinned head of this session, by its place; null for none. */
   readonly pin: Pin | null;
   readonly flags: Flags;
   readonly expect: {
@@ -59,7 +59,7 @@ export interface Table {
   readonly cases: readonly Row[];
 }
 
-/** Writes the corpus; answers the table that stands in it, and whose files they are. */
+/** Writes the corpus; returns its table, and the user who owns the files. */
 export async function writeCorpus(
   directory: string,
   isWanted: (one: AttackCase) => boolean = () => true,

@@ -1,6 +1,6 @@
 /**
- * Kit: what attacks start from. Honest sessions by the real store, other people's keys in every
- * state of trust, and the tools of a forger who has all files and, where a case says so, the key.
+ * Kit: what attacks start from. Honest sessions by the real store, other people's keys in every state
+ * of trust, and the tools of a forger who has all files and, where a case says so, the key.
  */
 
 import assert from "node:assert/strict";
@@ -24,34 +24,36 @@ import {
 } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 
-/** Shapes whose checkpoints stand in the log, and those that have them beside it. */
+/** Shapes whose checkpoints are in the log, and those with a sidecar file. */
 export const INSIDE = ["rye-flat", "rye-payload", "entire"] as const;
 export const BESIDE = ["homeagent", "claude", "sdk", "verbatim"] as const;
 export type ShapeName = (typeof INSIDE)[number] | (typeof BESIDE)[number];
 export const SHAPE_NAMES: readonly ShapeName[] = [...INSIDE, ...BESIDE];
-/** One of each kind: for attacks that ask nothing of a shape. Claude's lines may say anything. */
+/**
+ * One of each kind: for attacks that need no particular shape. Claude's lines may contain anything.
+ */
 export const PLAIN_SHAPES: readonly ShapeName[] = ["rye-flat", "claude", "sdk"];
 
 export function isBeside(shape: ShapeName): boolean {
   return BESIDE.some((name) => name === shape);
 }
 
-/** An id as the shape has them. */
+/** An id in the shape's form. */
 export function idNamed(shape: ShapeName, name: string): string {
   if (shape === "verbatim") return name; // Its ids are one segment.
   return isBeside(shape) ? `kitchen/${name}` : `${name}-1739012630`;
 }
 
-/** A session as it lies there, and the head that is remembered of it. */
+/** A session on the disk, and its pinned head. */
 export interface Honest {
   readonly written: Written;
   readonly log: Buffer;
-  /** Empty where checkpoints stand in the log. */
+  /** Empty if checkpoints are in the log. */
   readonly sidecar: Buffer;
   readonly pin: Pin;
 }
 
-/** Keys that are not the victim's own. */
+/** Keys of other people. */
 export type Stranger =
   | "unknown"
   | "revoked"
@@ -68,7 +70,7 @@ const GRANTS: Readonly<Record<Exclude<Stranger, "unknown">, Omit<Grant, "publicK
   future: { ...SCOPE, validAfter: "2999-01-01T00:00:00.000Z" },
   "other-purpose": { ...SCOPE, purposes: ["thread"] },
   "other-sessions": { ...SCOPE, sessions: ["ci/**"] },
-  /** Whose transcripts the Python original wrote. */
+  /** A key that signed the Python original's transcripts. */
   original: { ...SCOPE, profile: "rye" },
 };
 
@@ -77,12 +79,12 @@ export class Kit {
   readonly #strangers = new Map<Stranger, SigningUser>();
   readonly #made = new Map<string, Promise<Honest>>();
 
-  /** The victim's own key, for what an attacker with access to it can do. */
+  /** The victim's own key, for attackers with access to it. */
   signer(): Promise<Signer> {
     return loadSigner(nodeHost, this.victim.places);
   }
 
-  /** A session of three turns. Made once for each shape and name. */
+  /** A session of three turns. Written once for each shape and name. */
   honest(shape: ShapeName, options: HonestOptions = {}): Promise<Honest> {
     const key = JSON.stringify([shape, options]);
     const made = this.#made.get(key) ?? this.#write(this.victim, shape, options);
@@ -90,24 +92,27 @@ export class Kit {
     return made;
   }
 
-  /** The same session, written and signed by somebody else. */
+  /** The same session, written and signed by another person. */
   async by(stranger: Stranger, shape: ShapeName): Promise<Honest> {
     return this.#write(await this.#stranger(stranger), shape, { word: "by another" });
   }
 
-  /** Two ways on from one beginning, each signed by the victim, on two machines. */
+  /** Two continuations of one beginning, each signed by the victim, on two machines. */
   async forked(shape: ShapeName): Promise<{ readonly one: Honest; readonly other: Honest }> {
     const machines = [tempDirectory(), tempDirectory()] as const;
     const begun = await this.#write(this.victim, shape, { word: "begun" });
     for (const root of machines) cpSync(begun.written.target.root, root, { recursive: true });
     const goOn = async (root: string, word: string) => {
-      rmSync(this.victim.places.stateDirectory, { recursive: true }); // Another machine's.
+      rmSync(this.victim.places.stateDirectory, { recursive: true }); // Another machine has none.
       return this.#write(this.victim, shape, { word, root });
     };
     return { one: await goOn(machines[0], "one way"), other: await goOn(machines[1], "another") };
   }
 
-  /** Left with these bytes at its end by a crash or a stranger, and then gone on with. */
+  /**
+   * A session that was left with these bytes at its end by a crash or a stranger, and then
+   * continued.
+   */
   async goneOn(shape: ShapeName, tail: Buffer): Promise<Honest> {
     const begun = await this.#write(this.victim, shape, { word: "begun" });
     appendFileSync(begun.written.path, tail);
@@ -115,7 +120,7 @@ export class Kit {
     return this.#write(this.victim, shape, { word: "gone on", root });
   }
 
-  /** By somebody whose first key the victim trusts in this way, and whose second it names. */
+  /** By a person whose first key the victim trusts in this way; the first key names the second. */
   async rotated(
     name: ShapeName,
     state: "trusted" | "unknown" | "revoked" | "expired",
@@ -135,7 +140,7 @@ export class Kit {
     return { honest: await this.#write(user, name, options) };
   }
 
-  /** With a `link` at its end, or before a turn more. */
+  /** With a `link` at its end, or before one more turn. */
   async linked(name: ShapeName, isWithin = false): Promise<Honest> {
     const { victim } = this;
     const begun = await this.#write(victim, name, { word: "linked" });
@@ -147,7 +152,7 @@ export class Kit {
     return this.#write(victim, name, { word: "on", root, turns: isWithin ? 1 : 0 });
   }
 
-  /** The key of somebody whom the victim trusts in this way, or not at all. */
+  /** The key of a person whom the victim trusts in this way, or not at all. */
   async signerOf(stranger: Stranger): Promise<Signer> {
     return loadSigner(nodeHost, (await this.#stranger(stranger)).places);
   }
@@ -186,11 +191,11 @@ export class Kit {
 }
 
 export interface HonestOptions {
-  /** What the turns speak of. */
+  /** The text of the turns. */
   readonly word?: string;
   readonly id?: string;
   readonly turns?: number;
-  /** Goes on with what lies there. */
+  /** Continues the session there. */
   readonly root?: string;
   readonly sign?: boolean;
   readonly entries?: NewEntry[];
@@ -224,7 +229,7 @@ export function sha256(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Changes the last line; a forger who only has the file. */
+/** Changes the last line: a forger who only has the file. */
 export function editLast(bytes: Buffer, edit: (line: string) => string): Buffer {
   const lines = linesOf(bytes);
   const last = lines.pop() ?? "";
@@ -233,18 +238,18 @@ export function editLast(bytes: Buffer, edit: (line: string) => string): Buffer 
   return bytesOf([...lines, edited]);
 }
 
-/** An ordinary line of a log, with another text in it: what a forger wants to be believed. */
+/** An ordinary line of a log with another text: what a forger wants readers to believe. */
 export function forgedLine(log: Buffer): string {
   const line = linesOf(log).findLast((each) => !isCheckpoint(each)) ?? "";
   assert.match(line, / \d: done/);
   return line.replace(/"[^"]*: done"/, '"deploy approved"');
 }
 
-/** What is signed in a checkpoint's line: the domain, and all that stands before `sig2`. */
+/** What a checkpoint's line signs: the domain, and everything before `sig2`. */
 const DOMAIN = "verbatim/checkpoint/v2\n";
 const SIG2_BYTES = 97;
 
-/** Changes a checkpoint's line and signs it anew: a forger who has a key. */
+/** Changes a checkpoint's line and signs it again: a forger who has a key. */
 export async function resign(
   line: string,
   edit: (before: string) => string,
@@ -274,7 +279,7 @@ export async function legacyLog(signer: Signer, tail: readonly string[] = []): P
   return bytesOf([...lines, ...rest]);
 }
 
-/** A session of this format cut down to what its genesis signs, which is said in the older format. */
+/** A session of this format cut down to what its genesis signs, rewritten in the older format. */
 export function asLegacy(log: Buffer): Buffer {
   const lines = linesOf(log);
   const at = lines.findIndex(isCheckpoint);

@@ -1,13 +1,13 @@
 /**
- * Small changes of the sessions of Claude and of the SDKs, and of the checkpoints beside them
- * (mutations.ts). The code that judges them is the one that judges HomeAgent's, of which every change
- * is made (mutations-homeagent.test.ts); here it is one of some, and each bit of a byte in its turn.
+ * Small changes of the sessions of Claude and of the SDKs, and of their sidecar files (mutations.ts).
+ * They are verified by the same code as HomeAgent's, for which every change is tried
+ * (mutations-homeagent.test.ts); here it is a sample, which covers each bit of a byte in turn.
  */
 
 import { test } from "vitest";
 import { Mutants } from "./mutations.ts";
 
-/** No multiple of eight, so that it meets every bit. */
+/** Not a multiple of eight, so that it reaches every bit. */
 const STRIDE = 19;
 
 for (const shape of ["claude", "sdk"]) {

@@ -1,4 +1,4 @@
-/** Every small change of a HomeAgent session and of the checkpoints beside it (mutations.ts). */
+/** Every small change of a HomeAgent session and of its sidecar file (mutations.ts). */
 
 import { test } from "vitest";
 import { Mutants } from "./mutations.ts";
@@ -23,7 +23,7 @@ test("a HomeAgent session with any byte deleted or doubled is not verified", asy
 });
 
 test("a HomeAgent session whose log or sidecar is cut anywhere is not verified", async () => {
-  // The checkpoint of a log that was cut lies beside it still, and says that there was more.
+  // The checkpoints of a cut log are still in the sidecar, and show that there was more.
   const mutants = await Mutants.of("homeagent", 2);
   await mutants.judgesCuts(mutants.written.path, []);
   await mutants.judgesCuts(mutants.written.sidecarPath, []);

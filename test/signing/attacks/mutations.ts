@@ -1,8 +1,8 @@
 /**
  * Mutations: every small change of a signed session's files, and the verdict on each.
  *
- * Method: the files are in memory. Signatures are checked for real, and the answer kept, since nearly
- * all mutants ask about the same ones.
+ * Method: the files are in memory. Signatures are really verified, and the results cached, since nearly
+ * all mutants have the same ones.
  */
 
 import assert from "node:assert/strict";
@@ -24,7 +24,7 @@ import {
 
 const LF = 0x0a;
 
-/** By which a mutant is judged. */
+/** The options by which a mutant is verified. */
 type By = "pinned" | "unpinned";
 const BOTH: readonly By[] = ["unpinned", "pinned"];
 const UNPINNED: readonly By[] = ["unpinned"];
@@ -47,8 +47,8 @@ export class Mutants {
   }
 
   /**
-   * Of an honest session of some lines, each with a checkpoint after it. With a stride, one of so
-   * many changes is made: for shapes that are judged by the same code as one of which all are.
+   * Mutants of an honest session of some lines, each with a checkpoint after it. With a stride of n,
+   * every n-th change is made: for shapes that share their code with one that is tested fully.
    */
   static async of(shapeName: string, lines: 1 | 2, stride = 1): Promise<Mutants> {
     const user = new SigningUser();
@@ -67,7 +67,7 @@ export class Mutants {
     ] as const) {
       const report = await mutants.judge(path, mutants.bytes(path), by);
       assert.deepEqual([report.verdict, report.freshness], ["verified", freshness]);
-      // Next to a log: the genesis over the empty log, and one at closing.
+      // In a sidecar: the genesis over the empty log, and one at closing.
       assert.equal(report.checkpoints.total, hasSidecar(target.dialect) ? 2 : lines);
     }
     return mutants;
@@ -77,7 +77,7 @@ export class Mutants {
     return this.#files.get(path) ?? assert.fail(`${path} is not there`);
   }
 
-  /** The verdict when a file holds other bytes. */
+  /** The verdict if a file has other bytes. */
   judge(path: string, bytes: Uint8Array, by: By): Promise<VerifyReport> {
     const host = memoryHost(new Map(this.#files).set(path, bytes));
     return verifyLog(host, this.written.target, this.#options[by]);
@@ -95,7 +95,7 @@ export class Mutants {
 
   /**
    * All eight bits of every byte; with a pin, which only adds findings, one bit of every byte. A
-   * pin that made any check weaker would show at some byte.
+   * pin that weakened a check would show at some byte.
    */
   async refusesFlips(path: string): Promise<void> {
     const bytes = this.bytes(path).slice();
@@ -120,7 +120,7 @@ export class Mutants {
     }
   }
 
-  /** Cut at every length: what is left can only be as good as it was when it ended there. */
+  /** Cut at every length: the rest is at most as good as it was when it ended there. */
   async judgesCuts(path: string, checkpointEnds: readonly number[]): Promise<void> {
     const bytes = this.bytes(path);
     for (let length = 0; length < bytes.length; length++) {
@@ -149,7 +149,7 @@ export class Mutants {
   }
 }
 
-/** The answers it remembers: those of the honest session, and of the last mutants. */
+/** The cached results: those of the honest session, and of the last mutants. */
 const REMEMBERED_MAX = 100;
 
 function remembering(crypto: ProofCrypto): ProofCrypto {
@@ -160,7 +160,7 @@ function remembering(crypto: ProofCrypto): ProofCrypto {
       const key = Buffer.concat([publicKey, signature, message]).toString("latin1");
       const answer = known.get(key) ?? crypto.verifyEd25519(publicKey, message, signature);
       known.delete(key);
-      known.set(key, answer); // As the newest.
+      known.set(key, answer); // Moves it to the newest.
       if (known.size > REMEMBERED_MAX) known.delete(known.keys().next().value ?? "");
       return answer;
     },

@@ -1,4 +1,4 @@
-/** The attack corpus, written out and judged: every row gets the verdict that it must. */
+/** The attack corpus, written and verified: every row gets the expected verdict. */
 
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -68,7 +68,7 @@ test("the command line exits with the code of the row, for every verdict and fla
   const { path } = (await kit.honest("rye-flat")).written;
   for (const row of rows) {
     const root = join(directory, row.name);
-    // The corpus is of logs; without its thread.json a thread that was signed is incomplete.
+    // The corpus has only logs; a signed thread without its thread.json is incomplete.
     if (row.expect.verdict === "verified") {
       copyFileSync(join(dirname(path), "thread.json"), join(root, dirname(row.log), "thread.json"));
     }
