@@ -4,7 +4,7 @@
  * Callers hold a lock, so a temporary file that is already there is left over and may be removed.
  */
 
-import { errnoOf } from "./errors.ts";
+import { openAgain, openIfThere, writeAtOnce } from "./file-steps.ts";
 import type { Directory, OpenFile } from "./files.ts";
 
 /** Replaces the file, not durably: a power cut may bring back the old one. */
@@ -52,18 +52,14 @@ function removeTemporary(directory: Directory, name: string): void {
 
 /** The contents of a small file; null when it is missing. */
 export async function readSmallFile(directory: Directory, name: string): Promise<string | null> {
+  const file = openIfThere(directory, name);
+  if (file === null) return null;
   try {
-    const file = directory.open(name, "read");
-    try {
-      const bytes = new Uint8Array(file.size());
-      const count = await file.read(bytes, 0);
-      return new TextDecoder().decode(bytes.subarray(0, count));
-    } finally {
-      file.close();
-    }
-  } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return null;
-    throw cause;
+    const bytes = new Uint8Array(file.size());
+    const count = await file.read(bytes, 0);
+    return new TextDecoder().decode(bytes.subarray(0, count));
+  } finally {
+    file.close();
   }
 }
 
@@ -72,25 +68,12 @@ export async function readSmallFile(directory: Directory, name: string): Promise
  * as long.
  */
 function openTemporary(directory: Directory, name: string, text: string): OpenFile {
-  const file = openNew(directory, `${name}.tmp`);
+  const file = openAgain(directory, `${name}.tmp`);
   try {
-    const bytes = new TextEncoder().encode(text);
-    if (file.write(bytes) !== bytes.length) {
-      throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
-    }
+    writeAtOnce(file, new TextEncoder().encode(text));
     return file;
   } catch (cause) {
     file.close();
     throw cause;
-  }
-}
-
-function openNew(directory: Directory, name: string): OpenFile {
-  try {
-    return directory.open(name, "new");
-  } catch (cause) {
-    if (errnoOf(cause) !== "EEXIST") throw cause;
-    directory.remove(name); // Left by a process that was killed.
-    return directory.open(name, "new");
   }
 }

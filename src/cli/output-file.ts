@@ -14,6 +14,7 @@ import { ioError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { UsageError } from "../command/command.ts";
+import { writeAll } from "../dialects/files/aside.ts";
 import { isLogPlace } from "../listing/log-places.ts";
 
 /** Text is buffered before writing: events are short, and one call for each would be slow. */
@@ -33,7 +34,7 @@ export async function writeWhole(
     try {
       const file = directory.open(temporary, "new");
       try {
-        await writeAll(file, pieces);
+        await writePieces(file, pieces);
         await file.sync();
       } catch (cause) {
         directory.remove(temporary);
@@ -51,21 +52,15 @@ export async function writeWhole(
   }
 }
 
-async function writeAll(file: OpenFile, pieces: AsyncIterable<string>): Promise<void> {
+async function writePieces(file: OpenFile, pieces: AsyncIterable<string>): Promise<void> {
   let text = "";
   for await (const piece of pieces) {
     text += piece;
     if (text.length < CHUNK_CHARS) continue;
-    writeText(file, text);
+    writeAll(file, Buffer.from(text));
     text = "";
   }
-  writeText(file, text);
-}
-
-/** A write may be short. If the disk is full, the next write throws. */
-function writeText(file: OpenFile, text: string): void {
-  let bytes = Buffer.from(text);
-  while (bytes.length > 0) bytes = bytes.subarray(file.write(bytes));
+  writeAll(file, Buffer.from(text));
 }
 
 function refuseTarget(path: string, logPath: string): void {

@@ -1,12 +1,14 @@
 /** Check streams: compares the files in `logs/` with an index. */
 
-import { errnoOf, VerbatimError } from "../base/errors.ts";
+import { VerbatimError } from "../base/errors.ts";
+import { openIfThere } from "../base/file-steps.ts";
 import type { Directory } from "../base/files.ts";
 import { type Finding, type FoundAt, finding } from "../findings/finding.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
 import { toHex } from "../proof/bytes.ts";
 import type { SignedHead } from "../proof/checkpoint.ts";
 import { readSidecar } from "../signing/judging/inspect-sidecar.ts";
+import { sizeIfThere } from "../signing/judging/verify.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
@@ -174,15 +176,7 @@ export class StreamFiles {
   }
 
   #sizeOf(file: string): number | null {
-    try {
-      const open = this.#parts.logs.open(file, "read");
-      const size = open.size();
-      open.close();
-      return size;
-    } catch (cause) {
-      if (errnoOf(cause) === "ENOENT") return null;
-      throw cause;
-    }
+    return sizeIfThere(this.#parts.logs, file);
   }
 }
 
@@ -242,14 +236,11 @@ async function hasHead(logs: Directory, file: string, from: SignedHead): Promise
 }
 
 async function* checkpointsOf(logs: Directory, file: string) {
+  const sidecar = openIfThere(logs, sidecarOf(file));
+  if (sidecar === null) return;
   try {
-    const sidecar = logs.open(sidecarOf(file), "read");
-    try {
-      yield* readSidecar(sidecar, `${logs.path}/${sidecarOf(file)}`).checkpoints;
-    } finally {
-      sidecar.close();
-    }
-  } catch (cause) {
-    if (errnoOf(cause) !== "ENOENT") throw cause;
+    yield* readSidecar(sidecar, `${logs.path}/${sidecarOf(file)}`).checkpoints;
+  } finally {
+    sidecar.close();
   }
 }

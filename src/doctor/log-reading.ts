@@ -7,11 +7,11 @@
  */
 
 import { createHash } from "node:crypto";
+import { openIfThere } from "../base/file-steps.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { DerivedLook } from "../dialects/derived-files.ts";
 import type { Dialect, SpillReference } from "../dialects/dialect.ts";
-import { openIfThere } from "../dialects/files/aside.ts";
 import { recognise } from "../dialects/recognise.ts";
 import { clipped, type Finding, type FoundAt, finding, troubleOf } from "../findings/finding.ts";
 import { readChunks, readStretch } from "../log/bytes.ts";

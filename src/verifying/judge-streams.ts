@@ -9,7 +9,8 @@
  *      its sources. Bytes of a source after the fork point do not matter.
  */
 
-import { errnoOf, VerbatimError } from "../base/errors.ts";
+import { VerbatimError } from "../base/errors.ts";
+import { openIfThere } from "../base/file-steps.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import {
   type Finding,
@@ -22,7 +23,7 @@ import type { RootNames } from "../signing/heads/heads.ts";
 import { unreadableReport } from "../signing/judging/assemble.ts";
 import { readSidecar } from "../signing/judging/inspect-sidecar.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
-import { judgeOpen } from "../signing/judging/verify.ts";
+import { judgeOpen, sizeIfThere } from "../signing/judging/verify.ts";
 import type { VerifyOptions } from "../signing/judging/verify-options.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
@@ -136,7 +137,7 @@ export class StreamJudge {
     try {
       if (!logs) throw notThere(`${root}/${target.logId}`);
       const place = { directory: logs, name: stream.file, path: `${logs.path}/${stream.file}` };
-      hasCheckpoints = isThere(logs, sidecarOf(stream.file));
+      hasCheckpoints = !!sizeIfThere(logs, sidecarOf(stream.file));
       const log = openLog(logs, stream);
       try {
         const report = await judgeOpen(place, log, target, options);
@@ -226,11 +227,9 @@ export function withFindings(report: VerifyReport, findings: readonly Finding[])
 /** A stream's file is created with its first byte. */
 function openLog(logs: Directory, { file, base, end }: Known): OpenFile {
   if (end === base) return openOrEmpty(logs, file);
-  try {
-    return logs.open(file, "read");
-  } catch (cause) {
-    throw errnoOf(cause) === "ENOENT" ? notThere(`${logs.path}/${file}`) : cause;
-  }
+  const log = openIfThere(logs, file);
+  if (log === null) throw notThere(`${logs.path}/${file}`);
+  return log;
 }
 
 /** The origin that a fork's genesis claims, correct or not; null for none. */
@@ -248,19 +247,6 @@ async function fromOf(logs: Directory, name: string) {
     // Judging the fork reports what is wrong with it.
   }
   return null;
-}
-
-/** Whether a file exists and is not empty. */
-function isThere(directory: Directory, name: string): boolean {
-  try {
-    const file = directory.open(name, "read");
-    const isThere = file.size() > 0;
-    file.close();
-    return isThere;
-  } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return false;
-    throw cause;
-  }
 }
 
 export function notThere(path: string): VerbatimError {

@@ -5,6 +5,7 @@ import { errnoOf, ioError } from "../../base/errors.ts";
 import type { Directory } from "../../base/files.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { UsageError } from "../../command/command.ts";
+import { writeAll } from "../../dialects/files/aside.ts";
 
 /** Creates the file, durably; refuses an existing path. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
@@ -25,7 +26,7 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
 async function writeIn(directory: Directory, name: string, bytes: Uint8Array): Promise<void> {
   const file = directory.open(name, "new");
   try {
-    for (let at = 0; at < bytes.length; ) at += file.write(bytes.subarray(at));
+    writeAll(file, bytes);
     await file.sync();
   } catch (cause) {
     directory.remove(name);

@@ -7,6 +7,7 @@
  */
 
 import { errnoOf } from "../../base/errors.ts";
+import { diskFull, openAgain, openIfThere } from "../../base/file-steps.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import { readChunks } from "../../log/bytes.ts";
 
@@ -49,7 +50,7 @@ export async function replaceWith(
   pieces: AsyncIterable<string>,
 ): Promise<void> {
   const temporary = `${name}.tmp`;
-  const file = openAnew(directory, temporary);
+  const file = openAgain(directory, temporary);
   try {
     let text = "";
     for await (const piece of pieces) {
@@ -67,16 +68,6 @@ export async function replaceWith(
   await directory.sync();
 }
 
-/** Opens the file for reading; null if there is none. */
-export function openIfThere(directory: Directory, name: string): OpenFile | null {
-  try {
-    return directory.open(name, "read");
-  } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return null;
-    throw cause;
-  }
-}
-
 /** Creates a new, empty file for the copy. */
 export function openAside(
   directory: Directory,
@@ -92,21 +83,12 @@ export function openAside(
   }
 }
 
-function openAnew(directory: Directory, name: string): OpenFile {
-  try {
-    return directory.open(name, "new");
-  } catch (cause) {
-    if (errnoOf(cause) !== "EEXIST") throw cause;
-    directory.remove(name); // Left by a killed process; its lock is now ours.
-    return directory.open(name, "new");
-  }
-}
-
-/** A write may be short. If the disk is full, the next write throws. */
-function writeAll(file: OpenFile, bytes: Uint8Array): void {
+/** Writes all bytes, at the end or in place. A write may be short; a full disk refuses the rest. */
+export function writeAll(file: OpenFile, bytes: Uint8Array, start?: number): void {
   for (let at = 0; at < bytes.length; ) {
-    const taken = file.write(bytes.subarray(at));
-    if (taken === 0) throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+    const rest = bytes.subarray(at);
+    const taken = start === undefined ? file.write(rest) : file.writeAt(rest, start + at);
+    if (taken === 0) throw diskFull();
     at += taken;
   }
 }

@@ -20,6 +20,7 @@ import type {
   SpillTools,
   Understood,
 } from "../dialect.ts";
+import { writeAll } from "./aside.ts";
 
 export const SPILL_TOOLS: SpillTools = {
   encode: encodeLine,
@@ -58,15 +59,6 @@ export function removeSpills(directory: Directory, spills: readonly SpillFile[])
     } catch {
       // Missing, or left behind: nothing refers to it, and doctor lists it.
     }
-  }
-}
-
-/** A write may be short. If the disk is full, the next write throws. */
-function writeAll(file: OpenFile, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; ) {
-    const taken = file.write(bytes.subarray(at));
-    if (taken === 0) throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
-    at += taken;
   }
 }
 

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import { VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import { BUNDLE_LIMITS } from "../../base/limits.ts";
+import { writeAll } from "../../dialects/files/aside.ts";
 import { isDerived, MANIFEST } from "./member-names.ts";
 import { BLOCK_BYTES, END_BYTES, memberHeader, paddingAfter } from "./tar.ts";
 
@@ -63,7 +64,7 @@ export class BundleWriter {
       },
       end: () => {
         const header = memberHeader(name, bytes);
-        writeAllAt(this.#file, header, start);
+        writeAll(this.#file, header, start);
         this.#put(new Uint8Array(paddingAfter(bytes)));
         const derived = isDerived(name);
         this.#members.push({ name, bytes, sha256: hash.digest("hex"), derived });
@@ -77,7 +78,7 @@ export class BundleWriter {
   }
 
   #put(bytes: Uint8Array): void {
-    writeAllAt(this.#file, bytes, this.#end);
+    writeAll(this.#file, bytes, this.#end);
     this.#end += bytes.length;
   }
 }
@@ -89,13 +90,4 @@ function tooMany(bytesMax: number): VerbatimError {
       "and verify them there",
     { path: MANIFEST, bytes: bytesMax + 1, bytesMax },
   );
-}
-
-/** A write may be short; a full disk then refuses the rest. */
-function writeAllAt(file: OpenFile, bytes: Uint8Array, start: number): void {
-  for (let at = 0; at < bytes.length; ) {
-    const taken = file.writeAt(bytes.subarray(at), start + at);
-    if (taken === 0) throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
-    at += taken;
-  }
 }

@@ -12,9 +12,10 @@ import { createHash } from "node:crypto";
 import { rmdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
+import type { Directory } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { dialectNamed } from "../../dialects/all.ts";
+import { writeAll } from "../../dialects/files/aside.ts";
 import { LogLock } from "../../log/lock.ts";
 import { SessionIds, sessionExists } from "../../store/session-ids.ts";
 
@@ -84,15 +85,6 @@ async function writeNew(
     return bytes;
   } finally {
     file.close();
-  }
-}
-
-/** A write may be short; a full disk then refuses the rest. */
-function writeAll(file: OpenFile, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; ) {
-    const taken = file.write(bytes.subarray(at));
-    if (taken === 0) throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
-    at += taken;
   }
 }
 

@@ -7,8 +7,8 @@
  * V4  The pin is read before the log is opened: a concurrent writer can then only be ahead of it.
  */
 
-import { errnoOf } from "../../base/errors.ts";
-import type { OpenFile } from "../../base/files.ts";
+import { openIfThere } from "../../base/file-steps.ts";
+import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { readStretch } from "../../log/bytes.ts";
 import { type LogPath, openLogPath, openToRead } from "../../log/log-path.ts";
@@ -84,7 +84,8 @@ export async function verifyLog(
   try {
     const place = await openLogPath(host, target.logId, { create: false, root: target.root });
     try {
-      hasCheckpoints = hasSidecar(target.dialect) && isThere(sidecarPlace(place));
+      const { directory, name } = place;
+      hasCheckpoints = hasSidecar(target.dialect) && !!sizeIfThere(directory, sidecarOf(name));
       const log = openToRead(place);
       try {
         return await judgeOpen(place, log, target, options);
@@ -110,7 +111,7 @@ export async function judgeOpen(
     const inspected = await inspectInside(log, target, options);
     return withLineEndings(reportOf(target, options, inspected), [log]);
   }
-  const sidecar = openIfThere(sidecarPlace(place));
+  const sidecar = openIfThere(place.directory, sidecarOf(place.name));
   try {
     const inspected = await inspectWithSidecar(log, sidecar, target, options);
     const files = sidecar ? [log, sidecar] : [log];
@@ -164,25 +165,12 @@ export async function fileFindings(
   return filesProof && judge.total > 0 ? filesProof.findings({ log, judge, tailBytes }) : [];
 }
 
-function sidecarPlace(place: LogPath): LogPath {
-  return { ...place, name: sidecarOf(place.name) };
-}
-
-/** Whether a file exists and is not empty. */
-function isThere(place: LogPath): boolean {
-  const file = openIfThere(place);
-  const isThere = file !== null && file.size() > 0;
+/** The size of a file; null if there is none. */
+export function sizeIfThere(directory: Directory, name: string): number | null {
+  const file = openIfThere(directory, name);
+  const size = file?.size() ?? null;
   file?.close();
-  return isThere;
-}
-
-function openIfThere(place: LogPath) {
-  try {
-    return place.directory.open(place.name, "read");
-  } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return null;
-    throw cause;
-  }
+  return size;
 }
 
 export function inspectOptions(

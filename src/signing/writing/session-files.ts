@@ -7,7 +7,8 @@
  * another file before it is cut.
  */
 
-import { errnoOf, ioError } from "../../base/errors.ts";
+import { ioError } from "../../base/errors.ts";
+import { diskFull, openIfThere } from "../../base/file-steps.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { type LogPath, openLogPath, openToRead } from "../../log/log-path.ts";
@@ -128,10 +129,7 @@ export async function openSidecar(
 ): Promise<OpenFile | null> {
   const place = await openLogPath(host, sidecarOf(logId), { create: false, root });
   try {
-    return place.directory.open(place.name, "read");
-  } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return null;
-    throw cause;
+    return openIfThere(place.directory, place.name);
   } finally {
     place.directory.close();
   }
@@ -142,7 +140,7 @@ function writeWhole(file: OpenFile, lines: Uint8Array): void {
   const taken = file.write(lines);
   if (taken === lines.length) return;
   file.truncate(file.size() - taken);
-  throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+  throw diskFull();
 }
 
 interface SessionPins {

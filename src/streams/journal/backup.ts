@@ -24,6 +24,7 @@
 import { readdirSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
+import { openIfThere, writeAtOnce } from "../../base/file-steps.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { readChunks } from "../../log/bytes.ts";
@@ -184,9 +185,7 @@ class Copying {
     let at = from;
     try {
       for await (const chunk of readChunks(file, from, to)) {
-        if (copy.writeAt(chunk, at) !== chunk.length) {
-          throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
-        }
+        writeAtOnce(copy, chunk, at);
         at += chunk.length;
         this.bytes += chunk.length;
         this.#onProgress(this.bytes);
@@ -248,15 +247,6 @@ async function syncFile(directory: Directory, name: string): Promise<void> {
     await file.sync();
   } finally {
     file.close();
-  }
-}
-
-function openIfThere(directory: Directory, name: string): OpenFile | null {
-  try {
-    return directory.open(name, "read");
-  } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return null;
-    throw cause;
   }
 }
 

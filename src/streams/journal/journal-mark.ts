@@ -9,6 +9,7 @@
  * another store, is ignored.
  */
 
+import { writeAtOnce } from "../../base/file-steps.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import { crcOf, hex } from "./journal-record.ts";
 
@@ -47,8 +48,7 @@ export class JournalMark {
   /** Everything up to this number is durable. */
   set(lsn: number): void {
     const line = Buffer.from(markLine(this.#storeId, lsn), "latin1");
-    if (this.#file.writeAt(line, 0) === line.length) return;
-    throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+    writeAtOnce(this.#file, line, 0);
   }
 
   close(): void {

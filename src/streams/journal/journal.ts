@@ -14,6 +14,7 @@
  */
 
 import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
+import { writeAtOnce } from "../../base/file-steps.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import { crcOf, hex } from "./journal-record.ts";
 
@@ -215,9 +216,7 @@ async function beginSegment(
   const file = directory.open(name, "new");
   try {
     const header = Buffer.from(segmentHeader(storeId, firstLsn, salt));
-    if (file.write(header) !== header.length) {
-      throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
-    }
+    writeAtOnce(file, header);
     await synced(file.sync(), `${directory.path}/${name}`);
     await synced(directory.sync(), directory.path);
     return { segment: { name, firstLsn }, file, seed: seedOf(salt), end: header.length };

@@ -20,6 +20,7 @@
  */
 
 import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
+import { writeAtOnce } from "../../base/file-steps.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import { LF, readChunks, readStretch } from "../../log/bytes.ts";
 import type { Block, StreamState } from "../commit/stream-state.ts";
@@ -116,7 +117,7 @@ export class MetaFile {
     try {
       if (this.#file.size() > this.#end) this.#file.truncate(this.#end);
       for await (const { bytes, at } of stretches(this.#file, this.#groupStart, this.#end)) {
-        writeAll(this.#file, bytes, at);
+        writeAtOnce(this.#file, bytes, at);
       }
       await this.#file.sync();
       await this.#directory.sync(); // Its creator may have crashed before that.
@@ -145,7 +146,7 @@ export class MetaFile {
     const start = this.#end;
     let at = start;
     const add = (bytes: Uint8Array) => {
-      writeAll(this.#file, bytes, at);
+      writeAtOnce(this.#file, bytes, at);
       at += bytes.length;
     };
     try {
@@ -300,7 +301,7 @@ async function lastWriteBack(
 function begin(file: OpenFile, storeId: string): ReadMeta {
   const line = encodeMetaLine({ kind: "store", storeId });
   file.truncate(0);
-  writeAll(file, line, 0);
+  writeAtOnce(file, line, 0);
   return { storeId, writtenBackLsn: 0, groupStart: 0, end: line.length };
 }
 
@@ -314,11 +315,6 @@ async function* stretches(
     yield { bytes, at };
     at += bytes.length;
   }
-}
-
-function writeAll(file: OpenFile, bytes: Uint8Array, at: number): void {
-  if (file.writeAt(bytes, at) === bytes.length) return;
-  throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
 }
 
 function damaged(path: string, offset: number): VerbatimError<"STORE_DAMAGED"> {

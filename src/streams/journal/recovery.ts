@@ -12,6 +12,7 @@
  */
 
 import { ioError, VerbatimError } from "../../base/errors.ts";
+import { writeAtOnce } from "../../base/file-steps.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import { keepAside } from "../../log/repair.ts";
 import { Batch } from "../commit/batch.ts";
@@ -107,7 +108,7 @@ async function rewrite(directory: Directory, { name, at, bytes }: DoubtfulBatch)
   try {
     const file = directory.open(name, "update");
     try {
-      writeAll(file, bytes, at);
+      writeAtOnce(file, bytes, at);
       await file.sync();
     } finally {
       file.close();
@@ -252,7 +253,7 @@ function writeStretches(file: OpenFile, stretches: readonly Stretch[]): void {
     length += bytes.length;
     if (length < WRITTEN_TOGETHER_BYTES && n < stretches.length - 1) continue;
     const [only = bytes] = some;
-    writeAll(
+    writeAtOnce(
       file,
       some.length === 1 ? only : Buffer.concat(some, length),
       pos + bytes.length - length,
@@ -260,9 +261,4 @@ function writeStretches(file: OpenFile, stretches: readonly Stretch[]): void {
     some = [];
     length = 0;
   }
-}
-
-function writeAll(file: OpenFile, bytes: Uint8Array, at: number): void {
-  if (file.writeAt(bytes, at) === bytes.length) return;
-  throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
 }

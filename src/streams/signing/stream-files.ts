@@ -1,6 +1,7 @@
 /** Stream files: a stream's own file and its sidecar, while the stream is being signed. */
 
-import { errnoOf, VerbatimError } from "../../base/errors.ts";
+import { VerbatimError } from "../../base/errors.ts";
+import { openIfThere } from "../../base/file-steps.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import { LF, readStretch } from "../../log/bytes.ts";
 import { recover } from "../../log/repair.ts";
@@ -61,15 +62,6 @@ export class StreamFiles implements SignedFiles {
     if (!(await commit(sidecarOf(file), this.#sidecarEnd, lines))) return false;
     this.#sidecarEnd += lines.length;
     return true;
-  }
-}
-
-function openIfThere(directory: Directory, name: string): OpenFile | null {
-  try {
-    return directory.open(name, "read");
-  } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return null;
-    throw cause;
   }
 }
 

@@ -5,6 +5,7 @@
  * more than the log, and is stale where the two disagree (meta-replay.ts).
  */
 
+import { openIfThere } from "../../../base/file-steps.ts";
 import type { OpenFile } from "../../../base/files.ts";
 import { readSmallFile } from "../../../base/replace.ts";
 import { type Finding, finding, troubleOf } from "../../../findings/finding.ts";
@@ -15,7 +16,7 @@ import {
   type Patient,
   placeOf,
 } from "../../derived-files.ts";
-import { copyAside, moveAside, openIfThere, replaceWith } from "../../files/aside.ts";
+import { copyAside, moveAside, replaceWith } from "../../files/aside.ts";
 import { type RyeEvent, readEnvelope } from "../envelope.ts";
 import { DOCUMENT_OPTIONS, isOriginalsMarkdown, LIVE_OPTIONS, renderEvent } from "../markdown.ts";
 import { MetaRebuilder } from "../rebuild-meta.ts";
