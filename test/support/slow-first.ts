@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Five seconds and more, on two cores, slowest first. */
 const SLOW = [
+  "test/e2e/viewer/badge-cases.test.ts",
   "test/package.test.ts",
   "test/e2e/html-page.test.ts",
   "test/server/conformance.test.ts",

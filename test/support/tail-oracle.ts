@@ -32,8 +32,7 @@ export function expectedEnd(log: Buffer): ExpectedEnd {
 export function splitAfterLf(log: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   let from = 0;
-  for (let at = 0; at < log.length; at++) {
-    if (log[at] !== 0x0a) continue;
+  for (let at = log.indexOf(0x0a); at !== -1; at = log.indexOf(0x0a, from)) {
     lines.push(log.subarray(from, at + 1));
     from = at + 1;
   }
