@@ -174,7 +174,7 @@ const plants: Readonly<Record<string, Plant>> = {
       "src/base/planted.ts": "export const load = (name: string) => import(name);\n",
     },
   },
-  "an outside package that nobody has placed": {
+  "an outside package that is not in the table": {
     breaks: "package-place",
     at: "src/log/planted.ts",
     files: { "src/log/planted.ts": 'import pad from "left-pad";\npad();\n' },

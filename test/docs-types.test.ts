@@ -28,7 +28,7 @@ function pages(): string[] {
   return ["README.md", ...below("docs", ".md"), ...below("src", "README.md")];
 }
 
-/** The blocks of a page, each at the line where it stands, so that a diagnostic names the page's line. */
+/** The blocks of a page, each at its own line, so that a diagnostic names the page's line. */
 function programsOf(page: string): [path: string, program: string][] {
   const text = readFileSync(join(root, page), "utf8");
   return [...text.matchAll(BLOCK)].map(({ index, 2: language, 3: body = "" }) => {

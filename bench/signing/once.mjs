@@ -43,5 +43,5 @@ async function verify() {
     },
   );
   if (verdict !== "verified") throw new Error(JSON.stringify(findings));
-  if (told < 100) throw new Error("it told nobody how far it had come");
+  if (told < 100) throw new Error("it reported no progress");
 }

@@ -16,14 +16,14 @@ const EXIT_CODES = [
 
 /** @type {readonly (readonly [string, string])[]} */
 const ENVIRONMENT = [
-  ["NO_COLOR", "When it is set to something, nothing is coloured."],
+  ["NO_COLOR", "If it is set and not empty, output has no colours."],
   [
     "VERBATIM_KEY_DIR",
     "Where your own keys are kept, an absolute path, in place of verbatim/keys.",
   ],
   [
     "VERBATIM_TRANSCRIPT_INTEGRITY",
-    "strict or lenient: whether a session may be gone on with whose last lines nobody has signed.",
+    "strict or lenient: whether a session with unsigned last lines may be continued.",
   ],
   [
     "XDG_CONFIG_HOME",

@@ -19,7 +19,7 @@ import {
   findingsOf,
   nodeDoctor,
   sessionAt,
-  told,
+  summaries,
   WHOLE_THREAD,
   writeThread,
 } from "../../test/support/examining.ts";
@@ -156,7 +156,7 @@ test("files that are not 0600, and a log's directory that is not 0700, are repor
   chmodSync(dirname(path), 0o755);
   chmodSync(join(dirname(path), "thread.json"), 0o400);
   chmodSync(join(project, ".ai/threads/registry.db"), 0o644);
-  expect(told(await findingsIn(project))).toEqual([
+  expect(summaries(await findingsIn(project))).toEqual([
     "WRONG_MODE the directory is 0755, not 0700: others get at it",
     "WRONG_MODE thread.json is 0400, not 0600: its owner cannot use it",
     "WRONG_MODE transcript.jsonl is 0640, not 0600: others get at it",

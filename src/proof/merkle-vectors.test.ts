@@ -9,12 +9,12 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { besideProject } from "../../test/support/beside-project.ts";
+import { sharedFiles } from "../../test/support/shared-files.ts";
 import { isConsistent, isIncluded } from "./merkle.ts";
 
 const crypto = { sha256: (bytes: Uint8Array) => createHash("sha256").update(bytes).digest() };
 
-const { path: VECTORS, isThere: hasVectors } = besideProject(
+const { path: VECTORS, isThere: hasVectors } = sharedFiles(
   "vectors/merkle/testdata",
   "vectors of Merkle proofs",
   "the tests that read them are",

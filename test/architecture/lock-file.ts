@@ -56,7 +56,7 @@ export function checkLockFile(lock: LockFile): LockViolation[] {
     ...root?.devDependencies,
   })) {
     if (!/^(?:npm:[@\w/-]+@)?\d+\.\d+\.\d+$/.test(version))
-      report("not-exact", "", `${name} is given as ${version}`);
+      report("not-exact", "", `${name} is declared as ${version}`);
   }
   return violations;
 }

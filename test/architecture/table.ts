@@ -136,6 +136,6 @@ export const NAMES_DIALECTS: Readonly<Record<string, string>> = {
   "src/dialects/": "their own folders, and the lists all.ts and commands.ts",
   "src/*": "entry points of the package, one for each document",
   "src/cli/main.ts": "the command's entry point: hooks must load nothing else",
-  "src/integrations/": "doors into frameworks, each of which has its dialect",
+  "src/integrations/": "entry points for frameworks, each with its own dialect",
   "src/proof/": "the signing format's envelopes and its version 1 profile",
 };

@@ -108,7 +108,9 @@ export class CliUser {
   }
 
   /** Runs a command with a closed stdout pipe; returns its own exit code. */
-  async runUnread(args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
+  async runWithClosedStdout(
+    args: readonly string[],
+  ): Promise<{ code: number | null; stderr: string }> {
     const script = ["-o", "pipefail", "-c", '"$@" | true', "bash", process.execPath];
     const child = spawn("bash", [...script, ...main, ...args], {
       ...{ cwd: this.cwd, env: this.#env() },
@@ -229,7 +231,7 @@ function needsOwnProcess(options: RunOptions): boolean {
 /** Where each thread of a process waits, and in which call, from the kernel. */
 function threadsOf(pid: number | undefined): string {
   const threads = `/proc/${pid}/task`;
-  const told = (id: string, name: string) => {
+  const fact = (id: string, name: string) => {
     try {
       return readFileSync(join(threads, id, name), "utf8").trim();
     } catch (error) {
@@ -237,7 +239,7 @@ function threadsOf(pid: number | undefined): string {
     }
   };
   return readdirSync(threads)
-    .map((id) => `${told(id, "comm")}: ${told(id, "wchan")}, ${told(id, "syscall")}`)
+    .map((id) => `${fact(id, "comm")}: ${fact(id, "wchan")}, ${fact(id, "syscall")}`)
     .join("\n");
 }
 

@@ -54,9 +54,9 @@ test("record writes rows, prompt.txt, and at the end of its input context.md (S1
   assert.deepEqual(rows[3]?.message.content, [{ type: "text", text: "It does nothing." }]);
   assert.equal(rows[3]?.message.model, "claude-opus-4-5");
   assert.equal(jsonLines(ran.stdout).at(-1)?.offset, readFileSync(path).length);
-  const beside = (name: string) => readFileSync(join(dirname(path), name), "utf8");
-  assert.equal(beside("prompt.txt"), "explain main.rs");
-  assert.match(beside("context.md"), /## Key Actions\n\n- \*\*read_file\*\*: src\/main\.rs\n$/);
+  const contentOf = (name: string) => readFileSync(join(dirname(path), name), "utf8");
+  assert.equal(contentOf("prompt.txt"), "explain main.rs");
+  assert.match(contentOf("context.md"), /## Key Actions\n\n- \*\*read_file\*\*: src\/main\.rs\n$/);
 });
 
 test("record continues an existing session and its context.md", async () => {

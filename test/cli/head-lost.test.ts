@@ -80,7 +80,7 @@ for (const [name, userOf] of Object.entries(USERS)) {
     assert.equal(pin.code, 6, pin.stderr);
     const lost = `${newest} of ${user.id} are lost`;
     expect(pin.stderr).toContain(lost);
-    assert.equal((await user.head("accept", user.id)).code, 2, "nobody can be asked");
+    assert.equal((await user.head("accept", user.id)).code, 2, "there is no terminal to ask at");
     assert.equal(readFileSync(`${user.path}.checkpoints`, "utf8"), signed);
 
     const accept = await user.head("accept", user.id, "--yes");

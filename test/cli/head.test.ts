@@ -112,7 +112,7 @@ test("a pin is found by its id, an id prefix or the session's path, in the curre
   assert.deepEqual(await seqsOf("solo"), [3], "nothing of that name is here");
   assert.deepEqual(await seqsOf("hello-1", "--root", link), [1], "by its real path");
   rmSync(join(user.cwd, ".ai"), { recursive: true });
-  assert.deepEqual(await seqsOf("hello-1"), [1, 2], "here is no store any longer");
+  assert.deepEqual(await seqsOf("hello-1"), [1, 2], "there is no store here any more");
 });
 
 test("forget unpins one session, even a deleted one, and refuses an ambiguous name", async () => {
@@ -256,7 +256,7 @@ test("a restored backup is not pinned; accept shows what is lost, asks, and pins
   const lost = `checkpoints 2 to 4 of hello-1 are lost: it was seen up to byte ${user.lines[0]?.byte_offset}`;
   expect(pin.stderr).toContain(lost);
   const asked = await user.run(["head", "accept", "hello-1"], { input: "yes\n" });
-  assert.equal(asked.code, 2, "nobody is at a terminal");
+  assert.equal(asked.code, 2, "there is no terminal");
   expect(asked.stderr).toContain(lost);
   const no = await user.atTerminal(["head", "accept", "hello-1"], { typed: "n\n" });
   assert.equal(no.code, 1);

@@ -79,7 +79,7 @@ test("the settings on the page name hooks that Claude Code has, and the command 
     for (const { hooks } of matchers) {
       for (const { type, command, timeout } of hooks) {
         assert.deepEqual([type, command], ["command", "verbatim record --from claude-code-hooks"]);
-        assert.ok(timeout > 10, "it gives up by itself before it is given up");
+        assert.ok(timeout > 10, "it ends by itself before its agent ends it");
       }
     }
   }

@@ -86,7 +86,7 @@ const COMMANDS = [
 
 test("no control character of a transcript, a name or an argument reaches a terminal", async (context) => {
   if (spawnSync("script", ["--version"]).error) {
-    context.skip("there is no `script` here to make a terminal with");
+    context.skip("`script`, which makes a terminal, is not installed");
     return;
   }
   const user = new CliUser();
@@ -117,7 +117,7 @@ test("in a pipe show and ls are as safe, and render prints the document unchange
 
 test("a terminal gets colours, a pipe or NO_COLOR gets none", async (context) => {
   if (spawnSync("script", ["--version"]).error) {
-    context.skip("there is no `script` here to make a terminal with");
+    context.skip("`script`, which makes a terminal, is not installed");
     return;
   }
   const user = new CliUser();

@@ -209,8 +209,8 @@ test("a stream shorter than its checkpoints cover is signed again after `head ac
   await user.serve(["/chat/1"], "--sign");
   cpSync(user.data, copy, { recursive: true });
   await user.serve(["/chat/1"], "--sign");
-  const beside = "logs/chat__1.jsonl.checkpoints";
-  cpSync(join(user.data, beside), join(copy, beside)); // Restored by hand, and incompletely.
+  const checkpoints = "logs/chat__1.jsonl.checkpoints";
+  cpSync(join(user.data, checkpoints), join(copy, checkpoints)); // Restored by hand, and incompletely.
   rmSync(user.data, { recursive: true });
   cpSync(copy, user.data, { recursive: true });
   assert.deepEqual(await user.verdicts(), { "/chat/1": "rollback LOG_SHORTER_THAN_SIDECAR" });
@@ -243,7 +243,7 @@ test("streams restored from an older backup are signed again after their lost he
 
   const where = ["--root", user.data];
   const asked = await user.run(["head", "accept", "/chat/1", ...where]);
-  assert.equal(asked.code, 2, "nobody is there to answer");
+  assert.equal(asked.code, 2, "there is no terminal to ask at");
   assert.match(asked.stderr, /checkpoints 2 to 2 of \/chat\/1 are lost/);
   const accepted = await user.run(["head", "accept", "chat/1", "/raw", "--yes", ...where]);
   assert.equal(accepted.code, 0, accepted.stderr);
@@ -262,7 +262,11 @@ test("streams restored from an older backup are signed again after their lost he
   const last = JSON.parse(checkpoints.trim().split("\n").at(-1) ?? "") as {
     payload: { kind: string; lost: { seq: number } };
   };
-  assert.deepEqual([last.payload.kind, last.payload.lost.seq], ["recovery", 2], "the loss is told");
+  assert.deepEqual(
+    [last.payload.kind, last.payload.lost.seq],
+    ["recovery", 2],
+    "the loss is recorded",
+  );
   const again = await user.run(["head", "accept", "/raw", ...where]);
   assert.deepEqual([again.code, again.stdout], [0, ""], "there is nothing to accept any more");
 });

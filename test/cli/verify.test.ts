@@ -271,7 +271,11 @@ test("unsigned lines are shown and vouched for, and then the session is verified
   appendFileSync(user.path, `${JSON.stringify({ ...event("y"), thread_id: ID })}\n`);
   assert.deepEqual(await user.verdict(ID), ["incomplete", 5]);
 
-  assert.equal((await user.run(["repair", "--vouch", ID])).code, 2, "nobody can be asked");
+  assert.equal(
+    (await user.run(["repair", "--vouch", ID])).code,
+    2,
+    "there is no terminal to ask at",
+  );
   const declined = await user.atTerminal(["repair", "--vouch", ID], { typed: "n\n" });
   assert.equal(declined.code, 1);
   const { code, stdout, stderr } = await user.run(["repair", "--vouch", "--yes", ID]);

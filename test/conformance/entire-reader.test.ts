@@ -61,7 +61,7 @@ const CASES: readonly (readonly [string, string | Buffer, Partial<EntireReading>
   ["a torn last line", `${GOOD}{"type":"user","mess`, {}],
   ["CR and LF", GOOD.replaceAll("\n", "\r\n"), {}],
   ["a lone surrogate", surrogates, { prompts: ["\ufffdxplain main.rs"] }],
-  ["bytes that are no UTF-8", notUtf8, { prompts: ["\ufffd main.rs"] }],
+  ["bytes that are not UTF-8", notUtf8, { prompts: ["\ufffd main.rs"] }],
   ["a line that is a list", `[1]\n${GOOD}`, {}],
   [
     "an assistant without message.id",

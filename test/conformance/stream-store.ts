@@ -7,7 +7,7 @@
 
 import { appendTests } from "./stream-store/appends.ts";
 import { forkTests } from "./stream-store/forks.ts";
-import { lifeTests } from "./stream-store/lives.ts";
+import { lifetimeTests } from "./stream-store/lifetimes.ts";
 import { producerTests } from "./stream-store/producers.ts";
 import { readTests } from "./stream-store/reads.ts";
 import { scriptTests } from "./stream-store/scripts.ts";
@@ -18,7 +18,7 @@ export function runStreamStoreSuite(under: StoreUnderTest): void {
   appendTests(under);
   producerTests(under);
   readTests(under);
-  lifeTests(under);
+  lifetimeTests(under);
   forkTests(under);
   watchTests(under);
   scriptTests(under);

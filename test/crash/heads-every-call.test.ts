@@ -63,7 +63,7 @@ class Life {
     for (const id of AT_REST) assert.equal(seqOf(id), 100, "a pin at rest is lost");
     assert.ok(seqOf(PINNED) >= this.#durable, "a pin that was durable is lost");
     await this.#pinSome(10);
-    assert.ok(this.#durable >= 10, "pinning does not go on");
+    assert.ok(this.#durable >= 10, "pinning does not continue");
   }
 
   get contentBytes(): number {

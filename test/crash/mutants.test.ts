@@ -26,13 +26,13 @@ const MUTANTS: readonly Mutant[] = [
     becomes: "if (mustSync) this.sync(meanwhile).catch(() => {});",
   },
   {
-    bug: "does not take back a write that was cut short",
+    bug: "does not undo a write that was cut short",
     file: "log/appender.ts",
     line: "this.#file.truncate(start);\n      this.#cuts++;",
     becomes: "",
   },
   {
-    bug: "does not write the doubtful stretch anew on opening",
+    bug: "does not rewrite the doubtful tail on opening",
     file: "log/repair.ts",
     line: "mustTakeAll(inPlace.writeAt(chunk, at), chunk.length);",
     becomes: "",
@@ -44,7 +44,7 @@ const MUTANTS: readonly Mutant[] = [
     becomes: "",
   },
   {
-    bug: "writes where bytes were cut before the cut is durable",
+    bug: "writes over cut bytes before the cut is durable",
     file: "log/appender.ts",
     line: "return this.#cuts !== this.#cutsSynced;",
     becomes: "return false;",
@@ -56,7 +56,7 @@ const MUTANTS: readonly Mutant[] = [
     becomes: "",
   },
   {
-    bug: "does not look for what other writers appended",
+    bug: "does not check for appends of other writers",
     file: "log/writer.ts",
     line: "await this.#catchUp();",
     becomes: "",

@@ -81,7 +81,7 @@ class Beginning {
     await this.#judge();
     await this.#record(this.#signed.machine.startProcess(), 1, true);
     const { verdict } = await this.#scheduler.finish(this.#signed.verify());
-    assert.match(verdict, /^(verified|incomplete)$/, "after going on");
+    assert.match(verdict, /^(verified|incomplete)$/, "after continuing");
   }
 
   async #record(process: Process, turns: number, mustSucceed = false): Promise<void> {
@@ -89,7 +89,7 @@ class Beginning {
     const session = this.#signed.session(process, heads, this.#way);
     for (const entry of Array.from({ length: turns }, () => this.#turn()).flat()) {
       const end = await this.#whileAlive(process, session.append(entry));
-      if (mustSucceed) assert.ok(end !== null, "it does not go on");
+      if (mustSucceed) assert.ok(end !== null, "it does not continue");
       if (end === null) return;
       const text = JSON.stringify(entry).match(/said \d+\./)?.[0] ?? "";
       this.#acknowledged.push({ text, end });

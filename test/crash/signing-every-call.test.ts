@@ -54,9 +54,12 @@ class Life {
     this.#signed.machine.powerCut();
     this.#failing.isSpared = true;
     const before = await this.#judge();
-    assert.equal(await this.#record(WAYS[0] as SigningWay), true, "it does not go on");
+    assert.equal(await this.#record(WAYS[0] as SigningWay), true, "it does not continue");
     const { verdict, checkpoints } = await this.#judge();
-    assert.ok(checkpoints.total > before.checkpoints.total, `${verdict}: the chain does not go on`);
+    assert.ok(
+      checkpoints.total > before.checkpoints.total,
+      `${verdict}: the chain does not continue`,
+    );
   }
 
   /** Two turns and the end, in its own process; returns whether all of it was acknowledged. */

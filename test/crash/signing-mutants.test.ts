@@ -9,14 +9,14 @@ const STEPS = 5_000;
 
 const MUTANTS: readonly Mutant[] = [
   {
-    bug: "remembers a head before its checkpoint is durable",
+    bug: "pins a head before its checkpoint is durable",
     file: "store/session-appends.ts",
     line: "if (this.#parts.isDurable) this.#pinSoon(log);",
     becomes: "this.#pinSoon(log);",
     seed: 2,
   },
   {
-    bug: "goes on from a checkpoint that the disk refused",
+    bug: "continues from a checkpoint that the disk refused",
     file: "signing/writing/log-signer.ts",
     line: "this.#own, { ...this.#state }, ",
     becomes: "this.#own, this.#state, ",
@@ -29,7 +29,7 @@ const MUTANTS: readonly Mutant[] = [
     seed: 4,
   },
   {
-    bug: "trusts checkpoints beside a log that may be in memory only",
+    bug: "trusts sidecar checkpoints that may be in memory only",
     file: "signing/writing/session-files.ts",
     line: "await recover(place, file, null);",
     becomes: "",

@@ -32,7 +32,7 @@ const MUTANTS: readonly Mutant[] = [
     becomes: "",
   },
   {
-    bug: "makes a segment without syncing its directory",
+    bug: "creates a segment without syncing its directory",
     file: "streams/journal/journal.ts",
     line: "    await synced(directory.sync(), directory.path);\n",
     becomes: "",
@@ -51,14 +51,14 @@ const MUTANTS: readonly Mutant[] = [
     seed: 13,
   },
   {
-    bug: "takes a journal record without looking at its crc",
+    bug: "accepts a journal record without checking its crc",
     file: "streams/journal/journal-record.ts",
     line: 'if (hex(crc) !== crcText) return none("its crc differs");',
     becomes: "",
     seed: 3,
   },
   {
-    bug: "gives bytes without looking at their crc",
+    bug: "returns bytes without checking their crc",
     file: "streams/reading/stream-reader.ts",
     line: "if (crcOf(bytes.subarray(run.start - start, run.end - start)) === run.crc) continue;",
     becomes: "continue;",
@@ -85,7 +85,7 @@ const MUTANTS: readonly Mutant[] = [
     seed: 535203519,
   },
   {
-    bug: "refuses for want of room what a power cut brings back",
+    bug: "refuses an append for lack of space that a power cut brings back",
     file: "streams/commit/committer.ts",
     line: "      await journal.settle();\n      throw refusal;",
     becomes: "      throw refusal;",
@@ -103,7 +103,7 @@ const MUTANTS: readonly Mutant[] = [
     becomes: "void backlog; // The lines",
   },
   {
-    bug: "marks what is not synced yet",
+    bug: "marks bytes that are not synced yet",
     file: "streams/commit/committer.ts",
     line: "    const synced = journal.sync();\n",
     becomes: "    this.#parts.mark.set(this.#lastLsn + 1);\n    const synced = journal.sync();\n",

@@ -17,7 +17,6 @@ import { SessionTranscript } from "../../src/dialects/entire/door/transcripts.ts
 import { ROW_BYTES_MAX } from "../../src/dialects/entire/spill.ts";
 import { LIVE_MS } from "../../src/doctor/examine-session.ts";
 import { Store } from "../../src/store/store.ts";
-import { besideProject } from "../support/beside-project.ts";
 import {
   codes,
   findingsIn,
@@ -25,12 +24,13 @@ import {
   nodeDoctor,
   repairIn,
   sessionAt,
-  told,
+  summaries,
 } from "../support/examining.ts";
+import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { treeAt } from "../support/tree.ts";
 
-const { path: SAMPLE, isThere: hasSample } = besideProject(
+const { path: SAMPLE, isThere: hasSample } = sharedFiles(
   "samples/entire/30/e81e82f6ba/0",
   "real Entire session",
   "a test of doctor is",
@@ -60,7 +60,7 @@ test("a session that died gets its context.md and prompt.txt from repair", async
   const names = ["context.md", "prompt.txt"];
   const before = names.map((name) => readFileSync(join(directory, name), "utf8"));
   for (const name of names) rmSync(join(directory, name));
-  assert.deepEqual(told(await findingsIn(cwd, "entire")), [
+  assert.deepEqual(summaries(await findingsIn(cwd, "entire")), [
     "DERIVED_MISSING prompt.txt is missing",
     "DERIVED_MISSING context.md is missing: the session died",
   ]);
@@ -114,7 +114,7 @@ test("spill files are checked only against what their line recorded", async () =
     { code: "SPILL_CHANGED", line: 1, path, mends: false, severity: "error" },
   ]);
   appendFileSync(path, "x");
-  assert.match(told(await findingsIn(cwd, "entire"))[0] ?? "", /has \d+ bytes, not the \d+/);
+  assert.match(summaries(await findingsIn(cwd, "entire"))[0] ?? "", /has \d+ bytes, not the \d+/);
   rmSync(path);
   assert.deepEqual(codes(await findingsIn(cwd, "entire")), ["SPILL_MISSING"]);
   symlinkSync("/etc/hostname", path);
@@ -174,5 +174,5 @@ test.skipIf(!hasSample)("a real Entire session has no finding", async () => {
   for (const name of ["full.jsonl", "prompt.txt", "context.md"]) {
     copyFileSync(join(SAMPLE, name), join(directory, name));
   }
-  assert.deepEqual(told(await findingsIn(cwd, "entire")), []);
+  assert.deepEqual(summaries(await findingsIn(cwd, "entire")), []);
 });

@@ -21,7 +21,7 @@ import {
   findingsIn,
   nodeDoctor,
   repairIn,
-  told,
+  summaries,
   WHOLE_THREAD,
   writeThread,
 } from "../support/examining.ts";
@@ -49,7 +49,9 @@ function removeAll(path: string): void {
 test("a missing registry is created; without a thread none is needed", async () => {
   const { project, path } = await twoThreads();
   removeAll(path);
-  assert.deepEqual(told(await findingsIn(project)), ["DERIVED_MISSING registry.db is missing"]);
+  assert.deepEqual(summaries(await findingsIn(project)), [
+    "DERIVED_MISSING registry.db is missing",
+  ]);
   expect(await repairIn(project)).toMatchObject([{ did: "listed 2 threads in registry.db" }]);
   assert.deepEqual(await listed(path), ["a-1 completed", "deep/b-2 completed"]);
   assert.deepEqual(await findingsIn(project), []);
@@ -68,7 +70,7 @@ test("a registry that differs from the threads is rebuilt, and a copy of it kept
     { ...row, thread_id: "gone-3" },
   ]);
   registry?.close();
-  assert.deepEqual(told(await findingsIn(project)), [
+  assert.deepEqual(summaries(await findingsIn(project)), [
     "DERIVED_STALE registry.db lacks 1 of 2 threads, has 1 not as they are, lists 1 that are gone",
   ]);
   expect(await repairIn(project)).toMatchObject([{ kind: "mended" }]);
@@ -94,7 +96,7 @@ test("a damaged registry is renamed, and a new one created", async () => {
   const { project, path } = await twoThreads();
   removeAll(path);
   writeFileSync(path, "no database at all, but long enough".repeat(100), { mode: 0o600 });
-  assert.deepEqual(told(await findingsIn(project)), [
+  assert.deepEqual(summaries(await findingsIn(project)), [
     "DERIVED_STALE registry.db is damaged: SQLITE_NOTADB",
   ]);
   await repairIn(project);

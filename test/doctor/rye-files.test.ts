@@ -7,7 +7,6 @@ import type { Native } from "../../src/dialects/dialect.ts";
 import { readThreadMeta } from "../../src/dialects/rye/files/thread-files.ts";
 import type { Session } from "../../src/store/session.ts";
 import { Store } from "../../src/store/store.ts";
-import { besideProject } from "../support/beside-project.ts";
 import {
   codes,
   findingsIn,
@@ -15,13 +14,14 @@ import {
   repairIn,
   repairOf,
   sessionAt,
-  told,
+  summaries,
   WHOLE_THREAD,
   writeThread,
 } from "../support/examining.ts";
+import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-const { path: SAMPLES, isThere: hasSamples } = besideProject(
+const { path: SAMPLES, isThere: hasSamples } = sharedFiles(
   "samples/rye",
   "real rye threads",
   "a test of doctor is",
@@ -92,7 +92,7 @@ test("a missing transcript.md or thread.json is rebuilt from the log", async () 
   const meta = JSON.parse(thread.read("thread.json"));
   const markdown = thread.read("transcript.md");
   for (const name of ["transcript.md", "thread.json"]) rmSync(join(thread.directory, name));
-  assert.deepEqual(told(await thread.findings()), [
+  assert.deepEqual(summaries(await thread.findings()), [
     "DERIVED_MISSING transcript.md is missing",
     "DERIVED_MISSING thread.json is missing",
   ]);
@@ -135,12 +135,12 @@ test.each([
   ["{", "not JSON"],
   ["[]", "no object"],
   ['{"thread_id":"hello-1"}', "no status"],
-  ['{"thread_id":"hello-1","status":"completed","model":7}', "a model that is no text"],
+  ['{"thread_id":"hello-1","status":"completed","model":7}', "a model that is not a text"],
 ])("a thread.json that is %s (%s) is corrupt, renamed and rebuilt", async (text) => {
   const thread = await Thread.written();
   const expected = JSON.parse(thread.read("thread.json"));
   thread.write("thread.json", text);
-  assert.deepEqual(told(await thread.findings()), ["DERIVED_STALE thread.json is corrupt"]);
+  assert.deepEqual(summaries(await thread.findings()), ["DERIVED_STALE thread.json is corrupt"]);
   await thread.repair();
   assert.equal(thread.read("thread.json.before-repair-0"), text);
   assert.deepEqual(JSON.parse(thread.read("thread.json")), { ...expected, reconstructed: true });
@@ -175,7 +175,7 @@ test.each<[string, readonly Native[], string, string]>([
 ])("a thread.json that says %s is stale in its status", async (_, events, wrong, right) => {
   const thread = await Thread.written(events);
   thread.changeMeta(({ error: _error, ...meta }) => ({ ...meta, status: wrong, own: { k: 1 } }));
-  assert.deepEqual(told(await thread.findings()), [
+  assert.deepEqual(summaries(await thread.findings()), [
     "DERIVED_STALE thread.json disagrees with its log in status",
   ]);
   await thread.repair();
@@ -195,7 +195,7 @@ test("a thread.json that contradicts a start or end event is stale, field by fie
     inputs: { a: 2 },
     cost: { turns: 1, tokens: 4, spend: 0.5 },
   }));
-  assert.deepEqual(told(await thread.findings()), [
+  assert.deepEqual(summaries(await thread.findings()), [
     "DERIVED_STALE thread.json disagrees with its log in thread_id, model, inputs, cost",
   ]);
   await thread.repair();
@@ -249,7 +249,7 @@ test("values nested very deep are compared without a stack overflow", async () =
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   const log = thread.read("transcript.jsonl").replace('"inputs":{"a":1}', `"inputs":{"a":${deep}}`);
   thread.write("transcript.jsonl", log);
-  assert.deepEqual(told(await thread.findings()), [
+  assert.deepEqual(summaries(await thread.findings()), [
     "DERIVED_STALE thread.json disagrees with its log in inputs",
   ]);
 });

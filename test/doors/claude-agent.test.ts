@@ -28,11 +28,11 @@ test("several processes append the same entries, one is killed, and each entry i
   const [one, other, endless] = children;
   assert.ok(one && other && endless);
   for (const each of children) each.say("go");
-  let told = 0;
-  while (told < 20) told = Number(await endless.line());
+  let acknowledged = 0;
+  while (acknowledged < 20) acknowledged = Number(await endless.line());
   await endless.kill();
   for (let line = await endless.line(); line !== null; line = await endless.line()) {
-    told = Number(line);
+    acknowledged = Number(line);
   }
   assert.deepEqual([await one.exitCode(), await other.exitCode()], [0, 0]);
 
@@ -41,7 +41,7 @@ test("several processes append the same entries, one is killed, and each entry i
   const key = { projectKey: "app", sessionId: "shared" };
   const numbers = ((await store.load(key)) ?? []).map(({ each }) => Number(each));
   assert.equal(new Set(numbers).size, numbers.length);
-  const last = Math.max(90, told);
+  const last = Math.max(90, acknowledged);
   for (let n = 0; n <= last; n++) assert.ok(numbers.includes(n), `${n} was acknowledged`);
 
   const all = numbers.map((each) => ({ type: "user", uuid: `uuid-${each}`, each }));
@@ -84,23 +84,23 @@ test("killed in the middle, the example has lost nothing, and its next run conti
   expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
   const root = tempDirectory();
   const killed = startChild("examples/claude-agent.mjs", root, "100000");
-  let told = 0;
+  let acknowledged = 0;
   const take = (line: string | null) => {
-    told = Number(/^turn (\d+)/.exec(line ?? "")?.[1] ?? told);
+    acknowledged = Number(/^turn (\d+)/.exec(line ?? "")?.[1] ?? acknowledged);
     return line !== null;
   };
-  while (told < 3) assert.ok(take(await killed.line()), "it ended before it was killed");
+  while (acknowledged < 3) assert.ok(take(await killed.line()), "it ended before it was killed");
   await killed.kill();
   while (take(await killed.line()));
 
-  const turns = String(told + 3);
+  const turns = String(acknowledged + 3);
   const argv = ["examples/claude-agent.mjs", root, turns];
   const { stdout } = await execute(process.execPath, argv);
   const resumed = Number(/^resumed after (\d+) turns\n/.exec(stdout)?.[1]);
-  assert.ok(resumed >= told, `${resumed} of ${told}`);
-  assert.ok(stdout.includes(`${2 * Math.max(told + 3, resumed)} messages`), stdout);
+  assert.ok(resumed >= acknowledged, `${resumed} of ${acknowledged}`);
+  assert.ok(stdout.includes(`${2 * Math.max(acknowledged + 3, resumed)} messages`), stdout);
   // Lines written but not acknowledged may be unsigned.
-  const verdicts = resumed > told ? /^(?:verified|incomplete)$/m : /^verified$/m;
+  const verdicts = resumed > acknowledged ? /^(?:verified|incomplete)$/m : /^verified$/m;
   assert.match(stdout, verdicts);
 }, 60_000);
 

@@ -13,10 +13,10 @@ import { promptIn } from "../../src/dialects/entire/context.ts";
 import { EtfExport } from "../../src/dialects/entire/etf.ts";
 import { findSession, openFound } from "../../src/listing/find-session.ts";
 import type { Entry } from "../../src/model/entry.ts";
-import { besideProject } from "../support/beside-project.ts";
 import { readAsEntire } from "../support/entire-reader.ts";
+import { sharedFiles } from "../support/shared-files.ts";
 
-const { path: SAMPLES, isThere: hasSamples } = besideProject(
+const { path: SAMPLES, isThere: hasSamples } = sharedFiles(
   "samples",
   "real Entire transcripts",
   "the tests that read them are",

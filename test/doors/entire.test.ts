@@ -1,6 +1,6 @@
 /**
  * The session-transcript document's requirements and success criteria, on the entry point it
- * defines: rows, usage, identity, time. Sidecar files are in entire-beside.test.ts.
+ * defines: rows, usage, identity, time. Sidecar files are in entire-sidecars.test.ts.
  */
 
 import assert from "node:assert/strict";
@@ -247,8 +247,8 @@ test.for(["disk", "os"] as const)(
       for (let n = 0; n < 60; n++) acknowledged.push(Number((await child.line())?.slice(4)));
       await child.kill();
     }
-    const { transcript, rows, textOf, beside } = await open({ cwd: root, sessionId: order.id });
-    assert.equal(existsSync(beside("context.md")), false);
+    const { transcript, rows, textOf, pathOf } = await open({ cwd: root, sessionId: order.id });
+    assert.equal(existsSync(pathOf("context.md")), false);
     assert.match(textOf("prompt.txt"), /^doomed says 0 /);
     await transcript.user("I go on");
     const recorded = rows();

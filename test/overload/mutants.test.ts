@@ -22,7 +22,7 @@ const APPEND =
 
 const MUTANTS: readonly Mutant[] = [
   {
-    bug: "takes whatever it is sent",
+    bug: "accepts every append",
     breaks: ["refuses", "recovers"],
     flood: floodAll,
     seconds: 1,
@@ -31,7 +31,7 @@ const MUTANTS: readonly Mutant[] = [
     becomes: "",
   },
   {
-    bug: "does not say when to come again",
+    bug: "does not say when to retry",
     breaks: ["says when"],
     flood: floodAll,
     seconds: 0.5,
@@ -40,7 +40,7 @@ const MUTANTS: readonly Mutant[] = [
     becomes: "{}",
   },
   {
-    bug: "keeps what it refused in memory",
+    bug: "keeps refused appends in memory",
     breaks: ["memory"],
     flood: floodAll,
     seconds: 3, // Until it is more than any server needs for itself.
@@ -49,7 +49,7 @@ const MUTANTS: readonly Mutant[] = [
     becomes: `Object.assign(context.bodies, { [Math.random()]: body });\n${APPEND}`,
   },
   {
-    bug: "acknowledges what it has no room for",
+    bug: "acknowledges appends that it has no space for",
     breaks: ["keeps"],
     flood: floodAll,
     seconds: 0.5,
@@ -61,7 +61,7 @@ const MUTANTS: readonly Mutant[] = [
     ),
   },
   {
-    bug: "lets one stream have all of the queue",
+    bug: "lets one stream fill the whole queue",
     breaks: ["fair"],
     flood: floodOne,
     seconds: 1,

@@ -15,7 +15,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const ASKED = { hook_event_name: "UserPromptSubmit", prompt: "Tidy up." };
 
 /** The hook's input for a call, in versions without a call id. */
-function told(name: string, tool: string, input: unknown, more: object = {}) {
+function hookInput(name: string, tool: string, input: unknown, more: object = {}) {
   return { hook_event_name: name, tool_name: tool, tool_input: input, ...more };
 }
 
@@ -54,13 +54,13 @@ test("a hook that does not name its call answers the one with its tool and its i
   const ls = { command: "ls" };
   const read = { file_path: "notes" };
   const { outcomes } = await resumedHooks([
-    told("PreToolUse", "Bash", rm),
-    told("PreToolUse", "Bash", ls),
-    told("PostToolUse", "Bash", ls, { tool_response: "two files" }),
-    told("PreToolUse", "Read", read),
-    told("PostToolUseFailure", "Read", read, { error: "no such file" }),
-    told("PreToolUse", "Bash", ls),
-    told("PostToolUse", "Bash", ls, { tool_response: "one file" }),
+    hookInput("PreToolUse", "Bash", rm),
+    hookInput("PreToolUse", "Bash", ls),
+    hookInput("PostToolUse", "Bash", ls, { tool_response: "two files" }),
+    hookInput("PreToolUse", "Read", read),
+    hookInput("PostToolUseFailure", "Read", read, { error: "no such file" }),
+    hookInput("PreToolUse", "Bash", ls),
+    hookInput("PostToolUse", "Bash", ls, { tool_response: "one file" }),
   ]);
   const inputs = outcomes.map(([input]) => input);
   assert.deepEqual(inputs, [rm, ls, read, ls]);
@@ -68,16 +68,21 @@ test("a hook that does not name its call answers the one with its tool and its i
   for (const [at, result] of results.entries()) assert.match(outcomes[at]?.[1] ?? "", result);
 
   const stray = await resumedHooks([
-    told("PreToolUse", "Bash", rm),
-    told("PostToolUse", "Bash", { command: "rm -rf /tmp" }, { tool_response: "gone" }),
-    told("PostToolUse", "Bash", rm, { tool_response: "gone, too", agent_id: "7" }),
+    hookInput("PreToolUse", "Bash", rm),
+    hookInput("PostToolUse", "Bash", { command: "rm -rf /tmp" }, { tool_response: "gone" }),
+    hookInput("PostToolUse", "Bash", rm, { tool_response: "gone, too", agent_id: "7" }),
   ]);
   assert.match(stray.outcomes[0]?.[1] ?? "", /UNCERTAIN/);
   assert.ok(stray.done.includes("stray_result_as_text 3"), stray.done.join());
 });
 
 test("a subagent's hooks are not part of the main agent's conversation", async () => {
-  const call = told("PreToolUse", "Bash", { command: "ls" }, { tool_use_id: "t1", agent_id: "7" });
+  const call = hookInput(
+    "PreToolUse",
+    "Bash",
+    { command: "ls" },
+    { tool_use_id: "t1", agent_id: "7" },
+  );
   const hooks = [
     call,
     { ...call, hook_event_name: "PostToolUse", tool_response: "two files" },
@@ -90,7 +95,7 @@ test("a subagent's hooks are not part of the main agent's conversation", async (
 });
 
 test("a call that was denied is known not to have run", async () => {
-  const call = told("PreToolUse", "Bash", { command: "rm" }, { tool_use_id: "t1" });
+  const call = hookInput("PreToolUse", "Bash", { command: "rm" }, { tool_use_id: "t1" });
   const denied = { ...call, hook_event_name: "PermissionDenied" };
   for (const hook of [{ ...denied, reason: "it deletes" }, denied]) {
     const { outcomes, done } = await resumedHooks([call, hook]);
@@ -149,10 +154,10 @@ test("a fork of a subagent's own log is next to it, and its rows are the convers
   };
   const sdk = claudeSessionStore({ root, durability: "os" });
   const key = { projectKey: "app", sessionId: "s1", subpath: "subagents/agent-7" };
-  const told = ["Look for it.", "Found.", "Look again.", "Found more."];
+  const texts = ["Look for it.", "Found.", "Look again.", "Found more."];
   await sdk.append(
     key,
-    told.map((text, at) => row(at % 2 === 0 ? "user" : "assistant", text)),
+    texts.map((text, at) => row(at % 2 === 0 ? "user" : "assistant", text)),
   );
   await sdk.close();
 
@@ -165,7 +170,7 @@ test("a fork of a subagent's own log is next to it, and its rows are the convers
   const { messages } = await resume(session.id, options);
   assert.deepEqual(
     messages.map(({ content }) => content),
-    told.slice(0, 2),
+    texts.slice(0, 2),
   );
 });
 
@@ -203,7 +208,7 @@ test("a log in no store with rows of one subagent only is that subagent's, else 
 });
 
 test("an image reported by a hook is sent as an image, and another file is never sent as text", async () => {
-  const call = told("PreToolUse", "Read", { file_path: "a.png" }, { tool_use_id: "t1" });
+  const call = hookInput("PreToolUse", "Read", { file_path: "a.png" }, { tool_use_id: "t1" });
   const gave = (response: object) => {
     return resumedHooks([
       call,

@@ -48,14 +48,14 @@ const HARM: Readonly<Record<string, (written: Written) => void>> = {
     writeFileSync(path, readFileSync(path, "utf8").replace("turn 2: done", "turn 2: gone"));
   },
   rollback: ({ path, target, sidecarPath }) => {
-    const isBeside = target.dialect === "homeagent";
-    const lines = readFileSync(isBeside ? sidecarPath : path, "utf8").split("\n");
+    const hasSidecar = target.dialect === "homeagent";
+    const lines = readFileSync(hasSidecar ? sidecarPath : path, "utf8").split("\n");
     const last = lines.findLastIndex(
       (line, at) => at < lines.length - 2 && line.includes('"sig2"'),
     );
     const kept = `${lines.slice(0, last + 1).join("\n")}\n`;
-    writeFileSync(isBeside ? sidecarPath : path, kept);
-    if (!isBeside) return;
+    writeFileSync(hasSidecar ? sidecarPath : path, kept);
+    if (!hasSidecar) return;
     const { byte_offset: end } = JSON.parse(lines[last] ?? "").payload;
     writeFileSync(path, readFileSync(path).subarray(0, end));
   },

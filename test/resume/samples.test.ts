@@ -12,11 +12,11 @@ import type { Dialect } from "../../src/dialects/dialect.ts";
 import { entire } from "../../src/dialects/entire/dialect.ts";
 import { rye } from "../../src/dialects/rye/dialect.ts";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
-import { besideProject } from "../support/beside-project.ts";
+import { sharedFiles } from "../support/shared-files.ts";
 import { decoded } from "./any-session.ts";
 import { judgeAll, piped } from "./judged.ts";
 
-const { path: SAMPLES, isThere: hasSamples } = besideProject(
+const { path: SAMPLES, isThere: hasSamples } = sharedFiles(
   "samples",
   "real sessions",
   "the tests that resume them are",

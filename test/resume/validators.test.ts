@@ -118,19 +118,23 @@ test("the validator of the AI SDK's messages enforces its rules", () => {
   const named = { toolCallId: "a", toolName: "t" };
   const back = { type: "tool-result", ...named, output: { type: "text", value: "" } };
   const said = { role: "assistant", content: [call] };
-  const told = { role: "tool", content: [back] };
+  const results = { role: "tool", content: [back] };
   refuses(
     aiSdkFaults,
-    [user, said, told, user],
+    [user, said, results, user],
     [
       [],
       [user, said],
       [user, said, user],
-      [user, told],
-      [user, said, { ...told, content: [{ ...back, toolName: "u" }] }],
-      [user, said, { ...told, content: [{ ...back, output: { type: "error-text", value: "" } }] }],
-      [user, { ...said, content: [call, { ...call, toolCallId: "b" }] }, told],
-      [user, said, told, said, told],
+      [user, results],
+      [user, said, { ...results, content: [{ ...back, toolName: "u" }] }],
+      [
+        user,
+        said,
+        { ...results, content: [{ ...back, output: { type: "error-text", value: "" } }] },
+      ],
+      [user, { ...said, content: [call, { ...call, toolCallId: "b" }] }, results],
+      [user, said, results, said, results],
       [{ ...user, content: [] }],
     ],
   );

@@ -44,7 +44,7 @@ test("S4-1 a session is signed at every turn's end, and when it completes or fai
     const kinds = checkpointsOf(written).map(({ kind, turn }) => `${kind} ${turn}`);
     assert.deepEqual(kinds, ["genesis 0", "turn 1", "final 2"], outcome);
     const last = linesOf(readFileSync(written.path)).at(-1) ?? "";
-    assert.ok(isCheckpoint(last), "nothing stands after the last one");
+    assert.ok(isCheckpoint(last), "nothing is after the last one");
   }
 });
 

@@ -18,10 +18,10 @@ import {
 } from "../../src/proof/json-signature.ts";
 import { isJsonMap, type JsonMap, parseJson } from "../../src/proof/json-tree.ts";
 import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import { besideProject } from "../support/beside-project.ts";
+import { sharedFiles } from "../support/shared-files.ts";
 import { testKey } from "./json-key.ts";
 
-const { path: SAMPLES, isThere: hasSamples } = besideProject(
+const { path: SAMPLES, isThere: hasSamples } = sharedFiles(
   "samples/rye",
   "real rye threads",
   "checking the hashes of their JSON is",

@@ -11,10 +11,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { canonicalJson } from "../../src/proof/canonical-json.ts";
-import { besideProject } from "../support/beside-project.ts";
+import { sharedFiles } from "../support/shared-files.ts";
 import { hasPython, runPython } from "./python.ts";
 
-const { path: VECTORS, isThere: hasVectors } = besideProject(
+const { path: VECTORS, isThere: hasVectors } = sharedFiles(
   "vectors/jcs/testdata",
   "JCS vectors",
   "the tests that use them are",

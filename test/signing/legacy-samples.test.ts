@@ -14,12 +14,12 @@ import { verifyLog } from "../../src/signing/judging/verify.ts";
 import { loadSigner } from "../../src/signing/keys/keys.ts";
 import type { SessionLog } from "../../src/signing/session-log.ts";
 import { addTrust } from "../../src/signing/trust/trust.ts";
-import { besideProject } from "../support/beside-project.ts";
+import { sharedFiles } from "../support/shared-files.ts";
 import { SigningUser, type Written } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { hasCryptography, runPython } from "./python.ts";
 
-const { path: SAMPLES, isThere: hasSamples } = besideProject(
+const { path: SAMPLES, isThere: hasSamples } = sharedFiles(
   "samples/rye",
   "real rye threads",
   "the tests that verify them are",

@@ -42,7 +42,7 @@ for (const [name, shape] of Object.entries(ALL_SHAPES)) {
       const outcome = await (async () => {
         const opened = await openVerifiedLog(host, written.target, options);
         for await (const { line, isVerified } of opened.lines) {
-          assert.ok(isVerified, `an unsigned line was given, by ${schedule.join("")}`);
+          assert.ok(isVerified, `an unsigned line was returned, by ${schedule.join("")}`);
           given += Buffer.from(line).toString("utf8");
         }
         opened.close();
@@ -51,7 +51,7 @@ for (const [name, shape] of Object.entries(ALL_SHAPES)) {
         if (cause instanceof VerbatimError) return cause.code;
         throw cause;
       });
-      assert.ok(!given.includes("FORGED"), `it was given, by ${schedule.join("")}`);
+      assert.ok(!given.includes("FORGED"), `it was returned, by ${schedule.join("")}`);
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
     // Every refusal has an expected reason.
@@ -73,7 +73,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
     const attempt = async (reading: () => Promise<string>) => {
       try {
         const text = await reading();
-        assert.ok(!text.includes("FORGED"), "a forged line was given as verified");
+        assert.ok(!text.includes("FORGED"), "a forged line was returned as verified");
         note("verified");
       } catch (cause) {
         if (!(cause instanceof VerbatimError)) throw cause;

@@ -75,7 +75,7 @@ const ATTACKS: readonly (readonly [string, (meta: Fields) => object, string])[] 
     "tampered META_STRIPPED",
   ],
   ["of another thread", () => ({ thread_id: "other-1", status: "x" }), "tampered META_OTHER_LOG"],
-  ["that is no thread.json", () => [], "tampered META_ALTERED"],
+  ["that is not a thread.json", () => [], "tampered META_ALTERED"],
   [
     "escalated, and said to be rebuilt",
     (meta) => ({ ...escalated(without(...SIGNATURES)(meta)), reconstructed: true }),
@@ -162,7 +162,7 @@ test("a reader who trusts a key only for transcripts gets a finding for thread.j
   assert.equal(await project.judged(), "tampered META_ALTERED");
   writeFileSync(project.path, honest);
   project.put(without(...SIGNATURES));
-  assert.equal(await project.judged(), "verified META_STRIPPED", "it is nobody's word either way");
+  assert.equal(await project.judged(), "verified META_STRIPPED", "it is not trusted either way");
 });
 
 test("a writer that does not sign leaves the thread incomplete, never tampered", async () => {

@@ -80,9 +80,9 @@ for (const [name, shape] of Object.entries(SHAPES)) {
 /** The hash that replaces the first long string of a line, by our own code. */
 function withheldHash({ path, sidecarPath, target }: Written, index: number): string {
   const linesOf = (file: string) => readFileSync(file, "latin1").split("\n").slice(0, -1);
-  const isBeside = target.dialect === "homeagent";
+  const hasSidecar = target.dialect === "homeagent";
   const envelopes = ["rye", "entire", "sidecar"] as const;
-  for (const text of linesOf(isBeside ? sidecarPath : path)) {
+  for (const text of linesOf(hasSidecar ? sidecarPath : path)) {
     const line = Buffer.from(text, "latin1");
     const found = envelopes.map((name) => readCheckpoint(line, name)).find((each) => each);
     if (found?.kind !== "genesis") continue;

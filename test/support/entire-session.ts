@@ -27,7 +27,7 @@ export async function openTranscript(options: Partial<SessionTranscriptOptions> 
   const cwd = options.cwd ?? tempDirectory();
   const transcript = await SessionTranscript.open({ cwd, model: "claude-opus-4-5", ...options });
   onTestFinished(() => transcript.end());
-  const beside = (name: string) => join(dirname(transcript.path), name);
-  const textOf = (name: string) => readFileSync(beside(name), "utf8");
-  return { cwd, transcript, beside, textOf, rows: () => rowsAt(transcript.path) };
+  const pathOf = (name: string) => join(dirname(transcript.path), name);
+  const textOf = (name: string) => readFileSync(pathOf(name), "utf8");
+  return { cwd, transcript, pathOf, textOf, rows: () => rowsAt(transcript.path) };
 }

@@ -68,7 +68,7 @@ export function sessionAt(root: string, id: string, dialect: DialectName = "rye"
 }
 
 /** `CODE detail`, one per finding. */
-export function told(findings: readonly Finding[]): string[] {
+export function summaries(findings: readonly Finding[]): string[] {
   return findings.map(({ code, detail }) => `${code} ${detail}`);
 }
 

@@ -35,10 +35,11 @@ interface Judged {
 
 const CHECKS: Readonly<Record<string, (judged: Judged) => string[]>> = {
   $ref: ({ value, wanted, at, judge, ref }) => judge(value, ref(String(wanted)), at),
-  type: ({ value, wanted, at }) => said(typeOf(value, wanted) === wanted, at, `is no ${wanted}`),
+  type: ({ value, wanted, at }) =>
+    said(typeOf(value, wanted) === wanted, at, `is not of type ${wanted}`),
   const: ({ value, wanted, at }) => said(value === wanted, at, `is not ${wanted}`),
   enum: ({ value, wanted, at }) => {
-    return said((wanted as unknown[]).includes(value), at, `is none of ${wanted}`);
+    return said((wanted as unknown[]).includes(value), at, `is not one of ${wanted}`);
   },
   anyOf: ({ value, wanted, at, judge }) => {
     const tries = (wanted as Schema[]).map((schema) => judge(value, schema, at));

@@ -13,14 +13,14 @@ export interface SignedLog {
   /** Where each turn ends, its checkpoint included. */
   readonly ends: readonly number[];
   /** The checkpoints of a log that has them in a sidecar file. */
-  readonly beside: Buffer;
+  readonly sidecar: Buffer;
 }
 
 interface Spelling {
   readonly line: object;
   /** A checkpoint's envelope. */
   readonly envelope: object;
-  readonly isBeside: boolean;
+  readonly hasSidecar: boolean;
 }
 
 const NOW = "2026-02-09T04:03:50.365Z";
@@ -36,7 +36,7 @@ export function signedThread(
   return signedLog(signer, turns, salt, (turn) => ({
     line: { ts: TS, type: "user_message", ...of, text: `${word} ${turn}` },
     envelope: { ts: TS, type: "checkpoint", ...of },
-    isBeside: false,
+    hasSidecar: false,
   }));
 }
 
@@ -45,7 +45,7 @@ export function signedTurns(signer: Signer, id: string, { turns = 3 } = {}): Pro
   return signedLog(signer, turns, 1, (turn) => ({
     line: { turnId: String(turn), role: "user", content: `said ${turn}`, ts: 1_770_609_830_365 },
     envelope: { timestamp: NOW, thread_id: `homeagent:${id}` },
-    isBeside: true,
+    hasSidecar: true,
   }));
 }
 
@@ -55,12 +55,12 @@ async function signedLog(
   salt: number,
   spell: (turn: number) => Spelling,
 ): Promise<SignedLog> {
-  const { isBeside } = spell(0);
-  const begun = nothingSigned(nodeCrypto, new Uint8Array(32).fill(salt), isBeside);
-  const parts = { crypto: nodeCrypto, signer, isSidecar: isBeside, nowIso: () => NOW };
+  const { hasSidecar } = spell(0);
+  const begun = nothingSigned(nodeCrypto, new Uint8Array(32).fill(salt), hasSidecar);
+  const parts = { crypto: nodeCrypto, signer, isSidecar: hasSidecar, nowIso: () => NOW };
   const log = LogSigner.from(begun, parts);
   const lines: Uint8Array[] = [];
-  const beside: Uint8Array[] = [];
+  const sidecar: Uint8Array[] = [];
   const ends: number[] = [];
   for (let turn = 0; turn < turns; turn++) {
     const { line, envelope } = spell(turn);
@@ -69,9 +69,9 @@ async function signedLog(
     draft.addLines(lines.at(-1) as Uint8Array);
     const opening = `${asciiJson(envelope).slice(0, -1)},`;
     const checkpoint = await draft.checkpoint("turn", opening, { turn, rev: 0 });
-    (isBeside ? beside : lines).push(checkpoint);
+    (hasSidecar ? sidecar : lines).push(checkpoint);
     draft.commit();
     ends.push(lines.reduce((bytes, part) => bytes + part.length, 0));
   }
-  return { bytes: Buffer.concat(lines), ends, beside: Buffer.concat(beside) };
+  return { bytes: Buffer.concat(lines), ends, sidecar: Buffer.concat(sidecar) };
 }

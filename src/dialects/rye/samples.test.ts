@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "vitest";
-import { besideProject } from "../../../test/support/beside-project.ts";
+import { sharedFiles } from "../../../test/support/shared-files.ts";
 import { Turns } from "../../model/turns.ts";
 import type { Native } from "../dialect.ts";
 import { rye } from "./dialect.ts";
@@ -18,7 +18,7 @@ import { reconstructMeta } from "./rebuild-meta.ts";
 import { Telemetry } from "./telemetry.ts";
 import { formatThreadMeta, isThreadMeta } from "./thread-meta.ts";
 
-const { path: SAMPLES, isThere: hasSamples } = besideProject(
+const { path: SAMPLES, isThere: hasSamples } = sharedFiles(
   "samples/rye",
   "real rye threads",
   "the tests that read them are",

@@ -42,7 +42,7 @@ class Signed {
   async put(turns: number): Promise<void> {
     const { dialect, id } = this.session;
     const sign = dialect === "rye" ? signedThread : signedTurns;
-    const { bytes, beside: sidecar }: SignedLog = await sign(await this.signer(), id, { turns });
+    const { bytes, sidecar }: SignedLog = await sign(await this.signer(), id, { turns });
     mkdirSync(dirname(this.path), { recursive: true });
     writeFileSync(this.path, bytes);
     if (sidecar.length > 0) writeFileSync(`${this.path}.checkpoints`, sidecar);

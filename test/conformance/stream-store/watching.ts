@@ -36,20 +36,20 @@ export function watchTests(under: StoreUnderTest): void {
     test("a watcher receives the head after growth and closure, and null after deletion", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
-      const told: (StreamHead | null)[] = [];
-      const stop = streams.store.watch("/s", (head) => told.push(head));
+      const calls: (StreamHead | null)[] = [];
+      const stop = streams.store.watch("/s", (head) => calls.push(head));
       const { head } = await streams.post("/s", "1");
-      assert.deepEqual(told.at(-1), head);
+      assert.deepEqual(calls.at(-1), head);
       assert.equal(await streams.text("/s"), "1\n");
       const closed = await streams.post("/s", "", { close: true });
-      assert.deepEqual(told.at(-1), closed.head);
+      assert.deepEqual(calls.at(-1), closed.head);
       await streams.store.remove("/s");
-      assert.equal(told.at(-1), null);
-      const count = told.length;
+      assert.equal(calls.at(-1), null);
+      const count = calls.length;
       stop();
       await streams.put("/s");
       await streams.post("/s", "2");
-      assert.equal(told.length, count);
+      assert.equal(calls.length, count);
     });
 
     test("refused appends, retries and other streams wake no watcher", async () => {
@@ -69,23 +69,23 @@ export function watchTests(under: StoreUnderTest): void {
 
     test("a watcher of all is called for every stream, also for those created later", async () => {
       const streams = await TestStore.open(under);
-      const told: [string, OffsetToken | null][] = [];
-      const stop = streams.store.watchAll((path, head) => told.push([path, head?.end ?? null]));
+      const calls: [string, OffsetToken | null][] = [];
+      const stop = streams.store.watchAll((path, head) => calls.push([path, head?.end ?? null]));
       await streams.put("/a", { text: "1" });
       const { head } = await streams.post("/a", "2");
       await streams.put("/b", { lifetime: { kind: "ttl", seconds: 1 } });
       streams.nowMs += 1000;
       assert.equal(await streams.store.sweep(), 1);
       await streams.store.remove("/a");
-      assert.deepEqual(told.filter(([path]) => path === "/a").slice(-2), [
+      assert.deepEqual(calls.filter(([path]) => path === "/a").slice(-2), [
         ["/a", head.end],
         ["/a", null],
       ]);
-      assert.deepEqual(told.filter(([path]) => path === "/b").at(-1), ["/b", null]);
-      const count = told.length;
+      assert.deepEqual(calls.filter(([path]) => path === "/b").at(-1), ["/b", null]);
+      const count = calls.length;
       stop();
       await streams.put("/c", { text: "1" });
-      assert.equal(told.length, count);
+      assert.equal(calls.length, count);
     });
   });
 

@@ -25,10 +25,10 @@ const viewer = viewerScene(async (scene) => {
   utimesSync(longer, 1_700_000_000, 1_700_000_000); // Not live: no line is about to be signed.
   const { path } = await scene.write({ id: "altered-1", entries });
   scene.alter(path, "Turn two: done", "Turn two: gone");
-  const { path: beside } = await scene.write({
+  const { path: withSidecar } = await scene.write({
     ...{ id: "kitchen/evening", dialect: "homeagent", entries, root: join(scene.root, "home") },
   });
-  scene.alter(beside, "Turn three: done", "Turn three: gone");
+  scene.alter(withSidecar, "Turn three: done", "Turn three: gone");
   const turns = Array.from({ length: LONG_TURNS }, (_, n) => [
     { kind: "turn_start" as const },
     said(`Long turn ${n + 1}`),

@@ -1,6 +1,6 @@
 """What Python prints for rye's events: the oracle of src/dialects/rye.
 
-    python3 test/golden/rye/oracle.py generate   writes the golden files beside this one
+    python3 test/golden/rye/oracle.py generate   writes the golden files next to this one
     python3 test/golden/rye/oracle.py answer     JSON questions on stdin, JSON answers on stdout
 
 Python's own formatting does the work. Added is only what our page, docs/formats/rye.md, says of

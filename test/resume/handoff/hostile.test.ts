@@ -170,7 +170,7 @@ test.each([
   ["a way up", "../../.ssh/authorized_keys"],
   ["a way up inside", "spill/../../x"],
   ["a way up that ends like ours", "../a.0.spill"],
-  ["a key of no key's name", "keys/../../a.pem"],
+  ["a key with an invalid name", "keys/../../a.pem"],
   ["another case", "LOG.jsonl"],
   ["an unknown name", "transcript.jsonl"],
   ["a directory", "spill/"],

@@ -13,7 +13,7 @@ const { text: page, block } = docsPage("formats/bundle");
 
 test("docs/formats/bundle.md shows a manifest as it is written and read", async () => {
   const text = block("jsonl bundle-manifest");
-  const read = readManifest(Buffer.from(text)) ?? assert.fail("it is no manifest");
+  const read = readManifest(Buffer.from(text)) ?? assert.fail("it is not a manifest");
   assert.equal(await signManifest(read.manifest, async () => new Uint8Array(64)), text);
   const domain = Buffer.from("verbatim/bundle/v1\n");
   const before = text.slice(0, text.indexOf(',"sig"'));

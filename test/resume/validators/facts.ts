@@ -14,7 +14,7 @@ export class Faults {
   /** An object with these keys and no others; those with `?` may be absent. */
   keys(value: unknown, where: string, ...keys: readonly string[]): void {
     if (typeof value !== "object" || value === null) {
-      this.list.push(`${where} is no object`);
+      this.list.push(`${where} is not an object`);
       return;
     }
     const known = keys.map((key) => key.replace("?", ""));
@@ -29,7 +29,7 @@ export class Faults {
   /** A text that providers accept: not blank, in UTF-8, without NUL. */
   text(value: unknown, where: string): void {
     if (typeof value !== "string") {
-      this.list.push(`${where} is no text`);
+      this.list.push(`${where} is not a text`);
       return;
     }
     this.expect(!PYTHON_BLANK.test(value), `${where} is blank`);
@@ -63,10 +63,10 @@ export class Faults {
     try {
       const parsed: unknown = JSON.parse(String(value));
       const isObject = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
-      this.expect(isObject, `${where} is no JSON object`);
+      this.expect(isObject, `${where} is not a JSON object`);
       this.value(parsed, where);
     } catch {
-      this.list.push(`${where} is no JSON`);
+      this.list.push(`${where} is not JSON`);
     }
   }
 }

@@ -191,7 +191,7 @@ test("deleting or corrupting the token file grants no access", async () => {
     const response = await fetch(stream, { headers });
     const told = await response.text();
     assert.equal(response.status, 503);
-    assert.ok(!told.includes(directory), "where the file is, is nobody's business");
+    assert.ok(!told.includes(directory), "the answer must not contain the file's path");
   }
   assert.deepEqual(faults, ["reading the tokens"]);
   rmSync(path);

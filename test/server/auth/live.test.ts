@@ -71,7 +71,7 @@ test("a live reader ends soon after its token was revoked, and no other does", a
   const others = await readers(ways, theirs.token);
   await waiting(server.url, 2 * count);
   await sleep(3 * LOOK_MS);
-  assert.deepEqual([...revoked.over, ...others.over], [], "a token that counts ends nobody");
+  assert.deepEqual([...revoked.over, ...others.over], [], "a valid token ends no reader");
 
   await revokeToken(nodeHost, path, mine.entry.id, Date.now());
   const startedMs = performance.now();

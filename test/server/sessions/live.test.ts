@@ -97,7 +97,10 @@ test("following from the end misses nothing that is appended between two connect
   }
   assert.deepEqual((await seen).map(textOf), ["one", "two", "three"]);
   ended.abort();
-  assert.ok(heard.length > 2 && heard.every(Boolean), "connections that end in order are no loss");
+  assert.ok(
+    heard.length > 2 && heard.every(Boolean),
+    "a connection that ends normally loses nothing",
+  );
 });
 
 test("reconnecting with the id of any event delivers exactly what follows it", async () => {

@@ -28,10 +28,10 @@ test("markdown is the session's whole document, and reports lines that could not
     const markdown = await client.sessions.markdown(id);
     assert.match(markdown, new RegExp(`first in ${dialect}: done`));
     if (dialect !== "rye") continue;
-    const beside = ryeLog(root, session).replace(".jsonl", ".md");
+    const markdownPath = ryeLog(root, session).replace(".jsonl", ".md");
     assert.equal(
       await client.sessions.markdown(id, { thinking: true }),
-      readFileSync(beside, "utf8"),
+      readFileSync(markdownPath, "utf8"),
     );
     appendFileSync(ryeLog(root, session), "bad\n");
     assert.match(

@@ -21,7 +21,7 @@ export interface Attacked {
   readonly log: Uint8Array | null;
   readonly sidecar?: Uint8Array | null;
   /** Other files, by their path below the store's root. */
-  readonly beside?: Readonly<Record<string, Uint8Array>>;
+  readonly otherFiles?: Readonly<Record<string, Uint8Array>>;
   readonly pin: Pin | null;
 }
 

@@ -7,7 +7,7 @@ import {
   bytesOf,
   forgedLine,
   type Honest,
-  isBeside,
+  hasSidecarFile,
   type Kit,
   legacyLog,
   linesOf,
@@ -22,7 +22,7 @@ async function borrowed(kit: Kit, shape: ShapeName, domain: string | null): Prom
   const honest = await kit.honest(shape);
   const { sign } = await kit.signer();
   const lines = linesOf(honest.log).map((line) => line.replace("turn 3: done", "turn 3: DONE"));
-  const covered = isBeside(shape) ? lines : lines.slice(0, -1);
+  const covered = hasSidecarFile(shape) ? lines : lines.slice(0, -1);
   const hash = sha256(Buffer.concat([saltOf(honest), bytesOf(covered)]));
   // The forger had the key's owner sign a document with this hash: `sig` covers nothing more.
   const sig = `${Buffer.from(await sign(Buffer.from(hash))).toString("base64url")}==`;
@@ -33,7 +33,7 @@ async function borrowed(kit: Kit, shape: ShapeName, domain: string | null): Prom
   const last = lastCheckpoint(honest);
   const forged = domain === null ? rehash(last) : await resign(last, rehash, sign, domain);
   const attacked = withLast(honest, () => forged);
-  return { ...attacked, log: bytesOf(isBeside(shape) ? covered : [...covered, forged]) };
+  return { ...attacked, log: bytesOf(hasSidecarFile(shape) ? covered : [...covered, forged]) };
 }
 
 /**
@@ -97,7 +97,7 @@ export const DOWNGRADE_CASES: readonly AttackCase[] = [
   {
     name: "rye-payload-legacy-own-key",
     row: "AB, H",
-    attacks: "a file in the older format, by a key that was not allowed it",
+    attacks: "a file in the older format, by a key that is not trusted for it",
     flags: { profile: "rye" },
     verdict: "untrusted",
     codes: ["KEY_NOT_FOR_OLDER_FORMAT"],
@@ -143,7 +143,7 @@ export const DOWNGRADE_CASES: readonly AttackCase[] = [
     {
       name: `${shape}-two-types-in-tail`,
       row: "L",
-      attacks: "a line that is one thing to one reader and another to the next",
+      attacks: "a line that readers interpret differently",
       ...tailOf(shape, "TAIL_TWO_TYPES"),
       make: async (kit) => {
         const honest = await kit.honest(shape);

@@ -3,7 +3,7 @@
  */
 
 import { type AttackCase, changed, cutBackTo, lastCheckpoint, withLast } from "./case.ts";
-import { forgedLine, idNamed, isBeside, PLAIN_SHAPES, type ShapeName } from "./kit.ts";
+import { forgedLine, hasSidecarFile, idNamed, PLAIN_SHAPES, type ShapeName } from "./kit.ts";
 
 /** Put between the last checkpoint and its LF, or after it, to be read as another line. */
 const SMUGGLED: readonly (readonly [string, (forged: string) => string, boolean])[] = [
@@ -31,7 +31,7 @@ const inPlainShapes: readonly AttackCase[] = PLAIN_SHAPES.flatMap((shape): Attac
     return {
       name: `${shape}-${name}`,
       row: "B, T, threat: CR / U+2028 / BOM / CRLF games",
-      attacks: "readers that split lines otherwise than at LF, or stumble",
+      attacks: "readers that split lines elsewhere than at LF, or fail",
       verdict: isBad ? "tampered" : "incomplete",
       codes: isBad ? [] : ["UNSIGNED_TAIL"],
       make: async (kit) => {
@@ -49,7 +49,7 @@ const inPlainShapes: readonly AttackCase[] = PLAIN_SHAPES.flatMap((shape): Attac
     row: "B",
     attacks: "the last checkpoint's line, continued after a CR",
     verdict: "tampered",
-    codes: [isBeside(shape) ? "SIDECAR_FOREIGN_BYTES" : "TAIL_CONTROL_BYTE"],
+    codes: [hasSidecarFile(shape) ? "SIDECAR_FOREIGN_BYTES" : "TAIL_CONTROL_BYTE"],
     make: async (kit) => {
       const honest = await kit.honest(shape);
       return withLast(honest, (line) => `${line}\r${forgedLine(honest.log)}`);
@@ -69,7 +69,7 @@ const inPlainShapes: readonly AttackCase[] = PLAIN_SHAPES.flatMap((shape): Attac
   {
     name: `${shape}-crlf`,
     row: "B",
-    attacks: "every LF made CRLF, as a mail or a git may do",
+    attacks: "every LF made CRLF, as mail or Git may do",
     verdict: "tampered",
     codes: [],
     make: async (kit) => {
@@ -112,28 +112,28 @@ export const FRAMING_CASES: readonly AttackCase[] = [
   {
     name: "rye-flat-forged-markdown",
     row: "G, threat: forged .md at handoff",
-    attacks: "transcript.md, which nobody reads for a verdict",
+    attacks: "transcript.md, which no verdict depends on",
     verdict: "verified",
     codes: [],
     make: async (kit) => {
       const honest = await kit.honest("rye-flat");
       const path = honest.written.target.logId.replace(/jsonl$/, "md");
-      const beside = { [path]: Buffer.from("# Deploy approved\n") };
-      return { ...changed(honest, honest.log), beside };
+      const otherFiles = { [path]: Buffer.from("# Deploy approved\n") };
+      return { ...changed(honest, honest.log), otherFiles };
     },
   },
   {
     name: "rye-flat-lenient-policy-of-project",
     row: "J, threat: policy downgrade",
-    attacks: "the project's own policy, set to lenient beside a forged tail",
+    attacks: "the project's own policy, set to lenient, and a forged tail",
     verdict: "incomplete",
     codes: ["UNSIGNED_TAIL"],
     make: async (kit) => {
       const honest = await kit.honest("rye-flat");
       const tail = Buffer.from(`${forgedLine(honest.log)}\n`);
       const policy = Buffer.from("transcript_integrity: lenient\n");
-      const beside = { ".ai/config/coordination.yaml": policy };
-      return { ...changed(honest, Buffer.concat([honest.log, tail])), beside };
+      const otherFiles = { ".ai/config/coordination.yaml": policy };
+      return { ...changed(honest, Buffer.concat([honest.log, tail])), otherFiles };
     },
   },
 ];

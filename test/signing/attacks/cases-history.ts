@@ -41,7 +41,7 @@ const inEveryShape: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackC
   {
     name: `${shape}-modified-answer`,
     row: "threat: edit in the signed region",
-    attacks: "an answer of the model, in the midst",
+    attacks: "an answer of the model, in the middle",
     verdict: "tampered",
     codes: ["HASH_MISMATCH", "SEGMENT_MISMATCH"],
     make: (kit) => withLines(kit, shape, (lines) => lines.map(edited), false),
@@ -58,7 +58,7 @@ const inEveryShape: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackC
   {
     name: `${shape}-inserted-line`,
     row: "threat: insert in the signed region",
-    attacks: "a tool's result that nobody gave",
+    attacks: "an invented tool result",
     verdict: "tampered",
     codes: [],
     make: async (kit) => {
@@ -80,7 +80,7 @@ const inEveryShape: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackC
   {
     name: `${shape}-appended-line-lenient`,
     row: "threat: append after the last checkpoint",
-    attacks: "the same, read leniently: the word stays, the exit code is 0",
+    attacks: "the same, read leniently: the verdict stays, the exit code is 0",
     flags: { lenient: true },
     verdict: "incomplete",
     exit: 0,
@@ -143,7 +143,7 @@ const stripped: readonly AttackCase[] = INSIDE.flatMap((shape): AttackCase[] => 
     },
     {
       ...{ name: `${shape}-one-checkpoint-removed`, row },
-      attacks: "the checkpoint in the midst removed",
+      attacks: "the checkpoint in the middle removed",
       verdict: "tampered",
       codes: [],
       make: (kit) =>
@@ -161,7 +161,7 @@ const stripped: readonly AttackCase[] = INSIDE.flatMap((shape): AttackCase[] => 
     {
       name: `${shape}-emptied`,
       row: "A, threat: strip all signatures",
-      attacks: "the file, emptied, while its head is remembered",
+      attacks: "the file, emptied, while its head is pinned",
       verdict: "rollback",
       codes: ["CHECKPOINTS_STRIPPED"],
       make: async (kit) => changed(await kit.honest(shape), Buffer.alloc(0)),

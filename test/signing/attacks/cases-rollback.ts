@@ -1,7 +1,7 @@
 /** Attacks by removal: cut back, replaced, forked; sidecars; and honest crashes. */
 
 import { type AttackCase, changed, cutBackTo } from "./case.ts";
-import { BESIDE, bytesOf, forgedLine, idNamed, linesOf, SHAPE_NAMES } from "./kit.ts";
+import { bytesOf, forgedLine, idNamed, linesOf, SHAPE_NAMES, WITH_SIDECAR } from "./kit.ts";
 
 const cutBack: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape) =>
   (
@@ -13,7 +13,7 @@ const cutBack: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape) =>
   ).map(
     ([name, flags, isPinned, verdict, codes, freshness]): AttackCase => ({
       ...{ name: `${shape}-cut-back${name}`, row: "C, threat: truncate to an older checkpoint" },
-      attacks: "everything after an older checkpoint: only a pin can tell",
+      attacks: "everything after an older checkpoint: only a pin shows it",
       ...{ flags, verdict, codes, freshness },
       make: async (kit) => cutBackTo(await kit.honest(shape), -2, isPinned),
     }),
@@ -24,7 +24,7 @@ const replaced: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackCase[
   {
     name: `${shape}-rewritten-with-key`,
     row: "O, threat: same uid, with key access",
-    attacks: "the whole session, written anew with the user's own key: no file can tell",
+    attacks: "the whole session, written again with the user's own key: no file shows it",
     verdict: "verified",
     codes: [],
     freshness: "none",
@@ -36,7 +36,7 @@ const replaced: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackCase[
   {
     name: `${shape}-rewritten-with-key-pinned`,
     row: "O, threat: key stolen now, rewrite the past",
-    attacks: "the same, where a head is remembered",
+    attacks: "the same, with a pinned head",
     verdict: "rollback",
     codes: ["REPLACED"],
     make: async (kit) => {
@@ -48,7 +48,7 @@ const replaced: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackCase[
   {
     name: `${shape}-forked`,
     row: "C, CVE-2023-31438",
-    attacks: "another way on from a shared beginning, signed by the same key",
+    attacks: "another continuation of a shared beginning, signed by the same key",
     verdict: "rollback",
     codes: ["FORK"],
     make: async (kit) => {
@@ -59,7 +59,7 @@ const replaced: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackCase[
   {
     name: `${shape}-pin-behind`,
     row: "control",
-    attacks: "nothing: the pin was read, and then a writer went on",
+    attacks: "nothing: the pin was read, and then a writer continued",
     verdict: "verified",
     codes: [],
     freshness: "ahead",
@@ -73,7 +73,7 @@ const replaced: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackCase[
   {
     name: `${shape}-missing`,
     row: "A",
-    attacks: "the log, and whatever lay beside it",
+    attacks: "the log and its sidecar",
     verdict: "unreadable",
     codes: ["NOT_FOUND"],
     make: async (kit) => ({ honest: await kit.honest(shape), log: null, pin: null }),
@@ -81,7 +81,7 @@ const replaced: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackCase[
   {
     name: `${shape}-missing-pinned`,
     row: "A",
-    attacks: "the same, while its head is remembered",
+    attacks: "the same, while its head is pinned",
     verdict: "rollback",
     codes: ["BEHIND"],
     make: async (kit) => {
@@ -103,7 +103,7 @@ const replaced: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackCase[
   {
     name: `${shape}-crash-then-continued`,
     row: "V, threat: crash mid-line",
-    attacks: "lines that nobody signed, left by a crash or a stranger, and gone on with",
+    attacks: "unsigned lines, left by a crash or a stranger, after which the session was continued",
     verdict: "incomplete",
     codes: ["FOUND_UNSIGNED"],
     make: async (kit) => {
@@ -115,7 +115,7 @@ const replaced: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackCase[
   {
     name: `${shape}-torn-then-continued`,
     row: "U",
-    attacks: "nothing: a torn line, never acknowledged, was kept aside and stated as cut",
+    attacks: "nothing: a torn line, never acknowledged, was copied and recorded as cut",
     verdict: "verified",
     codes: [],
     make: async (kit) => {
@@ -132,19 +132,19 @@ const SIDECARS: readonly Pick<
 >[] = [
   {
     name: "deleted",
-    attacks: "the file of checkpoints",
+    attacks: "the sidecar file",
     ...{ verdict: "unsigned", codes: ["UNSIGNED"], isPinned: false },
     sidecar: () => null,
   },
   {
     name: "deleted-pinned",
-    attacks: "the same, while its head is remembered",
+    attacks: "the same, while its head is pinned",
     ...{ verdict: "rollback", codes: ["CHECKPOINTS_STRIPPED"], isPinned: true },
     sidecar: () => null,
   },
   {
     name: "emptied",
-    attacks: "its bytes: as good as deleted, and no more",
+    attacks: "its bytes: equal to deleting it",
     ...{ verdict: "unsigned", codes: ["UNSIGNED"], isPinned: false },
     sidecar: () => Buffer.alloc(0),
   },
@@ -156,7 +156,7 @@ const SIDECARS: readonly Pick<
   },
   {
     name: "cut-back-pinned",
-    attacks: "its last line, while its head is remembered",
+    attacks: "its last line, while its head is pinned",
     ...{ verdict: "rollback", codes: ["BEHIND"], isPinned: true },
     sidecar: (sidecar) => bytesOf(linesOf(sidecar).slice(0, -1)),
   },
@@ -189,7 +189,7 @@ const SIDECARS: readonly Pick<
   },
   {
     name: "foreign-bytes",
-    attacks: "its lines, with one among them that is none",
+    attacks: "its lines, with one that is not a checkpoint",
     ...{ verdict: "tampered", codes: ["SIDECAR_FOREIGN_BYTES"], isPinned: false },
     sidecar: (sidecar) => Buffer.concat([Buffer.from("{}\n"), sidecar]),
   },
@@ -207,7 +207,7 @@ interface SidecarCase extends AttackCase {
   readonly isPinned: boolean;
 }
 
-const sidecars: readonly AttackCase[] = BESIDE.flatMap((shape) =>
+const sidecars: readonly AttackCase[] = WITH_SIDECAR.flatMap((shape) =>
   SIDECARS.map((one): AttackCase => {
     const { name, attacks, verdict, codes, isPinned } = one;
     return {
@@ -223,10 +223,10 @@ const sidecars: readonly AttackCase[] = BESIDE.flatMap((shape) =>
   }),
 );
 
-const swappedSidecars: readonly AttackCase[] = BESIDE.map((shape) => ({
+const swappedSidecars: readonly AttackCase[] = WITH_SIDECAR.map((shape) => ({
   name: `${shape}-sidecar-swapped`,
   row: "D, threat: sidecar swapped",
-  attacks: "another session's checkpoints beside this log",
+  attacks: "another session's checkpoints in the sidecar",
   verdict: "tampered",
   codes: ["HASH_MISMATCH"],
   make: async (kit) => {
@@ -237,14 +237,14 @@ const swappedSidecars: readonly AttackCase[] = BESIDE.map((shape) => ({
 }));
 
 /** Another session's checkpoints, which cover more bytes than this log has. */
-const swappedLonger: readonly AttackCase[] = BESIDE.flatMap((shape) =>
+const swappedLonger: readonly AttackCase[] = WITH_SIDECAR.flatMap((shape) =>
   [false, true].map(
     (isAppended): AttackCase => ({
       name: `${shape}-sidecar-${isAppended ? "foreign-line" : "swapped"}-longer`,
       row: "D, threat: sidecar swapped",
       attacks: isAppended
         ? "its end: a checkpoint of another session that covers more than the log has"
-        : "another, longer session's checkpoints beside this log",
+        : "another, longer session's checkpoints in the sidecar",
       verdict: "tampered",
       codes: ["OTHER_SESSION"],
       make: async (kit) => {
@@ -263,7 +263,7 @@ const swappedLonger: readonly AttackCase[] = BESIDE.flatMap((shape) =>
 const reopened: AttackCase = {
   name: "rye-flat-reopened",
   row: "P",
-  attacks: "nothing: a session that had ended was gone on with, and signed",
+  attacks: "nothing: a session that had ended was continued, and signed",
   verdict: "verified",
   codes: ["REOPENED"],
   make: async (kit) => {

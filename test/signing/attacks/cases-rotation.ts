@@ -8,8 +8,8 @@ import {
   bytesOf,
   editLast,
   type Honest,
+  hasSidecarFile,
   idNamed,
-  isBeside,
   type Kit,
   linesOf,
   PLAIN_SHAPES,
@@ -77,7 +77,7 @@ const ROTATED: readonly Attack[] = [
   ...(["unknown", "revoked", "expired"] as const).map(
     (state): Attack => ({
       name: `rotated-by-${state}`,
-      attacks: "a session whose first key does not count, and names the next one",
+      attacks: "a session whose first key is not accepted, and names the next one",
       verdict: "untrusted",
       codes: ["KEY_UNKNOWN"],
       async make(kit, shape) {
@@ -140,7 +140,7 @@ const ROTATED: readonly Attack[] = [
   },
   {
     name: "link-removed",
-    attacks: "a `link` at the end, taken out",
+    attacks: "a `link` at the end, removed",
     verdict: "rollback",
     codes: ["BEHIND"],
     async make(kit, shape) {
@@ -150,7 +150,7 @@ const ROTATED: readonly Attack[] = [
   },
   {
     name: "link-removed-within",
-    attacks: "a `link`, taken out from between checkpoints",
+    attacks: "a `link`, removed from between checkpoints",
     verdict: "tampered",
     codes: ["CHAIN_BROKEN"],
     async make(kit, shape) {
@@ -171,7 +171,7 @@ export const ROTATION_CASES: readonly AttackCase[] = PLAIN_SHAPES.flatMap((shape
     ({ name, make, ...rest }): AttackCase => ({
       ...rest,
       // A moved line in a log is reported first for its wrong place.
-      codes: isBeside(shape) || !MOVED.has(name) ? rest.codes : ["CHECKPOINT_MISPLACED"],
+      codes: hasSidecarFile(shape) || !MOVED.has(name) ? rest.codes : ["CHECKPOINT_MISPLACED"],
       name: `${shape}-${name}`,
       row: "rotate, link",
       make: (kit) => make(kit, shape),

@@ -12,7 +12,7 @@ import { type SessionLog, sidecarOf } from "../../../src/signing/session-log.ts"
 import { said, turnOf } from "../../support/signing-user.ts";
 import { type AttackCase, type Attacked, changed } from "./case.ts";
 import { CASES } from "./corpus.ts";
-import { BESIDE, type Honest, Kit, type ShapeName } from "./kit.ts";
+import { type Honest, Kit, type ShapeName, WITH_SIDECAR } from "./kit.ts";
 
 interface ShownCase extends Pick<AttackCase, "name" | "attacks" | "make"> {
   /** Leaves the thread.json out; otherwise a rye thread has the one of its writer. */
@@ -41,14 +41,14 @@ const metas: readonly ShownCase[] = (["rye-flat", "rye-payload"] as const).flatM
     attacks: "one value in the thread.json of a signed thread",
     make: async (kit) => {
       const honest = await kit.honest(shape);
-      const beside: Record<string, Uint8Array> = {};
+      const otherFiles: Record<string, Uint8Array> = {};
       for (const [path, bytes] of Object.entries(metaOf(honest))) {
         const text = Buffer.from(bytes).toString();
-        beside[path] = Buffer.from(text.replace(/"directive": ?"\w+"/, '"directive":"deploy"'));
-        assert.ok(!Buffer.from(bytes).equals(beside[path]), "the attack changes nothing");
+        otherFiles[path] = Buffer.from(text.replace(/"directive": ?"\w+"/, '"directive":"deploy"'));
+        assert.ok(!Buffer.from(bytes).equals(otherFiles[path]), "the attack changes nothing");
       }
-      assert.equal(Object.keys(beside).length, 1);
-      return { ...changed(honest, honest.log), beside };
+      assert.equal(Object.keys(otherFiles).length, 1);
+      return { ...changed(honest, honest.log), otherFiles };
     },
   },
 ]);
@@ -62,10 +62,10 @@ const SIDECAR_ENDS: Readonly<Record<string, Uint8Array>> = {
   "foreign-line": Buffer.from("{}\n"),
 };
 
-const sidecarEnds: readonly ShownCase[] = BESIDE.flatMap((shape) =>
+const sidecarEnds: readonly ShownCase[] = WITH_SIDECAR.flatMap((shape) =>
   Object.entries(SIDECAR_ENDS).map(([name, end]) => ({
     name: `${shape}-sidecar-end-${name}`,
-    attacks: "the end of the file of checkpoints",
+    attacks: "the end of the sidecar file",
     make: async (kit: Kit) => {
       const honest = await kit.honest(shape);
       const sidecar = Buffer.concat([honest.sidecar, end]);
@@ -77,7 +77,7 @@ const sidecarEnds: readonly ShownCase[] = BESIDE.flatMap((shape) =>
 const logEnds: readonly ShownCase[] = (["rye-flat", "entire", "homeagent"] as const).map(
   (shape) => ({
     name: `${shape}-nul-line`,
-    attacks: "nothing: a power cut left NULs, and a writer went on after them",
+    attacks: "nothing: a power cut left NULs, and a writer continued after them",
     make: async (kit) => {
       const honest = await kit.honest(shape);
       const nuls = Buffer.concat([Buffer.alloc(64), Buffer.from("\n")]);
@@ -95,12 +95,12 @@ async function spilled(kit: Kit, change: (bytes: Buffer) => Buffer | null): Prom
   const { root } = honest.written.target;
   const names = readdirSync(join(root, below)).filter((name) => name.endsWith(".spill"));
   assert.equal(names.length, 1);
-  const beside: Record<string, Uint8Array> = {};
+  const otherFiles: Record<string, Uint8Array> = {};
   for (const name of names) {
     const bytes = change(readFileSync(join(root, below, name)));
-    if (bytes) beside[join(below, name)] = bytes;
+    if (bytes) otherFiles[join(below, name)] = bytes;
   }
-  return { ...changed(honest, honest.log), beside };
+  return { ...changed(honest, honest.log), otherFiles };
 }
 
 const spills: readonly ShownCase[] = [
@@ -170,12 +170,12 @@ export async function layOut(
   const kit = new Kit();
   const laid: LaidOut[] = [];
   for (const { name, make, isWithoutMeta } of SHOWN_CASES.filter(isWanted)) {
-    const { honest, log, sidecar, beside = {}, pin } = await make(kit);
+    const { honest, log, sidecar, otherFiles = {}, pin } = await make(kit);
     const { dialect, id, logId } = honest.written.target;
     const root = join(directory, name);
     const state = join(directory, ".state", name);
     const meta = isWithoutMeta || log === null ? {} : metaOf(honest);
-    const files = { [logId]: log, [sidecarOf(logId)]: sidecar, ...meta, ...beside };
+    const files = { [logId]: log, [sidecarOf(logId)]: sidecar, ...meta, ...otherFiles };
     for (const [path, bytes] of Object.entries(files)) {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       if (bytes) writeFileSync(join(root, path), bytes);

@@ -4,8 +4,8 @@ import type { FindingCode } from "../../../src/proof/verdict.ts";
 import { type AttackCase, type Attacked, changed, lastCheckpoint, withLast } from "./case.ts";
 import {
   type Honest,
+  hasSidecarFile,
   idNamed,
-  isBeside,
   PLAIN_SHAPES,
   resign,
   SHAPE_NAMES,
@@ -65,14 +65,14 @@ const altered: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape) => [
       row: "E, L, Z, T",
       attacks: "the spelling of the last checkpoint",
       verdict: "tampered",
-      codes: isBeside(shape) ? ["SIDECAR_FOREIGN_BYTES"] : ["NOT_A_CHECKPOINT"],
+      codes: hasSidecarFile(shape) ? ["SIDECAR_FOREIGN_BYTES"] : ["NOT_A_CHECKPOINT"],
       make: async (kit) => withLast(await kit.honest(shape), edit),
     }),
   ),
   {
     name: `${shape}-newer-version`,
     row: "AB",
-    attacks: "the version of the last checkpoint: nobody here can read it",
+    attacks: "the version of the last checkpoint: an unknown one",
     verdict: "unreadable",
     codes: ["NEWER_FORMAT"],
     make: async (kit) =>
@@ -119,7 +119,7 @@ const keys: readonly AttackCase[] = [
       (shape): AttackCase => ({
         name: `${shape}-signed-by-${stranger}`,
         row: "F, M, threat: attacker key",
-        attacks: "the whole session, signed by a key that does not count here",
+        attacks: "the whole session, signed by a key that is not accepted here",
         verdict: "untrusted",
         codes: [code],
         make: async (kit) => {
@@ -132,22 +132,22 @@ const keys: readonly AttackCase[] = [
   {
     name: "rye-flat-key-in-project",
     row: "F, threat: attacker key via project trust dir",
-    attacks: "a trusted key that the project brings along",
+    attacks: "a trusted key that comes with the project",
     verdict: "untrusted",
     codes: ["KEY_UNKNOWN"],
     make: async (kit) => {
       const honest = await kit.by("unknown", "rye-flat");
       const { fp } = await kit.signerOf("unknown");
-      const key = Buffer.from("whatever stands here is not looked at\n");
-      const beside = { [`.ai/trusted_keys/${fp}.pem`]: key };
-      return { ...changed(honest, honest.log, false), beside };
+      const key = Buffer.from("this file is not read\n");
+      const otherFiles = { [`.ai/trusted_keys/${fp}.pem`]: key };
+      return { ...changed(honest, honest.log, false), otherFiles };
     },
   },
   ...PLAIN_SHAPES.flatMap((shape): AttackCase[] => [
     {
       name: `${shape}-newest-by-unknown`,
       row: "M",
-      attacks: "the newest checkpoint alone, signed anew by another key",
+      attacks: "the newest checkpoint alone, signed again by another key",
       verdict: "untrusted",
       codes: ["KEY_UNKNOWN"],
       make: async (kit) => {
@@ -189,7 +189,7 @@ const keys: readonly AttackCase[] = [
     {
       name: `${shape}-wrong-fp-signed`,
       row: "X",
-      attacks: "the short name of the key, beside the right long one",
+      attacks: "the short name of the key, with the right long one",
       verdict: "tampered",
       codes: ["SIGNATURE_FALSE"],
       make: async (kit) => {

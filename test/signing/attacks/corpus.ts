@@ -83,12 +83,12 @@ export async function writeCorpus(
 }
 
 async function writeCase(kit: Kit, directory: string, one: AttackCase): Promise<Row> {
-  const { honest, log, sidecar, beside = {}, pin } = await one.make(kit);
+  const { honest, log, sidecar, otherFiles = {}, pin } = await one.make(kit);
   const { dialect, id, logId } = honest.written.target;
   const files: [string, Uint8Array | null | undefined][] = [
     [logId, log],
     [sidecarOf(logId), sidecar],
-    ...Object.entries(beside),
+    ...Object.entries(otherFiles),
   ];
   for (const [path, bytes] of files) {
     const at = join(directory, one.name, path);

@@ -26,22 +26,22 @@ import { tempDirectory } from "../../support/temp-directory.ts";
 
 /** Shapes whose checkpoints are in the log, and those with a sidecar file. */
 export const INSIDE = ["rye-flat", "rye-payload", "entire"] as const;
-export const BESIDE = ["homeagent", "claude", "sdk", "verbatim"] as const;
-export type ShapeName = (typeof INSIDE)[number] | (typeof BESIDE)[number];
-export const SHAPE_NAMES: readonly ShapeName[] = [...INSIDE, ...BESIDE];
+export const WITH_SIDECAR = ["homeagent", "claude", "sdk", "verbatim"] as const;
+export type ShapeName = (typeof INSIDE)[number] | (typeof WITH_SIDECAR)[number];
+export const SHAPE_NAMES: readonly ShapeName[] = [...INSIDE, ...WITH_SIDECAR];
 /**
  * One of each kind: for attacks that need no particular shape. Claude's lines may contain anything.
  */
 export const PLAIN_SHAPES: readonly ShapeName[] = ["rye-flat", "claude", "sdk"];
 
-export function isBeside(shape: ShapeName): boolean {
-  return BESIDE.some((name) => name === shape);
+export function hasSidecarFile(shape: ShapeName): boolean {
+  return WITH_SIDECAR.some((name) => name === shape);
 }
 
 /** An id in the shape's form. */
 export function idNamed(shape: ShapeName, name: string): string {
   if (shape === "verbatim") return name; // Its ids are one segment.
-  return isBeside(shape) ? `kitchen/${name}` : `${name}-1739012630`;
+  return hasSidecarFile(shape) ? `kitchen/${name}` : `${name}-1739012630`;
 }
 
 /** A session on the disk, and its pinned head. */

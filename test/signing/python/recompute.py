@@ -1,4 +1,4 @@
-"""Everything that a checkpoint says of its log, computed anew from the text of the format alone.
+"""Everything that a checkpoint says of its log, computed again from the format's documentation alone.
 
     python3 recompute.py PUBLIC_PEM    one question a line on stdin, one answer a line on stdout, in JSON
 
@@ -114,22 +114,22 @@ def recompute(log, sidecar, key):
         starts.append(at)
         at += len(line) + 1
     if sidecar is None:
-        stands = [(line, starts[n], n) for n, line in enumerate(lines) if is_checkpoint(line)]
+        found = [(line, starts[n], n) for n, line in enumerate(lines) if is_checkpoint(line)]
     else:
         ends = {start: n for n, start in enumerate(starts)}
         ends[at] = len(lines)
-        stands = [
+        found = [
             (line, json.loads(line)["payload"]["byte_offset"], None)
             for line in split_lines(sidecar)
         ]
-        stands = [(line, place, ends[place]) for line, place, _ in stands]
+        found = [(line, place, ends[place]) for line, place, _ in found]
 
-    genesis = json.loads(stands[0][0])["payload"]
+    genesis = json.loads(found[0][0])["payload"]
     salt, least = bytes.fromhex(genesis["salt"]), genesis["parts"]
     hashed = [leaf_of(line, n, salt, least) for n, line in enumerate(lines)]
     leaves = [leaf for leaf, _ in hashed]
     prev, begin, wrong = "0" * 64, 0, []
-    for seq, (line, place, count) in enumerate(stands):
+    for seq, (line, place, count) in enumerate(found):
         said = json.loads(line)["payload"]
         covered = log[:place] if sidecar is None else salt + log[:place]
         digest = sha256(covered).hexdigest()
@@ -157,7 +157,7 @@ def recompute(log, sidecar, key):
         prev = sha256(line, b"\n").hexdigest()
         begin = count + (1 if sidecar is None else 0)
     withheld = next(((n, hashes[0].hex()) for n, (_, hashes) in enumerate(hashed) if hashes), None)
-    return {"checkpoints": len(stands), "wrong": wrong, "withheld": withheld}
+    return {"checkpoints": len(found), "wrong": wrong, "withheld": withheld}
 
 
 def read(path):
@@ -169,5 +169,5 @@ if __name__ == "__main__":
     public = serialization.load_pem_public_key(read(sys.argv[1]))
     for asked in sys.stdin:
         question = json.loads(asked)
-        beside = question["sidecar"]
-        print(json.dumps(recompute(read(question["log"]), beside and read(beside), public)))
+        sidecar = question["sidecar"]
+        print(json.dumps(recompute(read(question["log"]), sidecar and read(sidecar), public)))

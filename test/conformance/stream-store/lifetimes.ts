@@ -9,7 +9,7 @@ import { BINARY_TYPE, type StoreUnderTest, TestStore } from "./store-under-test.
 
 const TTL: Lifetime = { kind: "ttl", seconds: 10 };
 
-export function lifeTests(under: StoreUnderTest): void {
+export function lifetimeTests(under: StoreUnderTest): void {
   describe(`${under.name}: lifetimes`, () => {
     test("creating an existing stream with the same values changes nothing", async () => {
       const streams = await TestStore.open(under);

@@ -18,12 +18,15 @@ test.each([[[]], [["--json"]]])(
       const input = asLines({ type: "user_message", text: "as it was" });
       assert.equal((await user.run(args, { input })).code, 0);
     }
-    assert.deepEqual(await user.runUnread(["verify", ...flags]), { code: 0, stderr: "" });
+    assert.deepEqual(await user.runWithClosedStdout(["verify", ...flags]), { code: 0, stderr: "" });
 
     const path = join(user.cwd, ".ai/threads/b-1/transcript.jsonl");
     writeFileSync(path, readFileSync(path, "utf8").replace("as it was", "as it is."));
-    assert.deepEqual(await user.runUnread(["verify", ...flags]), { code: 1, stderr: "" });
-    assert.deepEqual(await user.runUnread(["verify", "b-1", ...flags]), { code: 1, stderr: "" });
+    assert.deepEqual(await user.runWithClosedStdout(["verify", ...flags]), { code: 1, stderr: "" });
+    assert.deepEqual(await user.runWithClosedStdout(["verify", "b-1", ...flags]), {
+      code: 1,
+      stderr: "",
+    });
   },
 );
 
@@ -34,10 +37,10 @@ test("with stdout closed, doctor exits with the code of its findings, and repair
   const second = await writeThread(user.cwd, "hello-2", WHOLE_THREAD);
   const whole = readFileSync(second);
   appendFileSync(second, '{"torn');
-  assert.deepEqual(await user.runUnread(["doctor"]), { code: 1, stderr: "" });
-  assert.deepEqual(await user.runUnread(["repair", "--all"]), { code: 1, stderr: "" });
+  assert.deepEqual(await user.runWithClosedStdout(["doctor"]), { code: 1, stderr: "" });
+  assert.deepEqual(await user.runWithClosedStdout(["repair", "--all"]), { code: 1, stderr: "" });
   assert.deepEqual(readFileSync(second), whole);
-  assert.deepEqual(await user.runUnread(["doctor", "hello-2"]), { code: 0, stderr: "" });
+  assert.deepEqual(await user.runWithClosedStdout(["doctor", "hello-2"]), { code: 0, stderr: "" });
 });
 
 test("with stdout closed, serve --check exits with the code of damage", async () => {
@@ -48,9 +51,9 @@ test("with stdout closed, serve --check exits with the code of damage", async ()
   await store.append("/a", message({ n: 1 }));
   await store.close();
   const check = ["serve", "--check", data];
-  assert.deepEqual(await user.runUnread(check), { code: 0, stderr: "" });
+  assert.deepEqual(await user.runWithClosedStdout(check), { code: 0, stderr: "" });
   const log = join(data, "logs/a.jsonl");
   writeFileSync(log, readFileSync(log, "utf8").replace("1", "3"));
-  assert.deepEqual(await user.runUnread(check), { code: 1, stderr: "" });
-  assert.deepEqual(await user.runUnread([...check, "--json"]), { code: 1, stderr: "" });
+  assert.deepEqual(await user.runWithClosedStdout(check), { code: 1, stderr: "" });
+  assert.deepEqual(await user.runWithClosedStdout([...check, "--json"]), { code: 1, stderr: "" });
 });

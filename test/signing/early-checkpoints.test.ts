@@ -22,7 +22,7 @@ test("for events in any order, a turn that has ended is signed before the next b
   await fc.assert(
     fc.asyncProperty(anyEvents, fc.constantFrom("disk", "os"), async (events, durability) => {
       const store = await user.store({ dialect: "rye", root, durability });
-      const session = store.session(`foreseen-${1739012630 + threads++}`);
+      const session = store.session(`early-${1739012630 + threads++}`);
       const appended: Promise<unknown>[] = [];
       for (const { type, isAwaited } of events) {
         appended.push(session.appendNative({ type }));

@@ -33,12 +33,12 @@ function treeOf(path: string): Record<string, unknown> {
 // R5. Supporting files
 
 test("prompt.txt has the first input that is not blank, as soon as that is acknowledged (S1-R5a, S1-R6c)", async () => {
-  const { transcript, beside, textOf } = await open();
+  const { transcript, pathOf, textOf } = await open();
   await transcript.user("");
   await transcript.user(" \n");
   await transcript.toolResults([RESULT]);
   await transcript.assistant({ content: "I wait." });
-  assert.equal(existsSync(beside("prompt.txt")), false);
+  assert.equal(existsSync(pathOf("prompt.txt")), false);
   await transcript.user("explain\nmain.rs é\n");
   assert.equal(textOf("prompt.txt"), "explain\nmain.rs é\n");
   await transcript.user("and now this");
@@ -54,26 +54,26 @@ test("the prompt.txt of a prompt in blocks has their texts (S1-R5a)", async () =
 });
 
 test("an existing prompt.txt is unchanged, and one that is missing is written on resuming (S1-R5a)", async () => {
-  const { cwd, transcript, beside, textOf } = await open();
+  const { cwd, transcript, pathOf, textOf } = await open();
   const { sessionId } = transcript;
   mkdirSync(dirname(transcript.path), { recursive: true });
-  writeFileSync(beside("prompt.txt"), "another program's");
+  writeFileSync(pathOf("prompt.txt"), "another program's");
   await transcript.user("mine");
   await transcript.end();
   assert.equal(textOf("prompt.txt"), "another program's");
 
-  rmSync(beside("prompt.txt"));
+  rmSync(pathOf("prompt.txt"));
   const again = await open({ cwd, sessionId });
   await again.transcript.assistant({ content: "on we go" });
   assert.equal(textOf("prompt.txt"), "mine");
 });
 
 test("summary.txt is never written (S1-R5b)", async () => {
-  const { transcript, beside } = await open();
+  const { transcript, pathOf } = await open();
   await transcript.user("hi");
   await transcript.assistant({ content: "ho" });
   await transcript.end();
-  assert.deepEqual(readdirSync(beside(".")).sort(), [
+  assert.deepEqual(readdirSync(pathOf(".")).sort(), [
     "context.md",
     "full.jsonl",
     "full.jsonl.lock",
@@ -82,7 +82,7 @@ test("summary.txt is never written (S1-R5b)", async () => {
 });
 
 test("context.md is written at the end: id, model, start, and an action per tool use (S1-R5c, S1-R6d)", async () => {
-  const { transcript, beside, textOf, rows } = await open();
+  const { transcript, pathOf, textOf, rows } = await open();
   await transcript.user("explain main.rs");
   await transcript.assistant({ content: [CALL] });
   await transcript.toolResults([RESULT]);
@@ -93,7 +93,7 @@ test("context.md is written at the end: id, model, start, and an action per tool
     input: { command: "cargo\n  test", n: 1 },
   };
   await transcript.assistant({ content: [{ type: "text", text: "Now." }, edit] });
-  assert.equal(existsSync(beside("context.md")), false);
+  assert.equal(existsSync(pathOf("context.md")), false);
   await transcript.end();
   assert.equal(
     textOf("context.md"),
@@ -104,7 +104,7 @@ test("context.md is written at the end: id, model, start, and an action per tool
 });
 
 test("a resumed session's context.md is ours to replace, and another program's is not (S1-R5c, S1-R7)", async () => {
-  const { cwd, transcript, beside, textOf } = await open();
+  const { cwd, transcript, pathOf, textOf } = await open();
   const { sessionId } = transcript;
   await transcript.assistant({ content: [CALL] });
   await transcript.end();
@@ -115,7 +115,7 @@ test("a resumed session's context.md is ours to replace, and another program's i
   };
   await resume();
   assert.match(textOf("context.md"), /read_file[\s\S]*again/);
-  writeFileSync(beside("context.md"), "# Session Context\n\n## User Prompts\n\n");
+  writeFileSync(pathOf("context.md"), "# Session Context\n\n## User Prompts\n\n");
   await resume();
   assert.equal(textOf("context.md"), "# Session Context\n\n## User Prompts\n\n");
 });

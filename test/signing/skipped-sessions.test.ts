@@ -16,7 +16,7 @@ import type { DialectName } from "../../src/dialects/all.ts";
 import { SessionVerifier } from "../../src/verifying/session-verifier.ts";
 import { SigningUser, type Written } from "../support/signing-user.ts";
 
-const BESIDE: readonly DialectName[] = ["homeagent", "claude", "sdk"];
+const WITH_SIDECAR: readonly DialectName[] = ["homeagent", "claude", "sdk"];
 
 /** Every session that is found, or those of a name: its place, verdict and findings. */
 async function found({ target: { root, dialect } }: Written, names: readonly string[] = []) {
@@ -30,7 +30,7 @@ async function found({ target: { root, dialect } }: Written, names: readonly str
   return reports.sort();
 }
 
-test.for(BESIDE)(
+test.for(WITH_SIDECAR)(
   "checkpoints whose log was deleted are a rollback, even without a pin (%s)",
   async (dialect) => {
     const user = new SigningUser();
@@ -50,7 +50,7 @@ test.for(BESIDE)(
   },
 );
 
-test.for(BESIDE)(
+test.for(WITH_SIDECAR)(
   "checkpoints that cover more than the log are a rollback only when signed (%s)",
   async (dialect) => {
     const user = new SigningUser();
