@@ -135,7 +135,7 @@ export class SessionsClient {
    * The id of another session of the same store, by its own id: one that this session started.
    * `get` tells whether it exists.
    */
-  beside(id: string, session: string): string {
+  idInSameStore(id: string, session: string): string {
     const bytes = new TextEncoder().encode(session);
     const encoded = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
     const name = encoded.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

@@ -243,7 +243,7 @@ test("on a network file system, a note says that durability depends on the serve
       severity: "note",
       session: null,
       path: project,
-      detail: "it lies on NFS: durability is the server's",
+      detail: "it is on NFS: durability depends on the file server",
     },
   ]);
   const [ofSession] = await findingsOf(await sessionAt(project, "hello-1"), doctor);

@@ -130,7 +130,7 @@ async function* networkFindings(
     const { networkFileSystem } = directory;
     directory.close();
     if (networkFileSystem === null) return;
-    const detail = `it lies on ${networkFileSystem}: durability is the server's`;
+    const detail = `it is on ${networkFileSystem}: durability depends on the file server`;
     yield finding("NETWORK_FILE_SYSTEM", { session, path }, detail);
   } catch (cause) {
     const trouble = troubleOf({ session, path }, cause);

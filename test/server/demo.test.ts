@@ -48,7 +48,9 @@ test("without sessions the demo is shown: signed, with every kind of entry, outs
         parts.add(part.type);
         if (part.type === "tool_result" && part.error !== null) hasError = true;
         if (part.type === "child") {
-          assert.ok((await client.sessions.get(client.sessions.beside(id, part.session))).title);
+          assert.ok(
+            (await client.sessions.get(client.sessions.idInSameStore(id, part.session))).title,
+          );
         }
       }
     }

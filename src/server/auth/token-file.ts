@@ -111,7 +111,7 @@ function checked(path: string, value: unknown): readonly TokenEntry[] {
     const fault = entryFault(token);
     if (fault !== null) throw tokensRefused(path, `token ${index + 1}: ${fault}`);
     const { id } = token as TokenEntry;
-    if (ids.has(id)) throw tokensRefused(path, `token ${index + 1}: its id is there twice`);
+    if (ids.has(id)) throw tokensRefused(path, `token ${index + 1}: its id is listed twice`);
     ids.add(id);
   }
   return tokens as TokenEntry[];

@@ -70,7 +70,7 @@ function checked(path: string, value: unknown): readonly TrustEntry[] {
     const fault = entryFault(entry);
     if (fault !== null) throw trustRefused(path, `key ${index + 1}: ${fault}`);
     const { kid } = entry as TrustEntry;
-    if (kids.has(kid)) throw trustRefused(path, `key ${index + 1}: it is there twice`);
+    if (kids.has(kid)) throw trustRefused(path, `key ${index + 1}: it is listed twice`);
     kids.add(kid);
   }
   return keys;

@@ -210,7 +210,7 @@ test("a file with any part that cannot be parsed is refused as a whole", async (
     [{ keys: [] }, /cannot read it/],
     [{ version: 1, keys: {} }, /something else than version and keys/],
     [{ version: 1, keys: [], extra: 1 }, /something else than version and keys/],
-    [{ version: 1, keys: [good, other, good] }, /key 3: it is there twice/],
+    [{ version: 1, keys: [good, other, good] }, /key 3: it is listed twice/],
     [{ version: 1, keys: [good, { ...other, kid: good.kid }] }, /key 2: kid is not/],
     [{ version: 1, keys: [{ ...good, publicKey: "A".repeat(43) }] }, /key 1: .*small order/],
     [{ version: 1, keys: [good, { ...other, revoked: true }] }, /key 2: .*does not know/],
@@ -257,7 +257,7 @@ test("the list accepts keys and bytes up to its limits, and not one more", async
   assert.match(details.reason, /over 1000 keys/);
   writeFileSync(places.trustPath, JSON.stringify({ version: 1, keys: entries.slice(1) }));
   const { details: twice } = await refusal(Trust.load(places), "TRUST_REFUSED");
-  assert.match(twice.reason, /key 2: it is there twice/, "the count itself is not the error");
+  assert.match(twice.reason, /key 2: it is listed twice/, "the count itself is not the error");
   const json = JSON.stringify({ version: 1, keys: [one] });
   writeFileSync(places.trustPath, json.padEnd(TRUST_BYTES_MAX));
   assert.equal((await Trust.load(places)).keys.length, 1);

@@ -81,7 +81,7 @@ async function refuseUnlessFit(
   const why = report.findings.find(({ verdict }) => verdict === report.verdict);
   throw new VerbatimError(
     "CHECKPOINT_MISMATCH",
-    `${report.path} is ${report.verdict} and is not signed on: ${why?.message ?? report.verdict}; ` +
+    `${report.path} is ${report.verdict} and is not signed any further: ${why?.message ?? report.verdict}; ` +
       "`verbatim verify` says more",
     { path: report.path, offset: why?.byte_offset ?? 0, verdict: report.verdict },
   );
@@ -126,7 +126,7 @@ async function addSignable(
 export function unsignable(path: string, { byteOffset, message }: TailFault): VerbatimError {
   return new VerbatimError(
     "CHECKPOINT_MISMATCH",
-    `${path} is not signed on: at byte ${byteOffset} ${message}. Keep a copy, take that line out of ` +
+    `${path} is not signed any further: at byte ${byteOffset} ${message}. Keep a copy, take that line out of ` +
       "the log, and open the session again",
     { path, offset: byteOffset, verdict: "tampered" },
   );

@@ -65,7 +65,7 @@ export class StreamFiles implements SignedFiles {
   }
 }
 
-/** The stream is not signed on, and why. */
+/** The stream is not signed any further, and why. */
 export function mismatch(path: string, offset: number, reason: string): VerbatimError {
   return new VerbatimError(
     "CHECKPOINT_MISMATCH",

@@ -156,7 +156,7 @@ test("altered bytes are not signed, and signing does not continue on a log that 
   const again = await streams.open();
   await again.append("/foreign", message("again"));
   await again.close();
-  assert.match(streams.warnings[1] ?? "", /foreign.*tampered and is not signed on/);
+  assert.match(streams.warnings[1] ?? "", /foreign.*tampered and is not signed any further/);
 });
 
 test("signing does not continue after a lost head, nor under keys that are not trusted", async () => {
@@ -176,7 +176,7 @@ test("signing does not continue after a lost head, nor under keys that are not t
   await store.append("/s", message("three"));
   await store.close();
   assert.equal(streams.files().at(-1), "s.jsonl.checkpoints.torn-0", "the torn bytes are kept");
-  assert.match(other.warnings[0] ?? "", /untrusted and is not signed on/);
+  assert.match(other.warnings[0] ?? "", /untrusted and is not signed any further/);
 });
 
 test("signing continues on a restored copy only after its lost head was forgotten", async () => {
@@ -197,7 +197,7 @@ test("signing continues on a restored copy only after its lost head was forgotte
     await store.close();
   };
   await appendOnce();
-  assert.match(streams.warnings[0] ?? "", /rollback and is not signed on/);
+  assert.match(streams.warnings[0] ?? "", /rollback and is not signed any further/);
   assert.deepEqual(await streams.verdicts(), { "/s": "rollback BEHIND" });
   await streams.user.heads.forget({ place: `streams:${streams.directory}`, id: "/s" });
   await appendOnce();

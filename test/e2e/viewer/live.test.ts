@@ -51,7 +51,10 @@ let listed = "";
 async function openLive(id: string, mayLog?: RegExp): Promise<Page> {
   const options = mayLog === undefined ? {} : { mayLog };
   listed ||= await viewer.apiId("live-1");
-  const page = await viewer.open(`#/s/${viewer.client.sessions.beside(listed, id)}`, options);
+  const page = await viewer.open(
+    `#/s/${viewer.client.sessions.idInSameStore(listed, id)}`,
+    options,
+  );
   await page.locator(".entry").first().waitFor();
   return page;
 }

@@ -187,7 +187,7 @@ test("the client finds a session among others by its own id", async () => {
   const { sessions } = await client.sessions.list();
   for (const one of sessions) {
     for (const other of sessions.filter(({ dialect }) => dialect === one.dialect)) {
-      assert.equal(client.sessions.beside(one.id, other.session), other.id);
+      assert.equal(client.sessions.idInSameStore(one.id, other.session), other.id);
     }
   }
 });

@@ -77,7 +77,7 @@ export class BytesSource {
   }
 
   /** All checkpoints of a sidecar from an offset on, in order. */
-  async *beside(first: CheckpointPage, from: number): AsyncGenerator<Uint8Array> {
+  async *sidecarLines(first: CheckpointPage, from: number): AsyncGenerator<Uint8Array> {
     let last = -1;
     const { genesis } = first;
     if (genesis && from === 0) {

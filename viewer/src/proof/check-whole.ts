@@ -109,7 +109,7 @@ class Checking {
   async walkBeside(onProgress: OnProgress): Promise<void> {
     const source = this.#source;
     const lines: Uint8Array[] = [];
-    for await (const line of source.beside(this.#page, 0)) lines.push(line);
+    for await (const line of source.sidecarLines(this.#page, 0)) lines.push(line);
     const { end } = await source.checkpoints(Math.max(0, this.#page.end - 1));
     this.#logEnd = end;
     let at = 0;

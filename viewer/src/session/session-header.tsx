@@ -89,7 +89,7 @@ function Facts({ head, store, children }: FactsProps) {
       {typeof parent === "string" && (
         <Fact>
           began by{" "}
-          <a href={sessionHref(store.client.sessions.beside(store.id, parent))}>
+          <a href={sessionHref(store.client.sessions.idInSameStore(store.id, parent))}>
             {shownText(parent)}
           </a>
         </Fact>

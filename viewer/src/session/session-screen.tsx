@@ -52,7 +52,7 @@ export function SessionScreen({ id, at, q }: ScreenProps) {
     () => ({
       toEntry: (_line, start) => sessionHref(id, start),
       toSession: (session, agent) => {
-        return sessionHref(asked.sessions.beside(id, childId(isByAgent, session, agent)));
+        return sessionHref(asked.sessions.idInSameStore(id, childId(isByAgent, session, agent)));
       },
     }),
     [asked, id, isByAgent],
