@@ -1,4 +1,4 @@
-/** docs/doctor.md has every finding, with its severity and whether repair mends it. */
+/** docs/doctor.md has every finding, with its severity and whether repair corrects it. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

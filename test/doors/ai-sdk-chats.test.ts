@@ -42,7 +42,7 @@ function streamsOver(engine: JsonlEngine, before: () => void): EmbeddedStreams {
   };
 }
 
-test("the chunks of an answer that lost its process are kept, wherever it was cut", async () => {
+test("the chunks of an answer whose process was killed are kept, wherever it was cut", async () => {
   // Method: a killed process leaves a begun answer in the log and some chunks in its stream.
   const { chats, root, engine } = await embeddedChats();
   const abortSignal = new AbortController().signal;

@@ -167,7 +167,7 @@ test.each<[string, (root: string) => Untyped, string]>([
   ["unpack's options", () => unpack("a.vbx", { force: true } as Untyped), "force"],
   ["requestBody()", async () => requestBody(NOTHING), "requestBody"],
   ["a promise of it", async () => requestBody(Promise.resolve() as Untyped), "requestBody"],
-])("%s is refused with BAD_SETTING, and nothing is made", async (_, call, setting) => {
+])("%s is refused with BAD_SETTING, and nothing is created", async (_, call, setting) => {
   const root = tempDirectory();
   const { details } = await refusal(call(root), "BAD_SETTING");
   assert.equal(details.setting, setting);

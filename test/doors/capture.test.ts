@@ -161,7 +161,7 @@ for (const [name, clients] of Object.entries(CLIENTS)) {
   });
 }
 
-test("a slow consumer of the SDK's helper still learns of the SDK's own error", async () => {
+test("a slow consumer of the SDK's helper still gets the SDK's own error", async () => {
   // Method: the helper reads ahead, and its iterator ends silently when the error came meanwhile.
   const events = STREAMS.anthropic?.events ?? [];
   const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };

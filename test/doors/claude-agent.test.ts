@@ -19,7 +19,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const execute = promisify(execFile);
 
 test("several processes append the same entries, one is killed, and each entry is there once", async () => {
-  new SigningUser(); // Whose environment the children inherit.
+  new SigningUser(); // The children inherit this user's environment.
   const root = tempDirectory();
   const child = (...range: string[]) =>
     startChild("test/doors/claude-agent-child.ts", root, ...range);
@@ -52,7 +52,7 @@ test("several processes append the same entries, one is killed, and each entry i
   assert.match(verdict, /^(?:verified|incomplete)$/);
 }, 60_000);
 
-test("a signed session is verified, whatever its entries call themselves, and an altered one is not", async () => {
+test("a signed session is verified, whatever types its entries claim, and an altered one is not", async () => {
   new SigningUser();
   for (const sign of ["append", "turn"] as const) {
     const root = tempDirectory();
@@ -80,7 +80,7 @@ test("a signed session is verified, whatever its entries call themselves, and an
   }
 });
 
-test("killed in the middle, the example has lost nothing, and its next run continues", async () => {
+test("the example, killed in the middle, loses nothing, and its next run continues", async () => {
   expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
   const root = tempDirectory();
   const killed = startChild("examples/claude-agent.mjs", root, "100000");

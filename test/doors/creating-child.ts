@@ -1,4 +1,4 @@
-/** Begins sessions as fast as it can, for the test in which several processes do. */
+/** Creates sessions as fast as it can, for the test with several processes. */
 
 import { openStore } from "../../src/index.ts";
 

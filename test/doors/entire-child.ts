@@ -1,5 +1,5 @@
 /**
- * Records turns into one session, for the tests in which several processes do, or one is killed.
+ * Records turns into one session, for the tests with several processes or a killed one.
  * Prints "open", and "ack <n>" for each acknowledged row.
  */
 

@@ -1,4 +1,4 @@
-/** Appends turns to one session, for the test in which several processes do. */
+/** Appends turns to one session, for the test with several processes. */
 
 import { TranscriptWriter } from "../../src/homeagent.ts";
 

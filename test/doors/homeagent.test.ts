@@ -51,7 +51,7 @@ test("a turn that was appended is read back (S0-1, S0-9, S0-10)", async () => {
   assert.equal(readFileSync(log("s"), "utf8"), `${JSON.stringify(turn(1))}\n`);
 });
 
-test("turns come back all, in order, with every field of the record (S0-4, S0-5)", async () => {
+test("all turns are read back in order, with every field of the record (S0-4, S0-5)", async () => {
   const { writer } = open();
   const turns: TranscriptEntry[] = [
     { turnId: "1", role: "system", content: "Be kind", ts: 1 },
@@ -146,7 +146,7 @@ test("an invalid turn is refused before anything is written, naming its field", 
   assert.equal(existsSync(join(base, "agents")), false);
 });
 
-test("the bytes written are the caller's object, unknown keys and all", async () => {
+test("the caller's object is written with its unknown keys", async () => {
   const { writer, log } = open();
   const loose = { ...turn(1), mood: "good", metadata: { model: "m", extra: [1, { a: null }] } };
   await writer.append("agent", "s", loose);

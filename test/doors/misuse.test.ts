@@ -373,7 +373,7 @@ function placed(value: unknown, root: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, placed(each, root)]));
 }
 
-/** Null when the call was refused as it should be. */
+/** Null if the call was refused correctly. */
 async function faultOf(call: () => Promise<unknown>, returns: unknown): Promise<string | null> {
   try {
     const result: Untyped = await call();

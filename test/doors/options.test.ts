@@ -50,7 +50,7 @@ test.each<[string, string, Untyped, Door]>([
   ["unpack", "dialect", "Rye", (root, rest) => unpack("a.vbx", { root, ...rest })],
   ["verify", "dialect", "Rye", (root, rest) => verify([], { root, ...rest })],
   ["verify", "profile", "Rye", (root, rest) => verify([], { root, ...rest })],
-])("%s refuses the option %s: %j, and nothing is made", async (_, option, value, door) => {
+])("%s refuses the option %s: %j, and nothing is created", async (_, option, value, door) => {
   const root = tempDirectory();
   const open = async () => door(root, { [option]: value });
   const { details, message } = await refusal(open(), "BAD_SETTING");

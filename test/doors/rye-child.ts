@@ -1,4 +1,4 @@
-/** Writes events to one thread, for the test in which several processes do. */
+/** Writes events to one thread, for the test with several processes. */
 
 import { TranscriptWriter } from "../../src/rye.ts";
 

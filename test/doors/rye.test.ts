@@ -46,7 +46,7 @@ test("an event becomes one line of JSON in its thread's directory, created when 
   assert.equal(rest, "");
 });
 
-test("the writer's ts, type and thread_id win, the data's directive wins over the default (S2-1)", async () => {
+test("the writer's ts, type and thread_id override the data's, whose directive overrides the default (S2-1)", async () => {
   const { writer } = open();
   await writer.writeEvent(ID, "assistant_text", {
     text: "Hi",
@@ -97,7 +97,7 @@ test("events of several processes are written whole, and the markdown in their o
 const rendered = (project: string) =>
   new TranscriptRenderer({ thinking: true }).render(ID, project);
 
-test("the markdown grows with each event and is what the renderer makes of the log (S2-6)", async () => {
+test("the markdown grows with each event and equals the renderer's output for the log (S2-6)", async () => {
   const { project, writer, text } = open();
   const sizes: number[] = [];
   for (const [type, data] of ALL_EVENTS) {

@@ -23,7 +23,7 @@ const CHUNKS: UIMessageChunk[] = [
 ];
 
 test("both entry points sign on request, and their sessions are listed, verified and resumed", async () => {
-  new SigningUser(); // From here on the environment is theirs.
+  new SigningUser(); // Sets the environment to this user.
   const root = tempDirectory();
   const session = new VerbatimSession({ sessionId: "s", root, sign: true, durability: "os" });
   await session.addItems([{ type: "message", role: "user", content: "Is it warm?" }]);

@@ -26,7 +26,7 @@ for (const sign of [false, true]) {
   test.each(LINES)(
     `%s: entries and lines appended together are read in order, each to its offset (sign: ${sign})`,
     async (dialect, id, line) => {
-      new SigningUser(); // Keys and pins of its own.
+      new SigningUser(); // Its own keys and pins.
       const root = tempDirectory();
       const store = await openStore({ dialect, root, agent: "a", sign } as StoreOptions);
       const session = id === undefined ? await store.create() : store.session(id);
@@ -112,7 +112,7 @@ test("a closed session refuses every form of append", async () => {
 test("the compiler refuses a misspelt field of an entry, and takes any line", async () => {
   const store = await openStore({ dialect: "rye", root: tempDirectory(), agent: "a" });
   const session = store.session("a-1");
-  // @ts-expect-error `rol` is no field of an entry.
+  // @ts-expect-error `rol` is not a field of an entry.
   await refusal(session.append({ kind: "message", rol: "user" }), "INVALID_ENTRY");
   const row: Readonly<Record<string, unknown>> = { type: "user_message", text: "hi" };
   await session.append(row);

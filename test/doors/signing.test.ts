@@ -123,7 +123,7 @@ test.each(Object.entries(SHAPES))(
       [true, true, false],
     );
 
-    // A signer states what it found; that does not vouch for it.
+    // A signer records lines as found; that does not vouch for them.
     const signing = await user.store({ ...shape, root });
     await signing.session(id).append(answered("mine"));
     await signing.close();

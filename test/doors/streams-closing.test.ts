@@ -1,4 +1,4 @@
-/** Appending several messages as one, closing, and following to the end: in this process and over HTTP. */
+/** Appending several messages at once, closing, and following to the end: in this process and over HTTP. */
 
 import assert from "node:assert/strict";
 import { onTestFinished, test } from "vitest";

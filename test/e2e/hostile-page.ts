@@ -53,7 +53,7 @@ export function entriesWith(text: string): PlacedEntry[] {
   return entries.map((entry, at) => ({ ...entry, start: at * 10, line: at % 2 ? null : at + 1 }));
 }
 
-/** A page of such entries for each text, of a session whose every fact is all of them. */
+/** A page of such entries for each text; every fact of its session contains all texts. */
 export function pageWith(...texts: readonly string[]): string {
   const text = texts.join(" ");
   const facts: PageFacts = {

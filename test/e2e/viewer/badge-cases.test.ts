@@ -2,7 +2,7 @@
  * One table of cases through every judge: the page never shows a better verdict than the command
  * line, and raises no false alarm.
  *
- * Method: each case of test/signing/attacks is a store of its own behind a real server. Its verdict is
+ * Method: each case of test/signing/attacks is a separate store behind a real server. Its verdict is
  * taken from the library, from the API, and from the browser's own code, run here.
  */
 

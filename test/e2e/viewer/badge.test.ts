@@ -23,7 +23,7 @@ const SAMPLE = [
   ...["claude-cut-back-pinned", "claude-torn-tail", "sdk-sidecar-deleted-pinned"],
 ];
 
-browserTest("the badge says what the server's verdict is, in every kind of case", async () => {
+browserTest("the badge shows the server's verdict, in every kind of case", async () => {
   const laid = await layOut(tempDirectory(), ({ name }) => SAMPLE.includes(name));
   assert.equal(laid.length, SAMPLE.length);
   const scene = new ViewerScene();

@@ -81,7 +81,7 @@ const FIRST_ROW_IS_IN_VIEW = `document.querySelector(".row").getBoundingClientRe
 const LAST_ROW_IS_IN_VIEW = `[...document.querySelectorAll(".row")].at(-1)
   .getBoundingClientRect().top < innerHeight`;
 
-browserTest("the list says what each session is, took and is worth", async () => {
+browserTest("the list shows each session's agent, model, usage, cost and verdict", async () => {
   const page = await viewer.open("#/");
   const row = page.locator(".session-row", { hasText: "Mend the" });
   await row.locator(".verdict.verified").waitFor();
@@ -105,7 +105,7 @@ browserTest("a long list has few rows in the page, and is loaded as it is scroll
   assert.ok((await page.locator(".session-row").count()) < 60);
 });
 
-browserTest("a session that comes shows up in the list by itself", async () => {
+browserTest("a new session appears in the list without a reload", async () => {
   const page = await viewer.open("#/");
   await page.locator(".session-row").first().waitFor();
   putThread(viewer.root, "late-1", [
@@ -114,7 +114,7 @@ browserTest("a session that comes shows up in the list by itself", async () => {
   await page.locator(".session-row", { hasText: "I came late" }).waitFor();
 });
 
-browserTest("what is typed is searched for; a hit opens its entry, unfolded", async () => {
+browserTest("typed words are searched for; a hit opens its entry, unfolded", async () => {
   const page = await viewer.open("#/");
   await page.locator(".session-row").first().waitFor();
   await page.keyboard.press("/");
@@ -140,7 +140,7 @@ browserTest("filters narrow the list, and stay in the address", async () => {
 });
 
 browserTest(
-  "a session shows its end, its diffs, its colours and where its children are",
+  "a session shows its end, its diffs, its colours and links to its children",
   async () => {
     const page = await openFence();
     const text = (selector: string) => () => page.locator(selector).first().innerText();
@@ -156,7 +156,7 @@ browserTest(
   },
 );
 
-browserTest("keys move through a session, fold and unfold, and say what they are", async () => {
+browserTest("keys move through a session, fold and unfold, and are listed in a help", async () => {
   const page = await openFence();
   const focusIsOn = (hasText: RegExp) => page.locator(".row:focus", { hasText }).waitFor();
   const noDialog = () => page.locator("dialog[open]").waitFor({ state: "detached" });
@@ -200,7 +200,7 @@ browserTest("keys move through a session, fold and unfold, and say what they are
   await page.locator(".inner-search").waitFor({ state: "detached" });
 });
 
-browserTest("a link to an entry opens it; one that leads nowhere says so", async () => {
+browserTest("a link to an entry opens it; an invalid link is reported", async () => {
   fence ||= await viewer.apiId("fence-1");
   const id = fence;
   const { entries } = await viewer.client.sessions.entries(id);
@@ -233,7 +233,7 @@ browserTest("a session is exported as one page, and byte for byte", async () => 
   assert.ok(text.includes("new plank") && text.includes("loads nothing and runs nothing"));
 });
 
-browserTest("nothing is wider than a telephone", async () => {
+browserTest("no page is wider than a phone's screen", async () => {
   fence ||= await viewer.apiId("fence-1");
   const page = await viewer.open("#/", { width: 360, height: 640 });
   for (const [hash, shown] of [
@@ -254,7 +254,7 @@ browserTest("nothing is wider than a telephone", async () => {
   }
 });
 
-browserTest("hostile titles, agents and words found run nothing, and are shown", async () => {
+browserTest("hostile titles, agents and search hits run nothing, and are shown", async () => {
   const page = await viewer.open("#/", { height: 2500 });
   for (const [hash, shown] of [
     ["#/", ".session-row"],

@@ -48,17 +48,20 @@ async function proofOf(id: string, options: PageOptions = {}) {
   return { page, badge, panel: page.locator("#proof-panel") };
 }
 
-browserTest("a session as it was signed is verified by the browser and by the server", async () => {
-  const { badge, panel } = await proofOf("honest-1");
-  await badge.filter({ hasText: /^✓ verified$/ }).click();
-  await panel.getByText("Every byte of this session is as it was signed").waitFor();
-  await panel.getByText("3 of 3 turns hold").waitFor();
-  assert.equal(await panel.locator("strong.tone-good").count(), 2, "the browser and the server");
-  await panel.getByText("It ends where the server's user last saw it end").waitFor();
-  assert.match(await panel.locator("code").innerText(), /^[0-9a-f]{16}$/);
-});
+browserTest(
+  "an unaltered signed session is verified by the browser and by the server",
+  async () => {
+    const { badge, panel } = await proofOf("honest-1");
+    await badge.filter({ hasText: /^✓ verified$/ }).click();
+    await panel.getByText("Every byte of this session is as it was signed").waitFor();
+    await panel.getByText("3 of 3 turns hold").waitFor();
+    assert.equal(await panel.locator("strong.tone-good").count(), 2, "the browser and the server");
+    await panel.getByText("It ends where the server's user last saw it end").waitFor();
+    assert.match(await panel.locator("code").innerText(), /^[0-9a-f]{16}$/);
+  },
+);
 
-browserTest("an altered session points at the altered turn, which is marked", async () => {
+browserTest("an altered session links to the altered turn, which is marked", async () => {
   const { page, badge, panel } = await proofOf("altered-1");
   await badge.filter({ hasText: "tampered" }).click();
   await panel.getByRole("link", { name: "Show what was altered in turn 2" }).click();
@@ -69,7 +72,7 @@ browserTest("an altered session points at the altered turn, which is marked", as
   assert.equal(await marked.filter({ hasText: "Turn one" }).count(), 0);
 });
 
-browserTest("what is unsigned, or not signed to its end, is called so", async () => {
+browserTest("an unsigned session, and one with an unsigned end, are labelled as such", async () => {
   const bare = await proofOf("bare-1");
   await bare.badge.filter({ hasText: "unsigned" }).click();
   await bare.panel.getByText("Nothing here is signed").waitFor();
@@ -88,7 +91,7 @@ browserTest("a session that is being written says that signing is in progress", 
   await panel.getByText("Signing in progress: 1 line not signed yet").waitFor();
 });
 
-browserTest("no badge is green while the server has not judged, or could not", async () => {
+browserTest("no badge is green before the server's verdict, or without one", async () => {
   const open = async (answer: (route: Route) => Promise<void>) => {
     const id = await viewer.apiId("honest-1");
     const page = await viewer.open("#/", { mayLog: /503/ });
@@ -130,7 +133,7 @@ browserTest(
   },
 );
 
-browserTest("of a long session the end is checked at once, and all of it when asked", async () => {
+browserTest("of a long session the end is checked at once, and all of it on request", async () => {
   const { badge, panel } = await proofOf("long-1");
   await badge.filter({ hasText: "end verified" }).click();
   await panel.getByText(new RegExp(`1\\d of ${LONG_TURNS} turns hold`)).waitFor();
@@ -139,7 +142,7 @@ browserTest("of a long session the end is checked at once, and all of it when as
   await badge.filter({ hasText: /^✓ verified$/ }).waitFor();
 });
 
-browserTest("a browser without Ed25519 says so, and still finds what was altered", async () => {
+browserTest("a browser without Ed25519 says so, and still detects alterations", async () => {
   const honest = await proofOf("honest-1", { before: NO_ED25519 });
   await honest.badge.filter({ hasText: "not checked here" }).click();
   await honest.panel.getByText("This browser cannot check Ed25519 signatures").waitFor();

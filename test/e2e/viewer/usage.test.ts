@@ -41,7 +41,7 @@ const viewer = viewerScene(async (scene) => {
   await scene.write({ id: "second-2", entries: used("model-b", 0.5), sign: false });
 });
 
-browserTest("spend, tokens and tools are added up, charted, and there as a table", async () => {
+browserTest("spend, tokens and tools are added up, charted, and shown as a table", async () => {
   const page = await viewer.open("#/usage");
   await page.locator(".usage-totals").getByText("$1.75").waitFor();
   await page.locator(".usage-totals").getByText("2.0k").waitFor();

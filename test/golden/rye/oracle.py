@@ -3,7 +3,7 @@
     python3 test/golden/rye/oracle.py generate   writes the golden files next to this one
     python3 test/golden/rye/oracle.py answer     JSON questions on stdin, JSON answers on stdout
 
-Python's own formatting does the work. Added is only what our page, docs/formats/rye.md, says of
+Python's own formatting does the work. The only additions are the rules of docs/formats/rye.md for
 values on which the original would fail (`printed`, `number`, `mapping`), and the fence rule.
 """
 

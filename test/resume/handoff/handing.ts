@@ -13,7 +13,7 @@ import { SigningUser, type Written } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 
 export class HandingUser extends SigningUser {
-  /** From here on the environment is this user's. */
+  /** Sets the environment to this user. */
   async enter(): Promise<void> {
     await (await this.store({ dialect: "rye", root: this.home })).close();
   }

@@ -55,7 +55,7 @@ test("another session of the same name in the root is not linked, and no byte of
   assert.equal((await verify(session, { root, dialect: "rye" })).verdict, "verified");
 });
 
-test("unpacked into another root, no session is linked, and the reason is given", async () => {
+test("unpacked into another root, no session is linked, and the reason is reported", async () => {
   const ada = new HandingUser();
   const written = await ada.write({ dialect: "rye" }, TALK);
   const { path } = await ada.handoff(written);

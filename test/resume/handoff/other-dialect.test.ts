@@ -88,7 +88,7 @@ test("of any agent's session, a line is kept, or the report says what is not", (
   );
 });
 
-test("lines aside from a conversation do not become part of it in another dialect", async () => {
+test("lines that are not part of the conversation do not become part of it in another dialect", async () => {
   const ada = new HandingUser();
   const store = await ada.store({ dialect: "entire", root: tempDirectory() });
   const session = store.session("aside");

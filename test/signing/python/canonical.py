@@ -1,4 +1,4 @@
-"""Canonical JSON as the seed has it, by Python itself: the oracle of src/proof/canonical-json.ts.
+"""The seed's canonical JSON, by Python itself: the oracle of src/proof/canonical-json.ts.
 
     python3 canonical.py generate SEED COUNT   prints random JSON texts and their canonical forms
     python3 canonical.py answer                reads JSON texts, prints their canonical forms
@@ -37,7 +37,7 @@ def answer():
 SPACES = ["", "", "", " ", "\n", "\t", "\r\n", "  "]
 SHORT = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 34: '\\"', 47: "\\/", 92: "\\\\"}
 KEYS = ["__proto__", "constructor", "7", "10", "-1", "", "a", "A", "_signature", "toString"]
-# Where something changes: what is escaped, what takes more of UTF-8 or UTF-16, what sorts where.
+# Boundaries: of escaping, of length in UTF-8 or UTF-16, of sort order.
 RANGES = [
     (0x20, 0x7E),
     (0x61, 0x66),
@@ -52,7 +52,7 @@ RANGES = [
     (0x1F600, 0x1F64F),
     (0x10FFFE, 0x10FFFF),
 ]
-# Where Python begins to write an exponent, and at the ends of what a double holds.
+# Where Python begins to write an exponent, and at the limits of a double.
 POWERS = [-324, -323, -308, -6, -5, -4, -3, -1, 0, 1, 15, 16, 17, 21, 22, 307, 308]
 MANTISSAS = ["0", "1", "-1", "9", "9.999999999999999", "1.0", "-1.5", "4.9", "1.7976931348623157"]
 
@@ -95,7 +95,7 @@ class Texts:
         return self.pick(KEYS) if self.unit() < 0.3 else self.raw()
 
     def double(self):
-        """Any double but those that are not finite: all bit patterns are as likely."""
+        """Any finite double: all bit patterns are equally likely."""
         value = struct.unpack(">d", self.random.randbytes(8))[0]
         return value if abs(value) < math.inf else self.double()
 
@@ -114,7 +114,7 @@ class Texts:
         return text
 
     def halfway(self):
-        """Midway between two doubles, exactly, or a hair past it: where rounding is hardest."""
+        """Exactly midway between two doubles, or slightly more: where rounding is hardest."""
         value = abs(self.double())
         above = math.nextafter(value, math.inf)
         if above == math.inf:
@@ -160,7 +160,7 @@ class Texts:
 def generate(seed, count):
     texts = Texts(seed)
     for n in range(count):
-        # Mostly shallow; now and then as deep as is allowed.
+        # Mostly shallow; sometimes as deep as the limit.
         deep = 64 - 3 if n % 1000 == 0 else 0
         text = "[" * deep + texts.padded(3) + "]" * deep
         print(json.dumps([text, canonical(json.loads(text))]))

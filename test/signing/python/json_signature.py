@@ -1,4 +1,4 @@
-"""JSON signing as the seed's section 9 has it, and the second signature of a thread.json.
+"""JSON signing as in the seed's section 9, and the second signature of a thread.json.
 
     python3 json_signature.py    one question a line on stdin, one answer a line on stdout, in JSON
 
@@ -40,7 +40,7 @@ def sign_hash(content_hash, private_pem):
 def holds(message, sig, public_pem):
     key = serialization.load_pem_public_key(public_pem)
     try:
-        # The last version of the original left the padding out.
+        # The last version of the original omitted the padding.
         key.verify(base64.urlsafe_b64decode(sig + "=" * (-len(sig) % 4)), message)
         return True
     except (InvalidSignature, ValueError):

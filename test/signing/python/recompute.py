@@ -1,9 +1,9 @@
-"""Everything that a checkpoint says of its log, computed again from the format's documentation alone.
+"""All fields of a checkpoint about its log, computed again from the format's documentation alone.
 
     python3 recompute.py PUBLIC_PEM    one question a line on stdin, one answer a line on stdout, in JSON
 
-A question is {"log": path, "sidecar": path or null}. The answer counts the checkpoints, lists what
-they say otherwise than computed here, and gives the hash of the first string that can be withheld.
+A question is {"log": path, "sidecar": path or null}. The answer counts the checkpoints, lists
+the fields that differ from those computed here, and has the hash of the first string that can be withheld.
 The key may have been rotated: a `rotate` checkpoint names the next one, and carries it.
 """
 

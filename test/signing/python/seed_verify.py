@@ -1,4 +1,4 @@
-"""The verifier of the seed's section 4, as the document has it.
+"""The verifier of the seed's section 4, as in the document.
 
     python3 seed_verify.py PUBLIC_PEM...    one path a line on stdin, one answer a line on stdout, in JSON
 
