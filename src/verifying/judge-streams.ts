@@ -27,7 +27,7 @@ import { judgeOpen, sizeIfThere } from "../signing/judging/verify.ts";
 import type { VerifyOptions } from "../signing/judging/verify-options.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
-import { openOrEmpty } from "../streams/journal/data-directory.ts";
+import { openOrEmpty } from "../streams/journal/empty-file.ts";
 import { contradictions, forkFault } from "../streams/signing/signed-claims.ts";
 import { type SignedStreamLog, signedLogOf } from "../streams/signing/stream-files.ts";
 

@@ -266,7 +266,7 @@ const REFUSED: readonly (readonly [string, Untyped, string])[] = [
   ["a time without a zone", message({ at: "2026-11-15T10:00:00" }), "at"],
   ["a Date", message({ at: new Date() }), "at"],
   ["an entry as it was read", message({ native: {} }), "native"],
-  ["a list", [], "entry"],
+  ["a list in a list", [[]], "entry"],
   ["a text", "hi", "entry"],
   ["nothing", undefined, "entry"],
   ["NaN", withInput({ n: [1, Number.NaN] }), "parts.0.input.n.1"],

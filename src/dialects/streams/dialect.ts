@@ -6,17 +6,14 @@
  * server, which holds the directory.
  */
 
-import { statSync } from "node:fs";
-import { join } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
-import type { FoundLog } from "../../catalog/session-row.ts";
-import { knownStreams } from "../../streams/reading/known-streams.ts";
 import { streamPathToFilename } from "../../streams/stream-path.ts";
-import { openingWith } from "../checkpoint-opening.ts";
+import { sidecarOpening } from "../checkpoint-opening.ts";
 import type { Dialect } from "../dialect.ts";
 import { getString } from "../fields.ts";
 import { decode } from "./decode.ts";
 import { readingHost } from "./files/reading-host.ts";
+import { streamLogs } from "./files/stream-logs.ts";
 
 export const streams: Dialect<"streams"> = {
   name: "streams",
@@ -38,11 +35,7 @@ export const streams: Dialect<"streams"> = {
       if (role === "user") return "opens";
       return role === null || role === "system" ? null : "works";
     },
-    opening({ id, nowMs }) {
-      const timestamp = new Date(nowMs).toISOString();
-      const fields = { timestamp, thread_id: `streams:${id}` };
-      return openingWith(fields);
-    },
+    opening: sidecarOpening("streams"),
   },
   logPath(id) {
     try {
@@ -70,19 +63,4 @@ function readOnly(): VerbatimError<"BAD_SETTING"> {
     from: "streams",
     reason,
   });
-}
-
-/**
- * The live JSON streams of a data directory, as listed among sessions.
- *
- * `path`: where `reading-host.ts` shows it, including a fork's bytes from its source.
- */
-function* streamLogs(root: string): Generator<FoundLog> {
-  for (const { path, file, status, isJson, base } of knownStreams(root).values()) {
-    if (status !== "live" || !isJson) continue;
-    const stats = statSync(join(root, "logs", file), { throwIfNoEntry: false });
-    const size = base + (stats?.size ?? 0);
-    const log = `logs/${streamPathToFilename(path)}`;
-    yield { id: path, path: log, size, mtimeMs: stats?.mtimeMs ?? 0 };
-  }
 }

@@ -10,7 +10,7 @@ import { STREAMS } from "../../proof/envelopes.ts";
 import { type SignableLog, sidecarOf } from "../../signing/session-log.ts";
 import type { SignedFiles } from "../../signing/writing/signed-log.ts";
 import type { StreamState } from "../commit/stream-state.ts";
-import { openOrEmpty } from "../journal/data-directory.ts";
+import { openOrEmpty } from "../journal/empty-file.ts";
 
 export interface StreamFilesParts {
   readonly logs: Directory;

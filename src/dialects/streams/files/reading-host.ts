@@ -11,7 +11,7 @@ import { VerbatimError } from "../../../base/errors.ts";
 import type { Directory, Files, OpenFile, OpenMode } from "../../../base/files.ts";
 import type { Host } from "../../../base/host.ts";
 import { sidecarOf } from "../../../signing/session-log.ts";
-import { openOrEmpty } from "../../../streams/journal/data-directory.ts";
+import { openOrEmpty } from "../../../streams/journal/empty-file.ts";
 import { type KnownStream, knownStreams } from "../../../streams/reading/known-streams.ts";
 import { streamPathToFilename } from "../../../streams/stream-path.ts";
 

@@ -1,0 +1,18 @@
+/** Stream logs: the live JSON streams of a data directory, as listed among sessions. */
+
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { FoundLog } from "../../../catalog/session-row.ts";
+import { knownStreams } from "../../../streams/reading/known-streams.ts";
+import { streamPathToFilename } from "../../../streams/stream-path.ts";
+
+/** `path`: where `reading-host.ts` shows it, including a fork's bytes from its source. */
+export function* streamLogs(root: string): Generator<FoundLog> {
+  for (const { path, file, status, isJson, base } of knownStreams(root).values()) {
+    if (status !== "live" || !isJson) continue;
+    const stats = statSync(join(root, "logs", file), { throwIfNoEntry: false });
+    const size = base + (stats?.size ?? 0);
+    const log = `logs/${streamPathToFilename(path)}`;
+    yield { id: path, path: log, size, mtimeMs: stats?.mtimeMs ?? 0 };
+  }
+}
