@@ -11,7 +11,6 @@ import type { VerbatimError } from "../base/errors.ts";
 import { CAPTURED_BLOCK_BYTES } from "../base/limits.ts";
 import type { Part } from "../model/entry.ts";
 import type { Budget } from "./budget.ts";
-import { ReasoningDetails } from "./reasoning-details.ts";
 import { isBrokenOff, readArguments } from "./tool-input.ts";
 import {
   badStream,
@@ -22,6 +21,57 @@ import {
   type MutableJson,
   other,
 } from "./wire.ts";
+
+/** The field of each type that comes in pieces. */
+const JOINED: readonly string[] = ["text", "summary", "data"];
+
+/**
+ * OpenRouter's list of a model's reasoning, assembled from its chunks. Chunks
+ * with the same index and type are one: their texts are joined, other fields replaced. A chunk
+ * without an index continues the last one, if that is a text of the same type.
+ */
+class ReasoningDetails {
+  readonly #budget: Budget;
+  readonly #list: MutableJson[] = [];
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  get list(): readonly JsonObject[] {
+    return this.#list;
+  }
+
+  add(chunks: unknown): void {
+    if (!Array.isArray(chunks)) throw badStream("openai", "reasoning_details is not a list");
+    for (const chunk of chunks) {
+      if (!isObject(chunk)) throw badStream("openai", "a reasoning detail is not an object");
+      const known = this.#continuedBy(chunk);
+      if (known) this.#merge(known, chunk);
+      else this.#list.push(this.#budget.block(chunk) as MutableJson);
+    }
+  }
+
+  #continuedBy({ type, index, id }: JsonObject): MutableJson | undefined {
+    const isSame = (each: JsonObject) =>
+      each.type === type && (id == null || each.id == null || each.id === id);
+    if (typeof index === "number") {
+      return this.#list.findLast((each) => each.index === index && isSame(each));
+    }
+    const last = this.#list.at(-1);
+    const isText = type === "reasoning.text" || type === "reasoning.summary";
+    return last && isText && last.index === undefined && isSame(last) ? last : undefined;
+  }
+
+  #merge(known: MutableJson, chunk: JsonObject): void {
+    for (const [field, value] of Object.entries(this.#budget.copy(chunk))) {
+      if (value === null || value === undefined || field === "__proto__") continue;
+      const before = known[field];
+      const isJoined = JOINED.includes(field) && typeof before === "string";
+      known[field] = isJoined && typeof value === "string" ? before + value : value;
+    }
+  }
+}
 
 /**
  * The content of a chat completion's message: text, a list of chunks as Mistral sends

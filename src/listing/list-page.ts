@@ -7,6 +7,7 @@
  * has to be read (store/list.ts, LS1).
  */
 
+import type { Host } from "../base/host.ts";
 import { catalogPath } from "../base/node-paths.ts";
 import { isListed, type ListFilter, type Page, page } from "../catalog/page.ts";
 import { lineOf, rowOf, type SessionSort, sortLines } from "../catalog/session-row.ts";
@@ -15,6 +16,8 @@ import type { FoundStore } from "./find-stores.ts";
 import type { GoneSession } from "./gone-sessions.ts";
 
 export interface ListPageOptions {
+  /** Default: this machine, loaded only if a session has to be read. */
+  readonly host?: Host;
   readonly filter?: ListFilter;
   /** Default: the last updated first. */
   readonly sort?: SessionSort;
@@ -38,9 +41,9 @@ export async function listPage(
   const sources: { store: { key: string }; rows: SessionLine[] }[] = [];
   for (const { dialect, root } of stores) {
     const summaries = async () => {
-      const { nodeHost } = await import("../base/node-host.ts");
+      const host = tell.host ?? (await import("../base/node-host.ts")).nodeHost;
       const { Store } = await import("../store/store.ts");
-      return new Store(nodeHost, { dialect, root, onWarning: tell.onWarning }).summaries();
+      return new Store(host, { dialect, root, onWarning: tell.onWarning }).summaries();
     };
     const onProgress = (done: number, total: number) => tell.onProgress?.(dialect, done, total);
     const { onWarning } = tell;

@@ -1,6 +1,6 @@
 /** Open log: opens a log's file to append, with its lock: creates it when missing, repairs its tail. */
 
-import { ioError } from "../base/errors.ts";
+import { errnoOf, ioError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { refuseReservedName, refuseSharingOverNetwork } from "./admission.ts";
@@ -8,7 +8,6 @@ import { LogLock } from "./lock.ts";
 import { type Durability, type LogMode, logChoices, type WriterOptions } from "./log-options.ts";
 import { type LogPath, openLogPath } from "./log-path.ts";
 import { type Recovery, recover } from "./repair.ts";
-import { narrowRights } from "./rights.ts";
 
 export interface OpenedLog {
   readonly place: LogPath;
@@ -59,4 +58,32 @@ export async function openLogFile(
     for (const handle of opened.reverse()) handle.close();
     throw options.signal?.aborted ? cause : ioError(place.path, "opening", cause);
   }
+}
+
+/**
+ * A log is private to its owner. One that others may read is made 0600 on opening to
+ * append.
+ *
+ * Removes permissions beyond 0600 and warns; warns, too, when that fails.
+ */
+export function narrowRights(
+  file: OpenFile,
+  path: string,
+  onWarning: (warning: string) => void = processWarning,
+): void {
+  try {
+    const before = file.narrow();
+    if (before !== null) onWarning(`${path} had mode ${octal(before)}; changed to 0600`);
+  } catch (cause) {
+    const why = errnoOf(cause);
+    onWarning(`others may read ${path}, and its mode cannot be changed (${why}); make it 0600`);
+  }
+}
+
+function octal(mode: number): string {
+  return `0${mode.toString(8).padStart(3, "0")}`;
+}
+
+function processWarning(warning: string): void {
+  process.emitWarning(warning, "VerbatimWarning");
 }

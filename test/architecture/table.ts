@@ -91,7 +91,7 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   zod: "src/dialects/homeagent/schema.ts",
   "eventsource-parser": "src/capture/sse.ts",
   marked: "src/render/html/",
-  diff: "src/render/html/diff-lines.ts",
+  diff: "src/render/html/diff-html.ts",
   "@standard-schema/spec": "src/dialects/streams/door/typed-log.ts",
   pg: "src/postgres/",
   "@anthropic-ai/claude-agent-sdk": "src/integrations/",

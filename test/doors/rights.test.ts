@@ -7,7 +7,7 @@ import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test, vi } from "vitest";
 import { openStore } from "../../src/index.ts";
-import { narrowRights } from "../../src/log/rights.ts";
+import { narrowRights } from "../../src/log/open-log.ts";
 import { openLog, readLog } from "../../src/log.ts";
 import { logHolding, openWriter } from "../support/open-log.ts";
 import { errno } from "../support/refusal.ts";

@@ -10,13 +10,13 @@ import { badCursor, type McpParts } from "./parts.ts";
 const LIMIT_DEFAULT = 20;
 
 export async function listTool(
-  { where, onWarning }: McpParts,
+  { host, where, onWarning }: McpParts,
   { limit = LIMIT_DEFAULT, cursor, dialect, agent, status }: Of<typeof LIST_ARGUMENTS>,
   signal: AbortSignal,
 ): Promise<object> {
   const stores = findStores({ ...where, dialect: dialect ?? where.dialect });
   const filter = { agent, status };
-  const page = await listPage(stores, { filter, limit, cursor, signal, onWarning });
+  const page = await listPage(stores, { host, filter, limit, cursor, signal, onWarning });
   if (page === null) throw badCursor();
   return { sessions: page.sessions.map(told), next: page.next };
 }

@@ -20,13 +20,7 @@ import type {
   SessionHistoryTransactionArgs,
   SessionHistoryTransactionAwareSession,
 } from "@openai/agents-core";
-import {
-  badArgument,
-  checkData,
-  checkOptions,
-  checkWhole,
-  type OptionKinds,
-} from "../../base/choice.ts";
+import { badArgument, checkData, checkOptions, type OptionKinds } from "../../base/choice.ts";
 import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import type { Session } from "../../store/session.ts";
@@ -87,7 +81,10 @@ export class VerbatimSession
 
   /** All items, or the last `limit`, which are read from the end of the log. */
   async getItems(limit?: number): Promise<AgentInputItem[]> {
-    if (limit !== undefined) checkWhole("limit", limit);
+    // Any number, as in the SDK's own session: a negative limit gives no items.
+    if (limit !== undefined && typeof limit !== "number") {
+      throw badArgument("getItems", "takes a number, or nothing");
+    }
     await this.#changing;
     return this.#items(limit);
   }

@@ -6,8 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { test } from "vitest";
-import { nodeCrypto } from "./node-crypto.ts";
-import { PARSED_KEYS_MAX } from "./parsed-keys.ts";
+import { nodeCrypto, PARSED_KEYS_MAX } from "./node-crypto.ts";
 
 const VECTORS = fileURLToPath(
   new URL("../../../../shared/vectors/wycheproof-ed25519.json", import.meta.url),

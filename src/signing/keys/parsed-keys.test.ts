@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "vitest";
-import { ParsedKeys } from "./parsed-keys.ts";
+import { ParsedKeys } from "./node-crypto.ts";
 import { rawPublicKey } from "./pem.ts";
 
 function newKeys(count: number): Uint8Array[] {
