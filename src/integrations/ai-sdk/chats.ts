@@ -138,7 +138,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
   /** The answer in progress, from its beginning or from any byte on; 204 when there is none. */
   async resume(chatId: string, options: ResumeAnswerOptions = {}): Promise<Response> {
     checkKind("chatId", chatId, "string");
-    checkOptions("resume", options, { message: "text", from: "count" });
+    checkOptions("resume", options, { message: "text", from: "any" });
     const { message, from = 0 } = options;
     const open = await this.#underWay(chatId);
     const answer =
@@ -288,7 +288,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
   }
 
   #response(path: string, from: number): Response {
-    if (!Number.isSafeInteger(from) || from < 0) throw badPlace(path, from);
+    if (!Number.isSafeInteger(from) || from < 0) throw badOffset(path, from);
     const reading = new AbortController();
     this.#reading.add(reading);
     reading.signal.addEventListener("abort", () => this.#reading.delete(reading), { once: true });
@@ -309,7 +309,7 @@ function busy(chatId: string, holder: LockHolder): VerbatimError<"SESSION_BUSY">
   );
 }
 
-function badPlace(stream: string, from: number): VerbatimError<"BAD_OFFSET"> {
+function badOffset(stream: string, from: number): VerbatimError<"BAD_OFFSET"> {
   const reason = "it is not a count of bytes";
   return new VerbatimError(
     "BAD_OFFSET",
