@@ -1,7 +1,7 @@
 /**
  * Terminal: Markdown with a little colour.
  *
- * Takes text that `safe-text.ts` has escaped, and adds the only escape codes. Reads lines, not
+ * Takes text that `text.ts` has escaped, and adds the only escape codes. Reads lines, not
  * Markdown: headings, rules, fences, bold captions and italic notes, which is all that our own
  * renderers write. A piece is coloured by itself, so a fence ends where its piece does.
  */
