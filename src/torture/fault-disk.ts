@@ -23,6 +23,8 @@ export class FileNode {
   #platter: Buffer = Buffer.alloc(0);
   /** Pages that differ from the platter, each with the number of its last write. */
   readonly #dirty = new Map<number, number>();
+  /** Where reads see a wrong bit. Nothing wrong is ever stored: a sync would make it durable. */
+  #flippedAt: number | null = null;
   #writes = 0;
   #failedSyncs = 0;
   #syncsBegun = 0;
@@ -46,7 +48,15 @@ export class FileNode {
 
   read(into: Uint8Array, at: number): number {
     if (at >= this.size) return 0;
-    return this.#cache.copy(into, 0, at, Math.min(at + into.length, this.size));
+    const length = this.#cache.copy(into, 0, at, Math.min(at + into.length, this.size));
+    const flipped = this.#flippedAt === null ? -1 : this.#flippedAt - at;
+    if (flipped >= 0 && flipped < length) into[flipped] = (into[flipped] ?? 0) ^ 4;
+    return length;
+  }
+
+  /** From now on reads see a flipped bit in this byte; null: no longer. */
+  flip(at: number | null): void {
+    this.#flippedAt = at;
   }
 
   write(bytes: Uint8Array, at: number): void {

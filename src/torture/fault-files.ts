@@ -73,6 +73,11 @@ export class Machine {
     return bytes;
   }
 
+  /** From now on reads of a file see a flipped bit in this byte; null: no longer. */
+  flip(directory: string, name: string, at: number | null): void {
+    this.#directories.get(directory)?.get(name)?.flip(at);
+  }
+
   names(directory: string): string[] {
     return this.#directories.get(directory)?.names() ?? [];
   }

@@ -140,24 +140,18 @@ export async function readSome(
   }
 }
 
-/** Flips a bit of a random log. Returns what flips it back, or null when there is no log. */
-export async function flipBit(machine: Machine, random: Random): Promise<null | (() => void)> {
+/**
+ * Lets reads of a random log see a flipped bit. Returns what ends that, or null when there is no
+ * log.
+ */
+export function flipBit(machine: Machine, random: Random): null | (() => void) {
   const names = machine.names(LOGS);
   if (names.length === 0) return null;
   const name = random.pick(names);
-  const process = machine.startProcess(true);
-  const directory = await process.openDirectory(LOGS, { create: false });
-  const file = directory.open(name, "update");
-  if (file.size() === 0) return null;
-  const at = random.below(file.size());
-  const byte = Buffer.alloc(1);
-  await file.read(byte, at);
-  const flip = () => {
-    byte[0] = (byte[0] ?? 0) ^ 4;
-    file.writeAt(byte, at);
-  };
-  flip();
-  return flip;
+  const size = machine.contents(LOGS, name)?.length ?? 0;
+  if (size === 0) return null;
+  machine.flip(LOGS, name, random.below(size));
+  return () => machine.flip(LOGS, name, null);
 }
 
 async function readAll(store: LocalStore, path: string): Promise<Buffer> {

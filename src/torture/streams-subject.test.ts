@@ -19,6 +19,12 @@ test("an opening may fail when a killed process left a sync that fails", async (
   assert.deepEqual(violations, []);
 });
 
+test("a bit that the torture flips is never made durable by a sync of the store", async () => {
+  const { violations } = await torture("streams", { seed: 3089077191, steps: 250 });
+
+  assert.deepEqual(violations, []);
+});
+
 test("a run on streams is decided by its seed", async () => {
   const run = () => torture("streams", { seed: 7, steps: 300 });
 

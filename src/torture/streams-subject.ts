@@ -143,14 +143,14 @@ class StreamsSubject implements Subject<Running> {
       this.#episode.violated(mismatch.what);
   }
 
-  /** Flips a bit of a file, reads, and flips it back. */
+  /** Reads while a bit of a file is flipped. */
   async #flipBit(): Promise<void> {
     const { store, process } = this.#running;
     if (!process.isAlive) return;
     this.#requests.settle();
     this.#episode.isSpared = true;
     const { machine, nowMs } = this.#streams;
-    const back = await flipBit(machine, this.#episode.random);
+    const back = flipBit(machine, this.#episode.random);
     if (back !== null) {
       this.#counts.bitsFlipped++;
       const path = this.#episode.random.pick(this.#requests.oracle.paths(nowMs).concat("/a"));
