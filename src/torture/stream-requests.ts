@@ -48,6 +48,12 @@ interface Asked {
   isRefused: boolean;
 }
 
+/** A state that fits what a crash left, and the requests carried out to reach it. */
+interface Fitting {
+  readonly oracle: StreamOracle;
+  readonly answers: readonly (readonly [Operation, string])[];
+}
+
 export class StreamRequests {
   #oracle = new StreamOracle();
   /** Other states that also fit what a crash left. */
@@ -114,22 +120,21 @@ export class StreamRequests {
     });
   }
 
-  /** After a crash: finds how many of the unanswered requests were carried out. */
-  findOut(found: ReadonlyMap<string, string>, nowMs: number): void {
+  /**
+   * After a crash: finds how many of the unanswered requests were carried out. After a fault, one of
+   * them may have been refused for it, and the process killed before it could answer.
+   */
+  findOut(found: ReadonlyMap<string, string>, nowMs: number, hadFault: boolean): void {
     const inDoubt = this.#asked.map(({ operation }) => operation);
     this.#asked = [];
-    const fitting = new Map<string, { oracle: StreamOracle; answers: readonly string[] }>();
-    const differences: (string | null)[] = [];
-    for (const before of [this.#oracle, ...this.#others]) {
-      const oracle = new StreamOracle(before);
-      const answers: string[] = [];
-      for (const operation of [null, ...inDoubt]) {
-        if (operation !== null) answers.push(oracle.do(operation));
-        const differs = differenceOf(found, oracle, nowMs);
-        differences.push(differs);
-        if (differs !== null || fitting.has(oracle.hidden)) continue;
-        fitting.set(oracle.hidden, { oracle: new StreamOracle(oracle), answers: [...answers] });
-      }
+    const { fitting, differences } = this.#fitting(found, nowMs, inDoubt);
+    for (let n = 0; hadFault && fitting.size === 0 && n < inDoubt.length; n++) {
+      const others = this.#fitting(
+        found,
+        nowMs,
+        inDoubt.filter((_, at) => at !== n),
+      ).fitting;
+      for (const [hidden, each] of others) fitting.set(hidden, each);
     }
     const [chosen, ...others] = fitting.values();
     if (chosen === undefined) {
@@ -139,10 +144,27 @@ export class StreamRequests {
     this.#oracle = chosen.oracle;
     this.#others = others.map(({ oracle }) => oracle);
     const done = chosen.answers.length;
-    for (const [n, answer] of chosen.answers.entries())
-      this.#count(inDoubt[n] as Operation, answer);
+    for (const [operation, answer] of chosen.answers) this.#count(operation, answer);
     this.#counts.foundDone += done;
     this.#counts.foundUndone += inDoubt.length - done;
+  }
+
+  /** The states that fit what was found, after carrying out some of the requests, in order. */
+  #fitting(found: ReadonlyMap<string, string>, nowMs: number, requests: readonly Operation[]) {
+    const fitting = new Map<string, Fitting>();
+    const differences: (string | null)[] = [];
+    for (const before of [this.#oracle, ...this.#others]) {
+      const oracle = new StreamOracle(before);
+      const answers: (readonly [Operation, string])[] = [];
+      for (const operation of [null, ...requests]) {
+        if (operation !== null) answers.push([operation, oracle.do(operation)]);
+        const differs = differenceOf(found, oracle, nowMs);
+        differences.push(differs);
+        if (differs !== null || fitting.has(oracle.hidden)) continue;
+        fitting.set(oracle.hidden, { oracle: new StreamOracle(oracle), answers: [...answers] });
+      }
+    }
+    return { fitting, differences };
   }
 
   #refused(asked: Asked, error: unknown): void {

@@ -25,6 +25,12 @@ test("a bit that the torture flips is never made durable by a sync of the store"
   assert.deepEqual(violations, []);
 });
 
+test("a request may be refused for a fault and die with its process before the answer", async () => {
+  const { violations } = await torture("streams", { seed: 356557323, steps: 250 });
+
+  assert.deepEqual(violations, []);
+});
+
 test("a run on streams is decided by its seed", async () => {
   const run = () => torture("streams", { seed: 7, steps: 300 });
 

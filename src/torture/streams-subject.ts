@@ -71,6 +71,8 @@ class StreamsSubject implements Subject<Running> {
   readonly #directory = newDirectory();
   readonly #streams: StreamsMachine;
   readonly #requests: StreamRequests;
+  /** Since the last opening that succeeded. */
+  #hadFault = false;
 
   constructor(episode: Episode<Running, Counts>) {
     const { random, machine, counts } = episode;
@@ -102,6 +104,10 @@ class StreamsSubject implements Subject<Running> {
   /** One process at a time has the store open. */
   get #running(): Running {
     return this.#episode.writers[0] as Running;
+  }
+
+  onFault(): void {
+    this.#hadFault = true;
   }
 
   onTick(): void {
@@ -206,7 +212,8 @@ class StreamsSubject implements Subject<Running> {
   /** Everything answered must be there, and nothing else. */
   async #findOut(store: LocalStore): Promise<void> {
     const { nowMs } = this.#streams;
-    this.#requests.findOut(await wholeStore(store), nowMs);
+    this.#requests.findOut(await wholeStore(store), nowMs, this.#hadFault);
+    this.#hadFault = false;
     for (const path of this.#requests.oracle.paths(nowMs)) {
       const mismatch = await mismatchIn(store, this.#requests.oracle, path, nowMs);
       if (mismatch !== null) this.#episode.violated(mismatch.what);
