@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- log`: how close the log comes to the limits of disk and processor.
+ * `npm run bench -- log`: the speed of the log against the limits of disk and processor.
  *
  * Prints ratios to bare loops that do the same work without any guarantee, and to peers. Exits with 1
  * if a median misses its bound. Floors are for `exclusive`; `shared` takes a lock for every append, and

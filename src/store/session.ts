@@ -1,8 +1,4 @@
-/**
- * Session: one conversation in a store. Reading takes no lock; appending takes the log's lock.
- *
- * The first append opens the writer, so reading a session never locks it.
- */
+/** Session: one conversation in a store. Reading takes no lock; the first append takes the log's. */
 
 import { dirname } from "node:path";
 import { checkWhole } from "../base/choice.ts";
@@ -28,18 +24,18 @@ import { LogReader, type ReadRange } from "../log/reader.ts";
 import type { Sync } from "../log/turn.ts";
 import { LogWriter } from "../log/writer.ts";
 import type { NewEntry } from "../model/entry.ts";
-import { checkedEntry, isEntry } from "../model/entry-check.ts";
-import { invalidEntry } from "../model/plain-json.ts";
 import type { Due } from "../signing/writing/dues.ts";
 import type { LogSigner } from "../signing/writing/log-signer.ts";
 import { refuseForeign } from "./foreign-log.ts";
+import { type Encoded, expressed, inWrites, isLine } from "./given-lines.ts";
 import type { Repeat } from "./known-lines.ts";
 import { makeOwnDirectory } from "./own-directory.ts";
 import type { Session as Published } from "./published.ts";
 import { SessionAppends } from "./session-appends.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
 import type { SessionSigning } from "./session-signing.ts";
-import { WRITE_BYTES_MAX } from "./session-write.ts";
+
+const LF = Buffer.of(0x0a);
 
 export type OpenSigning = (
   session: Session,
@@ -78,10 +74,7 @@ export class Session implements Published {
   #appends: SessionAppends | null = null;
   #closing: Promise<void> | null = null;
   #signing: SessionSigning | null = null;
-  /**
-   * Called, before the append resolves, for each appended entry whose id the log already has and
-   * that is therefore not written again.
-   */
+  /** Called before the append resolves, for each entry whose id the log has: it is not written. */
   onKnown: ((given: Native, isSame: boolean) => void) | null = null;
   /** The caller's entries, by the completed entry. */
   readonly #given = new WeakMap<Native, Native>();
@@ -143,21 +136,9 @@ export class Session implements Published {
     });
   }
 
-  /** The lines of an entry; none if it only says that the session's files are due. */
   #express(given: unknown): readonly Native[] {
-    const entry = checkedEntry(given);
-    const natives = this.#dialect.express(entry, this.#facts);
-    if (natives.length === 0) this.#refuseUnwritten(entry);
-    return natives;
-  }
-
-  /** Refuses an entry that gives no line, unless it only says that the session's files are due. */
-  #refuseUnwritten({ kind, ...rest }: NewEntry): void {
-    const hasFiles = kind === "end" && this.#parts.openDerived !== null;
-    if (!hasFiles) throw invalidEntry("kind", `the dialect ${this.#dialect.name} has no ${kind}`);
-    const isSaid = (value: unknown) => value !== null && !(Array.isArray(value) && !value.length);
-    const said = Object.entries(rest).find(([, value]) => isSaid(value));
-    if (said) throw invalidEntry(said[0], `the dialect ${this.#dialect.name} has no line for it`);
+    const hasFiles = this.#parts.openDerived !== null;
+    return expressed(given, { dialect: this.#dialect, facts: this.#facts, hasFiles });
   }
 
   /** Appends lines of the dialect together; resolves to the offset after the last. */
@@ -190,12 +171,14 @@ export class Session implements Published {
   async #appendGroup(writer: LogWriter, group: readonly Encoded[]): Promise<ByteOffset[]> {
     const ends: ByteOffset[] = [];
     if (this.#appends) {
-      const natives = group.map(({ native }) => native);
-      await this.#appends.submit(natives, ends);
+      await this.#appends.submit(
+        group.map(({ native }) => native),
+        ends,
+      );
       return ends;
     }
     for (const { line, native } of group) this.#derived?.expect(line, native);
-    let end = await writer.appendLines(withLfs(group.map(({ line }) => line)));
+    let end = await writer.appendLines(Buffer.concat(group.flatMap(({ line }) => [line, LF])));
     for (const { line } of group.toReversed()) {
       ends.push(end);
       end = toByteOffset(end - line.length - 1);
@@ -412,37 +395,6 @@ export class Session implements Published {
   }
 }
 
-/** What is neither is refused as an entry. */
-function isLine(given: unknown): given is Native {
-  return typeof given === "object" && given !== null && !isEntry(given);
-}
-
 function rangeIn({ from, to }: EntryOptions): ReadRange {
   return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-}
-
-interface Encoded {
-  readonly native: Native;
-  readonly line: Uint8Array;
-}
-
-/** Groups lines into writes: as many as fit, at least one. */
-function* inWrites(lines: readonly Encoded[]): Generator<readonly Encoded[]> {
-  let group: Encoded[] = [];
-  let bytes = 0;
-  for (const encoded of lines) {
-    const length = encoded.line.length + 1;
-    if (group.length > 0 && bytes + length > WRITE_BYTES_MAX) {
-      yield group;
-      group = [];
-      bytes = 0;
-    }
-    group.push(encoded);
-    bytes += length;
-  }
-  if (group.length > 0) yield group;
-}
-
-function withLfs(lines: readonly Uint8Array[]): Uint8Array {
-  return Buffer.concat(lines.flatMap((line) => [line, Buffer.of(0x0a)]));
 }

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { Random } from "../torture/scheduler.ts";
-import type { LocalStoreOptions } from "./local-store.ts";
 import { type LocalStore, openLocalStore } from "./local-store.ts";
+import type { LocalStoreOptions } from "./local-store-options.ts";
 import type { OffsetToken } from "./offset-token.ts";
 import type { StreamHead } from "./stream-store.ts";
 

@@ -5,8 +5,8 @@ import { onTestFinished, test } from "vitest";
 import { errno, refusal } from "../../test/support/refusal.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { WatchedFiles } from "../../test/support/watched-files.ts";
-import type { LocalStoreOptions } from "./local-store.ts";
 import { type LocalStore, openLocalStore } from "./local-store.ts";
+import type { LocalStoreOptions } from "./local-store-options.ts";
 
 const EMPTY = Buffer.alloc(0);
 

@@ -9,11 +9,10 @@
 import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
 import { assert } from "../base/errors.ts";
-import type { Host } from "../base/host.ts";
 import { OPEN_LOG_FILES_MAX } from "../base/limits.ts";
 import { nodeHost } from "../base/node-host.ts";
 import type { Batch } from "./commit/batch.ts";
-import { type BatchReport, type CommitLimits, Committer } from "./commit/committer.ts";
+import { Committer } from "./commit/committer.ts";
 import {
   decideAppend,
   decideExpire,
@@ -32,6 +31,7 @@ import {
 } from "./journal/data-directory.ts";
 import { Upkeep } from "./journal/upkeep.ts";
 import { WriteBack } from "./journal/write-back.ts";
+import { COMMIT_LIMITS, type LocalStoreOptions, WRITE_BACK_BYTES } from "./local-store-options.ts";
 import { IndexBacklog, ROWS_WAITING_MAX } from "./lookup/index-backlog.ts";
 import { formatOffset, type OffsetToken } from "./offset-token.ts";
 import { placeIn } from "./reading/forks.ts";
@@ -39,12 +39,7 @@ import { CheckedFiles, HandlePool } from "./reading/handle-pool.ts";
 import { ReadAhead, StreamReader } from "./reading/stream-reader.ts";
 import type { Agree } from "./signing/signed-stream.ts";
 import { namesOfData } from "./signing/signing-user.ts";
-import {
-  SIGNING_CADENCE,
-  type SigningCadence,
-  type StreamSigner,
-  StreamSigning,
-} from "./signing/stream-signing.ts";
+import { SIGNING_CADENCE, StreamSigning } from "./signing/stream-signing.ts";
 import { checkStreamPath } from "./stream-path.ts";
 import type {
   Appended,
@@ -58,49 +53,6 @@ import type {
   StreamMessage,
   StreamStore,
 } from "./stream-store.ts";
-
-const MIB = 1024 * 1024;
-
-/** Options of a local store, and the limits that apply by default. */
-export interface LocalStoreOptions {
-  /** Created if it is missing. */
-  readonly dataDirectory: string;
-  readonly host?: Host | undefined;
-  /** Where `streams.db` is, if not in the data directory. */
-  readonly indexPath?: string | undefined;
-  /** How many log files stay open. */
-  readonly openFilesMax?: number | undefined;
-  /** How many stream states are kept in memory. */
-  readonly statesMax?: number | undefined;
-  /** How many rows may wait before they are written to `streams.db`. */
-  readonly indexRowsMax?: number | undefined;
-  /** Size and age of the journal that start a write-back. */
-  readonly writeBackBytes?: number | undefined;
-  readonly writeBackMs?: number | undefined;
-  /** How long the bytes of deleted streams are kept. */
-  readonly keepDeletedMs?: number | undefined;
-  /** Signs appended data some time after the append. Default: nothing is signed. */
-  readonly signing?: StreamSigner | undefined;
-  readonly signingCadence?: Partial<SigningCadence> | undefined;
-  readonly limits?: Partial<CommitLimits> | undefined;
-  /** Called for each durable batch, for metrics. */
-  readonly onBatch?: ((report: BatchReport) => void) | undefined;
-  /** The time of day, in milliseconds. */
-  readonly now?: (() => number) | undefined;
-  /** Returns sixteen hexadecimal digits that were never used before. */
-  readonly newId?: (() => string) | undefined;
-  /** Progress, in bytes of `meta.jsonl`, while `streams.db` is rebuilt. */
-  readonly onRebuild?: ((done: number, of: number) => void) | undefined;
-}
-
-const WRITE_BACK_BYTES = 64 * MIB;
-
-const COMMIT_LIMITS: CommitLimits = {
-  batchRequestsMax: 1024,
-  batchBytesMax: 16 * MIB,
-  queueRequestsMax: 64 * 1024,
-  queueBytesMax: 256 * MIB,
-};
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -14,7 +14,7 @@ import { segmentsOf } from "./glob.ts";
 import { type StreamEnd, StreamEnds } from "./links.ts";
 import type { Subscription } from "./subscription.ts";
 
-const NOBODY: readonly Subscription[] = [];
+const NO_SUBSCRIPTIONS: readonly Subscription[] = [];
 const REMEMBERED_MAX = 100_000;
 
 /**
@@ -32,12 +32,12 @@ export class Followers {
   }
 
   of(path: string): readonly Subscription[] {
-    if (this.#all.size === 0) return NOBODY;
+    if (this.#all.size === 0) return NO_SUBSCRIPTIONS;
     const known = this.#byPath.get(path);
     if (known !== undefined) return known;
     const segments = segmentsOf(path);
     const found = [...this.#all].filter(({ links }) => links.follows(path, segments));
-    const followers = found.length === 0 ? NOBODY : found;
+    const followers = found.length === 0 ? NO_SUBSCRIPTIONS : found;
     if (this.#byPath.size >= REMEMBERED_MAX) this.#byPath.clear();
     this.#byPath.set(path, followers);
     return followers;
