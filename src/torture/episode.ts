@@ -9,6 +9,9 @@ import { VerbatimError } from "../base/errors.ts";
 import { type Call, type Fault, Machine, type Process } from "./fault-files.ts";
 import { Random, Scheduler } from "./scheduler.ts";
 
+/** Far more than any request takes. */
+const TICKS_MAX = 100_000;
+
 interface Planned {
   readonly call: Call;
   readonly fault: Fault;
@@ -266,13 +269,22 @@ export class Episode<W extends Writer, C extends CommonCounts> {
     for (let n = this.random.below(max); n >= 0; n--) await this.tick();
   }
 
-  /** What the work resolves to; null when its process dies first, because then it never may. */
+  /**
+   * What the work resolves to; null when its process dies first, because then it never may. Work of
+   * a living process that does not end is a violation.
+   */
   async whileAlive<T>(process: Process, work: Promise<T>): Promise<T | null> {
     let done: { readonly value: T } | null = null;
     void work.then((value) => {
       done = { value };
     });
-    while (done === null && process.isAlive) await this.tick();
+    for (let ticks = 0; done === null && process.isAlive; ticks++) {
+      if (ticks === TICKS_MAX) {
+        this.violated(`a request was not answered after ${TICKS_MAX} ticks`);
+        process.kill();
+      }
+      await this.tick();
+    }
     return (done as { readonly value: T } | null)?.value ?? null;
   }
 

@@ -148,7 +148,8 @@ function computedMember(
   const type = checker.getTypeOfSymbolAtLocation(property, place);
   const member = ts.factory.createPropertySignature(
     [ts.factory.createModifier(ts.SyntaxKind.ReadonlyKeyword)],
-    property.name,
+    // `Symbol.asyncIterator` has the name `__@asyncIterator@789`, with a number that changes.
+    property.name.replace(/^__@(\w+)@\d+$/, "[Symbol.$1]"),
     isOptional ? ts.factory.createToken(ts.SyntaxKind.QuestionToken) : undefined,
     checker.typeToTypeNode(type, place, COMPUTED),
   );
