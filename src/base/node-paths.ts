@@ -64,6 +64,12 @@ export function dataDirectory(environment: Environment = process.env): string {
   return join(xdg(environment, "XDG_DATA_HOME", ".local/share"), "verbatim");
 }
 
+/** What decides where other programs keep their sessions. */
+export function surroundings() {
+  const platform = process.platform === "darwin" ? "darwin" : "linux";
+  return { environment: process.env, home: home(process.env), platform } as const;
+}
+
 /** Where HomeAgent keeps its sessions. */
 export function homeagentRoot(): string {
   return join(home(process.env), ".homeagent");

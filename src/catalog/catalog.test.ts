@@ -33,6 +33,8 @@ const SUMMARY: Summary = {
   updatedAt: "2026-11-15T04:10:00.000Z",
   durationMs: 600_000,
   parent: null,
+  project: null,
+  branch: null,
   lines: 12,
   badLines: 1,
 };

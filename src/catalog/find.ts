@@ -44,6 +44,8 @@ export interface NamedLayout extends LayoutBase {
 export interface LevelLayout extends LayoutBase {
   readonly levels: readonly (string | null)[];
   readonly isLog: (name: string) => boolean;
+  /** Further places with logs of the same sessions, such as those of subagents. */
+  readonly others?: readonly LevelLayout[];
 }
 
 export type Layout = NamedLayout | LevelLayout;
@@ -83,6 +85,7 @@ export function eachLog(
   options: FindOptions = {},
 ): Iterable<FoundLog> {
   if (layout.logsIn) return layout.logsIn(root);
+  if ("others" in layout && layout.others) return logsAtAll(root, layout, options);
   const search: Search = {
     root,
     idAt: layout.idAt,
@@ -101,6 +104,14 @@ export function eachLog(
   const quiet = { ...search, onUnreadable: () => {} };
   logAt(quiet, [...under, logName].join("/"), [...under, logName]);
   return findNamed(search, under, logName, depthMax);
+}
+
+function* logsAtAll(
+  root: string,
+  { others = [], ...first }: LevelLayout,
+  options: FindOptions,
+): Generator<FoundLog> {
+  for (const layout of [first, ...others]) yield* eachLog(root, layout, options);
 }
 
 interface Search {

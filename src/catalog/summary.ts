@@ -16,6 +16,7 @@
  * - Turns are counted like checkpoints count them, by the dialect's mark of each line (`mark`).
  */
 
+import type { Mutable } from "../base/files.ts";
 import { oneLine } from "../base/one-line.ts";
 import type { Aside, Entry, Part, Usage } from "../model/entry.ts";
 import type { SessionStatus, Summary } from "../model/summary.ts";
@@ -37,6 +38,8 @@ export const NOTHING_KNOWN: Summary = {
   updatedAt: null,
   durationMs: null,
   parent: null,
+  project: null,
+  branch: null,
   lines: 0,
   badLines: 0,
 };
@@ -46,6 +49,15 @@ export interface SummaryFacts {
   readonly agent: string | null;
   readonly status?: SessionStatus | null;
   readonly parent?: string | null;
+}
+
+/** What lines say about the whole session (dialects/agent-program.ts, `About`). */
+export interface LearnedFacts {
+  readonly title?: string;
+  readonly summary?: string;
+  readonly cwd?: string;
+  readonly branch?: string;
+  readonly parent?: string;
 }
 
 /** Messages whose usage is remembered. Lines of one message are close together. */
@@ -69,6 +81,7 @@ export const SUMMARY_TEXT_MAX = 200;
  */
 export class SummaryFold {
   #title: string | null = null;
+  readonly #about: Mutable<LearnedFacts> = {};
   #model: string | null = null;
   /** Of another agent's conversation; used when there is no other. */
   #agents: { title: string | null; model: string | null } = { title: null, model: null };
@@ -110,6 +123,16 @@ export class SummaryFold {
     if (isAsked) this.#agents.title ??= titleOf(parts);
   }
 
+  /** What a line says about the whole session: the first directory, the last of all else. */
+  learn({ title, summary, cwd, branch, parent }: LearnedFacts): void {
+    const about = this.#about;
+    if (title) about.title = title;
+    if (summary && this.#hasOwn) about.summary = summary;
+    if (cwd) about.cwd ??= cwd;
+    if (branch) about.branch = branch;
+    if (parent) about.parent = parent;
+  }
+
   /** A line that is not an entry. */
   addBadLine(): void {
     this.#lines++;
@@ -119,8 +142,9 @@ export class SummaryFold {
   summary({ agent, status = null, parent = null }: SummaryFacts): Summary {
     const { title, model } = this.#hasOwn ? { title: null, model: null } : this.#agents;
     const named = this.#model ?? model;
+    const about = this.#about;
     return {
-      title: this.#title ?? title,
+      title: lineOf(about.title ?? about.summary ?? "") ?? this.#title ?? title,
       agent: agent === null ? null : lineOf(agent),
       model: named === null ? null : lineOf(named),
       status: this.#outcome ?? status,
@@ -132,7 +156,9 @@ export class SummaryFold {
       createdAt: this.#createdAt,
       updatedAt: this.#updatedAt,
       durationMs: durationMs(this.#createdAt, this.#updatedAt),
-      parent: parent === null ? null : lineOf(parent),
+      parent: lineOf(parent ?? about.parent ?? ""),
+      project: lineOf(about.cwd ?? ""),
+      branch: lineOf(about.branch ?? ""),
       lines: this.#lines,
       badLines: this.#badLines,
     };

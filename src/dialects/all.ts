@@ -6,6 +6,7 @@
 import { requireChoice } from "../base/choice.ts";
 import type { Host } from "../base/host.ts";
 import { claude } from "./claude/dialect.ts";
+import { claudeCode } from "./claude-code/dialect.ts";
 import type { Dialect } from "./dialect.ts";
 import { entire } from "./entire/dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
@@ -17,7 +18,11 @@ import { streams } from "./streams/dialect.ts";
 import { verbatim } from "./verbatim/dialect.ts";
 
 /** In the order in which they are listed and searched. */
-const ALL = [verbatim, rye, homeagent, entire, claude, sdk, streams] as const;
+const ALL = [
+  ...[verbatim, rye, homeagent, entire, claude, sdk, streams],
+  // Other programs' sessions, which are only read.
+  ...[claudeCode],
+] as const;
 
 export type DialectName = (typeof ALL)[number]["name"];
 

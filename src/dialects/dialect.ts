@@ -7,8 +7,7 @@
  *   files           derived files next to the log, loaded when they are needed
  *
  * All but `files`, `inbox` and `hostFor` is pure: no files, no clock, no randomness. `all.ts` lists
- * the dialects. A read-only dialect implements `name`, `isReadOnly`, `layout`, `signing`,
- * `logPath`, `idAt`, `decode`, `express` and `complete`.
+ * the dialects. `reader.ts` makes a read-only one from its layout and its decoder.
  */
 
 import type { OwnOptions } from "../base/choice.ts";
@@ -17,6 +16,7 @@ import type { Layout } from "../catalog/find.ts";
 import type { Durability } from "../log/log-options.ts";
 import type { Aside, Entry, NewEntry } from "../model/entry.ts";
 import type { TurnMark } from "../model/turns.ts";
+import type { About, AgentProgram } from "./agent-program.ts";
 import type { DialectFiles } from "./dialect-files.ts";
 import type { Native, StoreChoices } from "./native.ts";
 import type { Recording } from "./recording.ts";
@@ -194,6 +194,12 @@ export interface Dialect<Name extends string = string> {
   readonly usersRoot?: () => string;
   /** The host that a store of this dialect uses. Absent: the given one. */
   readonly hostFor?: (host: Host, root: string) => Host;
+  /** The program whose history this is. Absent: sessions are written by users of this package. */
+  readonly program?: AgentProgram;
+  /** The session's id in its program; `id` is longer, because it names a path. Absent: `id`. */
+  nameOf?(id: string): string;
+  /** What a line says about the whole session. Absent if lines say nothing. */
+  about?(native: Native, id: string): About | null;
   /** Absent for read-only dialects. */
   readonly newIds?: NewIds;
   /** The agent in a session's id. Absent if ids do not contain it. */

@@ -12,6 +12,7 @@ import type { Directory, OpenFile } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { DerivedLook } from "../dialects/derived-files.ts";
 import type { Dialect, SpillReference } from "../dialects/dialect.ts";
+import { HEAD_BYTES, RECOGNISED_LINES } from "../dialects/files/foreign-log.ts";
 import { recognise } from "../dialects/recognise.ts";
 import { clipped, type Finding, type FoundAt, finding, troubleOf } from "../findings/finding.ts";
 import { readChunks, readStretch } from "../log/bytes.ts";
@@ -19,7 +20,6 @@ import { decodeLine } from "../log/json.ts";
 import { type Span, spansForward } from "../log/spans.ts";
 import type { Entry } from "../model/entry.ts";
 import { CallPairing } from "../model/pairing.ts";
-import { HEAD_BYTES, RECOGNISED_LINES } from "../store/foreign-log.ts";
 import { isCheckpoint } from "../store/mapping.ts";
 import type { LogEnd } from "./log-end.ts";
 

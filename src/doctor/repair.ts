@@ -8,10 +8,10 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
+import { refuseForeign } from "../dialects/files/foreign-log.ts";
 import { errnoIn, type Finding, type FindingCode } from "../findings/finding.ts";
 import { type FoundSession, openFound } from "../listing/find-session.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
-import { refuseForeign } from "../store/foreign-log.ts";
 import { type Examined, examineOne, examineSessions, examineStoresOwn } from "./examine.ts";
 import type { Doctor } from "./examine-session.ts";
 import { mendMode, mendSession } from "./mend.ts";

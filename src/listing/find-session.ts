@@ -16,14 +16,14 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-host.ts";
 import { eachLog, type Unreadable } from "../catalog/find.ts";
-import { DIALECT_NAMES, dialectNamed, RECOGNISED } from "../dialects/all.ts";
+import { dialectNamed, READ_DIALECT_NAMES, RECOGNISED } from "../dialects/all.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import { recogniseFile } from "../dialects/files/foreign-log.ts";
 import { SUPPORTED } from "../dialects/recognise.ts";
 import { LogReader } from "../log/reader.ts";
-import { recogniseFile } from "../store/foreign-log.ts";
 import { Session } from "../store/session.ts";
 import { Store } from "../store/store.ts";
-import { type FoundStore, findStores, statOf, type Where } from "./find-stores.ts";
+import { type FoundStore, findStores, isProgramsOwn, statOf, type Where } from "./find-stores.ts";
 
 export interface FoundSession extends FoundStore {
   /** Null for a log outside any store: its id is unknown. */
@@ -176,8 +176,9 @@ function beginningWith(stores: readonly FoundStore[], name: string): FoundSessio
   const whole: FoundSession[] = [];
   const begun: FoundSession[] = [];
   for (const store of stores) {
+    const { nameOf } = dialectNamed(store.dialect);
     for (const id of idsIn(store)) {
-      const lastPart = id.slice(id.lastIndexOf("/") + 1);
+      const lastPart = nameOf?.(id) ?? id.slice(id.lastIndexOf("/") + 1);
       if (lastPart === name) whole.push(sessionIn(store, id));
       if (id.startsWith(name) || lastPart.startsWith(name)) begun.push(sessionIn(store, id));
     }
@@ -271,9 +272,10 @@ function sessionByShape(path: string, { cwd, root, dialect }: Where): FoundSessi
   if (root !== undefined) roots.unshift(resolve(cwd, root));
   for (const above of roots) {
     const below = relative(above, path).split("/");
-    for (const name of dialect === undefined ? DIALECT_NAMES : [dialect]) {
+    for (const name of dialect === undefined ? READ_DIALECT_NAMES : [dialect]) {
       const id = dialectNamed(name).idAt(below);
-      if (id !== null) return { dialect: name, root: above, id, path };
+      if (id !== null && isProgramsOwn(name, above))
+        return { dialect: name, root: above, id, path };
     }
   }
   return null;

@@ -5,9 +5,11 @@
  */
 
 import { type Stats, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { checkChoice } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
+import { surroundings } from "../base/node-paths.ts";
+import type { AgentProgram } from "../dialects/agent-program.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
 
 /** The user's current directory, and the options on where to look. */
@@ -29,6 +31,8 @@ export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
   const wanted = dialect === undefined ? READ_DIALECT_NAMES : [dialect];
   if (root === undefined) {
     return wanted.flatMap((name) => {
+      const { program } = dialectNamed(name);
+      if (program) return programStores(name, program);
       const found = dialectNamed(name).usersRoot?.() ?? projectAbove(cwd, name);
       // A dialect given by name has its default place; otherwise the store must exist.
       if (dialect !== undefined) return [{ dialect: name, root: found ?? cwd }];
@@ -45,6 +49,12 @@ export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
   }
   const names = dialect === undefined ? wanted.filter((name) => isStore(name, at)) : wanted;
   return names.map((name) => ({ dialect: name, root: at }));
+}
+
+/** Where the program keeps sessions: in the user's home, wherever the user is. */
+function programStores(dialect: string, program: AgentProgram): FoundStore[] {
+  const roots = new Set(program.roots(surroundings()));
+  return [...roots].filter((root) => hasSessions(dialect, root)).map((root) => ({ dialect, root }));
 }
 
 /** The stat of a path, links followed; undefined if there is nothing that we can see. */
@@ -65,14 +75,34 @@ function projectAbove(directory: string, dialect: string): string | null {
 }
 
 export function isStore(dialect: string, root: string): boolean {
+  return isProgramsOwn(dialect, root) && hasSessions(dialect, root);
+}
+
+/**
+ * Whether a program's directory is named as the program names it. Its layout alone says little:
+ * many programs have a directory `sessions`.
+ */
+export function isProgramsOwn(dialect: string, root: string): boolean {
+  const roots = dialectNamed(dialect).program?.roots(surroundings());
+  return roots === undefined || roots.some((each) => each === root || sameName(each, root));
+}
+
+function sameName(one: string, other: string): boolean {
+  return basename(one) === basename(other);
+}
+
+function hasSessions(dialect: string, root: string): boolean {
   const { layout, usersRoot } = dialectNamed(dialect);
-  const { under, mark } = layout;
+  const { mark } = layout;
+  const others = "others" in layout ? (layout.others ?? []) : [];
   if (mark !== undefined && !statOf(join(root, mark))?.isFile()) return false;
-  try {
-    return statSync(join(root, ...under), { throwIfNoEntry: false })?.isDirectory() ?? false;
-  } catch {
-    // An unreadable directory of the dialect's own counts as a store: reading it reports the error.
-    if (under.length === 1 && root !== usersRoot?.()) return false;
-    return statOf(join(root, ...under.slice(0, -1)))?.isDirectory() ?? false;
-  }
+  return [layout, ...others].some(({ under }) => {
+    try {
+      return statSync(join(root, ...under), { throwIfNoEntry: false })?.isDirectory() ?? false;
+    } catch {
+      // An unreadable directory of the dialect's own is a store: reading it reports the error.
+      if (under.length === 1 && root !== usersRoot?.()) return false;
+      return statOf(join(root, ...under.slice(0, -1)))?.isDirectory() ?? false;
+    }
+  });
 }

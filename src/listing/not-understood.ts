@@ -1,8 +1,8 @@
 /** Not understood: the warning for a log with lines of which none is a message. */
 
 import type { Host } from "../base/host.ts";
+import { recogniseFile } from "../dialects/files/foreign-log.ts";
 import { isOthersLine, SUPPORTED } from "../dialects/recognise.ts";
-import { recogniseFile } from "../store/foreign-log.ts";
 import { isCheckpoint } from "../store/mapping.ts";
 import type { Session } from "../store/session.ts";
 

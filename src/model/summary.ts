@@ -4,7 +4,7 @@ export const SESSION_STATUSES = ["completed", "error", "running", "paused"] as c
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
 export interface Summary {
-  /** The user's first message. */
+  /** The program's own title, else the user's first message. */
   readonly title: string | null;
   readonly agent: string | null;
   /** The last model named. */
@@ -23,6 +23,9 @@ export interface Summary {
   readonly durationMs: number | null;
   /** The session that started this one: its own id, in the same store. */
   readonly parent: string | null;
+  /** The directory that the agent worked in, and its branch; null where lines do not say. */
+  readonly project: string | null;
+  readonly branch: string | null;
   /** All lines, including bad ones. */
   readonly lines: number;
   readonly badLines: number;

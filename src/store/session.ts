@@ -9,6 +9,7 @@ import { LOG_LIMITS } from "../base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../base/offset.ts";
 import type { DerivedFiles } from "../dialects/derived-files.ts";
 import type { Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
+import { refuseForeign } from "../dialects/files/foreign-log.ts";
 import {
   type EntryOptions,
   inOrder,
@@ -26,7 +27,6 @@ import { LogWriter } from "../log/writer.ts";
 import type { NewEntry } from "../model/entry.ts";
 import type { Due } from "../signing/writing/dues.ts";
 import type { LogSigner } from "../signing/writing/log-signer.ts";
-import { refuseForeign } from "./foreign-log.ts";
 import { type Encoded, expressed, inWrites, isLine } from "./given-lines.ts";
 import type { Repeat } from "./known-lines.ts";
 import { makeOwnDirectory } from "./own-directory.ts";

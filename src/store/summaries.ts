@@ -40,6 +40,8 @@ export class Summaries {
           listedAside(dialect, entry.native, id),
           dialect.signing.turnMark(entry.native, id),
         );
+        const about = dialect.about?.(entry.native, id);
+        if (about) fold.learn(about);
         agent ??= dialect.agentSaidIn?.(entry.native) ?? null;
       }
     } finally {

@@ -65,6 +65,9 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
 /** Files directly in `src/dialects` that are not pure lines. */
 export const DIALECT_PARTS: Readonly<Record<string, string>> = {
   "dialect.ts": "dialects/interface",
+  "agent-program.ts": "dialects/interface",
+  "path-ids.ts": "dialects/interface",
+  "reader.ts": "dialects",
   "dialect-files.ts": "dialects/interface",
   "derived-files.ts": "dialects/interface",
   "native.ts": "dialects/interface",
@@ -129,7 +132,7 @@ export const CORE_LINES_MAX = 8000;
 export const README_LINES_MAX = 20;
 
 export const DIALECT_FOLDERS: readonly string[] = [
-  ...["verbatim", "rye", "homeagent", "entire", "claude", "sdk", "streams"],
+  ...["verbatim", "rye", "homeagent", "entire", "claude", "sdk", "streams", "claude-code"],
 ];
 /** Which code may name a dialect, and why. All other code works through the `Dialect` interface. */
 export const NAMES_DIALECTS: Readonly<Record<string, string>> = {

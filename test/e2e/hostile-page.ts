@@ -58,6 +58,8 @@ export function pageWith(...texts: readonly string[]): string {
   const text = texts.join(" ");
   const facts: PageFacts = {
     session: text,
+    project: null,
+    branch: null,
     dialect: text,
     title: text,
     agent: text,

@@ -15,6 +15,8 @@ const FACTS: PageFacts = {
   dialect: "rye",
   title: "Fix it",
   agent: "fixer",
+  project: null,
+  branch: null,
   model: "m",
   status: "completed",
   turns: 1200,

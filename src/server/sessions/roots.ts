@@ -81,7 +81,8 @@ export class SessionRoots {
 /** The store as it is served; none for streams, which are served below /v1/stream. */
 export function served(store: FoundStore): ServedStore[] {
   const { dialect, root } = store;
-  return dialectNamed(dialect).isReadOnly ? [] : [{ dialect, root, key: keyOf(store) }];
+  const { isReadOnly, program } = dialectNamed(dialect);
+  return isReadOnly && !program ? [] : [{ dialect, root, key: keyOf(store) }];
 }
 
 export function urlIdOf(store: Pick<ServedStore, "key">, id: string): string {

@@ -7,17 +7,17 @@
  * ours: its bytes begin as our lines do. Lines of NULs are ignored: a power cut leaves them.
  */
 
-import { ioError, VerbatimError } from "../base/errors.ts";
-import type { OpenFile } from "../base/files.ts";
-import type { Host } from "../base/host.ts";
-import { LOG_LIMITS } from "../base/limits.ts";
-import type { Dialect } from "../dialects/dialect.ts";
-import { type Beginning, recognise, SUPPORTED } from "../dialects/recognise.ts";
-import { readStretch } from "../log/bytes.ts";
-import { decodeLine } from "../log/json.ts";
-import { openLogPath, openToRead } from "../log/log-path.ts";
-import { spansForward } from "../log/spans.ts";
-import { findTail } from "../log/tail.ts";
+import { ioError, VerbatimError } from "../../base/errors.ts";
+import type { OpenFile } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+import { LOG_LIMITS } from "../../base/limits.ts";
+import { readStretch } from "../../log/bytes.ts";
+import { decodeLine } from "../../log/json.ts";
+import { openLogPath, openToRead } from "../../log/log-path.ts";
+import { spansForward } from "../../log/spans.ts";
+import { findTail } from "../../log/tail.ts";
+import type { Dialect } from "../dialect.ts";
+import { type Beginning, recognise, SUPPORTED } from "../recognise.ts";
 
 /** Lines and bytes that are enough to recognise a format. */
 export const RECOGNISED_LINES = 20;

@@ -1,0 +1,56 @@
+/**
+ * Agent program: a program that keeps its own history on this machine, such as Claude Code. Its
+ * dialect only reads what the program wrote.
+ */
+
+import type { Native } from "./native.ts";
+
+/** What decides where a program keeps its files. */
+export interface Surroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The user's home directory. */
+  readonly home: string;
+  readonly platform: "linux" | "darwin";
+}
+
+export interface AgentProgram {
+  /** As its users call it: "Claude Code". */
+  readonly label: string;
+  /** The directories where it may keep sessions, whether they exist or not. Absolute paths. */
+  roots(surroundings: Surroundings): readonly string[];
+  /**
+   * How its files change:
+   *
+   *   grows      lines are appended; bytes that are there stay
+   *   rewritten  whole files are written again for each change
+   *   rows       rows of a database
+   */
+  readonly changes: "grows" | "rewritten" | "rows";
+  /** How long the program keeps a session; null: for good. Absent: for good. */
+  retention?(root: string): Retention | null;
+  /**
+   * `changes` is not "grows": what identifies a line of the converted log when it is written again.
+   * Null: its text.
+   */
+  lineKey?(native: Native): string | null;
+}
+
+/** The program deletes sessions that did not change for this many days. */
+export interface Retention {
+  readonly days: number;
+  /** The setting, as its users know it: `cleanupPeriodDays in ~/.claude/settings.json`. */
+  readonly setting: string;
+}
+
+/** What a line says about its session as a whole; absent fields are unknown. */
+export interface About {
+  /** The directory that the agent worked in. */
+  readonly cwd?: string;
+  readonly branch?: string;
+  /** The program's own title of the session. */
+  readonly title?: string;
+  /** A summary of what was said before this line: the title if there is no other. */
+  readonly summary?: string;
+  /** The id of the session that started this one. */
+  readonly parent?: string;
+}

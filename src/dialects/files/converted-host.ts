@@ -1,0 +1,157 @@
+/**
+ * Converted host: presents sessions that are not plain logs as logs, one line for each message.
+ *
+ * For whole JSON documents, compressed logs and rows of a database. A log is converted when it is
+ * opened, in memory; what is opened stays the same until it is closed. Nothing can be written.
+ */
+
+import { watch } from "node:fs";
+import { basename, dirname, relative, resolve } from "node:path";
+import { VerbatimError } from "../../base/errors.ts";
+import type { Directory, Files, OpenFile, OpenMode } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+
+/** A session as lines. */
+export interface ConvertedLog {
+  /** Whole lines, each with its LF. */
+  readonly bytes: Uint8Array;
+  /** The file whose change means that the session may have changed. */
+  readonly source: string;
+}
+
+/**
+ * The log at a path below the root, in segments. Null: it is a plain file, or there is none.
+ * Throws what the operating system or the database throws.
+ */
+export type Convert = (root: string, path: readonly string[]) => ConvertedLog | null;
+
+export function convertedHost(host: Host, root: string, convert: Convert): Host {
+  const above = resolve(root);
+  const files: Files = {
+    makeDirectory: async (path) => {
+      throw readOnly(path);
+    },
+    openDirectory: async (path, options) => {
+      const below = relative(above, resolve(path));
+      if (below.startsWith("..")) return host.files.openDirectory(path, options);
+      const directory = below === "" ? [] : below.split("/");
+      const open = async () => host.files.openDirectory(path, { ...options, create: false });
+      // A database is a file where the session's path has a directory.
+      const real = await open().catch((cause: unknown) => ({ cause }));
+      return new ConvertedDirectory(resolve(path), real, (name) =>
+        convert(above, [...directory, name]),
+      );
+    },
+  };
+  return { ...host, files };
+}
+
+class ConvertedDirectory implements Directory {
+  readonly path: string;
+  readonly networkFileSystem = null;
+  readonly #real: Directory | { readonly cause: unknown };
+  readonly #convert: (name: string) => ConvertedLog | null;
+
+  constructor(
+    path: string,
+    real: Directory | { readonly cause: unknown },
+    convert: (name: string) => ConvertedLog | null,
+  ) {
+    this.path = path;
+    this.#real = real;
+    this.#convert = convert;
+  }
+
+  open(name: string, mode: OpenMode): OpenFile {
+    if (mode !== "read") throw readOnly(`${this.path}/${name}`);
+    const log = this.#convert(name);
+    if (log !== null) return new ConvertedFile(`${this.path}/${name}`, log);
+    if ("cause" in this.#real) throw this.#real.cause;
+    return this.#real.open(name, mode);
+  }
+
+  names(): string[] {
+    return "cause" in this.#real ? [] : this.#real.names();
+  }
+
+  watch(name: string, onChange: () => void): () => void {
+    const source = this.#convert(name)?.source;
+    if (source === undefined)
+      return "cause" in this.#real ? () => {} : this.#real.watch(name, onChange);
+    // The directory: a file that is replaced is not followed, and a database has a second file.
+    const watcher = watch(dirname(source), { persistent: false }, (_, changed) => {
+      if (changed === null || changed.startsWith(basename(source))) onChange();
+    });
+    watcher.on("error", () => {}); // Only a hint.
+    return () => watcher.close();
+  }
+
+  remove(name: string): void {
+    throw readOnly(`${this.path}/${name}`);
+  }
+  rename(from: string): void {
+    throw readOnly(`${this.path}/${from}`);
+  }
+  async sync(): Promise<void> {}
+  async syncAncestors(): Promise<void> {}
+  close(): void {
+    if (!("cause" in this.#real)) this.#real.close();
+  }
+}
+
+class ConvertedFile implements OpenFile {
+  readonly #path: string;
+  readonly #bytes: Uint8Array;
+
+  constructor(path: string, { bytes }: ConvertedLog) {
+    this.#path = path;
+    this.#bytes = bytes;
+  }
+
+  async read(into: Uint8Array, at: number): Promise<number> {
+    const piece = this.#bytes.subarray(at, at + into.length);
+    into.set(piece);
+    return piece.length;
+  }
+  size(): number {
+    return this.#bytes.length;
+  }
+  endsAt(size: number): boolean {
+    return this.#bytes.length === size;
+  }
+  identity(): string {
+    return this.#path;
+  }
+  isLinked(): boolean {
+    return true;
+  }
+  tryLock(): boolean {
+    return false;
+  }
+  unlock(): void {}
+  close(): void {}
+  narrow(): null {
+    return null;
+  }
+  write(): number {
+    throw readOnly(this.#path);
+  }
+  writeAt(): number {
+    throw readOnly(this.#path);
+  }
+  truncate(): void {
+    throw readOnly(this.#path);
+  }
+  async sync(): Promise<void> {
+    throw readOnly(this.#path);
+  }
+}
+
+function readOnly(path: string): VerbatimError<"BAD_SETTING"> {
+  const reason = "sessions of other programs are only read";
+  return new VerbatimError("BAD_SETTING", `${path} is not written to: ${reason}`, {
+    setting: "dialect",
+    from: path,
+    reason,
+  });
+}

@@ -1,0 +1,68 @@
+/**
+ * Path ids: the ids of sessions that another program names by files and directories.
+ *
+ *     projects/-home-me-app/6f1c….jsonl  <->  "-home-me-app/6f1c…"   (under ["projects"])
+ *
+ * An id is the path below `under` without the ending. Each file has one id and each id one file.
+ */
+
+import { idSegments } from "../base/ids.ts";
+import type { LevelLayout } from "../catalog/find.ts";
+
+export interface PathIdsOptions {
+  /** Where the program's sessions are, below the root. */
+  readonly under: readonly string[];
+  /** Directories below `under`, down to the log; null stands for any name. */
+  readonly levels: readonly (string | null)[];
+  /** The ending of a log's name, such as ".jsonl". */
+  readonly ending: string;
+  /** Which names without the ending are a session's. Default: all. */
+  readonly isName?: (name: string) => boolean;
+}
+
+export interface PathIds {
+  logPath(id: string): readonly string[];
+  idAt(path: readonly string[]): string | null;
+  readonly layout: LevelLayout;
+}
+
+export function pathIds({ under, levels, ending, isName = () => true }: PathIdsOptions): PathIds {
+  const isLog = (name: string) => name.endsWith(ending) && isName(name.slice(0, -ending.length));
+  const logPath = (id: string) => {
+    const segments = idSegments(id);
+    return [...under, ...segments.slice(0, -1), `${segments.at(-1)}${ending}`];
+  };
+  const idAt = (path: readonly string[]) => {
+    const [name = "", directories] = [path.at(-1), path.slice(under.length, -1)];
+    if (under.some((segment, at) => path[at] !== segment)) return null;
+    if (directories.length !== levels.length || !isLog(name)) return null;
+    if (levels.some((level, at) => level !== null && level !== directories[at])) return null;
+    const id = [...directories, name.slice(0, -ending.length)].join("/");
+    try {
+      idSegments(id);
+      return id;
+    } catch {
+      return null; // No session can have this path.
+    }
+  };
+  return { logPath, idAt, layout: { under, levels, isLog, idAt } };
+}
+
+/** Sessions in several places: the first that has the path, or the shape of the id, decides. */
+export function eitherPathIds(all: readonly PathIds[], whose: (id: string) => PathIds): PathIds {
+  const idAt = (path: readonly string[]) => {
+    for (const each of all) {
+      const id = each.idAt(path);
+      if (id !== null) return id;
+    }
+    return null;
+  };
+  const [first] = all;
+  if (first === undefined) throw new TypeError("there is at least one place");
+  const others = all.slice(1).map(({ layout }) => layout);
+  return {
+    logPath: (id) => whose(id).logPath(id),
+    idAt,
+    layout: { ...first.layout, idAt, others },
+  };
+}
