@@ -10,6 +10,7 @@ import { claudeCode } from "./claude-code/dialect.ts";
 import type { Dialect } from "./dialect.ts";
 import { entire } from "./entire/dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
+import { geminiCli } from "./gemini-cli/dialect.ts";
 import { homeagent } from "./homeagent/dialect.ts";
 import { rye } from "./rye/dialect.ts";
 import type { RyeOptions } from "./rye/options.ts";
@@ -21,7 +22,7 @@ import { verbatim } from "./verbatim/dialect.ts";
 const ALL = [
   ...[verbatim, rye, homeagent, entire, claude, sdk, streams],
   // Other programs' sessions, which are only read.
-  ...[claudeCode],
+  ...[claudeCode, geminiCli],
 ] as const;
 
 export type DialectName = (typeof ALL)[number]["name"];
@@ -41,7 +42,9 @@ export const DEFAULT_DIALECT: DialectName = verbatim.name;
 export const SAMPLE_DIALECT: DialectName = rye.name;
 
 /** Dialects whose lines identify the file's format, most specific first. */
-export const RECOGNISED: readonly Dialect<DialectName>[] = [homeagent, verbatim, sdk, rye, entire];
+export const RECOGNISED: readonly Dialect<DialectName>[] = [
+  ...[homeagent, verbatim, sdk, rye, geminiCli, entire],
+];
 
 const BY_NAME: ReadonlyMap<string, Dialect<DialectName>> = new Map(
   ALL.map((each) => [each.name, each]),

@@ -12,6 +12,7 @@ import type { VerifyReport } from "../signing/judging/report.ts";
 import type { FilesProof } from "../signing/judging/verify-options.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import type { Trust } from "../signing/trust/trust.ts";
+import type { About } from "./agent-program.ts";
 import type { DerivedFiles, DerivedKind } from "./derived-files.ts";
 
 /** What a dialect's files need to know about their store. */
@@ -42,6 +43,8 @@ export interface Standing {
   /** The session that started it. */
   readonly parent: string | null;
   readonly agent: string | null;
+  /** What files next to the log say about the session. */
+  readonly about?: About;
 }
 
 export type StoredSession = SessionLog & { readonly id: string };

@@ -68,6 +68,10 @@ export interface TakingBack {
   says(native: Native): boolean;
   /** How many earlier lines that still count it takes back; null: it is not such a line. */
   takesBack(native: Native): number | null;
+  /** The id that later lines name; null: none. Absent if lines are taken back by number alone. */
+  idOf?(native: Native): string | null;
+  /** The id of the first line that it takes back, if that still counts: all from there. */
+  backTo?(native: Native): string | null;
 }
 
 /** Meaning that depends on earlier lines. */

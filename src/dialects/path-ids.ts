@@ -14,7 +14,7 @@ export interface PathIdsOptions {
   readonly under: readonly string[];
   /** Directories below `under`, down to the log; null stands for any name. */
   readonly levels: readonly (string | null)[];
-  /** The ending of a log's name, such as ".jsonl". */
+  /** The ending of a log's name, such as ".jsonl", that ids leave out; may be empty. */
   readonly ending: string;
   /** Which names without the ending are a session's. Default: all. */
   readonly isName?: (name: string) => boolean;
@@ -27,7 +27,8 @@ export interface PathIds {
 }
 
 export function pathIds({ under, levels, ending, isName = () => true }: PathIdsOptions): PathIds {
-  const isLog = (name: string) => name.endsWith(ending) && isName(name.slice(0, -ending.length));
+  const stemOf = (name: string) => name.slice(0, name.length - ending.length);
+  const isLog = (name: string) => name.endsWith(ending) && isName(stemOf(name));
   const logPath = (id: string) => {
     const segments = idSegments(id);
     return [...under, ...segments.slice(0, -1), `${segments.at(-1)}${ending}`];
@@ -37,7 +38,7 @@ export function pathIds({ under, levels, ending, isName = () => true }: PathIdsO
     if (under.some((segment, at) => path[at] !== segment)) return null;
     if (directories.length !== levels.length || !isLog(name)) return null;
     if (levels.some((level, at) => level !== null && level !== directories[at])) return null;
-    const id = [...directories, name.slice(0, -ending.length)].join("/");
+    const id = [...directories, stemOf(name)].join("/");
     try {
       idSegments(id);
       return id;

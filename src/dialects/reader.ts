@@ -23,6 +23,8 @@ type Given =
   | "sessionOf"
   | "compaction"
   | "remembers"
+  | "takingBack"
+  | "files"
   | "hostFor"
   | "agentOf"
   | "agentSaidIn";

@@ -18,8 +18,9 @@ export async function notUnderstood(host: Host, session: Session): Promise<NotUn
   const onBadLine = ({ reason }: { readonly reason: string }) => {
     if (reason !== "blank") lines++;
   };
+  const isProgram = session.dialect.program !== undefined;
   for await (const { kind, native } of session.entries({ onBadLine })) {
-    if (kind !== "other" && !isOthersLine(native)) return null;
+    if (kind !== "other" && (isProgram || !isOthersLine(native))) return null;
     if (!isCheckpoint(native)) lines++;
   }
   if (lines === 0) return null;

@@ -19,7 +19,7 @@ type Held = VerifiedEntry & Pick<GatheredEntry, "aside">;
 class Standing {
   readonly #takingBack: TakingBack;
   /** The last one last. */
-  #places: number[] = [];
+  #places: { readonly place: number; readonly id: string | null }[] = [];
 
   constructor(takingBack: TakingBack) {
     this.#takingBack = takingBack;
@@ -31,10 +31,18 @@ class Standing {
 
   /** Adds the next line; returns the positions of those that it undoes. */
   note(native: Native, place: number): readonly number[] {
-    const left = Math.max(0, this.#places.length - (this.#takingBack.takesBack(native) ?? 0));
-    const takenBack = this.#places.splice(left);
-    if (this.#takingBack.says(native)) this.#places.push(place);
+    const takenBack = this.#places.splice(this.#leftBy(native)).map((each) => each.place);
+    const { says, idOf } = this.#takingBack;
+    if (says(native)) this.#places.push({ place, id: idOf?.(native) ?? null });
     return takenBack;
+  }
+
+  /** How many still count after the line. */
+  #leftBy(native: Native): number {
+    const { takesBack, backTo } = this.#takingBack;
+    const first = backTo?.(native) ?? null;
+    const at = first === null ? -1 : this.#places.findIndex(({ id }) => id === first);
+    return at >= 0 ? at : Math.max(0, this.#places.length - (takesBack(native) ?? 0));
   }
 }
 

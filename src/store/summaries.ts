@@ -47,7 +47,8 @@ export class Summaries {
     } finally {
       await session.release();
     }
-    const { status, parent, agent: stored } = await this.#standing(id);
+    const { status, parent, agent: stored, about = {} } = await this.#standing(id);
+    fold.learn(about);
     return fold.summary({ agent: this.#agentOf(id, agent ?? stored), status, parent });
   }
 

@@ -1,0 +1,147 @@
+/**
+ * Decode: maps a row of Gemini CLI to an entry. Page: docs/formats/gemini-cli.md.
+ *
+ * Rows of a `.jsonl` file and lines of a converted `.json` document are the same: the header, then
+ * messages. Every object is an entry; what is not a message is `other`.
+ */
+
+import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
+import type { About } from "../agent-program.ts";
+import type { Native, TakingBack, Understood } from "../dialect.ts";
+import { timeOf } from "../entire/decode.ts";
+import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import { googleParts, googleResult, googleText, googleUsage } from "../google-parts.ts";
+
+/** Texts in the user's role that Gemini CLI writes. */
+const PROGRAMS = [
+  "<session_context>",
+  "<hook_context>",
+  "This is the Gemini CLI. We are setting up the context for our chat.",
+  "System: Please continue.",
+];
+/** Rows that Gemini CLI shows to the user only. */
+const NOTICES: readonly unknown[] = ["info", "warning", "error"];
+
+export function decode(value: unknown): Understood {
+  if (!isObject(value)) return { entry: null, fault: "not an object" };
+  return { entry: entryOf(value), fault: null };
+}
+
+function entryOf(row: JsonObject): Entry {
+  const entry = emptyEntry(row);
+  if (isHeader(row)) return { ...entry, kind: "start", at: timeOf(get(row, "startTime")) };
+  const [id, type] = [getString(row, "id"), get(row, "type")];
+  const at = timeOf(get(row, "timestamp"));
+  if (id === null) return { ...entry, at };
+  const said: Entry = { ...entry, at, kind: "message", ...(id === "" ? {} : { messageId: id }) };
+  if (type === "user") return userEntry(said);
+  if (type === "gemini") return modelEntry(said);
+  if (!NOTICES.includes(type)) return { ...entry, at };
+  return { ...said, role: "system", parts: googleParts(get(row, "content")) };
+}
+
+/** Whether it is the first row of a file: the session without its messages. */
+export function isHeader(row: JsonObject): boolean {
+  return getString(row, "sessionId") !== null && getString(row, "projectHash") !== null;
+}
+
+/** Whether a row certainly is Gemini CLI's. */
+export function isOwn(value: unknown): boolean {
+  return isObject(value) && (isHeader(value) || isObject(get(value, "$set")));
+}
+
+function userEntry(said: Entry): Entry {
+  const row = said.native;
+  const parts = googleParts(get(row, "content"));
+  const isResults = parts.length > 0 && parts.every(({ type }) => type === "tool_result");
+  if (isResults) return { ...said, role: "tool", parts };
+  const command = commandIn(row);
+  const typed: Part[] = command === null ? [] : [{ type: "text", text: command }];
+  const by = isProgramsPrompt(row) ? ({ saidBy: "program" } as const) : {};
+  return { ...said, role: "user", ...by, parts: [...typed, ...parts] };
+}
+
+/** The slash command that the user typed, where the row's content is what it expands to. */
+function commandIn(row: JsonObject): string | null {
+  const typed = googleText(get(row, "displayContent")).trim();
+  const isOther = typed !== googleText(get(row, "content")).trim();
+  return typed.startsWith("/") && isOther ? typed : null;
+}
+
+export function isProgramsPrompt(row: Native): boolean {
+  if (get(row, "type") !== "user") return false;
+  const text = googleText(get(row, "content")).trimStart();
+  return PROGRAMS.some((each) => text.startsWith(each));
+}
+
+function modelEntry(said: Entry): Entry {
+  const row = said.native;
+  const content = googleParts(get(row, "content"));
+  const calls = listIn(row, "toolCalls").flatMap(callOf);
+  const known = new Set(calls.flatMap((part) => ("callId" in part ? [part.callId] : [])));
+  const isThought = content.some(({ type }) => type === "reasoning");
+  return {
+    ...said,
+    role: "assistant",
+    model: getString(row, "model"),
+    usage: googleUsage(get(row, "tokens")),
+    parts: [
+      ...(isThought ? [] : listIn(row, "thoughts").flatMap(thoughtOf)),
+      // Later versions have a call in the content, too.
+      ...content.filter((part) => part.type !== "tool_call" || !known.has(part.callId)),
+      ...calls,
+    ],
+  };
+}
+
+function thoughtOf(thought: unknown): Part[] {
+  if (!isObject(thought)) return [{ type: "other", native: thought }];
+  const [subject, said] = [getString(thought, "subject"), getString(thought, "description")];
+  const text = [subject ? `**${subject}**` : "", said ?? ""].filter(Boolean).join(" ");
+  return text === "" ? [] : [{ type: "reasoning", text }];
+}
+
+/** A call and, once there is one, its result. */
+function callOf(call: unknown): Part[] {
+  const tool = isObject(call) ? getString(call, "name") : null;
+  if (!isObject(call) || tool === null) return [{ type: "other", native: call }];
+  const callId = getString(call, "id");
+  const made: Part = { type: "tool_call", callId, tool, input: get(call, "args", {}) };
+  const [status, result] = [get(call, "status"), get(call, "result")];
+  const isFailed = status === "error" || status === "cancelled";
+  if (result === undefined || result === null) {
+    return isFailed ? [made, { ...googleResult(callId, null), error: status }] : [made];
+  }
+  const answer = googleResult(callId, result);
+  const why = answer.error ?? (isFailed ? (getString(call, "resultDisplay") ?? status) : null);
+  return [made, { ...answer, error: why }];
+}
+
+function listIn(row: JsonObject, key: string): readonly unknown[] {
+  const list = get(row, key);
+  return Array.isArray(list) ? list : [];
+}
+
+/** Notices are the program's own. */
+export function isNotice(row: Native): boolean {
+  return NOTICES.includes(get(row, "type"));
+}
+
+/** The header, and each later `$set`, may have a title. */
+export function about(row: Native): About | null {
+  const facts = isHeader(row) ? row : getObject(row, "$set");
+  const [title, list] = [getString(facts, "summary"), get(facts, "directories")];
+  // Only a subagent's are those that it works in; others are added to the project by the user.
+  const isOwn = get(facts, "kind") === "subagent" && Array.isArray(list);
+  const cwd: unknown = isOwn ? list[0] : null;
+  if (title === null && typeof cwd !== "string") return null;
+  return { ...(title === null ? {} : { title }), ...(typeof cwd === "string" ? { cwd } : {}) };
+}
+
+/** `$rewindTo` names the first message that no longer counts. */
+export const takingBack: TakingBack = {
+  says: (row) => getString(row, "id") !== null,
+  takesBack: (row) => (getString(row, "$rewindTo") === null ? null : Number.POSITIVE_INFINITY),
+  idOf: (row) => getString(row, "id"),
+  backTo: (row) => getString(row, "$rewindTo"),
+};

@@ -1,0 +1,228 @@
+/** Gemini CLI's sessions, from real files, compared with a count that does not use the reader. */
+
+import assert from "node:assert/strict";
+import { readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { dialectNamed } from "../../src/dialects/all.ts";
+import { notUnderstood } from "../../src/listing/not-understood.ts";
+import { linesTakenBack } from "../../src/resume/taken-back.ts";
+import type { VerifiedEntry } from "../../src/verifying/verified-entries.ts";
+import { sharedFiles } from "../support/shared-files.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { countsOf, put, readSession, rowsIn, storeAt } from "./read-session.ts";
+
+const samples = sharedFiles("samples", "sample files", "tests that read Gemini CLI's");
+const DIALECT = "gemini-cli";
+const CHATS = "tmp/app/chats";
+const ID = "app/chats/session-2026-04-23T12-52-0ab84937";
+
+interface Row {
+  readonly id?: string;
+  readonly type?: string;
+  readonly content?: string | { text?: string }[];
+  readonly toolCalls?: { result?: unknown }[];
+}
+
+const textIn = ({ content = "" }: Row) =>
+  typeof content === "string" ? content : content.map(({ text = "" }) => text).join("");
+
+/** The last row of each id counts. */
+function countRows(rows: readonly Row[]) {
+  const last = [...new Map(rows.filter(({ id }) => id).map((row) => [row.id, row])).values()];
+  const calls = last.flatMap(({ toolCalls = [] }) => toolCalls);
+  const isPrompt = (row: Row) => row.type === "user" && textIn(row) !== "System: Please continue.";
+  return {
+    prompts: last.filter(isPrompt).length,
+    answers: last.filter((row) => row.type === "gemini" && textIn(row) !== "").length,
+    calls: calls.length,
+    results: calls.filter(({ result }) => result).length,
+  };
+}
+
+test.runIf(samples.isThere)("every row of the samples is an entry, and counts agree", async () => {
+  for (const name of ["gemini-cli/vct-gemini.jsonl", "more/gemini/jsonl_v040.jsonl"]) {
+    const root = tempDirectory();
+    const text = readFileSync(join(samples.path, name), "utf8");
+    put(root, `${CHATS}/session-2026-04-23T12-52-0ab84937.jsonl`, text);
+    const read = await readSession(DIALECT, root, ID);
+    const rows = rowsIn<Row>(text);
+    assert.equal(read.entries.length + read.badLines, rows.length);
+    assert.equal(read.badLines, 0);
+    assert.deepEqual(countsOf(read), countRows(rows), name);
+  }
+});
+
+test.runIf(samples.isThere)("the token counts are those that another reader expects", async () => {
+  const [text, expected] = ["jsonl", "expected.json"].map((ending) =>
+    readFileSync(join(samples.path, `gemini-cli/vct-gemini.${ending}`), "utf8"),
+  );
+  const root = tempDirectory();
+  put(root, `${CHATS}/session-2026-04-23T12-52-0ab84937.jsonl`, text ?? "");
+  const [record] = JSON.parse(expected ?? "").records;
+  const models: Record<string, number>[] = Object.values(record.conversationUsage);
+  const sum = (...keys: string[]) =>
+    models.reduce((all, model) => all + keys.reduce((of, key) => of + (model[key] ?? 0), 0), 0);
+  const [listed] = await storeAt(DIALECT, root).list();
+  assert.equal(listed?.inputTokens, sum("input_tokens", "tool_tokens"));
+  assert.equal(listed?.outputTokens, sum("output_tokens", "thoughts_tokens"));
+  assert.equal(listed?.totalTokens, sum("total_tokens"));
+  assert.equal(listed?.title, "/init");
+  assert.equal(listed?.model, "gemini-3.1-pro-preview");
+});
+
+test.runIf(samples.isThere)(
+  "a document has a line for itself and one for each message",
+  async () => {
+    const root = tempDirectory();
+    const text = readFileSync(join(samples.path, "more/gemini/small.json"), "utf8");
+    put(root, `${CHATS}/session-a.json`, text);
+    const read = await readSession(DIALECT, root, "app/chats/session-a.json");
+    const { messages } = JSON.parse(text);
+    assert.equal(read.entries.length, 1 + messages.length);
+    assert.deepEqual(countsOf(read), countRows(messages));
+    assert.deepEqual(
+      read.entries.slice(1).map(({ native }) => native),
+      messages,
+    );
+    const drifted = readFileSync(join(samples.path, "more/gemini/schema_drift.json"), "utf8");
+    put(root, `${CHATS}/session-b.json`, drifted);
+    const other = await readSession(DIALECT, root, "app/chats/session-b.json");
+    assert.deepEqual(
+      other.entries.map(({ kind, native }) => [kind, native]),
+      [["other", JSON.parse(drifted)]],
+    );
+  },
+);
+
+const HEADER = {
+  sessionId: "0ab84937-1",
+  projectHash: "9d",
+  startTime: "2026-04-23T12:00:00.000Z",
+};
+const lines = (...rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+test("a listing has project, title and parent of sessions, documents and subagents", async () => {
+  const root = tempDirectory();
+  const prompt = { id: "u", type: "user", content: [{ text: "Hi" }] };
+  put(root, `${CHATS}/session-2026-04-23T12-52-0ab84937.jsonl`, lines(HEADER, prompt));
+  put(root, `${CHATS}/0ab84937-1/sub.jsonl`, lines({ ...HEADER, kind: "subagent" }, prompt));
+  put(root, "tmp/app/.project_root", "/home/me/app");
+  const titled = { ...HEADER, summary: "A greeting", messages: [prompt] };
+  put(root, "tmp/old/chats/session-x.json", JSON.stringify(titled, null, 2));
+  put(root, "projects.json", JSON.stringify({ projects: { "/home/me/old": "old" } }));
+  put(root, "tmp/app/logs.json", "[]");
+  const rows = await storeAt(DIALECT, root).list();
+  assert.deepEqual(
+    rows.map(({ id, title, project, parent }) => [id, title, project, parent]).sort(),
+    [
+      ["app/chats/0ab84937-1/sub", "Hi", "/home/me/app", ID],
+      [ID, "Hi", "/home/me/app", null],
+      ["old/chats/session-x.json", "A greeting", "/home/me/old", null],
+    ],
+  );
+  const session = storeAt(DIALECT, root).session(ID);
+  assert.equal(await notUnderstood(nodeHost, session), null);
+});
+
+test("a document that was rewritten is listed as it is now", async () => {
+  const root = tempDirectory();
+  const store = storeAt(DIALECT, root);
+  const message = (id: string) => ({ id, type: "user", content: `Prompt ${id}` });
+  const write = (...ids: string[]) =>
+    put(root, `${CHATS}/session-a.json`, JSON.stringify({ ...HEADER, messages: ids.map(message) }));
+  write("1");
+  assert.deepEqual(
+    (await store.list()).map((row) => row.lines),
+    [2],
+  );
+  write("1", "2", "3");
+  assert.deepEqual(
+    (await store.list()).map((row) => row.lines),
+    [4],
+  );
+  put(root, `${CHATS}/session-a.json`, '{"sessionId":"torn\n');
+  assert.deepEqual(
+    (await store.list()).map((row) => [row.lines, row.badLines]),
+    [[1, 1]],
+  );
+});
+
+test("a message that is written again adds only what is new, and its result counts once", async () => {
+  const root = tempDirectory();
+  const call = { id: "c1", name: "ls", args: {} };
+  const answer = { functionResponse: { id: "c1", name: "ls", response: { output: "a.txt" } } };
+  const said = { id: "m", type: "gemini", content: "I look.", thoughts: [{ description: "Hm" }] };
+  const tokens = { input: 10, cached: 4, output: 2, thoughts: 1, total: 13 };
+  put(
+    root,
+    `${CHATS}/session-a.jsonl`,
+    lines(
+      HEADER,
+      said,
+      { ...said, tokens },
+      { ...said, tokens, toolCalls: [call] },
+      { ...said, tokens, toolCalls: [{ ...call, status: "success", result: [answer] }] },
+      { id: "r", type: "user", content: [answer] },
+      { ...said, id: "n", toolCalls: [{ ...call, status: "error", result: [answer] }] },
+    ),
+  );
+  const { entries } = await readSession(DIALECT, root, "app/chats/session-a");
+  assert.deepEqual(
+    entries.map(({ kind, parts }) => [kind, parts.map(({ type }) => type).join()]),
+    [
+      ["start", ""],
+      ["message", "reasoning,text"],
+      ["message", ""],
+      ["message", "tool_call"],
+      ["message", "tool_result"],
+      ["other", ""],
+      ["message", "reasoning,text,tool_call,tool_result"],
+    ],
+  );
+  const [row] = await storeAt(DIALECT, root).list();
+  assert.deepEqual([row?.inputTokens, row?.outputTokens, row?.totalTokens], [6, 3, 13]);
+});
+
+test("messages that the user rewound do not count", async () => {
+  const root = tempDirectory();
+  const prompt = (id: string) => ({ id, type: "user", content: id });
+  const rows = [HEADER, prompt("a"), prompt("b"), prompt("c"), { $rewindTo: "b" }, prompt("d")];
+  put(root, `${CHATS}/session-a.jsonl`, lines(...rows));
+  const { entries } = await readSession(DIALECT, root, "app/chats/session-a");
+  async function* verified() {
+    for (const entry of entries) yield entry as unknown as VerifiedEntry;
+  }
+  assert.deepEqual([...(await linesTakenBack(dialectNamed(DIALECT), verified))], [3, 4]);
+});
+
+test("no link is followed out of the directory", async () => {
+  const [root, elsewhere] = [tempDirectory(), tempDirectory()];
+  put(elsewhere, "session-a.json", JSON.stringify({ ...HEADER, messages: [] }));
+  put(root, "tmp/app/logs.json", "[]");
+  symlinkSync(elsewhere, join(root, CHATS));
+  put(root, "tmp/other/chats/x", "");
+  symlinkSync(join(elsewhere, "session-a.json"), join(root, "tmp/other/chats/session-a.json"));
+  assert.deepEqual(await storeAt(DIALECT, root).list(), []);
+  for (const id of ["app/chats/session-a.json", "other/chats/session-a.json"]) {
+    await assert.rejects(readSession(DIALECT, root, id), /link|symbolic|outside/);
+  }
+});
+
+test("the directory is the one that Gemini CLI uses, and its setting decides what it deletes", () => {
+  const { program } = dialectNamed(DIALECT);
+  const at = (environment: Record<string, string>) =>
+    program?.roots({ environment, home: "/home/me", platform: "linux" });
+  assert.deepEqual(at({}), ["/home/me/.gemini"]);
+  assert.deepEqual(at({ GEMINI_CLI_HOME: "/data" }), ["/data/.gemini"]);
+  const root = tempDirectory();
+  const days = () => program?.retention?.(root)?.days ?? null;
+  assert.equal(days(), 30);
+  const set = (sessionRetention: object) =>
+    put(root, "settings.json", JSON.stringify({ general: { sessionRetention } }));
+  set({ maxAge: "2w" });
+  assert.equal(days(), 14);
+  set({ enabled: false });
+  assert.equal(days(), null);
+});
