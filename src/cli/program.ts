@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { errnoSentence, VerbatimError } from "../base/errors.ts";
-import { packageVersion } from "../base/node-host.ts";
+import { packageVersion } from "../base/package-file.ts";
 import { type CliCommand, type Io, OutputClosed, UsageError } from "../command/command.ts";
 import { RECORD_SOURCES } from "../dialects/commands.ts";
 import { safeText } from "../render/text.ts";

@@ -14,7 +14,7 @@ import { randomUUID } from "node:crypto";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { packageVersion } from "../base/node-host.ts";
+import { packageVersion } from "../base/package-file.ts";
 import { eachLog, type Unreadable } from "../catalog/find.ts";
 import { dialectNamed, READ_DIALECT_NAMES, RECOGNISED } from "../dialects/all.ts";
 import type { Dialect } from "../dialects/dialect.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { ServerResponse } from "node:http";
-import { packageVersion } from "../base/node-host.ts";
+import { packageVersion } from "../base/package-file.ts";
 import { ref } from "../client/schema.ts";
 import { answerText, newHeaders } from "./http/answer.ts";
 import { SCHEMAS } from "./openapi/schemas.ts";

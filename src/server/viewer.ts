@@ -14,7 +14,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { packageFile } from "../base/node-host.ts";
+import { packageFile } from "../base/package-file.ts";
 import { answer, type Headers, newHeaders } from "./http/answer.ts";
 
 /** Files whose names change with their content. */

@@ -49,10 +49,10 @@ test("only ls loads SQLite, and no reading command loads Zod", async () => {
   assert.ok(!listing.some((url) => url.includes("/zod/")));
 });
 
-test("help loads no log reader, log writer or store (C1)", async () => {
+test("help loads no log reader, log writer, store or lock package (C1)", async () => {
   const loaded = await loadedBy(new CliUser(), ["show", "--help"], true);
   const ours = loaded.filter((url) =>
-    /\/(log\/(reader|writer|lock)|(store|catalog|torture)\/[a-z-]+)\.[jt]s$/.test(url),
+    /\/(log\/(reader|writer|lock)|base\/lock|(store|catalog|torture)\/[a-z-]+)\.[jt]s$/.test(url),
   );
   assert.deepEqual(ours, []);
   assert.ok(loaded.some((url) => url.endsWith("/src/cli/reading/show.ts")));

@@ -108,7 +108,7 @@ async function sendSpans(run: Run): Promise<number> {
 
 async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGenerator<string> {
   const EtfExport = await EXPORT_FORMATS.etf.load();
-  const { packageVersion } = await import("../../base/node-host.ts");
+  const { packageVersion } = await import("../../base/package-file.ts");
   const { safeText } = await import("../../render/text.ts");
   const etf = new EtfExport({ agent: "verbatim", cliVersion: packageVersion() });
   const reading = { onBadLine: badLines.add, restoresSpilled: true };

@@ -23,7 +23,7 @@ export const completions: CliCommand = {
       throw new UsageError(`there is no script for ${shell}; choose one of ${SHELLS.join(", ")}`);
     }
     const { readFile } = await import("node:fs/promises");
-    const { packageFile } = await import("../../base/node-host.ts");
+    const { packageFile } = await import("../../base/package-file.ts");
     await io.print(await readFile(packageFile(`dist/completions/${shell}`)));
     return 0;
   },

@@ -15,7 +15,7 @@
 
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { errnoOf, VerbatimError } from "../../base/errors.ts";
-import { packageVersion } from "../../base/node-host.ts";
+import { packageVersion } from "../../base/package-file.ts";
 import type { Of } from "../../client/schema.ts";
 import { bringInHooks } from "../../listing/bring-in-hooks.ts";
 import { findSessionById, openFound } from "../../listing/find-session.ts";

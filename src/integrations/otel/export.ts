@@ -8,8 +8,9 @@
  * - A slow or unreachable collector delays only the export: the log waits.
  */
 
-import { nodeHost, packageVersion } from "../../base/node-host.ts";
+import { nodeHost } from "../../base/node-host.ts";
 import { toByteOffset } from "../../base/offset.ts";
+import { packageVersion } from "../../base/package-file.ts";
 import { isHostedCall } from "../../dialects/sdk/item.ts";
 import { followSession, SessionWindow } from "../../listing/session-window.ts";
 import type { Entry } from "../../model/entry.ts";
