@@ -159,7 +159,8 @@ function* findAtLevel(
   const above = directory.join("/");
   if (level === undefined) {
     for (const name of list(search, above)) {
-      const log = isLog(name) ? logAt(search, `${above}/${name}`, [...directory, name]) : null;
+      const path = [...directory, name];
+      const log = isLog(name) ? logAt(search, path.join("/"), path) : null;
       if (log !== null) yield log;
     }
     return;

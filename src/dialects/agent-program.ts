@@ -42,6 +42,12 @@ export interface Retention {
   readonly setting: string;
 }
 
+/** The directory that a variable names, `~` expanded; null if it names none or a relative one. */
+export function inHome(given: string | undefined, home: string): string | null {
+  const path = (given ?? "").trim().replace(/^~(?=\/|$)/, () => home);
+  return path.startsWith("/") ? path.replace(/(?<=.)\/+$/, "") : null;
+}
+
 /** What a line says about its session as a whole; absent fields are unknown. */
 export interface About {
   /** The directory that the agent worked in. */

@@ -12,6 +12,7 @@ import { entire } from "./entire/dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
 import { geminiCli } from "./gemini-cli/dialect.ts";
 import { homeagent } from "./homeagent/dialect.ts";
+import { pi } from "./pi/dialect.ts";
 import { rye } from "./rye/dialect.ts";
 import type { RyeOptions } from "./rye/options.ts";
 import { sdk } from "./sdk/dialect.ts";
@@ -23,6 +24,7 @@ const ALL = [
   ...[verbatim, rye, homeagent, entire, claude, sdk, streams],
   // Other programs' sessions, which are only read.
   ...[claudeCode, geminiCli],
+  ...[pi],
 ] as const;
 
 export type DialectName = (typeof ALL)[number]["name"];
@@ -43,6 +45,7 @@ export const SAMPLE_DIALECT: DialectName = rye.name;
 
 /** Dialects whose lines identify the file's format, most specific first. */
 export const RECOGNISED: readonly Dialect<DialectName>[] = [
+  ...[pi],
   ...[homeagent, verbatim, sdk, rye, geminiCli, entire],
 ];
 

@@ -74,6 +74,14 @@ export interface TakingBack {
   backTo?(native: Native): string | null;
 }
 
+/** Which line each line continues. The last line and those it leads back to are the conversation. */
+export interface Branching {
+  /** The line's id; null: it is on no branch, and is never taken back. */
+  idOf(native: Native): string | null;
+  /** The id of the line that it continues; null: none. Undefined or unknown: the line before. */
+  parentOf(native: Native): string | null | undefined;
+}
+
 /** Meaning that depends on earlier lines. */
 export interface LineMemory {
   /** The entry of the next line, adjusted by the lines before it. */
@@ -86,7 +94,7 @@ export interface LineMemory {
 export interface Compaction {
   /** Whether a line is the summary that replaces the lines before it. */
   isSummary(native: Native): boolean;
-  /** Whether a line announces that a summary follows. */
+  /** Whether a line announces that a summary follows, or is the summary that says what it keeps. */
   isBoundary(native: Native): boolean;
   /** Lines before a boundary that still count next to the summary. */
   keptBy(boundary: Native, before: readonly Native[]): ReadonlySet<Native>;
@@ -286,6 +294,8 @@ export interface Dialect<Name extends string = string> {
   readonly compaction?: Compaction;
   /** Absent if lines are never taken back. */
   readonly takingBack?: TakingBack;
+  /** Absent if each line continues the one before it. */
+  readonly branching?: Branching;
   /**
    * The lines before `next` as they count when `next` is cut off. Absent if no line depends on
    * lines that were written together with it.

@@ -22,6 +22,7 @@ type Given =
   | "isOwn"
   | "sessionOf"
   | "compaction"
+  | "branching"
   | "remembers"
   | "takingBack"
   | "files"

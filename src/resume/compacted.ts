@@ -3,6 +3,7 @@
  * the same: it starts at the last summary, with the lines its boundary keeps, and leaves out the
  * rest.
  *
+ * - A summary may be its own boundary (pi).
  * - A boundary without a summary after it changes nothing: the program was stopped in between.
  * - Lines that the boundary keeps follow the summary, as they did for the model.
  * - Held entries count against the limit, as in taken-back.ts (TB1).
@@ -40,9 +41,10 @@ export class Compacted {
     this.#room.takeChars(entry.end - entry.start, entry.line);
     const isAside = Boolean(entry.aside);
     const isSummary = !isAside && this.#compaction.isSummary(entry.native);
-    if (isSummary) this.#startOver();
+    const isBoundary = !isAside && this.#compaction.isBoundary(entry.native);
+    if (isSummary) this.#startOver(isBoundary ? entry : null);
     else this.#held.push(...this.#kept.splice(0)); // After all rows of the summary.
-    if (!isAside && this.#compaction.isBoundary(entry.native)) this.#boundary = this.#held.length;
+    if (isBoundary && !isSummary) this.#boundary = this.#held.length;
     this.#held.push(entry);
   }
 
@@ -52,13 +54,15 @@ export class Compacted {
     [this.#held, this.#kept] = [[], []];
   }
 
-  #startOver(): void {
+  /** `own`: the summary, if it is its own boundary. */
+  #startOver(own: Held | null): void {
     const last = this.#held.at(-1);
     // A summary in several rows is one.
-    if (last && !last.aside && this.#compaction?.isSummary(last.native)) return;
+    const isOne = own === null && last && !last.aside;
+    if (isOne && this.#compaction?.isSummary(last.native)) return;
     const at = this.#boundary ?? this.#held.length;
-    const before = this.#held.slice(0, at);
-    const boundary = this.#held[at];
+    const before = [...this.#held.slice(0, at), ...(own === null ? [] : this.#kept.splice(0))];
+    const boundary = this.#held[at] ?? own;
     const natives = before.map(({ native }) => native);
     const kept = (boundary && this.#compaction?.keptBy(boundary.native, natives)) ?? new Set();
     for (const entry of before) {

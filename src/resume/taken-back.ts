@@ -1,7 +1,7 @@
 /**
- * Taken back: in some dialects a line undoes earlier ones. Which lines no longer count is known
- * only later, so entries are held; they are passed on when nothing can undo them any more, and at
- * the end.
+ * Taken back: in some dialects a line undoes earlier ones, or continues from one further up, so that
+ * those in between are on another branch. Which lines no longer count is known only later, so
+ * entries are held; they are passed on when nothing can undo them any more, and at the end.
  *
  * TB1  Held entries count against the limit: a session that is too long for a conversation is
  *      refused here, too.
@@ -13,6 +13,8 @@ import type { GatheredEntry } from "./gather.ts";
 import { Room } from "./room.ts";
 
 type TakingBack = NonNullable<Dialect["takingBack"]>;
+type Branching = NonNullable<Dialect["branching"]>;
+type Undoing = Pick<Dialect, "takingBack" | "branching">;
 type Held = VerifiedEntry & Pick<GatheredEntry, "aside">;
 
 /** Positions of the entries that still count, so far. */
@@ -46,49 +48,99 @@ class Standing {
   }
 }
 
+/** Longer ids do not occur: a line that has one, or names one, continues the line before it. */
+const ID_CHARS_MAX = 256;
+
+/** Which lines the last one leads back to, where lines name the ones that they continue. */
+class Branches {
+  readonly #branching: Branching;
+  /** For each line the one that it continues, always an earlier one; -1: none, -2: on no branch. */
+  readonly #parents: number[] = [];
+  readonly #byId = new Map<string, number>();
+  #last = -1;
+
+  constructor(branching: Branching) {
+    this.#branching = branching;
+  }
+
+  note(native: Native): void {
+    const id = this.#branching.idOf(native);
+    if (id === null) {
+      this.#parents.push(-2);
+      return;
+    }
+    const parent = this.#branching.parentOf(native);
+    const named = parent === undefined ? this.#last : this.#byId.get(parent ?? "");
+    const at = this.#parents.push(parent === null ? -1 : (named ?? this.#last)) - 1;
+    if (id.length <= ID_CHARS_MAX) this.#byId.set(id, at);
+    this.#last = at;
+  }
+
+  /** The positions of the lines on other branches. */
+  others(): ReadonlySet<number> {
+    const path = new Set<number>();
+    for (let at = this.#last; at >= 0; at = this.#parents[at] ?? -1) path.add(at);
+    const isOther = (at: number) => this.#parents[at] !== -2 && !path.has(at);
+    return new Set([...this.#parents.keys()].filter(isOther));
+  }
+}
+
 export class TakenBack {
   readonly #standing: Standing | null;
+  readonly #branches: Branches | null;
   readonly #pass: (entry: Held) => void;
   #room = new Room();
   #held: Held[] = [];
 
-  constructor({ takingBack }: Pick<Dialect, "takingBack">, pass: (entry: Held) => void) {
+  constructor({ takingBack, branching }: Undoing, pass: (entry: Held) => void) {
     this.#standing = takingBack ? new Standing(takingBack) : null;
+    this.#branches = branching ? new Branches(branching) : null;
     this.#pass = pass;
   }
 
   /** Refuses with RESUME_TOO_LARGE. */
   add(entry: Held): void {
-    if (!this.#standing) {
+    if (!this.#standing && !this.#branches) {
       this.#pass(entry);
       return;
     }
     this.#room.takeParts(Math.max(1, entry.parts.length), entry.line);
     this.#room.takeChars(entry.end - entry.start, entry.line);
-    for (const at of this.#standing.note(entry.native, this.#held.length)) {
-      this.#held[at] = { ...(this.#held[at] as Held), aside: "taken_back" };
-    }
+    this.#branches?.note(entry.native);
+    this.#takeBack(this.#standing?.note(entry.native, this.#held.length) ?? []);
     this.#held.push(entry);
-    if (this.#standing.isEmpty) this.finish();
+    if (this.#standing?.isEmpty && !this.#branches) this.finish();
   }
 
   /** Passes on held entries. Call at the end. */
   finish(): void {
+    this.#takeBack(this.#branches?.others() ?? []);
     for (const entry of this.#held) this.#pass(entry);
     [this.#held, this.#room] = [[], new Room()];
+  }
+
+  #takeBack(places: Iterable<number>): void {
+    for (const at of places) {
+      this.#held[at] = { ...(this.#held[at] as Held), aside: "taken_back" };
+    }
   }
 }
 
 /** The numbers of the lines that later ones undo. */
 export async function linesTakenBack(
-  { takingBack }: Pick<Dialect, "takingBack">,
+  { takingBack, branching }: Undoing,
   entries: () => AsyncIterable<VerifiedEntry>,
 ): Promise<ReadonlySet<number>> {
   const lines = new Set<number>();
-  if (!takingBack) return lines;
-  const standing = new Standing(takingBack);
+  if (!takingBack && !branching) return lines;
+  const standing = takingBack ? new Standing(takingBack) : null;
+  const branches = branching ? new Branches(branching) : null;
+  const numbers: number[] = [];
   for await (const { native, line } of entries()) {
-    for (const taken of standing.note(native, line)) lines.add(taken);
+    for (const taken of standing?.note(native, line) ?? []) lines.add(taken);
+    branches?.note(native);
+    if (branches) numbers.push(line);
   }
+  for (const at of branches?.others() ?? []) lines.add(numbers[at] ?? 0);
   return lines;
 }

@@ -134,6 +134,7 @@ export const README_LINES_MAX = 20;
 export const DIALECT_FOLDERS: readonly string[] = [
   ...["verbatim", "rye", "homeagent", "entire", "claude", "sdk", "streams", "claude-code"],
   ...["gemini-cli"],
+  ...["pi"],
 ];
 /** Which code may name a dialect, and why. All other code works through the `Dialect` interface. */
 export const NAMES_DIALECTS: Readonly<Record<string, string>> = {
