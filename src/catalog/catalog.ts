@@ -138,6 +138,9 @@ export class Catalog {
     { summarise, sort, onProgress, signal }: Summarising,
   ): Promise<SummariseFailure[]> {
     const failures: SummariseFailure[] = [];
+    const mtimeOf = (index: number) => (lines[index] as RowLine).mtimeMs;
+    // Newest first: an interrupted listing has read what its user most likely wants.
+    const newestFirst = stale.toSorted((a, b) => mtimeOf(b) - mtimeOf(a));
     let unwritten: SessionRow[] = [];
     let done = 0;
     const write = async () => {
@@ -147,7 +150,8 @@ export class Catalog {
         await this.attempt((cache) => writeRows(cache, place, written), undefined);
       }
     };
-    await inParallel(stale, SUMMARISED_AT_ONCE, async (index) => {
+    if (stale.length > 0) onProgress(0, stale.length);
+    await inParallel(newestFirst, SUMMARISED_AT_ONCE, async (index) => {
       if (signal?.aborted) return;
       const bare = rowOf(lines[index] as RowLine);
       try {

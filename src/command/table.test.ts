@@ -28,3 +28,29 @@ test("a cell is one line, whatever it contains", () => {
   const [, row] = formatTable([{ heading: "A" }], [["x\ny\u001b[2J"]]);
   assert.equal(row, "x\\u000ay\\u001b[2J");
 });
+
+test("columns that do not fit at their minimum are left out, the lowest first", () => {
+  const columns = [
+    { heading: "A", widthMin: 4 },
+    { heading: "B", widthMin: 4, droppedAs: 2 },
+    { heading: "C", widthMin: 4, droppedAs: 1 },
+  ];
+  const rows = [["aaaaaaaa", "bbbbbbbb", "cccccccc"]];
+  assert.deepEqual(formatTable(columns, rows, 16), ["A     B     C", "aaa…  bbb…  ccc…"]);
+  assert.deepEqual(formatTable(columns, rows, 15), ["A       B", "aaaaa…  bbbbbb…"]);
+  assert.deepEqual(formatTable(columns, rows, 9), ["A", "aaaaaaaa"]);
+});
+
+test("a wide character takes two columns and a combining one none", () => {
+  const rows = [
+    ["日本語の題名", "x"],
+    ["e\u0301", "y"],
+  ];
+  const [, wide, combined] = formatTable(
+    [{ heading: "A", widthMin: 4 }, { heading: "B" }],
+    rows,
+    10,
+  );
+  assert.equal(wide, "日本語…  x");
+  assert.equal(combined, "e\u0301        y");
+});

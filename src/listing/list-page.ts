@@ -19,6 +19,8 @@ export interface ListPageOptions {
   /** Default: this machine, loaded only if a session has to be read. */
   readonly host?: Host;
   readonly filter?: ListFilter;
+  /** Leaves out others, after `onFound`. */
+  readonly isShown?: (line: SessionLine) => boolean;
   /** Default: the last updated first. */
   readonly sort?: SessionSort;
   readonly limit: number;
@@ -60,6 +62,7 @@ export async function listPage(
   }
   const isAll = Object.values(filter).every((each) => !each);
   const take = (each: SessionLine) => {
+    if (tell.isShown?.(each) === false) return null;
     return isAll || isListed(filter, each.key, rowOf(each.line)) ? each : null;
   };
   return page(sources, { limit, cursor, take });

@@ -73,7 +73,10 @@ test("ls sorts, limits and filters, and does not cut ids in a pipe", async () =>
     const { code, stdout } = await user.run(["ls", ...args]);
     assert.equal(code, 0);
     const [heading, ...rows] = stdout.trimEnd().split("\n");
-    assert.match(heading ?? "", /^ID +AGENT +MODEL +STATUS +TURNS +TOKENS +COST +UPDATED$/);
+    assert.match(
+      heading ?? "",
+      /^ID +AGENT +MODEL +STATUS +TURNS +TOKENS +COST +UPDATED +PROJECT +BRANCH +TITLE$/,
+    );
     return rows.map((row) => row.split(/ {2,}/)[0]);
   };
 
@@ -82,8 +85,12 @@ test("ls sorts, limits and filters, and does not cut ids in a pipe", async () =>
   assert.deepEqual(await ids("--sort", "id", "--dialect", "rye"), ["dear-1", LONG_ID]);
   assert.deepEqual(await ids("--root", join(user.home, ".homeagent")), ["cook/s1"]);
   const { stdout } = await user.run(["ls", "--sort", "id"]);
-  expect(stdout).toMatch(/^cook\/s1 .* gpt-y +live +1 +7 +– +2026-02-10T05:06:41.000Z$/m);
-  expect(stdout).toMatch(/^dear-1 .* completed live +\d+ +5 +\$2.0000 +2026-02-09T04:03:50.365Z$/m);
+  expect(stdout).toMatch(
+    /^cook\/s1 .* gpt-y +live +1 +7 +– +2026-02-10T05:06:41.000Z +– +– +soup$/m,
+  );
+  expect(stdout).toMatch(
+    /^dear-1 .* completed live +\d+ +5 +\$2.0000 +2026-02-09T04:03:50.365Z +\S+ +– +dear$/m,
+  );
   const wrong = await user.run(["ls", "--sort", "color"]);
   assert.equal(wrong.code, 2);
 });

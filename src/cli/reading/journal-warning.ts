@@ -6,7 +6,7 @@ import type { FoundStore } from "../../listing/find-stores.ts";
 
 /** Warns once for each data directory among the stores. */
 export async function warnOfJournal(stores: readonly FoundStore[], io: Io): Promise<void> {
-  const roots = new Set(stores.filter(({ dialect }) => dialectNamed(dialect).hostFor).map(rootOf));
+  const roots = new Set(stores.filter(isOfServer).map(rootOf));
   if (roots.size === 0) return;
   const { nodeHost } = await import("../../base/node-host.ts");
   const { bytesLeftInJournal } = await import("../../streams/journal/journal-left.ts");
@@ -18,6 +18,12 @@ export async function warnOfJournal(stores: readonly FoundStore[], io: Io): Prom
         `are not shown; start a server there to recover them: verbatim serve --data ${root}`,
     );
   }
+}
+
+/** Streams are presented as logs by a host of their own; so are files of other programs. */
+function isOfServer({ dialect }: FoundStore): boolean {
+  const { hostFor, program } = dialectNamed(dialect);
+  return hostFor !== undefined && program === undefined;
 }
 
 function rootOf({ root }: FoundStore): string {

@@ -14,28 +14,31 @@
 import { headsPath, keptListingPath } from "../../base/node-paths.ts";
 import { eachLog } from "../../catalog/find.ts";
 import { keepText, keptText } from "../../catalog/kept-text.ts";
-import type { FoundLog, RowLine, SessionSort } from "../../catalog/session-row.ts";
+import type { FoundLog, SessionSort } from "../../catalog/session-row.ts";
 import { CATALOG_VERSION } from "../../catalog/table.ts";
 import type { Io } from "../../command/command.ts";
-import { type Column, formatTable } from "../../command/table.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { type FoundStore, findStores, statOf, type Where } from "../../listing/find-stores.ts";
 import type { GoneSession } from "../../listing/gone-sessions.ts";
 import { listPage } from "../../listing/list-page.ts";
+import { nameIn } from "../../listing/whose.ts";
 import { safeText } from "../../render/text.ts";
-import { mayStandOtherwise, type SessionLine, summaryOf, unclosedJson } from "../../store/list.ts";
-import type { SessionSummary } from "../../store/published.ts";
+import { mayStandOtherwise, type SessionLine, unclosedJson } from "../../store/list.ts";
+import { type Choice, ChosenSessions } from "./chosen-sessions.ts";
+import { EXIT_INTERRUPTED, INTERRUPTED, interruptible, progressOn } from "./interruption.ts";
 import { warnOfJournal } from "./journal-warning.ts";
+import { isLive, LIVE_MS, sessionTable, type TableOptions } from "./session-table.ts";
 
 export interface ListingOptions {
   readonly sort: SessionSort;
   readonly limit: number;
   /** One session per line, as JSON. */
   readonly isJson: boolean;
+  readonly choice: Omit<Choice, "cwd">;
 }
 
-/** A session counts as live when it was appended to within this time. */
-const LIVE_MS = 60_000;
+/** Changes when the same sessions are printed differently. */
+const TEXT_VERSION = 2;
 
 /** A session that changed this recently will change again: its text is not worth caching. */
 const REST_MS = 2000;
@@ -46,12 +49,15 @@ const KEPT_FROM_SESSIONS = 1000;
 /** About 64 KB: few writes, and below the size that the garbage collector treats as large. */
 const LINES_PER_PRINT = 120;
 
-export async function printListing(where: Where, options: ListingOptions, io: Io): Promise<void> {
+/** Returns the exit code. */
+export async function printListing(where: Where, options: ListingOptions, io: Io): Promise<number> {
   const { sort, limit, isJson } = options;
-  const stores = findStores(where);
+  const chosen = new ChosenSessions({ ...options.choice, cwd: where.cwd });
+  const all = findStores(where);
+  const stores = chosen.storesOf(all);
   await warnOfJournal(stores, io);
   const nowMs = Date.now();
-  const question = isKept(options, io) ? questionOf(stores, options) : null;
+  const question = isKept(options, io) ? questionOf(stores, where.cwd, options) : null;
   let isWhole = true;
   if (question !== null) {
     const onUnreadable = () => {
@@ -59,29 +65,42 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
     };
     const logs = logsOf(stores, onUnreadable);
     const kept = keptText(keptListingPath(), { question, nowMs }, logs);
-    if (kept !== null && isWhole) return io.print(kept);
+    if (kept !== null && isWhole) {
+      await io.print(kept);
+      return 0;
+    }
   }
 
   const onWarning = (warning: string) => {
     isWhole = false;
     io.err(`warning: ${warning}`);
   };
-  const onProgress = (dialect: string, done: number, total: number) =>
-    io.progress(`${dialect}: ${done} of ${total} sessions read`);
   const gone = await goneFrom(where);
   if (gone.length > 0) isWhole = false; // Reported each time.
   let found: readonly SessionLine[] = [];
   const onFound = (lines: readonly SessionLine[]) => {
     found = found.concat(lines);
+    chosen.found(lines);
   };
-  const tell = { onProgress, onFound, onWarning };
-  const page = await listPage(stores, { sort, limit, gone, ...tell });
-  io.progress(null);
+  const { isShown } = chosen;
+  const tell = { onProgress: progressOn(io), onFound, onWarning, ...(isShown && { isShown }) };
+  const page = await interruptible(io, (signal) => {
+    return listPage(stores, { sort, limit, gone, ...tell, ...(signal && { signal }) });
+  });
+  if (page === INTERRUPTED) return EXIT_INTERRUPTED;
   const sessions = page?.sessions ?? [];
+  if (sessions.length === 0) {
+    io.err(chosen.whyNone() ?? nothingIn(all));
+  }
   const pieces: string[] = [];
-  for (const piece of textOf(sessions, isJson, nowMs, io)) {
+  for (const piece of textOf(sessions, { isJson, sort, nowMs, found }, io)) {
     pieces.push(piece);
     await io.print(piece);
+  }
+  if (chosen.hidden > 0) {
+    isWhole = false; // Reported each time.
+    const those = chosen.hidden === 1 ? "1 session" : `${chosen.hidden} sessions`;
+    io.err(`${those} of subagents not listed; --all lists them`);
   }
   const isWorthIt = isWhole && found.length >= KEPT_FROM_SESSIONS;
   if (question !== null && isWorthIt && found.every((session) => isAtRest(session, nowMs))) {
@@ -89,14 +108,16 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
     keepText(keptListingPath(), { question, untilMs }, found.map(logOf), pieces.join(""));
   }
   if (gone.length > 0) io.err(missingWarning(gone));
-  if (sessions.length === 0) {
-    const places = stores.map(({ root }) => root).join(" and ");
-    io.err(
-      places
-        ? `no sessions in ${places}`
-        : "no session store was found from here; name one with --root",
-    );
-  }
+  return 0;
+}
+
+function nothingIn(stores: readonly FoundStore[]): string {
+  const places = [...new Set(stores.map(({ root }) => root))].join(" and ");
+  if (places !== "") return `no sessions in ${places}`;
+  return (
+    "no session store was found from here, and no agent's sessions in your home; name a store " +
+    "with --root, or see where `verbatim agents` looks"
+  );
 }
 
 /** The ids alone, for completions and scripts. */
@@ -163,81 +184,40 @@ function endOfLife(sessions: readonly SessionLine[], nowMs: number): number | nu
 }
 
 /** Everything that the output depends on except the logs. */
-function questionOf(stores: readonly FoundStore[], { sort, isJson }: ListingOptions): string {
+function questionOf(
+  stores: readonly FoundStore[],
+  cwd: string,
+  { sort, isJson, choice }: ListingOptions,
+): string {
   const places = stores.map(({ dialect, root }) => [dialect, root]);
-  return JSON.stringify([CATALOG_VERSION, places, sort, isJson, pinsStamp()]);
+  const chosen = choice.project === undefined ? choice : { ...choice, cwd };
+  return JSON.stringify([CATALOG_VERSION, TEXT_VERSION, places, sort, isJson, chosen, pinsStamp()]);
+}
+
+interface TextOptions extends TableOptions {
+  readonly isJson: boolean;
 }
 
 function* textOf(
   sessions: readonly SessionLine[],
-  isJson: boolean,
-  nowMs: number,
+  options: TextOptions,
   io: Io,
 ): Generator<string> {
-  if (!isJson) {
-    if (sessions.length > 0) yield `${describe(sessions, nowMs, io).join("\n")}\n`;
+  if (!options.isJson) {
+    if (sessions.length > 0) yield `${sessionTable(sessions, options, io).join("\n")}\n`;
     return;
   }
   for (let at = 0; at < sessions.length; at += LINES_PER_PRINT) {
     const lines = sessions
       .slice(at, at + LINES_PER_PRINT)
-      .map((session) => `${unclosedJson(session)},${flagsOf(session, nowMs)}}\n`);
+      .map((session) => `${unclosedJson(session)},${flagsOf(session, options.nowMs)}}\n`);
     yield safeText(lines.join(""));
   }
 }
 
-function flagsOf({ line, isMissing }: SessionLine, nowMs: number): string {
-  return isMissing ? '"live":false,"missing":true' : `"live":${isLive(line, nowMs)}`;
-}
-
-const COLUMNS: readonly Column[] = [
-  { heading: "ID", widthMin: 16 },
-  { heading: "AGENT", widthMin: 8 },
-  { heading: "MODEL", widthMin: 8 },
-  { heading: "STATUS" },
-  { heading: "TURNS", align: "right" },
-  { heading: "TOKENS", align: "right" },
-  { heading: "COST", align: "right" },
-  { heading: "UPDATED" },
-];
-
-function describe(sessions: readonly SessionLine[], nowMs: number, io: Io): string[] {
-  const rows = sessions.map((line) => {
-    const session = summaryOf(line);
-    return [
-      session.id,
-      session.agent ?? "–",
-      session.model ?? "–",
-      line.isMissing ? "missing" : statusOf(session, nowMs),
-      String(session.turns),
-      session.totalTokens === null ? "–" : String(session.totalTokens),
-      session.spend === null ? "–" : `$${session.spend.toFixed(4)}`,
-      updated(session, io.isTerminal ? nowMs : null),
-    ];
-  });
-  return formatTable(COLUMNS, rows, io.isTerminal ? io.columns : null);
-}
-
-function statusOf(session: SessionSummary, nowMs: number): string {
-  const isNow = isLive(session, nowMs);
-  return [session.status, isNow ? "live" : null].filter(Boolean).join(" ") || "–";
-}
-
-function isLive({ mtimeMs }: Pick<RowLine, "mtimeMs">, nowMs: number): boolean {
-  return nowMs - mtimeMs < LIVE_MS;
-}
-
-/** A relative time; with null, the exact time. */
-function updated({ updatedAt, mtimeMs }: SessionSummary, nowMs: number | null): string {
-  const at = updatedAt ?? new Date(mtimeMs).toISOString();
-  if (nowMs === null) return at;
-  const seconds = Math.max(0, Math.round((nowMs - Date.parse(at)) / 1000));
-  for (const [unit, length] of [
-    ["d", 86_400],
-    ["h", 3_600],
-    ["min", 60],
-  ] as const) {
-    if (seconds >= length) return `${Math.floor(seconds / length)} ${unit} ago`;
-  }
-  return `${seconds} s ago`;
+function flagsOf({ id, line, place, isMissing }: SessionLine, nowMs: number): string {
+  const name = `"name":${JSON.stringify(nameIn(place.dialect, id))}`;
+  return isMissing
+    ? `${name},"live":false,"missing":true`
+    : `${name},"live":${isLive(line, nowMs)}`;
 }

@@ -1,7 +1,10 @@
-/** `verbatim ls`: every session of the stores found from here, without reading a log twice. */
+/**
+ * `verbatim ls`: every session of the agents on this machine and of the stores found from here,
+ * without reading a log twice.
+ */
 
 import type { SessionSort } from "../../catalog/session-row.ts";
-import { type CliCommand, UsageError, wholeNumber } from "../../command/command.ts";
+import { type CliCommand, textOption, UsageError, wholeNumber } from "../../command/command.ts";
 import { WHERE_OPTIONS, whereOf } from "./reading.ts";
 
 const SORTS: Readonly<Record<string, SessionSort>> = {
@@ -15,7 +18,7 @@ const SORTS: Readonly<Record<string, SessionSort>> = {
 
 export const ls: CliCommand = {
   name: "ls",
-  summary: "List the sessions of the stores found from the current directory",
+  summary: "List the sessions of all agents and stores, newest first",
   options: [
     {
       flags: "--sort <order>",
@@ -24,12 +27,16 @@ export const ls: CliCommand = {
       default: "updated",
     },
     { flags: "--limit <n>", summary: "maximum number of sessions" },
+    { flags: "--agent <name>", summary: "only of this agent: its program, dialect or own name" },
+    { flags: "--project <dir>", summary: "only of this project: its path (. is here) or name" },
+    { flags: "--all", summary: "list the sessions of subagents too" },
     { flags: "--json", summary: "print one JSON object per session" },
     { flags: "--ids", summary: "print only ids, one per line, unsorted; reads no log" },
     ...WHERE_OPTIONS,
   ],
   examples: [
     "verbatim ls",
+    "verbatim ls --project . --agent 'claude code'",
     "verbatim ls --sort cost --limit 10",
     "verbatim ls --dialect rye --json | jq -r 'select(.status == \"error\").id'",
   ],
@@ -39,12 +46,20 @@ export const ls: CliCommand = {
     const sort = SORTS[String(options.sort)] ?? "updated";
     if (options.ids === true) {
       if (options.json === true) throw new UsageError("choose --ids or --json");
+      if (options.agent !== undefined || options.project !== undefined) {
+        throw new UsageError("--ids reads no log, so it takes no --agent or --project; use --json");
+      }
       const { printIds } = await import("./listing.ts");
       await printIds(whereOf(options), io);
       return 0;
     }
     const { printListing } = await import("./listing.ts");
-    await printListing(whereOf(options), { sort, limit, isJson: options.json === true }, io);
-    return 0;
+    const isJson = options.json === true;
+    const choice = {
+      agent: textOption("--agent", options.agent),
+      project: textOption("--project", options.project),
+      isAll: isJson || options.all === true,
+    };
+    return printListing(whereOf(options), { sort, limit, isJson, choice }, io);
   },
 };

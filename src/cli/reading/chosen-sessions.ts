@@ -1,0 +1,110 @@
+/**
+ * Chosen sessions: which sessions `ls` shows: all, or those of an agent or a project. A subagent's
+ * session is shown only on request if the session that started it is listed.
+ */
+
+import { UsageError } from "../../command/command.ts";
+import { dialectNamed } from "../../dialects/all.ts";
+import type { FoundStore } from "../../listing/find-stores.ts";
+import {
+  isAgentMeant,
+  isDialectMeant,
+  isKnownAgent,
+  knownAgents,
+  nameIn,
+  projectFilter,
+  projectOf,
+} from "../../listing/whose.ts";
+import { type SessionLine, summaryOf } from "../../store/list.ts";
+import type { SessionSummary } from "../../store/published.ts";
+
+export interface Choice {
+  readonly agent: string | undefined;
+  readonly project: string | undefined;
+  /** Subagents too. */
+  readonly isAll: boolean;
+  readonly cwd: string;
+}
+
+const NAMES_LISTED_MAX = 20;
+
+export class ChosenSessions {
+  readonly #choice: Choice;
+  readonly #isProject: ((project: string | null) => boolean) | null;
+  readonly #found = new Set<string>();
+  readonly #agents = new Set<string>();
+  readonly #projects = new Set<string>();
+  #isAgentKnown: boolean;
+  hidden = 0;
+
+  constructor(choice: Choice) {
+    const { agent, project, cwd } = choice;
+    this.#choice = choice;
+    this.#isProject = project === undefined ? null : projectFilter(project, cwd);
+    this.#isAgentKnown = agent === undefined;
+  }
+
+  /** Null if every session is shown, so that none has to be looked at. */
+  get isShown(): ((line: SessionLine) => boolean) | null {
+    const { agent, isAll } = this.#choice;
+    if (isAll && agent === undefined && this.#isProject === null) return null;
+    return (line) => this.#isShown(line);
+  }
+
+  /** The stores that may have sessions of the agent. */
+  storesOf(stores: readonly FoundStore[]): FoundStore[] {
+    const { agent } = this.#choice;
+    if (agent === undefined) return [...stores];
+    return stores.filter(({ dialect }) => {
+      return isDialectMeant(dialect, agent) || dialectNamed(dialect).program === undefined;
+    });
+  }
+
+  /** Call it with all sessions before any is shown. */
+  found(lines: readonly SessionLine[]): void {
+    if (this.isShown === null) return;
+    for (const { id, place } of lines) {
+      this.#found.add(keyOf(place, id));
+      this.#found.add(keyOf(place, nameIn(place.dialect, id)));
+    }
+  }
+
+  /** Why nothing is shown; throws wrong usage if there is no such agent. */
+  whyNone(): string | null {
+    const { agent, project } = this.#choice;
+    if (!this.#isAgentKnown && !isKnownAgent(agent ?? "")) {
+      const names = [...knownAgents(), ...[...this.#agents].sort()].slice(0, NAMES_LISTED_MAX);
+      throw new UsageError(`no agent is called ${agent}; known are ${names.join(", ")}`);
+    }
+    if (project === undefined) return agent === undefined ? null : `no sessions of ${agent}`;
+    const names = [...this.#projects].sort().slice(0, NAMES_LISTED_MAX);
+    const others = names.length > 0 ? `; sessions have these projects: ${names.join(", ")}` : "";
+    return `no sessions of the project ${project}${others}`;
+  }
+
+  #isShown(line: SessionLine): boolean {
+    const { agent, isAll } = this.#choice;
+    const session = summaryOf(line);
+    const project = projectOf(session);
+    if (session.agent !== null) this.#agents.add(session.agent);
+    if (project !== null) this.#projects.add(project);
+    if (agent !== undefined) {
+      if (!isAgentMeant(session, agent)) return false;
+      this.#isAgentKnown = true;
+    }
+    if (this.#isProject?.(project) === false) return false;
+    if (isAll || !this.#isSubagents(session)) return true;
+    this.hidden++;
+    return false;
+  }
+
+  /** Of a program: rye's and Entire's children are sessions of their own, and so is an orphan. */
+  #isSubagents({ dialect, root, id, parent }: SessionSummary): boolean {
+    if (parent === null || parent === id || !dialectNamed(dialect).program) return false;
+    return this.#found.has(keyOf({ dialect, root }, parent));
+  }
+}
+
+function keyOf({ dialect, root }: FoundStore, id: string): string {
+  return `${dialect}\0${root}\0${id}`;
+}

@@ -1,0 +1,198 @@
+/**
+ * Session table: the sessions of a listing as text. A terminal gets what a person looks for, cut to
+ * its width; a pipe gets whole ids, paths and times.
+ */
+
+import { basename } from "node:path";
+import type { RowLine, SessionSort } from "../../catalog/session-row.ts";
+import type { Io } from "../../command/command.ts";
+import { type Column, formatTable } from "../../command/table.ts";
+import { agentOf, nameIn, projectOf } from "../../listing/whose.ts";
+import { type SessionLine, summaryOf } from "../../store/list.ts";
+import type { SessionSummary } from "../../store/published.ts";
+
+/** A session counts as live when it was appended to within this time. */
+export const LIVE_MS = 60_000;
+
+export interface TableOptions {
+  readonly sort: SessionSort;
+  readonly nowMs: number;
+  /** All sessions found, so that a short id means one of them. */
+  readonly found: readonly SessionLine[];
+}
+
+export function sessionTable(
+  sessions: readonly SessionLine[],
+  options: TableOptions,
+  io: Pick<Io, "isTerminal" | "columns">,
+): string[] {
+  return io.isTerminal ? forPeople(sessions, options, io.columns) : forPipes(sessions, options);
+}
+
+export function isLive({ mtimeMs }: Pick<RowLine, "mtimeMs">, nowMs: number): boolean {
+  return nowMs - mtimeMs < LIVE_MS;
+}
+
+const PIPE_COLUMNS: readonly Column[] = [
+  { heading: "ID" },
+  { heading: "AGENT" },
+  { heading: "MODEL" },
+  { heading: "STATUS" },
+  { heading: "TURNS", align: "right" },
+  { heading: "TOKENS", align: "right" },
+  { heading: "COST", align: "right" },
+  { heading: "UPDATED" },
+  { heading: "PROJECT" },
+  { heading: "BRANCH" },
+  { heading: "TITLE" },
+];
+
+function forPipes(sessions: readonly SessionLine[], { nowMs }: TableOptions): string[] {
+  const rows = sessions.map((line) => {
+    const session = summaryOf(line);
+    return [
+      session.id,
+      agentOf(session),
+      session.model ?? NONE,
+      line.isMissing ? "missing" : statusOf(session, nowMs),
+      String(session.turns),
+      tokensOf(session),
+      costOf(session),
+      updatedAt(session),
+      projectOf(session) ?? NONE,
+      session.branch ?? NONE,
+      session.title ?? NONE,
+    ];
+  });
+  return formatTable(PIPE_COLUMNS, rows);
+}
+
+const NONE = "–";
+
+/** The columns of a terminal, and what each shows. */
+type Cell = (session: SessionSummary, line: SessionLine) => string;
+
+function forPeople(
+  sessions: readonly SessionLine[],
+  { sort, nowMs, found }: TableOptions,
+  width: number,
+): string[] {
+  const short = shortIds(found.length > 0 ? found : sessions);
+  const when: Cell = (session, line) => {
+    if (line.isMissing) return "missing";
+    if (sort === "created") return relativeTime(session.createdAt ?? updatedAt(session), nowMs);
+    return isLive(session, nowMs) ? "live" : relativeTime(updatedAt(session), nowMs);
+  };
+  const columns: (Column & { readonly cell: Cell })[] = [
+    { heading: sort === "created" ? "CREATED" : "WHEN", cell: when },
+    { heading: "AGENT", widthMin: 11, droppedAs: 5, cell: agentOf },
+    { heading: "PROJECT", widthMin: 8, droppedAs: 4, cell: (session) => projectName(session) },
+    { heading: "BRANCH", widthMin: 6, droppedAs: 2, cell: ({ branch }) => branch ?? NONE },
+    { heading: "MODEL", widthMin: 12, droppedAs: 1, cell: ({ model }) => shortModel(model) },
+    { heading: "TURNS", align: "right", droppedAs: 3, cell: ({ turns }) => String(turns) },
+    ...sortedBy(sort),
+    { heading: "TITLE", widthMin: 18, cell: ({ title }) => title ?? NONE },
+    { heading: "ID", widthMin: 30, cell: ({ id }, line) => short.get(line) ?? id },
+  ];
+  const rows = sessions.map((line) => {
+    const session = summaryOf(line);
+    return columns.map(({ cell }) => cell(session, line));
+  });
+  return formatTable(columns, rows, width);
+}
+
+/** The column that the sessions are sorted by, if it is not among the others. */
+function sortedBy(sort: SessionSort): (Column & { readonly cell: Cell })[] {
+  if (sort === "tokens") return [{ heading: "TOKENS", align: "right", cell: tokensOf }];
+  return sort === "spend" ? [{ heading: "COST", align: "right", cell: costOf }] : [];
+}
+
+function tokensOf({ totalTokens }: SessionSummary): string {
+  return totalTokens === null ? NONE : String(totalTokens);
+}
+
+function costOf({ spend }: SessionSummary): string {
+  return spend === null ? NONE : `$${spend.toFixed(4)}`;
+}
+
+function statusOf(session: SessionSummary, nowMs: number): string {
+  const isNow = isLive(session, nowMs);
+  return [session.status, isNow ? "live" : null].filter(Boolean).join(" ") || NONE;
+}
+
+export function projectName(session: SessionSummary): string {
+  const project = projectOf(session);
+  return project === null ? NONE : basename(project) || project;
+}
+
+/** Without the date of a release, which says nothing next to the name. */
+function shortModel(model: string | null): string {
+  return model?.replace(/-20\d{6}$|-20\d\d-\d\d-\d\d$/, "") ?? NONE;
+}
+
+function updatedAt({ updatedAt: at, mtimeMs }: SessionSummary): string {
+  return at ?? new Date(mtimeMs).toISOString();
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun"].concat(
+  ...["Jul", "Aug", "Sep", "Oct", "Nov", "Dec"],
+);
+
+/** At most 8 characters: `3h ago`, a day of the last year, or a month. */
+export function relativeTime(at: string, nowMs: number): string {
+  const atMs = Date.parse(at);
+  const seconds = Math.max(0, Math.round((nowMs - atMs) / 1000));
+  if (seconds < 60) return "now";
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)}h ago`;
+  if (seconds < 30 * 86_400) return `${Math.floor(seconds / 86_400)}d ago`;
+  const date = new Date(atMs);
+  const month = MONTHS[date.getMonth()] ?? "";
+  return seconds < 330 * 86_400 ? `${month} ${date.getDate()}` : `${month} ${date.getFullYear()}`;
+}
+
+/** Shorter ones are easy to mistake. */
+const SHORT_MIN = 8;
+
+/**
+ * For each session the shortest beginning of its name that `findSession` takes for no other. A name
+ * that several sessions have is no use: then it is the whole id.
+ */
+export function shortIds(found: readonly SessionLine[]): Map<SessionLine, string> {
+  const names = found.flatMap((line) => {
+    const name = lastPart(line);
+    const own = { text: name, line, isName: true };
+    return name === line.id ? [own] : [own, { text: line.id, line, isName: false }];
+  });
+  names.sort((a, b) => (a.text < b.text ? -1 : Number(a.text > b.text)));
+  const short = new Map<SessionLine, string>();
+  for (const [at, { text, line, isName }] of names.entries()) {
+    if (!isName) continue;
+    const common = Math.max(sharedWith(names, at, -1), sharedWith(names, at, 1));
+    const isTaken = [names[at - 1], names[at + 1]].some(
+      (each) => each?.isName && each.text === text && each.line !== line,
+    );
+    short.set(line, isTaken ? line.id : text.slice(0, Math.max(SHORT_MIN, common + 1)));
+  }
+  return short;
+}
+
+/** How many characters a name has in common with the nearest of another session. */
+function sharedWith(
+  names: readonly { readonly text: string; readonly line: SessionLine }[],
+  at: number,
+  step: 1 | -1,
+): number {
+  const own = names[at];
+  let other = at + step;
+  while (names[other] !== undefined && names[other]?.line === own?.line) other += step;
+  const [a, b] = [own?.text ?? "", names[other]?.text ?? ""];
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
+function lastPart({ id, place }: SessionLine): string {
+  const name = nameIn(place.dialect, id);
+  return name.slice(name.lastIndexOf("/") + 1);
+}
