@@ -30,7 +30,7 @@ interface LayoutBase {
   /** A file at the root that must exist. */
   readonly mark?: string;
   /** Lists the logs of a root, where names do not tell which there are. */
-  readonly logsIn?: (root: string) => Iterable<FoundLog>;
+  readonly logsIn?: (root: string, options: FindOptions) => Iterable<FoundLog>;
 }
 
 /** A log has one name, in its own directory, at any depth (rye). */
@@ -84,7 +84,7 @@ export function eachLog(
   layout: Layout,
   options: FindOptions = {},
 ): Iterable<FoundLog> {
-  if (layout.logsIn) return layout.logsIn(root);
+  if (layout.logsIn) return layout.logsIn(root, options);
   if ("others" in layout && layout.others) return logsAtAll(root, layout, options);
   const search: Search = {
     root,

@@ -7,6 +7,7 @@ import { requireChoice } from "../base/choice.ts";
 import type { Host } from "../base/host.ts";
 import { claude } from "./claude/dialect.ts";
 import { claudeCode } from "./claude-code/dialect.ts";
+import { codex } from "./codex/dialect.ts";
 import type { Dialect } from "./dialect.ts";
 import { entire } from "./entire/dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
@@ -25,6 +26,7 @@ const ALL = [
   // Other programs' sessions, which are only read.
   ...[claudeCode, geminiCli],
   ...[pi],
+  ...[codex],
 ] as const;
 
 export type DialectName = (typeof ALL)[number]["name"];
@@ -45,6 +47,7 @@ export const SAMPLE_DIALECT: DialectName = rye.name;
 
 /** Dialects whose lines identify the file's format, most specific first. */
 export const RECOGNISED: readonly Dialect<DialectName>[] = [
+  ...[codex],
   ...[pi],
   ...[homeagent, verbatim, sdk, rye, geminiCli, entire],
 ];

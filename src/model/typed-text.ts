@@ -14,9 +14,14 @@ const PROGRAMS = [
   "[Request interrupted by user",
 ];
 const REMINDER = "<system-reminder>";
+/** An editor's state comes first (Codex). */
+const EDITORS = "# Context from my IDE setup:";
+const REQUEST = "## My request for Codex:";
 
 /** A slash command becomes its name and arguments; null when nothing was typed. */
-export function typedText(text: string): string | null {
+export function typedText(given: string): string | null {
+  const request = given.startsWith(EDITORS) ? given.indexOf(REQUEST) : -1;
+  const text = request === -1 ? given : given.slice(request + REQUEST.length);
   const inside = new Map<string, string>();
   let at = 0;
   for (;;) {

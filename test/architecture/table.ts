@@ -93,6 +93,7 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   "@photostructure/sqlite": "src/catalog/sqlite.ts",
   zod: "src/dialects/homeagent/schema.ts",
   "eventsource-parser": "src/capture/sse.ts",
+  fzstd: "src/dialects/codex/files/zstd.ts",
   marked: "src/render/html/",
   diff: "src/render/html/diff-html.ts",
   "@standard-schema/spec": "src/dialects/streams/door/typed-log.ts",
@@ -135,6 +136,7 @@ export const DIALECT_FOLDERS: readonly string[] = [
   ...["verbatim", "rye", "homeagent", "entire", "claude", "sdk", "streams", "claude-code"],
   ...["gemini-cli"],
   ...["pi"],
+  ...["codex"],
 ];
 /** Which code may name a dialect, and why. All other code works through the `Dialect` interface. */
 export const NAMES_DIALECTS: Readonly<Record<string, string>> = {

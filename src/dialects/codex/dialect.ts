@@ -1,0 +1,28 @@
+/** codex: the rollouts that Codex keeps in the user's home. Page: docs/formats/codex.md. */
+
+import { convertedHost } from "../files/converted-host.ts";
+import { readerDialect } from "../reader.ts";
+import { about, compaction, decode, isOwn } from "./decode.ts";
+import { convert, logsIn } from "./files/rollouts.ts";
+import { RolloutMemory } from "./memory.ts";
+import { idAt, layout, logPath, nameOf } from "./session-id.ts";
+
+export const codex = readerDialect("codex", {
+  program: {
+    label: "Codex",
+    roots({ environment: { CODEX_HOME }, home }) {
+      return [CODEX_HOME?.startsWith("/") ? CODEX_HOME : `${home}/.codex`];
+    },
+    changes: "grows",
+  },
+  layout: { ...layout, logsIn },
+  hostFor: (host, root) => convertedHost(host, root, convert),
+  logPath,
+  idAt,
+  nameOf,
+  decode,
+  isOwn,
+  about,
+  compaction,
+  remembers: (state) => new RolloutMemory(state),
+});

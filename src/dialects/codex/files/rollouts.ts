@@ -1,0 +1,92 @@
+/**
+ * Rollouts: Codex's files on disk, plain or compressed. A session that has both is read from the
+ * plain one, as Codex does: it deletes the other one when it has finished compressing.
+ */
+
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { errnoOf, ioError, unsafePath, VerbatimError } from "../../../base/errors.ts";
+import { eachLog, type FindOptions } from "../../../catalog/find.ts";
+import type { FoundLog } from "../../../catalog/session-row.ts";
+import type { ConvertedLog } from "../../files/converted-host.ts";
+import { COMPRESSED_ENDING, ENDING, layout } from "../session-id.ts";
+import { decompressed } from "./zstd.ts";
+
+/** The longest compressed file. Text that is compressed this badly is not a rollout. */
+export const COMPRESSED_BYTES_MAX = 256 * 1024 * 1024;
+
+export function* logsIn(root: string, options: FindOptions): Generator<FoundLog> {
+  for (const log of eachLog(root, layout, options)) {
+    if (!log.path.endsWith(COMPRESSED_ENDING) || !hasPlain(root, log.path)) yield log;
+  }
+}
+
+function hasPlain(root: string, compressed: string): boolean {
+  const plain = compressed.slice(0, -COMPRESSED_ENDING.length) + ENDING;
+  return isThere(join(root, plain));
+}
+
+/** The compressed rollout of a session that has no plain one. */
+export function convert(root: string, path: readonly string[]): ConvertedLog | null {
+  const plain = join(root, ...path);
+  if (!plain.endsWith(ENDING) || isThere(plain)) return null;
+  const source = plain.slice(0, -ENDING.length) + COMPRESSED_ENDING;
+  const bytes = isThere(source) ? readBelow(root, path.slice(0, -1), source) : null;
+  if (bytes === null) return null;
+  try {
+    return { bytes: decompressed(bytes), source };
+  } catch (cause) {
+    // A RangeError of the decompressor, too: the file is damaged.
+    const reason = cause instanceof Error ? cause.message : "unknown";
+    throw new VerbatimError(
+      "IO_ERROR",
+      `${source} cannot be decompressed: ${reason}; check it with \`zstd --test\``,
+      { path: source, operation: "decompressing", errno: "EILSEQ" },
+      { cause },
+    );
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false; // Below a file, or not permitted: opening the plain file reports it.
+  }
+}
+
+/** The bytes of a file; no link below the root is followed, and no pipe is waited for. */
+function readBelow(root: string, directories: readonly string[], path: string): Buffer {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  directories.forEach((_, at) => {
+    const directory = join(root, ...directories.slice(0, at + 1));
+    if (!lstatSync(directory).isDirectory()) throw unsafePath(directory, root);
+  });
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (cause) {
+    throw errnoOf(cause) === "ELOOP"
+      ? unsafePath(path, root, cause)
+      : ioError(path, "opening", cause);
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw unsafePath(path, root);
+    if (stats.size > COMPRESSED_BYTES_MAX) throw tooLarge(path, stats.size);
+    return readFileSync(descriptor);
+  } catch (cause) {
+    throw ioError(path, "reading", cause);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function tooLarge(path: string, bytes: number): VerbatimError<"IO_ERROR"> {
+  return new VerbatimError(
+    "IO_ERROR",
+    `${path} is not read: it has ${bytes} bytes, and compressed rollouts may have ` +
+      `${COMPRESSED_BYTES_MAX}; decompress it with \`zstd -d\``,
+    { path, operation: "reading", errno: "EFBIG" },
+  );
+}

@@ -1,0 +1,133 @@
+/**
+ * Memory: what a row of a rollout means after the rows before it.
+ *
+ * - Token counts are totals of the session so far; each entry gets what was added. A total that is
+ *   repeated adds nothing. One that is smaller began again, and the last call's count is taken.
+ * - The model is named where a turn begins, and is that of the answers and counts after it.
+ * - What was said is an item and an event, in either order. The first of the two is the message and
+ *   the other one `other`. Once a speaker has an item, no event of that speaker counts: so a rollout
+ *   that has only events shows them all.
+ *
+ * The state is JSON and bounded: texts beyond the limits are not compared.
+ */
+
+import type { Entry, Usage } from "../../model/entry.ts";
+import type { LineMemory, Native } from "../dialect.ts";
+import { get, getObject, isObject } from "../fields.ts";
+import { countedIn, spokenIn } from "./decode.ts";
+
+const TEXTS_MAX = 4;
+const TEXT_CHARS_MAX = 65_536;
+
+type Speaker = "user" | "assistant";
+
+interface MemoryState {
+  readonly model: string | null;
+  readonly total: Usage | null;
+  /** Speakers whose words are items. */
+  readonly items: readonly Speaker[];
+  /** Texts of events that were shown and whose item may follow, oldest first. */
+  readonly shown: readonly string[];
+}
+
+const EMPTY: MemoryState = { model: null, total: null, items: [], shown: [] };
+
+export class RolloutMemory implements LineMemory {
+  #model: string | null;
+  #total: Usage | null;
+  readonly #items: Set<Speaker>;
+  readonly #shown: string[];
+
+  constructor(state: unknown = EMPTY) {
+    const { model, total, items, shown } = state as MemoryState;
+    [this.#model, this.#total] = [model, total];
+    [this.#items, this.#shown] = [new Set(items), [...shown]];
+  }
+
+  read<Read extends Entry>(entry: Read): Read {
+    if (entry.kind === "turn_start") this.#model = entry.model ?? this.#model;
+    if (entry.kind === "turn_end") return this.#count(entry);
+    const spoken = spokenIn(entry.native);
+    if (spoken !== null) return this.#event(entry, spoken);
+    return entry.kind === "message" ? this.#message(entry) : entry;
+  }
+
+  state(): MemoryState {
+    const [items, shown] = [[...this.#items], [...this.#shown]];
+    return { model: this.#model, total: this.#total, items, shown };
+  }
+
+  #count<Read extends Entry>(entry: Read): Read {
+    const counted = countedIn(getObject(entry.native, "payload"));
+    if (counted === null) return entry;
+    const { last, total } = counted;
+    const before = this.#total;
+    if (total !== null) this.#total = total;
+    if (total !== null && before !== null && isSame(total, before)) {
+      return { ...entry, kind: "other", usage: null };
+    }
+    const isMore = total !== null && before !== null && isAtLeast(total, before);
+    const usage = isMore ? difference(total, before) : (last ?? total);
+    return { ...entry, model: this.#model, usage };
+  }
+
+  #event<Read extends Entry>(entry: Read, text: string): Read {
+    const role = entry.role as Speaker;
+    if (this.#items.has(role)) return entry;
+    if (text.length <= TEXT_CHARS_MAX) this.#shown.push(text);
+    this.#shown.splice(0, this.#shown.length - TEXTS_MAX);
+    const images = imagesIn(entry.native).map((native) => ({ type: "other", native }) as const);
+    const parts = [{ type: "text", text } as const, ...images];
+    return { ...entry, kind: "message", parts, ...this.#modelOf(entry) };
+  }
+
+  #message<Read extends Entry>(entry: Read): Read {
+    const { role, saidBy, parts } = entry;
+    if (saidBy || (role !== "user" && role !== "assistant")) return entry;
+    const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+    if (texts.length > 0) {
+      this.#items.add(role);
+      const said = [...texts, texts.join("\n"), texts.join("")];
+      const at = this.#shown.findIndex((text) => said.includes(text));
+      if (at >= 0) {
+        this.#shown.splice(at, 1);
+        return { ...entry, kind: "other", parts: [] };
+      }
+    }
+    return { ...entry, ...this.#modelOf(entry) };
+  }
+
+  #modelOf({ role, model }: Entry): { model: string | null } {
+    return { model: model ?? (role === "assistant" ? this.#model : null) };
+  }
+}
+
+const COUNTS = ["inputTokens", "outputTokens", "totalTokens"] as const;
+
+function isSame(one: Usage, other: Usage): boolean {
+  return COUNTS.every((count) => one[count] === other[count]);
+}
+
+function isAtLeast(one: Usage, other: Usage): boolean {
+  return COUNTS.every((count) => (one[count] ?? 0) >= (other[count] ?? 0));
+}
+
+function difference(now: Usage, before: Usage): Usage {
+  const added = (count: keyof Usage) => {
+    const value = now[count];
+    return value === null || value === undefined ? null : value - (before[count] ?? 0);
+  };
+  return {
+    inputTokens: added("inputTokens"),
+    outputTokens: added("outputTokens"),
+    cacheReadTokens: Math.max(0, added("cacheReadTokens") ?? 0),
+    cacheWriteTokens: Math.max(0, added("cacheWriteTokens") ?? 0),
+    totalTokens: added("totalTokens"),
+    spend: null,
+  };
+}
+
+function imagesIn(row: Native): unknown[] {
+  const images = get(getObject(row, "payload"), "images");
+  return Array.isArray(images) ? images.filter((image) => isObject(image) || image) : [];
+}

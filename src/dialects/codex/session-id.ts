@@ -1,0 +1,76 @@
+/**
+ * Session ids: the path of a rollout below Codex's directory, without its ending.
+ *
+ *     sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl
+ *     archived_sessions/rollout-<time>-<uuid>.jsonl
+ *
+ * Codex compresses old rollouts to `….jsonl.zst`: the same session, presented at its plain path.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import { idSegments } from "../../base/ids.ts";
+import type { PathIds } from "../path-ids.ts";
+
+export const ENDING = ".jsonl";
+export const COMPRESSED_ENDING = `${ENDING}.zst`;
+
+const NAME = /^rollout-.+?\.jsonl(?:\.zst)?$/;
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function isRollout(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** The directories that hold rollouts: one for each day, and one for archived ones. */
+function isPlace([first, ...rest]: readonly string[]): boolean {
+  return first === "sessions" ? rest.length === 3 : first === "archived_sessions" && !rest.length;
+}
+
+export function idAt(path: readonly string[]): string | null {
+  const [directories, name = ""] = [path.slice(0, -1), path.at(-1)];
+  if (!isPlace(directories) || !isRollout(name)) return null;
+  const id = [...directories, stemOf(name)].join("/");
+  try {
+    idSegments(id);
+    return id;
+  } catch {
+    return null; // No session can have this path.
+  }
+}
+
+export function logPath(id: string): readonly string[] {
+  const segments = idSegments(id);
+  const path = [...segments.slice(0, -1), `${segments.at(-1)}${ENDING}`];
+  if (idAt(path) === id) return path;
+  const reason = "it names no rollout below sessions or archived_sessions";
+  throw new VerbatimError("BAD_ID", `the id ${JSON.stringify(id)} is refused: ${reason}`, {
+    id,
+    reason,
+  });
+}
+
+/** The id that Codex itself uses: the uuid at the end of the file's name. */
+export function nameOf(id: string): string {
+  const name = stemOf(id.slice(id.lastIndexOf("/") + 1));
+  return UUID.exec(name)?.[0] ?? name;
+}
+
+function stemOf(name: string): string {
+  return name.replace(/\.jsonl(?:\.zst)?$/, "");
+}
+
+const archived: PathIds["layout"] = {
+  under: ["archived_sessions"],
+  levels: [],
+  isLog: isRollout,
+  idAt,
+};
+
+/** Lists both files of a session that is being compressed; `files/rollouts.ts` keeps one. */
+export const layout: PathIds["layout"] = {
+  under: ["sessions"],
+  levels: [null, null, null],
+  isLog: isRollout,
+  idAt,
+  others: [archived],
+};
