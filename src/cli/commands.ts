@@ -21,6 +21,7 @@ import { search } from "./reading/search.ts";
 import { show } from "./reading/show.ts";
 import { tail } from "./reading/tail.ts";
 import { record } from "./recording/record.ts";
+import { open } from "./serving/open.ts";
 import { serve } from "./serving/serve.ts";
 import { token } from "./serving/token.ts";
 import { completions } from "./shell/completions.ts";
@@ -41,6 +42,7 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   doctor,
   repair,
   serve,
+  open,
   mcp,
   backup,
   token,

@@ -2,6 +2,7 @@
 
 import type { Demo } from "../demo/demo.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
+import type { BrowserKeys } from "./auth/browser-keys.ts";
 import type { TokenGate } from "./auth/gate.ts";
 import type { AnswerRoom } from "./http/answer.ts";
 import type { BodyRoom } from "./http/body.ts";
@@ -22,6 +23,8 @@ export interface ServerContext {
   /** Listens and counts. */
   readonly front: Front;
   readonly gate: TokenGate;
+  /** Null unless sessions are private. */
+  readonly browsers: BrowserKeys | null;
   readonly bodies: BodyRoom;
   /** Limits concurrent reads of streams, and the bytes of answers held in memory. */
   readonly reads: Semaphore;

@@ -6,9 +6,10 @@
 import type { ServerResponse } from "node:http";
 import { packageVersion } from "../base/package-file.ts";
 import { ref } from "../client/schema.ts";
+import { COOKIE_PREFIX, OPEN_PATH } from "./auth/browser-keys.ts";
 import { answerText, newHeaders } from "./http/answer.ts";
 import { SCHEMAS } from "./openapi/schemas.ts";
-import { content, refusals, SESSION_PATHS } from "./openapi/session-paths.ts";
+import { content, parameter, refusals, SESSION_PATHS } from "./openapi/session-paths.ts";
 import { STREAM_PATHS } from "./openapi/stream-paths.ts";
 
 export const OPENAPI_PATH = "/v1/openapi.json";
@@ -24,11 +25,11 @@ export function openApiDocument() {
         "data. Errors are `{ error: { code, message } }`; codes are stable.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    security: [{}, { bearer: [] }],
+    security: [{}, { bearer: [] }, { browser: [] }],
     paths: { ...SESSION_PATHS, ...STREAM_PATHS, ...OWN_PATHS },
     components: {
       schemas: SCHEMAS,
-      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+      securitySchemes: { bearer: { type: "http", scheme: "bearer" }, browser: BROWSER },
     },
   };
 }
@@ -47,6 +48,14 @@ function page(operationId: string, summary: string, responses: Record<number, un
   return { get: { operationId, summary, tags: ["server"], responses: all } };
 }
 
+/** Sessions only, where they are private (docs/server.md). */
+const BROWSER = {
+  type: "apiKey",
+  in: "cookie",
+  name: `${COOKIE_PREFIX}ID`,
+  description: "Set by `/open`; ID depends on the server. Allows requests about sessions only.",
+};
+
 const health = (description: string) => content("application/json", ref("Health"), description);
 const unwell = (description: string) =>
   content("application/json", { anyOf: [ref("Health"), ref("Error")] }, description);
@@ -55,6 +64,20 @@ const OWN_PATHS = {
   "/": page("getViewer", "The viewer: read, watch and check sessions in a browser", {
     200: content("text/html", { type: "string" }, "For people; its files are below `/assets/`"),
   }),
+  [OPEN_PATH]: {
+    get: {
+      operationId: "openViewer",
+      summary:
+        "Where a link leads: exchanges its key for a cookie; only where sessions are private",
+      tags: ["server"],
+      parameters: [parameter("key", "Of `verbatim open`; works once", { type: "string" })],
+      responses: {
+        ...refusals(),
+        303: { description: "To the viewer, with the cookie" },
+        401: content("text/html", { type: "string" }, "The key was used, or is too old"),
+      },
+    },
+  },
   "/v1/demo": {
     ...page("getDemo", "Whether example sessions are shown", {
       200: content("application/json", ref("Demo"), "Whether they are shown"),

@@ -6,6 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../base/errors.ts";
+import { OPEN_PATH } from "./auth/browser-keys.ts";
 import type { ServerContext } from "./context.ts";
 import { answerError, answerJson, errorBody } from "./http/answer.ts";
 import { answerTooLarge } from "./http/body.ts";
@@ -14,6 +15,7 @@ import { Origins } from "./http/origin.ts";
 import type { RequestTrack } from "./http/request-track.ts";
 import { rawPath, STREAM_ROOT, streamPathOf } from "./http/target.ts";
 import { answerOpenApi, OPENAPI_PATH } from "./openapi.ts";
+import { answerOpening } from "./opening.ts";
 import { answerDemo, answerHealth, answerMetrics, answerReady, answerWelcome } from "./pages.ts";
 import { handleSessions, SESSIONS_ROOT } from "./sessions/route.ts";
 import { handleOverSessions, isOverSessions } from "./sessions/search.ts";
@@ -62,6 +64,9 @@ async function route(
   if (isOverSessions(path)) {
     track.route = "sessions";
     return handleOverSessions(context, request, response);
+  }
+  if (path === OPEN_PATH && context.browsers !== null) {
+    return answerOpening(context.browsers, request, response);
   }
   if (path === "/v1/demo") return answerDemo(context, request, response);
   if (request.method !== "GET" && request.method !== "HEAD") return answerUnknown(response);

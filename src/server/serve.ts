@@ -5,7 +5,8 @@
  * progress are answered, then the store is closed. Connections that take longer than the grace
  * period are cut; acknowledged appends are durable all the same.
  *
- * Without tokens the server listens only on addresses of this machine.
+ * Without tokens the server listens only on addresses of this machine. There, sessions that it
+ * finds itself, and those of other programs, are private (auth/browser-keys.ts).
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -16,6 +17,7 @@ import { openLocalStore } from "../streams/local-store.ts";
 import { loadStreamSigner } from "../streams/signing/signing-user.ts";
 import type { StreamSigner } from "../streams/signing/stream-signing.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
+import { BrowserKeys } from "./auth/browser-keys.ts";
 import { TokenGate } from "./auth/gate.ts";
 import { tokenFilePath } from "./auth/token-file.ts";
 import { validTokens } from "./auth/tokens.ts";
@@ -27,7 +29,7 @@ import type { RequestRecord } from "./http/request-track.ts";
 import { Semaphore } from "./http/semaphore.ts";
 import { readTlsFiles } from "./http/tls.ts";
 import { requestListener } from "./router.ts";
-import type { RootChoice } from "./sessions/roots.ts";
+import { arePrivate, type RootChoice } from "./sessions/roots.ts";
 import { SessionService } from "./sessions/service.ts";
 import { CHUNKS_READ_MAX, SERVER_SETTINGS, type ServerSettings } from "./settings.ts";
 import { EventFeeds } from "./streams/event-feed.ts";
@@ -40,7 +42,8 @@ export interface ServeOptions extends Partial<ServerSettings> {
   readonly dataDirectory: string;
   /**
    * Directories to serve sessions from, or "found" for stores above the current directory and in
-   * the home directory. Default: none.
+   * the home directory. Default: none. "found", and directories of other programs, are private:
+   * their sessions need a link (`newLink` of the server) or a token, on this machine too.
    */
   readonly roots?: RootChoice;
   /**
@@ -70,6 +73,11 @@ export interface RunningServer {
   /** The URL of the server: `http://127.0.0.1:4437`. */
   readonly url: string;
   readonly port: number;
+  /**
+   * A URL that lets one browser see the private sessions: it works once, for an hour. Null if
+   * sessions are not private, or tokens are required because others can reach the server.
+   */
+  newLink(): string | null;
   /** Finishes accepted work, then closes the store. */
   close(): Promise<void>;
 }
@@ -144,9 +152,14 @@ async function newContext(
     const failed = (cause: unknown) => onFault("making the demo", cause);
     await demo.showWhenEmpty(process.cwd()).catch(failed);
   }
+  const isPrivate = isLocal && arePrivate(options.roots ?? [], process.cwd());
+  const browsers = isPrivate
+    ? await BrowserKeys.open(nodeHost, dataDirectory, front.url, Date.now)
+    : null;
   const gate = new TokenGate({
     tokenPath: tokenFilePath(dataDirectory),
     isRequired: !isLocal,
+    browsers,
     nowMs: Date.now,
     onFault,
   });
@@ -157,6 +170,7 @@ async function newContext(
     isLocal,
     front,
     gate,
+    browsers,
     bodies: new BodyRoom(settings.bodiesBytesMax),
     reads: new Semaphore(CHUNKS_READ_MAX, settings.requestsMax),
     answers: new AnswerRoom(settings.answersBytesMax),
@@ -203,6 +217,7 @@ function runningServer(context: ServerContext): RunningServer {
   return {
     url,
     port,
+    newLink: () => context.browsers?.newLink() ?? null,
     close() {
       closed ??= close();
       return closed;

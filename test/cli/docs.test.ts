@@ -27,6 +27,7 @@ import { search } from "../../src/cli/reading/search.ts";
 import { show } from "../../src/cli/reading/show.ts";
 import { tail } from "../../src/cli/reading/tail.ts";
 import { record } from "../../src/cli/recording/record.ts";
+import { open } from "../../src/cli/serving/open.ts";
 import { serve } from "../../src/cli/serving/serve.ts";
 import { token } from "../../src/cli/serving/token.ts";
 import { completions } from "../../src/cli/shell/completions.ts";
@@ -39,7 +40,8 @@ const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
 const COMMANDS = [
   ...[record, ls, search, show, tail, render, exportSession],
-  ...[stats, verify, resume, handoff, unpack, doctor, repair, serve, mcp, backup, torture],
+  ...[stats, verify, resume, handoff, unpack, doctor, repair, serve, open, mcp, backup],
+  torture,
 ];
 
 test.each([...COMMANDS, completions])(

@@ -83,7 +83,10 @@ test("serve --open` opens the viewer, and reports when it cannot", async () => {
   const PATH = `${user.cwd}:${process.env.PATH}`;
   const running = user.start(["serve", "--port", "0", "--open"], { PATH });
   const [url] = /http:\S+/.exec((await running.line()) ?? "") ?? [assert.fail(running.stderr)];
-  await expect.poll(() => existsSync(opened) && readFileSync(opened, "utf8")).toBe(`${url}\n`);
+  const open = () => (existsSync(opened) ? readFileSync(opened, "utf8") : "");
+  await expect.poll(open).toMatch(/\n$/);
+  assert.ok(open().startsWith(`${url}/open?key=`));
+  assert.equal((await fetch(open().trim(), { redirect: "manual" })).status, 303);
   running.signal("SIGTERM");
   await running.exitCode();
 

@@ -1,11 +1,21 @@
 /** `verbatim serve` and sessions: which stores it serves, as a process. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { VerbatimClient } from "../../src/client.ts";
+import { browserClient } from "../server/auth/browser-user.ts";
 import { CliUser, type Running } from "./cli.ts";
+
+/** The client of a browser that opened the printed link. */
+async function linkedClient(running: Running): Promise<VerbatimClient> {
+  for (;;) {
+    const line = (await running.line()) ?? assert.fail(running.stderr);
+    const [link, url] = /(http:\/\/\S+)\/open\?key=\S+/.exec(line) ?? [];
+    if (link !== undefined) return browserClient(url ?? "", link);
+  }
+}
 
 async function clientOf(running: Running): Promise<VerbatimClient> {
   const line = (await running.line()) ?? assert.fail(running.stderr);
@@ -34,7 +44,32 @@ test("serve shows the sessions that ls finds: those of the enclosing project and
   plant(user.cwd, "here-1");
   plantTurn(join(user.home, ".homeagent"), "at home");
   const running = user.start(["serve", "--port", "0"]);
-  assert.deepEqual(await titles(await clientOf(running)), ["at home", "here-1"]);
+  assert.deepEqual(await titles(await linkedClient(running)), ["at home", "here-1"]);
+});
+
+test("verbatim open makes a new link while a server runs, and else says how to start one", async () => {
+  const user = new CliUser();
+  plantTurn(join(user.home, ".homeagent"), "at home");
+  const before = await user.run(["open", "--print"]);
+  assert.deepEqual([before.code, before.stdout], [1, ""]);
+  assert.match(before.stderr, /start one with `verbatim serve`/);
+  const running = user.start(["serve", "--port", "0"]);
+  const first = await linkedClient(running);
+  assert.deepEqual(await titles(first), ["at home"]);
+  const { code, stdout } = await user.run(["open", "--print"]);
+  assert.equal(code, 0);
+  const url = /^(http:\/\/127\.0\.0\.1:\d+)\/open\?key=\S+\n$/.exec(stdout)?.[1];
+  assert.deepEqual(await titles(await browserClient(url ?? assert.fail(stdout), stdout.trim())), [
+    "at home",
+  ]);
+  const opened = join(user.home, "opened");
+  writeFileSync(join(user.cwd, "xdg-open"), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 });
+  const env = { PATH: `${user.cwd}:${process.env.PATH}` };
+  assert.equal((await user.run(["open"], { env })).code, 0);
+  await browserClient(url ?? "", readFileSync(opened, "utf8").trim());
+  running.signal("SIGTERM");
+  await running.exitCode();
+  assert.equal((await user.run(["open", "--print"])).code, 1);
 });
 
 test("serve --root shows the sessions of the named stores only", async () => {

@@ -24,9 +24,10 @@ test("serve prints its URL first, then how to use it: a browser, three commands 
   const url = await urlOf(running);
   assert.equal((await fetch(url)).status, 200);
   const lines: string[] = [];
-  while (lines.length < 6) lines.push((await running.line()) ?? assert.fail(running.stderr));
+  while (lines.length < 8) lines.push((await running.line()) ?? assert.fail(running.stderr));
   assert.match(lines[0] ?? "", /browser/);
-  assert.match(lines[1] ?? "", new RegExp(join(user.home, ".local/share/verbatim")));
+  assert.ok(lines[2]?.startsWith(`  ${url}/open?key=`), lines[2]);
+  assert.match(lines[3] ?? "", new RegExp(join(user.home, ".local/share/verbatim")));
   const commands = lines.filter((line) => line.startsWith("  curl "));
   assert.equal(commands.length, 3);
   for (const command of commands) assert.ok(command.includes(`${url}/v1/stream/`), command);

@@ -10,9 +10,10 @@ import { demoRoot } from "../../src/base/node-paths.ts";
 import { VerbatimClient } from "../../src/client.ts";
 import { said } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { browserClient, cookieOf, linkOf } from "./auth/browser-user.ts";
 import { makeToken } from "./auth/token-user.ts";
 import { newUser } from "./sessions/served.ts";
-import { startTestServer } from "./test-server.ts";
+import { startTestServer, type TestServer } from "./test-server.ts";
 
 /** A user whose home and current directory hold no session. */
 function emptyUser() {
@@ -29,11 +30,12 @@ function emptyUser() {
 }
 
 const serve = () => startTestServer({ roots: "found", demo: true });
+const clientOf = (server: TestServer) => browserClient(server.url, linkOf(server.running));
 
 test("without sessions the demo is shown: signed, with every kind of entry, outside the user's roots", async () => {
   const { cwd } = emptyUser();
   const server = await serve();
-  const client = new VerbatimClient({ url: server.url });
+  const client = await clientOf(server);
   assert.deepEqual(await client.demo(), { isShown: true });
   const { sessions } = await client.sessions.list();
   assert.equal(sessions.length, 2);
@@ -63,7 +65,7 @@ test("without sessions the demo is shown: signed, with every kind of entry, outs
 test("one request removes the demo for good, and nothing else", async () => {
   emptyUser();
   const server = await serve();
-  const client = new VerbatimClient({ url: server.url });
+  const client = await clientOf(server);
   const other = join(demoRoot(), "..", "other");
   mkdirSync(other);
   await client.removeDemo();
@@ -71,20 +73,23 @@ test("one request removes the demo for good, and nothing else", async () => {
   assert.deepEqual((await client.sessions.list()).sessions, []);
   assert.deepEqual(readdirSync(demoRoot()), ["removed"]);
   assert.ok(existsSync(other));
-  const again = new VerbatimClient({ url: (await serve()).url });
+  const again = await clientOf(await serve());
   assert.deepEqual(await again.demo(), { isShown: false }, "after a restart, too");
-  const posted = await fetch(`${server.url}/v1/demo`, { method: "POST" });
+  const Cookie = await cookieOf(linkOf(server.running));
+  const posted = await fetch(`${server.url}/v1/demo`, { method: "POST", headers: { Cookie } });
   assert.equal(posted.status, 405);
 });
 
 test("the demo is not shown with a session, with a named root, or unless requested", async () => {
   const { user, cwd } = emptyUser();
   for (const options of [{ roots: [cwd], demo: false }, { roots: "found" as const }]) {
-    const client = new VerbatimClient({ url: (await startTestServer(options)).url });
+    const server = await startTestServer(options);
+    const isPrivate = options.roots === "found";
+    const client = isPrivate ? await clientOf(server) : new VerbatimClient({ url: server.url });
     assert.deepEqual(await client.demo(), { isShown: false });
   }
   await user.write({ dialect: "rye" }, [said("mine")], { root: cwd });
-  const client = new VerbatimClient({ url: (await serve()).url });
+  const client = await clientOf(await serve());
   assert.deepEqual(await client.demo(), { isShown: false });
   assert.equal((await client.sessions.list()).sessions.length, 1);
   assert.ok(!existsSync(demoRoot()));
@@ -94,14 +99,14 @@ test("the demo is not shown if a session cannot be read", async () => {
   const { cwd } = emptyUser();
   mkdirSync(join(cwd, ".ai/threads/hidden-1"), { recursive: true });
   symlinkSync("/nowhere", join(cwd, ".ai/threads/hidden-1/transcript.jsonl"));
-  const client = new VerbatimClient({ url: (await serve()).url });
+  const client = await clientOf(await serve());
   assert.deepEqual(await client.demo(), { isShown: false });
 });
 
 test("an incomplete demo is created again", async () => {
   emptyUser();
   mkdirSync(join(demoRoot(), ".ai/threads/half-1"), { recursive: true });
-  const client = new VerbatimClient({ url: (await serve()).url });
+  const client = await clientOf(await serve());
   assert.equal((await client.sessions.list()).sessions.length, 2);
 });
 

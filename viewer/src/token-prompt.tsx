@@ -1,4 +1,4 @@
-/** Token prompt: for a server that requires a token. */
+/** Token prompt: for a server that requires a link or a token. */
 
 import { useRef } from "preact/hooks";
 import { useToken as keepToken } from "./server.ts";
@@ -13,10 +13,15 @@ export function TokenPrompt() {
   return (
     <main id="main" tabIndex={-1} class="page">
       <form class="blank token" onSubmit={give}>
-        <h1>This server requires a token</h1>
+        <h1>These sessions are private</h1>
         <p>
-          Its administrator creates one with <code>verbatim token create</code>. It is kept in this
-          tab only, until you close it.
+          On the server's machine, <code>verbatim open</code> opens this page with access, and{" "}
+          <code>verbatim open --print</code> prints a link to it. The link that{" "}
+          <code>verbatim serve</code> printed works once.
+        </p>
+        <p>
+          Or enter a token, which the server's administrator creates with{" "}
+          <code>verbatim token create</code>. It is kept in this tab only, until you close it.
         </p>
         <label for="token">Token</label>
         <input ref={field} id="token" type="password" autocomplete="off" spellcheck={false} />

@@ -2,14 +2,16 @@
 
 import { spawn } from "node:child_process";
 
-/** Returns at once. `onFailure` receives the reason if no browser was opened. */
-export function openInBrowser(url: string, onFailure: (why: string) => void): void {
+/** Resolves with the reason if no browser was opened, otherwise null. Does not delay the exit. */
+export function openInBrowser(url: string): Promise<string | null> {
   const opener = process.platform === "darwin" ? "open" : "xdg-open";
   // Detached: a browser started this way outlives the server.
   const child = spawn(opener, [url], { stdio: "ignore", detached: true });
-  child.once("error", () => onFailure(`${opener} is not installed; open ${url} yourself`));
-  child.once("exit", (code) => {
-    if (code !== 0) onFailure(`${opener} failed; open ${url} yourself`);
-  });
   child.unref();
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(`${opener} is not installed; open ${url} yourself`));
+    child.once("exit", (code) => {
+      resolve(code === 0 ? null : `${opener} failed; open ${url} yourself`);
+    });
+  });
 }

@@ -102,10 +102,13 @@ export const serve: CliCommand = {
       onFault: (what, cause) => io.err(`fault: ${what}: ${faultText(cause)}`),
     });
     const signal = io.interruption();
-    welcome(io, server.url, directory);
+    const link = server.newLink();
+    welcome(io, server.url, link, directory);
     if (options.open === true) {
       const { openInBrowser } = await import("./open-browser.ts");
-      openInBrowser(server.url, (why) => io.err(`no browser was opened: ${why}`));
+      void openInBrowser(server.newLink() ?? server.url).then((why) => {
+        if (why !== null) io.err(`no browser was opened: ${why}`);
+      });
     }
     if (!isOwnAddress(host ?? HOST_DEFAULT) && !server.url.startsWith("https:")) {
       io.err("warning: tokens travel unencrypted; give --tls-key and --tls-cert, or use a proxy");
@@ -118,16 +121,24 @@ export const serve: CliCommand = {
   },
 };
 
-function welcome(io: Io, url: string, directory: string): void {
+/** `link`: null if sessions are not private. */
+function welcome(io: Io, url: string, link: string | null, directory: string): void {
   const stream = `${url}/v1/stream/chat/1`;
   io.out(`verbatim listens on ${url}`);
-  io.out("open that in a browser to read, watch and check your sessions");
+  if (link === null) {
+    io.out("open that in a browser to read, watch and check your sessions");
+  } else {
+    io.out("open this link in a browser to read, watch and check your sessions; it works once,");
+    io.out("within an hour, and `verbatim open` makes a new one:");
+    io.out(`  ${link}`);
+  }
   io.out(`streams are kept in ${directory}`);
   io.out("try:");
   io.out(`  curl -X PUT ${stream} -H 'Content-Type: application/json'`);
   io.out(`  curl -X POST ${stream} -H 'Content-Type: application/json' -d '{"hello":"world"}'`);
   io.out(`  curl -N '${stream}?offset=-1&live=sse'`);
-  io.out(`programs read sessions at ${url}/v1/sessions`);
+  const by = link === null ? "" : ", with a token of `verbatim token create`";
+  io.out(`programs read sessions at ${url}/v1/sessions${by}`);
 }
 
 function faultText(cause: unknown): string {

@@ -1,6 +1,9 @@
 /**
  * Gate: requires a token where one is needed, and returns what it allows.
  *
+ * - Where sessions are private, each request about them needs a token or the cookie of a browser
+ *   that opened a link (browser-keys.ts), from the start and on this machine too. The cookie
+ *   allows all requests about sessions, and nothing else.
  * - Once there were tokens, one is required as long as the process runs: deleting or emptying the
  *   file does not open the server. If the file cannot be used, every request is refused and the
  *   operator is notified.
@@ -21,6 +24,7 @@ import { forkOf } from "../streams/create-request.ts";
 import { CONTROL_ROOT } from "../subscriptions/answers.ts";
 import { routeOf } from "../subscriptions/service.ts";
 import { ASSET_ROOT } from "../viewer.ts";
+import { type BrowserKeys, OPEN_PATH } from "./browser-keys.ts";
 import { ALL_PATHS, readTokenFile, type Scope, type TokenEntry } from "./token-file.ts";
 import { TOKEN_PREFIX, tokenHash, tokenState } from "./tokens.ts";
 
@@ -36,8 +40,10 @@ interface Need {
 /** Routes that reveal nothing that is stored. */
 const PUBLIC: ReadonlySet<string> = new Set([
   ...["/", "/favicon.svg", "/licenses.md"],
-  ...["/live", "/health", "/ready", "/v1/openapi.json"],
+  ...["/live", "/health", "/ready", "/v1/openapi.json", OPEN_PATH],
 ]);
+/** What is stored in sessions, or about them. */
+const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|demo)(?:\/|$)/;
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /**
@@ -95,6 +101,8 @@ export interface GateOptions {
   readonly tokenPath: string;
   /** Require tokens from the start, also if there are none: others can reach the server. */
   readonly isRequired: boolean;
+  /** Not null: sessions are private. */
+  readonly browsers: BrowserKeys | null;
   readonly nowMs: () => number;
   readonly onFault: (what: string, cause: unknown) => void;
 }
@@ -137,9 +145,13 @@ export class TokenGate {
 
   /** The pass, null when no token is required; throws a refusal. */
   admit(request: IncomingMessage, path: string, stream: string | null): Pass | null {
-    if (!this.isRequired) return null;
+    const browsers = SESSION_ROUTES.test(path) ? this.#options.browsers : null;
+    if (!this.isRequired && browsers === null) return null;
     const needs = needsOf(request, path, stream);
     if (needs.length === 0) return null;
+    if (this.#fault !== null) throw this.#fault;
+    if (browsers?.admits(request)) return null;
+    if (browsers !== null && request.headers.authorization === undefined) throw linkRequired();
     const held = this.#heldBy(request);
     for (const need of needs) {
       if (!isAllowed(held, need)) throw notAllowed(held.entry, need);
@@ -149,7 +161,7 @@ export class TokenGate {
 
   /** Whether the pass would be admitted now. */
   holds({ sha256, needs }: Pass): boolean {
-    if (!this.isRequired) return true;
+    if (!this.isRequired && this.#options.browsers === null) return true;
     const held = this.#held.get(sha256);
     if (held === undefined) return false;
     const isValid = tokenState(held.entry, this.#options.nowMs()) === "valid";
@@ -157,7 +169,6 @@ export class TokenGate {
   }
 
   #heldBy({ headers: { authorization } }: IncomingMessage): Held {
-    if (this.#fault !== null) throw this.#fault;
     if (authorization === undefined) throw tokenRequired("missing");
     const token = BEARER.exec(authorization)?.[1] ?? "";
     if (!token.startsWith(TOKEN_PREFIX) || token.length > TOKEN_CHARS_MAX) {
@@ -215,6 +226,16 @@ function tokenRequired(
     "TOKEN_REQUIRED",
     `the request ${what}; send Authorization: Bearer and a token made by \`verbatim token create\``,
     { reason },
+  );
+}
+
+function linkRequired(): VerbatimError<"TOKEN_REQUIRED"> {
+  return new VerbatimError(
+    "TOKEN_REQUIRED",
+    "sessions are private: in a browser, open the link that `verbatim serve` printed, or a new " +
+      "one of `verbatim open`; in a program, send Authorization: Bearer and a token made by " +
+      "`verbatim token create`",
+    { reason: "missing" },
   );
 }
 

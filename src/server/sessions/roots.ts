@@ -15,8 +15,14 @@ import { resolve as resolvePath } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import { realRoot } from "../../catalog/catalog.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
-import { dialectNamed } from "../../dialects/all.ts";
-import { type FoundStore, findStores, statOf, type Where } from "../../listing/find-stores.ts";
+import { dialectNamed, READ_DIALECT_NAMES } from "../../dialects/all.ts";
+import {
+  type FoundStore,
+  findStores,
+  isProgramsOwn,
+  statOf,
+  type Where,
+} from "../../listing/find-stores.ts";
 
 /** Where to look: these directories, or stores found from the current and home directories. */
 export type RootChoice = readonly string[] | "found";
@@ -76,6 +82,16 @@ export class SessionRoots {
     if (store === undefined || id === null || urlIdOf(store, id) !== urlId) throw notFound();
     return { store, id };
   }
+}
+
+/**
+ * Whether sessions may be among these that the user did not name, or that belong to another
+ * program. Decided by names alone: a program can create its directory while the server runs.
+ */
+export function arePrivate(roots: RootChoice, cwd: string): boolean {
+  if (roots === "found") return true;
+  const programs = READ_DIALECT_NAMES.filter((name) => dialectNamed(name).program);
+  return roots.some((root) => programs.some((name) => isProgramsOwn(name, resolvePath(cwd, root))));
 }
 
 /** The store as it is served; none for streams, which are served below /v1/stream. */

@@ -7,6 +7,7 @@
 
 import type { ServerResponse } from "node:http";
 import type { SessionItem, SessionUsage } from "../../client/session-shapes.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import type { PlacedEntry } from "../../listing/session-window.ts";
 import { jsonText } from "../../render/text.ts";
 import type { AnswerRoom } from "../http/answer.ts";
@@ -43,6 +44,7 @@ export function sessionItem(
     session: id,
     dialect: store.dialect,
     root: store.root,
+    program: dialectNamed(store.dialect).program?.label ?? null,
     ...summary,
     bytes: size,
     modifiedAt: new Date(mtimeMs).toISOString(),

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { afterAll } from "vitest";
+import { browserClient } from "../../server/auth/browser-user.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 
 const [home, cwd] = [process.env.HOME, process.cwd()];
@@ -31,5 +32,6 @@ browserTest("a newcomer sees signed examples and removes them with one click", a
   await page.getByRole("button", { name: "Remove the examples" }).click();
   await page.getByText("These are examples.").waitFor({ state: "detached" });
   await page.locator(".session-row").first().waitFor({ state: "detached" });
-  assert.deepEqual(await viewer.client.demo(), { isShown: false });
+  const client = await browserClient(viewer.url, viewer.link ?? assert.fail());
+  assert.deepEqual(await client.demo(), { isShown: false });
 });

@@ -63,6 +63,8 @@ export interface PageOptions {
   readonly mayLog?: RegExp;
   /** A script that runs before those of the page, to remove a browser feature. */
   readonly before?: string;
+  /** Do not open the link first, where sessions are private. */
+  readonly isStranger?: boolean;
 }
 
 export class ViewerScene {
@@ -82,6 +84,11 @@ export class ViewerScene {
 
   get client(): VerbatimClient {
     return new VerbatimClient({ url: this.url });
+  }
+
+  /** A new link, where sessions are private. */
+  get link(): string | null {
+    return this.#server?.newLink() ?? null;
   }
 
   /** Called by `viewerScene`, before the sessions are written. */
@@ -159,6 +166,8 @@ export class ViewerScene {
       const wrong = deeds.filter((deed) => !mayLog?.test(deed));
       assert.deepEqual(wrong, [], "what a page of ours never does");
     });
+    const { link } = this;
+    if (link !== null && options.isStranger !== true) await page.goto(link);
     await page.goto(`${this.url}/${path}`, { waitUntil: "load" });
     return page;
   }
