@@ -31,7 +31,12 @@ interface LayoutBase {
   readonly mark?: string;
   /** Lists the logs of a root, where names do not tell which there are. */
   readonly logsIn?: (root: string, options: FindOptions) => Iterable<FoundLog>;
+  /** The state of a log that is not one file; null if it is gone. Absent: the file's own. */
+  readonly lookAt?: (root: string, path: string) => LookedAt | null;
 }
+
+/** What changes when a log changes. */
+export type LookedAt = Pick<FoundLog, "size" | "mtimeMs">;
 
 /** A log has one name, in its own directory, at any depth (rye). */
 export interface NamedLayout extends LayoutBase {

@@ -11,6 +11,7 @@ import { lstatSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SessionStatus } from "../model/summary.ts";
 import { type Catalog, realRoot, type Summarise } from "./catalog.ts";
+import type { Layout } from "./find.ts";
 import type { ListFilter, Mark } from "./page.ts";
 import type { FoundLog, SessionRow } from "./session-row.ts";
 import type { Cache } from "./sqlite.ts";
@@ -98,8 +99,13 @@ export async function readRow(
 }
 
 /** A log's current size and time; null when it is deleted. */
-export function lookAtLog(root: string, path: string): LogState | null {
+export function lookAtLog(
+  root: string,
+  path: string,
+  { lookAt }: Pick<Layout, "lookAt"> = {},
+): LogState | null {
   try {
+    if (lookAt) return lookAt(root, path);
     const stats = lstatSync(`${root}/${path}`, { throwIfNoEntry: false });
     return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs } : null;
   } catch {

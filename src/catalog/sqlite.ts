@@ -3,6 +3,7 @@
  *
  * The only file that uses the driver (@photostructure/sqlite, whose API is node:sqlite's). It is
  * loaded on the first open: that costs some 20 ms, which commands without a catalog do not pay.
+ * Databases of other programs are read by foreign-database.ts, through `openToRead`.
  *
  * - Nothing here is worth an error. A file that is damaged, or of another version, is emptied and
  *   created again; without one that cannot be opened at all (read-only home, full disk) callers
@@ -16,6 +17,7 @@
  */
 
 import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
@@ -178,11 +180,31 @@ export async function lookIntoCache(
   }
 }
 
+/** Reads rows: the named columns of a table, a join or a subquery, in no order. */
+export type Tell = (columns: string, from: string) => SqlValue[][];
+
+export interface ReadDatabase {
+  readonly tell: Tell;
+  exec(sql: string): void;
+  close(): void;
+}
+
+/** Opens a database by its URI, without waiting for the driver: loads it if it must. */
+export function openToRead(uri: string, timeoutMs: number): ReadDatabase {
+  const { DatabaseSync } = createRequire(import.meta.url)("@photostructure/sqlite") as Driver;
+  const database = new DatabaseSync(uri, { readOnly: true, timeout: timeoutMs });
+  return {
+    tell: teller(database),
+    exec: (sql) => database.exec(sql),
+    close: () => database.close(),
+  };
+}
+
 /**
  * Returns rows through a function that SQL calls: `exec` ends the statement it runs, while a
  * prepared one keeps the closed file open (Q4), and blocks the next process that opens it to write.
  */
-function teller(database: DatabaseSyncInstance): (columns: string, from: string) => SqlValue[][] {
+function teller(database: DatabaseSyncInstance): Tell {
   let rows: SqlValue[][] = [];
   database.function("tell", { varargs: true }, (...values: unknown[]) => {
     rows.push(values as SqlValue[]);

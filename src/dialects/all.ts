@@ -14,6 +14,7 @@ import type { EntireOptions } from "./entire/options.ts";
 import { geminiCli } from "./gemini-cli/dialect.ts";
 import { homeagent } from "./homeagent/dialect.ts";
 import { pi } from "./pi/dialect.ts";
+import { opencode } from "./opencode/dialect.ts";
 import { rye } from "./rye/dialect.ts";
 import type { RyeOptions } from "./rye/options.ts";
 import { sdk } from "./sdk/dialect.ts";
@@ -27,6 +28,7 @@ const ALL = [
   ...[claudeCode, geminiCli],
   ...[pi],
   ...[codex],
+  ...[opencode],
 ] as const;
 
 export type DialectName = (typeof ALL)[number]["name"];

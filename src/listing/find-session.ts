@@ -163,6 +163,8 @@ async function hasSession(host: Host, { dialect, root }: FoundStore, id: string)
     const { code, details } = cause instanceof VerbatimError ? cause : { code: "", details: {} };
     if (code === "BAD_ID") return false;
     if (code === "IO_ERROR" && "errno" in details && details.errno === "ENOTDIR") return false;
+    // A program's damaged database must not hide the sessions of all other programs.
+    if (code === "IO_ERROR" && dialectNamed(dialect).program) return false;
     throw cause;
   }
 }

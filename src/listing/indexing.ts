@@ -3,7 +3,8 @@
  *
  * - A session that grew is continued where indexing ended, if the bytes up to there look unchanged;
  *   one that was rewritten is indexed again. Compared are its beginning and the end of the indexed
- *   part: a log only grows, and a user who edits one by hand rebuilds the index.
+ *   part: a log only grows, and a user who edits one by hand rebuilds the index. A session of a
+ *   program that rewrites its sessions, or keeps rows, is always indexed again.
  * - Works in pieces: between two of them other work can run, and finished pieces are kept.
  * - Oldest first, over all stores, so that later index entries are the more recent ones, judging by
  *   when a log last changed (catalog/search/index-table.ts, IT1).
@@ -153,7 +154,9 @@ async function indexSession(
     try {
       const kept = await index.session(store, log.id);
       if (kept !== null && isIndexed(kept, log)) return; // Another process has done it.
-      const isSame = kept !== null && (await isGrown(window, kept, log));
+      // Lines that were indexed may have changed.
+      const isRewritten = (session.dialect.program?.changes ?? "grows") !== "grows";
+      const isSame = kept !== null && !isRewritten && (await isGrown(window, kept, log));
       if (kept !== null && !isSame) await removeSession(index, store, log.id);
       const open = { store, session, window };
       if (await indexFrom(batch, open, isSame ? kept : null, log, signal)) return;

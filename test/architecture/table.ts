@@ -137,6 +137,7 @@ export const DIALECT_FOLDERS: readonly string[] = [
   ...["gemini-cli"],
   ...["pi"],
   ...["codex"],
+  ...["opencode"],
 ];
 /** Which code may name a dialect, and why. All other code works through the `Dialect` interface. */
 export const NAMES_DIALECTS: Readonly<Record<string, string>> = {

@@ -137,7 +137,7 @@ export class SessionService {
   async known({ store, session }: ServedSession): Promise<KnownSession> {
     const { dialect, root } = store;
     const { id, logId } = session;
-    const now = lookAtLog(root, logId);
+    const now = lookAtLog(root, logId, dialectNamed(dialect).layout);
     if (now === null) throw notFound();
     const catalog = await this.catalog().catch(() => null); // Else read each time.
     const kept = catalog && (await readRow(catalog, dialect, root, id));
@@ -154,7 +154,7 @@ export class SessionService {
 
   /** A row of a page with its current state; null when its log is gone. */
   async refreshed(store: ServedStore, row: SessionRow): Promise<KnownSession | null> {
-    const now = lookAtLog(store.root, row.logPath);
+    const now = lookAtLog(store.root, row.logPath, dialectNamed(store.dialect).layout);
     if (now === null) return null;
     return { row: { ...(await this.#standing(store, row)), ...now }, isCurrent: isFresh(row, now) };
   }

@@ -1,0 +1,363 @@
+/** Sessions of OpenCode: rows of its databases, and the JSON files of older versions. */
+
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { expect, test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { findLogs, type Unreadable } from "../../src/catalog/find.ts";
+import { lookAtLog } from "../../src/catalog/pages.ts";
+import { SummaryFold } from "../../src/catalog/summary.ts";
+import { opencode } from "../../src/dialects/opencode/dialect.ts";
+import { findSession } from "../../src/listing/find-session.ts";
+import type { Entry } from "../../src/model/entry.ts";
+import { Store } from "../../src/store/store.ts";
+import { startChild } from "../support/child.ts";
+import { sharedFiles } from "../support/shared-files.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { OpencodeDatabase } from "./opencode-database.ts";
+
+const { path: SAMPLES, isThere } = sharedFiles(
+  "samples/more/opencode",
+  "sample sessions of OpenCode",
+  "tests of its JSON files are",
+);
+
+function place(): { root: string; path: string } {
+  const root = join(tempDirectory(), "opencode");
+  mkdirSync(root);
+  return { root, path: join(root, "opencode.db") };
+}
+
+async function entriesOf(root: string, id: string): Promise<Entry[]> {
+  const session = await new Store(nodeHost, { dialect: "opencode", root }).open(id);
+  const entries: Entry[] = [];
+  for await (const entry of session.entries()) entries.push(entry);
+  return entries;
+}
+
+function found(root: string) {
+  const unreadable: Unreadable[] = [];
+  const logs = findLogs(root, opencode.layout, { onUnreadable: (each) => unreadable.push(each) });
+  return { logs, problems: unreadable.map(({ cause }) => cause.message) };
+}
+
+const files = (root: string) => readdirSync(root).sort();
+const tool = (state: object) => ({ type: "tool", callID: "c1", tool: "bash", state });
+
+function writeSession(database: OpencodeDatabase): void {
+  database.session("ses_1", { model: '{"id":"m"}' });
+  const model = { modelID: "claude-x", providerID: "anthropic" };
+  database.message("ses_1", "msg_1", 1000, { role: "user", time: { created: 1000 } }, [
+    { type: "text", text: "How many lines?" },
+    { type: "text", text: "the file's text", synthetic: true },
+  ]);
+  const tokens = { input: 10, output: 5, reasoning: 2, total: 47, cache: { read: 20, write: 10 } };
+  const answer = { role: "assistant", ...model, tokens, cost: 0.25, finish: "stop" };
+  database.message("ses_1", "msg_2", 2000, { ...answer, time: { created: 2000, completed: 3 } }, [
+    { type: "step-start" },
+    { type: "reasoning", text: "Hm.", metadata: { anthropic: { signature: "sig" } } },
+    tool({
+      status: "completed",
+      input: { command: "wc" },
+      output: "3",
+      time: { start: 1, end: 5 },
+    }),
+    tool({ status: "error", input: {}, error: "no such file" }),
+    tool({ status: "running", input: {} }),
+    { type: "text", text: "Three." },
+  ]);
+}
+
+test("a session in the database is read as one line for it and one for each message", async () => {
+  const { root, path } = place();
+  const database = new OpencodeDatabase(path);
+  writeSession(database);
+  const [start, prompt, answer] = await entriesOf(root, "ses_1");
+  assert.ok(start && prompt && answer);
+  expect(start).toMatchObject({ kind: "start", at: "1970-01-01T00:00:01.000Z" });
+  expect(opencode.about?.(start.native, "ses_1")).toEqual({
+    ...{ title: "Count lines", cwd: "/work/app" },
+  });
+  expect(prompt).toMatchObject({ role: "user", messageId: "msg_1" });
+  expect(prompt.saidBy).toBeUndefined();
+  expect(prompt.parts.map(({ type }) => type)).toEqual(["text", "other"]);
+  expect(answer).toMatchObject({ role: "assistant", model: "claude-x", stopReason: "stop" });
+  expect(answer.usage).toEqual({
+    ...{ inputTokens: 10, outputTokens: 7, cacheReadTokens: 20, cacheWriteTokens: 10 },
+    ...{ totalTokens: null, spend: 0.25 },
+  });
+  expect(answer.parts).toMatchObject([
+    { type: "reasoning", text: "Hm.", signature: "sig" },
+    { type: "tool_call", callId: "c1", tool: "bash", input: { command: "wc" } },
+    { type: "tool_result", callId: "c1", output: "3", error: null, durationMs: 4 },
+    { type: "tool_call" },
+    { type: "tool_result", output: null, error: "no such file" },
+    { type: "tool_call" },
+    { type: "text", text: "Three." },
+  ]);
+  const fold = new SummaryFold();
+  for (const entry of [start, prompt, answer]) {
+    fold.add(entry, null, opencode.signing.turnMark(entry.native, "ses_1"));
+  }
+  expect(fold.summary({ agent: null })).toMatchObject({ turns: 1, totalTokens: 47, spend: 0.25 });
+  database.close();
+});
+
+test("a change of a session changes what a listing compares", () => {
+  const { root, path } = place();
+  const database = new OpencodeDatabase(path);
+  writeSession(database);
+  database.session("ses_2");
+  const look = () => found(root).logs.find(({ id }) => id === "ses_1");
+  const states = [look()];
+  const isOther = () => {
+    const { size, mtimeMs, path: log = "" } = look() ?? {};
+    assert.deepEqual(lookAtLog(root, log, opencode.layout), { size, mtimeMs });
+    assert.ok(!states.some((state) => state?.size === size && state?.mtimeMs === mtimeMs));
+    states.push(look());
+  };
+  database.database.exec("UPDATE session SET title = 'x', time_updated = 5000 WHERE id = 'ses_1'");
+  isOther();
+  database.message("ses_1", "msg_3", 6000, { role: "user" }, [{ type: "text", text: "More" }]);
+  isOther();
+  database.database.exec(
+    "UPDATE part SET data = '{}', time_updated = 7000 WHERE id = 'prt_msg_3_0'",
+  );
+  isOther();
+  database.database.exec("DELETE FROM part WHERE message_id = 'msg_3'");
+  isOther();
+  assert.equal(lookAtLog(root, "opencode.db/ses_gone", opencode.layout), null);
+  database.close();
+});
+
+test("while OpenCode writes, each reading is of one moment, with what is only in its -wal file", async () => {
+  const { root, path } = place();
+  const database = new OpencodeDatabase(path);
+  database.session("ses_1");
+  database.close();
+  assert.deepEqual(files(root), ["opencode.db"]);
+  const writer = startChild("test/agents/opencode-child.ts", path, "write");
+  await writer.line();
+  let last = 0;
+  for (let round = 0; round < 40; round++) {
+    const entries = await entriesOf(root, "ses_1");
+    for (const { kind, parts, native } of entries) {
+      if (kind === "message") assert.equal(parts.length, 3, JSON.stringify(native).slice(0, 200));
+    }
+    assert.ok(entries.length >= last);
+    last = entries.length;
+    assert.deepEqual(found(root).problems, []);
+  }
+  assert.ok(last > 20);
+  await writer.kill();
+  // Its -wal file is left behind, with messages.
+  const before = files(root);
+  assert.deepEqual(before, ["opencode.db", "opencode.db-shm", "opencode.db-wal"]);
+  assert.ok((await entriesOf(root, "ses_1")).length >= last);
+  assert.deepEqual(files(root), before);
+});
+
+test("reading leaves no file behind, and the owner can clean up after it", async () => {
+  const { root, path } = place();
+  const database = new OpencodeDatabase(path);
+  writeSession(database);
+  assert.equal((await entriesOf(root, "ses_1")).length, 3);
+  assert.equal(files(root).length, 3);
+  database.close(); // The last connection merges the -wal file and deletes it.
+  assert.deepEqual(files(root), ["opencode.db"]);
+  const bytes = readFileSync(path);
+  assert.equal((await entriesOf(root, "ses_1")).length, 3);
+  assert.equal(found(root).logs.length, 1);
+  assert.deepEqual(files(root), ["opencode.db"]);
+  assert.deepEqual(readFileSync(path), bytes);
+});
+
+test("a locked database is reported, and other sessions are found", async () => {
+  const { root, path } = place();
+  const child = startChild("test/agents/opencode-child.ts", path, "lock");
+  assert.equal(await child.line(), "locked");
+  const { logs, problems } = found(root);
+  assert.deepEqual(logs, []);
+  assert.equal(problems.length, 1);
+  assert.match(problems[0] ?? "", /opencode\.db failed with SQLITE_BUSY.*try again/);
+  await assert.rejects(entriesOf(root, "ses_locked"), /SQLITE_BUSY/);
+  await assert.rejects(
+    findSession(nodeHost, "ses_x", { cwd: root, root, dialect: "opencode" }),
+    /there is no session ses_x.*SQLITE_BUSY/s,
+  );
+});
+
+test("a file that is no database, is damaged or has other tables is reported", async () => {
+  const odd: Record<string, (path: string) => void> = {
+    NOTADB: (path) => writeFileSync(path, "not a database, but long enough to be one\n".repeat(99)),
+    "no tables session": (path) => new DatabaseSync(path).exec("CREATE TABLE session (id)"),
+    "no tables": (path) => {
+      const sql = ["session", "message", "part"].map((name) => {
+        return `CREATE VIEW ${name} AS SELECT 1 AS id, 1 AS session_id, 1 AS message_id,
+          1 AS time_created, 1 AS time_updated, '' AS data;`;
+      });
+      new DatabaseSync(path).exec(sql.join("\n"));
+    },
+    CORRUPT: (path) => {
+      const database = new OpencodeDatabase(path);
+      for (let at = 0; at < 99; at++) database.session(`ses_${at}`, { title: "x".repeat(999) });
+      database.close();
+      const bytes = readFileSync(path);
+      bytes.fill(0x5a, 4096 + 100);
+      writeFileSync(path, bytes);
+    },
+    EINVAL: (path) => mkdirSync(path),
+  };
+  for (const [problem, make] of Object.entries(odd)) {
+    const { root, path } = place();
+    make(path);
+    const { logs, problems } = found(root);
+    assert.deepEqual([logs, problems.length], [[], 1], problem);
+    assert.ok(problems[0]?.includes(problem), problems[0]);
+    await assert.rejects(entriesOf(root, "ses_1"), { name: "VerbatimError" });
+  }
+});
+
+test("rows with any content are read, and each is accounted for", async () => {
+  const { root, path } = place();
+  const database = new OpencodeDatabase(path);
+  const deep = "[".repeat(50_000) + "]".repeat(50_000);
+  const odd = [
+    "",
+    "{",
+    "7",
+    "null",
+    "[]",
+    `{"role":${deep}}`,
+    '{"role":"user","time":7}',
+    "\u0000",
+  ];
+  database.session("ses_1", { directory: "", title: "", time_updated: -1, permission: "{" });
+  database.session("../../etc/passwd");
+  const at = (n: number) => ({ role: "assistant", time: { created: n }, tokens: "no" });
+  for (const [n, data] of odd.entries()) {
+    database.message("ses_1", `msg_${n}`, n, at(n), [{}, { type: "tool" }, { type: 7 }]);
+    database.database.prepare("UPDATE message SET data = ? WHERE id = ?").run(data, `msg_${n}`);
+    database.database.prepare("UPDATE part SET data = ? WHERE id = ?").run(data, `prt_msg_${n}_0`);
+  }
+  database.message("ses_1", "msg_last", 99, at(1e300), []);
+  database.database.exec("PRAGMA foreign_keys = OFF; DELETE FROM message WHERE id = 'msg_3'");
+  const { logs, problems } = found(root);
+  assert.deepEqual([logs.map(({ id }) => id), problems.length], [["ses_1"], 1]);
+  // The session, seven messages and the last, and parts without their message.
+  assert.equal((await entriesOf(root, "ses_1")).length, 1 + odd.length - 1 + 1 + 1);
+  database.close();
+});
+
+test("child sessions, compaction and made-up titles", async () => {
+  const { root } = place();
+  const database = new OpencodeDatabase(join(root, "opencode-dev.db"));
+  const title = "Child session - 2026-02-03T04:05:06.789Z";
+  database.session("ses_child", { parent_id: "ses_1", title });
+  database.session("ses_1");
+  const state = { status: "completed", input: { subagent_type: "explore" }, output: "ok" };
+  database.message("ses_1", "msg_1", 1, { role: "assistant" }, [
+    { ...tool({ ...state, metadata: { sessionId: "ses_child" } }), tool: "task" },
+  ]);
+  database.message("ses_1", "msg_2", 2, { role: "user" }, [
+    { type: "compaction", auto: true, tail_start_id: "msg_1" },
+  ]);
+  const summary = { role: "assistant", summary: true, finish: "stop", parentID: "msg_2" };
+  database.message("ses_1", "msg_3", 3, summary, [{ type: "text", text: "So far." }]);
+  const id = "opencode-dev.db/ses_1";
+  const [, call, boundary, short] = await entriesOf(root, id);
+  assert.ok(call && boundary && short);
+  expect(call.parts[1]).toEqual({
+    ...{ type: "child", session: "opencode-dev.db/ses_child", agent: "explore" },
+  });
+  assert.equal(boundary.saidBy, "program");
+  assert.equal(short.saidBy, "summary");
+  const { compaction } = opencode;
+  assert.ok(compaction?.isBoundary(boundary.native) && compaction.isSummary(short.native));
+  assert.deepEqual([...compaction.keptBy(boundary.native, [call.native])], [call.native]);
+  const [child] = await entriesOf(root, "opencode-dev.db/ses_child");
+  assert.ok(child);
+  assert.deepEqual(opencode.about?.(child.native, "opencode-dev.db/ses_child"), {
+    ...{ cwd: "/work/app", parent: id },
+  });
+  assert.equal(opencode.nameOf?.(id), "ses_1");
+  database.close();
+});
+
+test("events of newer versions are read where a session has no messages", async () => {
+  const { root, path } = place();
+  const database = new OpencodeDatabase(path);
+  database.session("ses_1");
+  const time = { created: 1000 };
+  database.event("ses_1", 1, "user", { text: "Hello", time });
+  database.event("ses_1", 2, "model-switched", { model: { id: "m" }, time });
+  const state = { status: "completed", input: { a: 1 }, content: [{ type: "text", text: "x" }] };
+  database.event("ses_1", 3, "assistant", {
+    ...{ model: { id: "m1", providerID: "p" }, cost: 0.5, time },
+    tokens: { input: 1, output: 2, reasoning: 0, cache: { read: 0, write: 0 } },
+    content: [
+      { type: "text", text: "Hi" },
+      { type: "tool", id: "c", name: "ls", state },
+    ],
+  });
+  const entries = await entriesOf(root, "ses_1");
+  assert.deepEqual(
+    entries.map(({ kind, role, parts }) => [kind, role, ...parts.map(({ type }) => type)]),
+    [
+      ["start", null],
+      ["message", "user", "text"],
+      ["other", null],
+      ["message", "assistant", "text", "tool_call", "tool_result"],
+    ],
+  );
+  expect(entries[3]).toMatchObject({ model: "m1", usage: { inputTokens: 1, spend: 0.5 } });
+  database.close();
+});
+
+test.skipIf(!isThere)("both layouts of JSON files are read, every row of them", async () => {
+  for (const layout of readdirSync(SAMPLES)) {
+    const { root } = place();
+    cpSync(join(SAMPLES, layout), join(root, "storage"), { recursive: true });
+    const { logs, problems } = found(root);
+    assert.deepEqual([logs.length, problems], [1, []]);
+    const entries = await entriesOf(root, logs[0]?.id ?? "");
+    const rows = readdirSync(join(root, "storage"), { recursive: true, withFileTypes: true })
+      .filter((file) => file.isFile())
+      .map((file) => JSON.parse(readFileSync(join(file.parentPath, file.name), "utf8")));
+    const count = (is: (row: Record<string, unknown>) => boolean) => rows.filter(is).length;
+    const parts = entries.flatMap((entry) => entry.parts);
+    assert.equal(
+      entries.length,
+      count((row) => "role" in row || "projectID" in row),
+    );
+    assert.equal(
+      entries.filter((e) => e.role === "user").length,
+      count((r) => r.role === "user"),
+    );
+    assert.equal(
+      parts.filter(({ type }) => type === "tool_call" || type === "text").length,
+      count(({ type }) => type === "tool" || type === "text"),
+    );
+    assert.equal(
+      parts.filter(({ type }) => type === "tool_result").length,
+      count(({ type }) => type === "tool"),
+    );
+    assert.equal(opencode.idAt(opencode.logPath(logs[0]?.id ?? "")), logs[0]?.id);
+  }
+});
+
+test.skipIf(!isThere)("a session that OpenCode copied into its database is listed once", () => {
+  const { root, path } = place();
+  cpSync(join(SAMPLES, "storage_v2"), join(root, "storage"), { recursive: true });
+  const database = new OpencodeDatabase(path);
+  database.session("ses_s_stage0_small");
+  database.message("ses_s_stage0_small", "m1", 1, { role: "user" }, []);
+  database.message("ses_s_stage0_small", "m2", 2, { role: "user" }, []);
+  assert.deepEqual(
+    found(root).logs.map(({ id }) => id),
+    ["ses_s_stage0_small"],
+  );
+  database.close();
+});
