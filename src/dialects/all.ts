@@ -8,11 +8,13 @@ import type { Host } from "../base/host.ts";
 import { claude } from "./claude/dialect.ts";
 import { claudeCode } from "./claude-code/dialect.ts";
 import { codex } from "./codex/dialect.ts";
+import { copilotCli } from "./copilot-cli/dialect.ts";
 import type { Dialect } from "./dialect.ts";
 import { entire } from "./entire/dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
 import { geminiCli } from "./gemini-cli/dialect.ts";
 import { homeagent } from "./homeagent/dialect.ts";
+import { openclaw } from "./openclaw/dialect.ts";
 import { pi } from "./pi/dialect.ts";
 import { opencode } from "./opencode/dialect.ts";
 import { rye } from "./rye/dialect.ts";
@@ -29,6 +31,7 @@ const ALL = [
   ...[pi],
   ...[codex],
   ...[opencode],
+  ...[openclaw, copilotCli],
 ] as const;
 
 export type DialectName = (typeof ALL)[number]["name"];
@@ -51,6 +54,7 @@ export const SAMPLE_DIALECT: DialectName = rye.name;
 export const RECOGNISED: readonly Dialect<DialectName>[] = [
   ...[codex],
   ...[pi],
+  ...[copilotCli],
   ...[homeagent, verbatim, sdk, rye, geminiCli, entire],
 ];
 

@@ -15,7 +15,8 @@ import { decode as decodeSdk } from "./sdk/decode.ts";
 /** The readable formats, for messages about unreadable ones. */
 export const SUPPORTED =
   "Verbatim reads its own sessions (`verbatim`, `sdk`, `streams`), rye threads, HomeAgent sessions, " +
-  "Entire and Claude Code transcripts, pi sessions, Codex rollouts";
+  "Entire and Claude Code transcripts, pi sessions, Codex rollouts, " +
+  "OpenClaw and Copilot CLI sessions";
 
 interface Format {
   /** As in "this is …". */

@@ -22,8 +22,7 @@ export async function readSessions(
 ): Promise<Readonly<Record<string, ReadSession>>> {
   const root = tempDirectory();
   for (const [path, bytes] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), bytes);
+    put(join(root, path), bytes);
   }
   const store = new Store(nodeHost, { dialect, root });
   const read: Record<string, ReadSession> = {};
@@ -42,6 +41,12 @@ export async function readSessions(
   }
   await store.close();
   return read;
+}
+
+/** Writes a file, and its directories. */
+export function put(path: string, bytes: Uint8Array | string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, bytes);
 }
 
 /** The only session of a log. */

@@ -138,6 +138,7 @@ export const DIALECT_FOLDERS: readonly string[] = [
   ...["pi"],
   ...["codex"],
   ...["opencode"],
+  ...["openclaw", "copilot-cli"],
 ];
 /** Which code may name a dialect, and why. All other code works through the `Dialect` interface. */
 export const NAMES_DIALECTS: Readonly<Record<string, string>> = {

@@ -1,0 +1,174 @@
+/**
+ * Decode: maps an event of Copilot CLI to an entry.
+ *
+ * Refuses only what is not an event at all. Events that are not messages become `other`.
+ */
+
+import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry.ts";
+import type { Understood } from "../dialect.ts";
+import { timeOf } from "../entire/decode.ts";
+import { get, getNumber, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+
+export function decode(value: unknown): Understood {
+  if (!isObject(value)) return { entry: null, fault: "not an object" };
+  const type = getString(value, "type");
+  if (type === null) return { entry: null, fault: "type is not a string" };
+  const said = { ...emptyEntry(value), at: timeOf(get(value, "timestamp")) };
+  return { entry: { ...said, ...eventOf(value, type, getObject(value, "data")) }, fault: null };
+}
+
+/** The part of a subagent's event that names its agent; null: it is the main agent's. */
+export function agentIn(event: JsonObject): string | null {
+  const data = getObject(event, "data");
+  return (
+    getString(event, "agentId") ||
+    getString(data, "parentToolCallId") ||
+    getString(data, "parentAgentTaskId") ||
+    null
+  );
+}
+
+type Event = Partial<Entry>;
+
+function eventOf(event: JsonObject, type: string, data: JsonObject): Event {
+  switch (type) {
+    case "session.start":
+      return { kind: "start", model: modelOf(data, "selectedModel") };
+    case "session.model_change":
+      return { model: modelOf(data, "newModel") };
+    case "session.shutdown":
+      return endOf(data);
+    case "user.message":
+      return promptOf(data, agentIn(event) !== null);
+    case "assistant.message":
+      return answerOf(data);
+    case "tool.execution_complete":
+      return { kind: "message", role: "tool", parts: [resultOf(data)] };
+    case "system.message":
+      return { kind: "message", role: "system", parts: textParts(data, "content") };
+    case "system.notification":
+      return addedBy("program", textParts(data, "content"));
+    case "session.compaction_complete": {
+      const isDone = get(data, "success") !== false && getString(data, "summaryContent") !== null;
+      return isDone ? addedBy("summary", textParts(data, "summaryContent")) : {};
+    }
+    default:
+      return {};
+  }
+}
+
+function textParts(data: JsonObject, key: string): Part[] {
+  const text = getString(data, key);
+  return text ? [{ type: "text", text }] : [];
+}
+
+function addedBy(saidBy: "program" | "agent" | "summary", parts: readonly Part[]): Event {
+  return { kind: "message", role: "user", saidBy, parts };
+}
+
+/** `content` is what a person typed. It is empty if the program continues by itself. */
+function promptOf(data: JsonObject, isAgents: boolean): Event {
+  const typed = textParts(data, "content");
+  const attached = get(data, "attachments");
+  const files = (Array.isArray(attached) ? attached : []).map(
+    (native: unknown): Part => ({ type: "other", native }),
+  );
+  if (isAgents) return addedBy("agent", [...typed, ...files]);
+  const source = getString(data, "source") ?? "user";
+  if (source !== "user") return addedBy("program", [...typed, ...files]);
+  if (typed.length === 0 && files.length === 0) {
+    return addedBy("program", textParts(data, "transformedContent"));
+  }
+  return { kind: "message", role: "user", parts: [...typed, ...files] };
+}
+
+function answerOf(data: JsonObject): Event {
+  const reasoning = getString(data, "reasoningText");
+  const requests = get(data, "toolRequests");
+  const messageId = getString(data, "messageId");
+  const outputTokens = getNumber(data, "outputTokens");
+  return {
+    kind: "message",
+    role: "assistant",
+    parts: [
+      ...(reasoning ? [{ type: "reasoning", text: reasoning } as const] : []),
+      ...textParts(data, "content"),
+      ...(Array.isArray(requests) ? requests : []).map(callOf),
+    ],
+    model: getString(data, "model"),
+    ...(messageId ? { messageId } : {}),
+    usage: outputTokens === null ? null : { ...NOTHING_COUNTED, outputTokens },
+  };
+}
+
+const NOTHING_COUNTED: Usage = {
+  ...{ inputTokens: null, outputTokens: null, totalTokens: null, spend: null },
+};
+
+function callOf(request: unknown): Part {
+  const tool = isObject(request) ? getString(request, "name") : null;
+  if (!isObject(request) || tool === null) return { type: "other", native: request };
+  const callId = getString(request, "toolCallId") || null;
+  return { type: "tool_call", callId, tool, input: inputOf(get(request, "arguments", null)) };
+}
+
+/** Arguments are an object, or its JSON. */
+function inputOf(given: unknown): unknown {
+  if (typeof given !== "string") return given;
+  try {
+    const parsed: unknown = JSON.parse(given);
+    return isObject(parsed) ? parsed : given;
+  } catch {
+    return given; // A tool that takes text.
+  }
+}
+
+function resultOf(data: JsonObject): Part {
+  const output = get(getObject(data, "result"), "content", null);
+  const isError = get(data, "success") === false;
+  const said = getString(getObject(data, "error"), "message");
+  return {
+    type: "tool_result",
+    callId: getString(data, "toolCallId") || null,
+    output,
+    error: isError ? (said ?? (typeof output === "string" ? output : "")) : null,
+    durationMs: getNumber(getObject(getObject(data, "toolTelemetry"), "metrics"), "durationMs"),
+  };
+}
+
+/** Counts are those of one run of the program: see `Runs`. */
+function endOf(data: JsonObject): Event {
+  const isError = get(data, "shutdownType") === "error";
+  const detail = getString(data, "errorReason") ?? "";
+  return {
+    kind: "end",
+    outcome: isError ? "error" : "completed",
+    error: isError ? { code: "error", detail } : null,
+    usage: usageOf(getObject(data, "modelMetrics")),
+  };
+}
+
+/** Of all models. `inputTokens` includes cached ones, `outputTokens` reasoning. */
+function usageOf(metrics: JsonObject): Usage | null {
+  const usages = Object.values(metrics).flatMap((each) =>
+    isObject(each) ? [getObject(each, "usage")] : [],
+  );
+  if (usages.length === 0) return null;
+  const sum = (key: string) =>
+    usages.reduce((total, usage) => total + Math.max(0, getNumber(usage, key) ?? 0), 0);
+  const [cacheReadTokens, cacheWriteTokens] = [sum("cacheReadTokens"), sum("cacheWriteTokens")];
+  const [input, outputTokens] = [sum("inputTokens"), sum("outputTokens")];
+  return {
+    inputTokens: Math.max(0, input - cacheReadTokens - cacheWriteTokens),
+    outputTokens,
+    cacheWriteTokens,
+    cacheReadTokens,
+    totalTokens: input + outputTokens,
+    spend: null,
+  };
+}
+
+function modelOf(data: JsonObject, key: string): string | null {
+  const model = getString(data, key);
+  return model === "auto" ? null : model;
+}

@@ -1,0 +1,60 @@
+/** copilot-cli: the sessions of GitHub Copilot CLI. Page: docs/formats/copilot-cli.md. */
+
+import { type About, inHome } from "../agent-program.ts";
+import type { Native } from "../dialect.ts";
+import { get, getObject, getString, isObject } from "../fields.ts";
+import { readerDialect } from "../reader.ts";
+import { agentIn, decode } from "./decode.ts";
+import { Runs } from "./runs.ts";
+import { idAt, layout, logPath, nameOf } from "./session-id.ts";
+
+const TYPES = /^(?:(?:session|user|assistant|tool|system|hook|subagent)\.[a-z_.]+|abort)$/;
+
+export const copilotCli = readerDialect("copilot-cli", {
+  program: {
+    label: "Copilot CLI",
+    roots({ environment: { COPILOT_HOME, XDG_STATE_HOME }, home }) {
+      const given = inHome(COPILOT_HOME, home);
+      if (given !== null) return [given];
+      const state = inHome(XDG_STATE_HOME, home);
+      return [`${home}/.copilot`, ...(state === null ? [] : [`${state}/.copilot`])];
+    },
+    changes: "grows",
+  },
+  layout,
+  logPath,
+  idAt,
+  nameOf,
+  decode,
+  isOwn: (value) =>
+    isObject(value) && TYPES.test(getString(value, "type") ?? "") && isObject(get(value, "data")),
+  about,
+  asideOf: (event) => (agentIn(event) === null ? null : "other_agent"),
+  isProgramsPrompt(event) {
+    const by = decode(event).entry?.saidBy;
+    return by === "program" || by === "summary";
+  },
+  compaction: {
+    isSummary: (event) => decode(event).entry?.saidBy === "summary",
+    isBoundary: () => false,
+    keptBy: () => new Set(),
+  },
+  remembers: (state) => new Runs(state),
+});
+
+function about(event: Native): About | null {
+  const data = getObject(event, "data");
+  switch (get(event, "type")) {
+    case "session.start":
+    case "session.resume": {
+      const context = getObject(data, "context");
+      return { cwd: getString(context, "cwd") ?? "", branch: getString(context, "branch") ?? "" };
+    }
+    case "session.context_changed":
+      return { cwd: getString(data, "cwd") ?? "", branch: getString(data, "branch") ?? "" };
+    case "session.title_changed":
+      return { title: getString(data, "title") ?? "" };
+    default:
+      return null;
+  }
+}

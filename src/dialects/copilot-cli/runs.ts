@@ -1,0 +1,87 @@
+/**
+ * Runs: what an event means after the events before it.
+ *
+ * - `session.shutdown` counts one run of the program. A resumed session has several runs, and a run
+ *   may report more than once, each time all of it. The entry gets the count of the session so far.
+ *   A run that was killed counts with the tokens of its answers.
+ * - Older versions name the model only where it changes.
+ *
+ * The memory is JSON and bounded.
+ */
+
+import type { Entry } from "../../model/entry.ts";
+import type { LineMemory } from "../dialect.ts";
+import { get, getNumber, getString, isObject } from "../fields.ts";
+
+const FIELDS = [
+  ...["inputTokens", "outputTokens", "cacheWriteTokens", "cacheReadTokens", "totalTokens"],
+] as const;
+type Counts = Readonly<Record<string, number>>;
+const NOTHING: Counts = Object.fromEntries(FIELDS.map((field) => [field, 0]));
+const MODEL_CHARS_MAX = 256;
+
+export class Runs implements LineMemory {
+  /** Runs that have ended, and what the current one has reported. */
+  #before: Counts;
+  #run: Counts;
+  /** Tokens of answers since the last report. */
+  #since: number;
+  #messageId: string | null;
+  #model: string | null;
+
+  constructor(state: unknown) {
+    const given = isObject(state) ? state : {};
+    this.#before = countsIn(get(given, "before"));
+    this.#run = countsIn(get(given, "run"));
+    this.#since = getNumber(given, "since") ?? 0;
+    this.#messageId = getString(given, "messageId");
+    this.#model = getString(given, "model");
+  }
+
+  read<Read extends Entry>(entry: Read): Read {
+    if (get(entry.native, "type") === "session.resume") this.#endRun();
+    if (entry.kind === "end") return this.#report(entry);
+    const { role, model, messageId = null, usage } = entry;
+    if (model !== null && model.length <= MODEL_CHARS_MAX) this.#model = model;
+    if (role !== "assistant") return entry;
+    // A message in several events repeats its count.
+    const isAgain = messageId !== null && messageId === this.#messageId;
+    if (!isAgain) this.#since += usage?.outputTokens ?? 0;
+    this.#messageId = messageId !== null && messageId.length <= MODEL_CHARS_MAX ? messageId : null;
+    return model === null ? { ...entry, model: this.#model } : entry;
+  }
+
+  state(): unknown {
+    return {
+      ...{ before: this.#before, run: this.#run, since: this.#since },
+      ...{ messageId: this.#messageId, model: this.#model },
+    };
+  }
+
+  #report<Read extends Entry>(entry: Read): Read {
+    if (entry.usage === null) return entry;
+    const counts = countsIn(entry.usage);
+    // Counts of a run only grow: a lower one is another run's.
+    const isOther = FIELDS.some((field) => (counts[field] ?? 0) < (this.#run[field] ?? 0));
+    if (isOther) this.#before = sumOf(this.#before, this.#run);
+    [this.#run, this.#since] = [counts, 0];
+    return { ...entry, usage: { ...entry.usage, ...(sumOf(this.#before, counts) as object) } };
+  }
+
+  #endRun(): void {
+    const killed = { ...NOTHING, outputTokens: this.#since, totalTokens: this.#since };
+    this.#before = sumOf(sumOf(this.#before, this.#run), killed);
+    [this.#run, this.#since] = [NOTHING, 0];
+  }
+}
+
+function countsIn(given: unknown): Counts {
+  if (!isObject(given)) return NOTHING;
+  return Object.fromEntries(FIELDS.map((field) => [field, getNumber(given, field) ?? 0]));
+}
+
+function sumOf(one: Counts, other: Counts): Counts {
+  return Object.fromEntries(
+    FIELDS.map((field) => [field, (one[field] ?? 0) + (other[field] ?? 0)]),
+  );
+}
