@@ -1,6 +1,7 @@
 /** Compressed rollouts, and the limits of decompressing. */
 
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { test } from "vitest";
 import { decompressed, WINDOW_BYTES_MAX } from "./zstd.ts";
 
@@ -16,14 +17,16 @@ function frame(blocks: readonly (Buffer | number)[], descriptor = 0): Buffer {
   return Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, descriptor]), ...parts]);
 }
 
+/** Made by `zstd -19`. */
+const REAL = Buffer.from(
+  "KLUv/QRorQEAssIJEbCpAyyeJeIoPGSHfGAkg0oMd7uDtZR9JSO1HMZsHnHDELSNJeUqAwC4hUnomoVnVE9XuNH9",
+  "base64",
+);
+
 const text = (value: string) => Buffer.from(value);
 
 test("a file that zstd compressed is decompressed", () => {
-  const file = Buffer.from(
-    "KLUv/QRorQEAssIJEbCpAyyeJeIoPGSHfGAkg0oMd7uDtZR9JSO1HMZsHnHDELSNJeUqAwC4hUnomoVnVE9XuNH9",
-    "base64",
-  );
-  const lines = decompressed(file).toString().split("\n");
+  const lines = decompressed(REAL).toString().split("\n");
   assert.equal(lines.length, 4);
   assert.equal(lines[0], '{"type":"world_state","payload":{}}');
   assert.equal(lines[1], lines[2]);
@@ -60,4 +63,20 @@ test("a file that is cut off, or not zstd, is refused", () => {
     assert.throws(() => decompressed(file.subarray(0, length)), /cut off|not a zstd file/);
   }
   assert.throws(() => decompressed(text("hello, world")), /not a zstd file/);
+});
+
+test("a damaged file gives bytes or an error, within the limits", () => {
+  const flips = fc.array(fc.tuple(fc.nat(REAL.length - 1), fc.nat(255)), { maxLength: 4 });
+  fc.assert(
+    fc.property(flips, (places) => {
+      const file = Buffer.from(REAL);
+      for (const [at, value] of places) file[at] = value;
+      try {
+        assert.ok(decompressed(file, 2 ** 20).length <= 2 ** 20);
+      } catch (error) {
+        assert.ok(error instanceof Error);
+      }
+    }),
+    { numRuns: 300 },
+  );
 });
