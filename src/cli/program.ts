@@ -67,8 +67,15 @@ function meant(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
   if (first === undefined) return ["--help"];
   if (first === "-V") return ["--version", ...rest];
+  const ids = argv.includes("--") ? [] : argv.filter(isDashedId);
+  if (ids.length > 0) return [...argv.filter((each) => !isDashedId(each)), "--", ...ids];
   const isCommand = COMMANDS.some(({ name }) => name === first) || first === "help";
   return !isCommand && !first.startsWith("-") && existsSync(first) ? ["show", ...argv] : argv;
+}
+
+/** Claude Code's directories, and so the ids of its sessions, begin with a dash. */
+function isDashedId(argument: string): boolean {
+  return /^-[^-=][^=]*\//.test(argument);
 }
 
 /** `names` is the full command as typed. */

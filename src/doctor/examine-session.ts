@@ -13,6 +13,7 @@
 import type { Directory, OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import type { Seen, Surroundings } from "../base/node-surroundings.ts";
+import { hostOf } from "../dialects/all.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { clipped, type Finding, type FoundAt, finding, troubleOf } from "../findings/finding.ts";
 import { type FoundSession, openFound } from "../listing/find-session.ts";
@@ -57,7 +58,7 @@ export async function* examineSession(
   let directory: Directory | null = null;
   let file: OpenFile | null = null;
   try {
-    const { host } = doctor;
+    const host = hostOf(doctor.host, found);
     const place = await openLogPath(host, session.logId, { create: false, root: session.root });
     directory = place.directory;
     file = openToRead(place);
@@ -86,7 +87,7 @@ async function* examineOpened(
   const { directory, file, end, dialect } = opened;
   const { id, root, path } = found;
   const at: FoundAt = { session: id, path };
-  const isOurOwn = id === null || isOurs(dialect.name, files);
+  const isOurOwn = !dialect.program && (id === null || isOurs(dialect.name, files));
   const kind = isOurOwn ? derivedKind(dialect.name) : undefined;
   const derived = (id !== null && (await kind?.look({ host, id, root, directory }))) || null;
   try {

@@ -6,6 +6,7 @@
 
 import { basename, dirname, join } from "node:path";
 import type { Seen } from "../base/node-surroundings.ts";
+import { eachLog, type Unreadable } from "../catalog/find.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { directoryFindings, fileFindings } from "../findings/file-findings.ts";
 import { type Finding, finding, troubleOf } from "../findings/finding.ts";
@@ -29,6 +30,11 @@ export type Examined = { readonly session: FoundSession } | { readonly finding: 
 export async function* examineOne(doctor: Doctor, found: FoundSession): AsyncGenerator<Examined> {
   yield { session: found };
   const { id, path } = found;
+  if (dialectNamed(found.dialect).program) {
+    // The files around it are the program's own business.
+    yield* told(examineSession(doctor, found, []));
+    return;
+  }
   const directory = dirname(path);
   yield* told(networkFindings(doctor, id, directory));
   let entries: readonly Seen[] = [];
@@ -66,6 +72,10 @@ export async function* examineSessions(
   store: FoundStore,
 ): AsyncGenerator<Examined> {
   const { dialect, root } = store;
+  if (dialectNamed(dialect).program) {
+    yield* examinePrograms(doctor, store);
+    return;
+  }
   yield* told(networkFindings(doctor, null, root));
   const isFile = (name: string) => logNameOf(dialect, name) !== null;
   for (const step of walkStore(doctor.surroundings, root, dialectNamed(dialect).layout, isFile)) {
@@ -74,12 +84,28 @@ export async function* examineSessions(
   }
 }
 
+/** Sessions of another program: their logs, wherever its layout has them. */
+async function* examinePrograms(doctor: Doctor, store: FoundStore): AsyncGenerator<Examined> {
+  const { dialect, root } = store;
+  const unreadable: Unreadable[] = [];
+  const onUnreadable = (each: Unreadable) => unreadable.push(each);
+  for (const { id, path } of eachLog(root, dialectNamed(dialect).layout, { onUnreadable })) {
+    yield* examineOne(doctor, { dialect, root, id, path: join(root, path) });
+  }
+  for (const { id, path, cause } of unreadable) {
+    const trouble = troubleOf({ session: id, path: join(root, path) }, cause);
+    if (trouble) yield { finding: trouble };
+  }
+}
+
 /** The store's own files. Links are not followed. */
 export async function* examineStoresOwn(
   doctor: Doctor,
   store: FoundStore,
 ): AsyncGenerator<Examined> {
-  const { under } = dialectNamed(store.dialect).layout;
+  const { layout, program } = dialectNamed(store.dialect);
+  if (program) return;
+  const { under } = layout;
   for (let depth = 1; depth <= under.length; depth++) {
     const seen = doctor.surroundings.look(join(store.root, ...under.slice(0, depth)));
     if (seen?.kind !== "directory") return;

@@ -11,7 +11,7 @@ import { parseQuery, type SearchQuery } from "../catalog/search/query.ts";
 import type { SearchIndex } from "../catalog/search/search-index.ts";
 import { searchableText } from "../catalog/search/searchable.ts";
 import { type SnippetPiece, snippetOf } from "../catalog/search/snippet.ts";
-import { DIALECT_NAMES } from "../dialects/all.ts";
+import { READ_DIALECT_NAMES } from "../dialects/all.ts";
 import type { Role } from "../model/entry.ts";
 import { Store } from "../store/store.ts";
 import type { FoundStore } from "./find-stores.ts";
@@ -37,7 +37,7 @@ const PAGE_BYTES_MAX = 8 * 2 ** 20;
 
 /** A query as typed; refuses with SEARCH_QUERY. */
 export function understandQuery(text: string, nowMs: number, isTyping = false): SearchQuery {
-  return parseQuery(text, { nowMs, isTyping, dialects: DIALECT_NAMES });
+  return parseQuery(text, { nowMs, isTyping, dialects: READ_DIALECT_NAMES });
 }
 
 export async function searchPage<P extends FoundStore>(

@@ -16,6 +16,8 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
+import { dialectNamed } from "../dialects/all.ts";
+import { ofProgram } from "../dialects/files/foreign-log.ts";
 import type { NewEntry } from "../model/entry.ts";
 import { mendedLog } from "../signing/judging/open-verified.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
@@ -54,6 +56,8 @@ export async function continueResumed(
 ): Promise<Continued> {
   const { session: name } = report;
   if (name === null) throw noStore(source.path);
+  const { program } = dialectNamed(report.dialect);
+  if (program) throw ofProgram(program.label, name, report.dialect);
   const entry = reportEntry(report);
   const { agent } = source;
   if (report.upTo !== null) {

@@ -131,7 +131,8 @@ export async function openVerifiedSession(
     allowUnsigned: options.allowUnsigned === true,
     takesUnterminated: onBadLine !== "throw",
   };
-  const isStream = dialectNamed(dialect).hostFor !== undefined;
+  const { hostFor, program } = dialectNamed(dialect);
+  const isStream = hostFor !== undefined && program === undefined;
   const isFork = isStream && id !== null && (await isSignedFork(host, root, id));
   const opened = isFork
     ? await openVerifiedFork(host, { root, id }, streamJudgingBy(judging, { requirePin }), how)

@@ -29,7 +29,7 @@ export const doctor: CliCommand = {
     const { args, options, io } = run;
     io.goOnUnread();
     const [name] = args;
-    const target = await (name === undefined ? allStores(run) : namedTarget(name, run));
+    const target = await (name === undefined ? allStores(run, false) : namedTarget(name, run));
     const { printFindings } = await import("./findings-report.ts");
     const isJson = options.json === true;
     if ("data" in target) {

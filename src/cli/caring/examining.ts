@@ -22,11 +22,11 @@ const TOLD_BYTES = 8 * 1024 * 1024;
 /**
  * The stores found from here, or named by --root and --dialect; throws SESSION_NOT_FOUND if none.
  */
-export async function allStores({ options }: Run): Promise<Target> {
+export async function allStores({ options }: Run, isToMend: boolean): Promise<Target> {
   const { findStores } = await import("../../listing/find-stores.ts");
   const { VerbatimError } = await import("../../base/errors.ts");
   const where = whereOf(options);
-  const stores = findStores(where).filter(isMendable);
+  const stores = findStores(where).filter(isToMend ? isMendable : isExamined);
   if (stores.length > 0) return { stores };
   throw new VerbatimError(
     "SESSION_NOT_FOUND",
@@ -46,7 +46,7 @@ export async function namedTarget(name: string, { options }: Run): Promise<Targe
   const where = whereOf(options);
   try {
     const stores = findStores({ cwd: where.cwd, root: name })
-      .filter(isMendable)
+      .filter(isExamined)
       .filter(({ dialect }) => where.dialect === undefined || where.dialect === dialect);
     if (stores.length > 0) return { stores };
   } catch (cause) {
@@ -75,7 +75,13 @@ export async function nodeDoctor(io: Io): Promise<Doctor> {
   };
 }
 
-/** Only their server writes to streams. */
+/** Streams are examined by the directory of their server. */
+function isExamined({ dialect }: { readonly dialect: string }): boolean {
+  const { isReadOnly, program } = dialectNamed(dialect);
+  return !isReadOnly || program !== undefined;
+}
+
+/** Only their server writes to streams, and only their program to other sessions. */
 function isMendable({ dialect }: { readonly dialect: string }): boolean {
   return !dialectNamed(dialect).isReadOnly;
 }

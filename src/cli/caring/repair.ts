@@ -47,7 +47,7 @@ export const repair: CliCommand = {
     }
     if (options.yes === true) throw new UsageError("--yes needs --vouch: nothing else asks");
     const targets: Target[] = [];
-    if (options.all === true) targets.push(await allStores(run));
+    if (options.all === true) targets.push(await allStores(run, true));
     for (const name of args) targets.push(await namedTarget(name, run));
     const data = targets.find((target) => "data" in target);
     if (data) {

@@ -1,5 +1,6 @@
 /** Verify text: a report as text. */
 
+import { dialectNamed, READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { hasTurns } from "../../proof/envelopes.ts";
 import { grouped } from "../../render/phrases.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
@@ -117,10 +118,20 @@ function adviceOn(report: VerifyReport): string | undefined {
   if (verdict === "incomplete" && isOnlyWaiting && has("HOOKS_WAITING")) {
     return "`verbatim show`, or any command that reads it, puts them into the log and signs them";
   }
+  const label = programOf(report.dialect);
+  if (verdict === "unsigned" && label !== null) {
+    return `${label} signs nothing; \`verbatim guard\` keeps copies of its sessions`;
+  }
   if (verdict !== "rollback" || through) return ADVICE[verdict];
   // There is no head that could be accepted.
   const alsoMove = has("LOG_SHORTER_THAN_SIDECAR") ? `, and move ${path}.checkpoints away` : "";
   return `restore it from a copy, or give it up: \`verbatim head forget\`${alsoMove}`;
+}
+
+function programOf(dialect: string): string | null {
+  return READ_DIALECT_NAMES.some((name) => name === dialect)
+    ? (dialectNamed(dialect).program?.label ?? null)
+    : null;
 }
 
 /** What to do about a verdict. */

@@ -7,6 +7,8 @@ import { resolve } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { type Run, UsageError } from "../../command/command.ts";
+import { dialectNamed } from "../../dialects/all.ts";
+import { ofProgram } from "../../dialects/files/foreign-log.ts";
 import { claimOf } from "../../proof/claims.ts";
 import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import { EXIT_CODES, type Verdict } from "../../proof/verdict.ts";
@@ -74,6 +76,8 @@ async function* sessionsNamed(
   for (const target of await verifier.find(args)) {
     const { id } = target;
     if (id === null) throw new UsageError(`${target.logId} is not in a store and is not signed`);
+    const { program } = dialectNamed(target.dialect);
+    if (program) throw ofProgram(program.label, id, target.dialect);
     const log = { ...target, id };
     const report = await verifier.verify(target);
     yield {

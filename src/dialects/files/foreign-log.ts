@@ -38,6 +38,7 @@ export async function refuseForeign(
   dialect: Dialect,
   isOurs: boolean,
 ): Promise<void> {
+  if (dialect.program) throw ofProgram(dialect.program.label, place.logId, dialect.name);
   const look = await lookAt(host, place, (file) => lookFor(file, dialect));
   if (look === null || look.hasOwn) return;
   const { path, lines, size, head } = look;
@@ -52,6 +53,20 @@ export async function refuseForeign(
     `${path} is not changed: ${what}. ${found ? `This is ${found}` : "Its format is unknown"}. ` +
       `${SUPPORTED}; leave other files to the program that writes them`,
     { path, dialect: dialect.name, lines },
+  );
+}
+
+/** A session of another program, which is only read, however its lines look. */
+export function ofProgram(
+  label: string,
+  path: string,
+  dialect: string,
+): VerbatimError<"FOREIGN_FILE"> {
+  return new VerbatimError(
+    "FOREIGN_FILE",
+    `${path} is not changed: it is a session of ${label}, and sessions of other programs are only ` +
+      "read; record what follows in a store of your own (`verbatim record`)",
+    { path, dialect, lines: 0 },
   );
 }
 

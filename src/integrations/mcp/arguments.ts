@@ -4,7 +4,7 @@
  */
 
 import { boolean, described, partly, type Schema } from "../../client/schema.ts";
-import { DIALECT_NAMES } from "../../dialects/all.ts";
+import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
 
 /** Sessions and hits in one result. */
@@ -32,7 +32,7 @@ function oneOf<V extends string>(values: readonly V[], description: string): Sch
 }
 
 const flag = (description: string) => described(boolean, description);
-const dialect = oneOf(DIALECT_NAMES, "only sessions of this dialect");
+const dialect = oneOf(READ_DIALECT_NAMES, "only sessions of this dialect");
 const session = name("a session's id, or the beginning of one when only one session has it");
 const cursor = name("`next` of the previous result, to continue from there");
 

@@ -111,8 +111,12 @@ export async function handoffSession(
 type StoredTarget = SessionLog & { readonly id: string };
 
 function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
-  if (dialectNamed(dialect).isReadOnly) {
-    const reason = "bundles cannot hold streams; `verbatim backup` copies the data directory";
+  const { isReadOnly, program } = dialectNamed(dialect);
+  if (isReadOnly) {
+    const reason = program
+      ? `a bundle holds a verified session, and ${program.label} signs none; ` +
+        "`verbatim show --html FILE` or `verbatim render --output FILE` write it for another person"
+      : "bundles cannot hold streams; `verbatim backup` copies the data directory";
     const details = { setting: "dialect", from: dialect, reason };
     throw new VerbatimError("BAD_SETTING", `${id} cannot be handed off: ${reason}`, details);
   }

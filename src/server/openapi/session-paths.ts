@@ -1,7 +1,7 @@
 /** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
 
 import { ref, type Schema } from "../../client/schema.ts";
-import { DIALECT_NAMES } from "../../dialects/all.ts";
+import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
 import { SESSION_LIMITS } from "../sessions/limits.ts";
 import { SESSIONS_ROOT } from "../sessions/route.ts";
@@ -54,7 +54,7 @@ const json = (name: string, description: string) =>
 const LIST_OPERATION: Operation = {
   summary: "List sessions, the last changed first",
   parameters: [
-    parameter("dialect", "Only of this dialect", { enum: [...DIALECT_NAMES] }),
+    parameter("dialect", "Only of this dialect", { enum: [...READ_DIALECT_NAMES] }),
     parameter("status", "Only those that stand so", { enum: [...SESSION_STATUSES] }),
     parameter("since", "Last changed at this time or later", { type: "string" }),
     parameter("until", "Last changed before this time", { type: "string" }),
@@ -97,7 +97,7 @@ const USAGE_OPERATION: Operation = {
   parameters: [
     parameter("since", "From this day on, in UTC", { type: "string" }),
     parameter("until", "Before this day", { type: "string" }),
-    parameter("dialect", "Only of this dialect", { enum: [...DIALECT_NAMES] }),
+    parameter("dialect", "Only of this dialect", { enum: [...READ_DIALECT_NAMES] }),
   ],
   ok: json("UsageReport", "Sums, as recorded"),
   refused: [],

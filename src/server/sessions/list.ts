@@ -3,7 +3,7 @@
 import { isListed, type ListFilter, type Mark, page, type Source } from "../../catalog/page.ts";
 import { type PageRow, readPage } from "../../catalog/pages.ts";
 import type { SessionItem, SessionPage } from "../../client/session-shapes.ts";
-import { DIALECT_NAMES } from "../../dialects/all.ts";
+import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { SESSION_STATUSES, type SessionStatus } from "../../model/summary.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
@@ -25,7 +25,7 @@ export async function listPage(service: SessionService, url: string): Promise<Se
   const { limits } = service;
   const query = new Query(url, LIST_PARAMETERS);
   const limit = query.number("limit", 1, limits.sessionsMax) ?? limits.sessionsDefault;
-  const dialect = query.choice("dialect", DIALECT_NAMES);
+  const dialect = query.choice("dialect", READ_DIALECT_NAMES);
   const filter: ListFilter = {
     status: query.choice("status", SESSION_STATUSES),
     since: query.time("since"),

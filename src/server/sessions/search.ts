@@ -8,7 +8,7 @@ import type {
   UsageReport,
 } from "../../client/search-shapes.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
-import { DIALECT_NAMES } from "../../dialects/all.ts";
+import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
 import { isAbsence } from "../../listing/session-window.ts";
 import type { ServerContext } from "../context.ts";
@@ -97,7 +97,7 @@ async function sessionOf(service: SessionService, urlId: string): Promise<Sessio
 async function usageAnswer(service: SessionService, url: string): Promise<UsageReport> {
   const { limits, roots } = service;
   const query = new Query(url, USAGE_PARAMETERS);
-  const dialect = query.choice("dialect", DIALECT_NAMES);
+  const dialect = query.choice("dialect", READ_DIALECT_NAMES);
   const places = roots.stores().filter((store) => !dialect || store.dialect === dialect);
   const wanted = {
     places,
