@@ -13,10 +13,11 @@ import type { Dialect } from "./dialect.ts";
 import { entire } from "./entire/dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
 import { geminiCli } from "./gemini-cli/dialect.ts";
+import { goose } from "./goose/dialect.ts";
 import { homeagent } from "./homeagent/dialect.ts";
 import { openclaw } from "./openclaw/dialect.ts";
-import { pi } from "./pi/dialect.ts";
 import { opencode } from "./opencode/dialect.ts";
+import { pi } from "./pi/dialect.ts";
 import { rye } from "./rye/dialect.ts";
 import type { RyeOptions } from "./rye/options.ts";
 import { sdk } from "./sdk/dialect.ts";
@@ -30,7 +31,7 @@ const ALL = [
   ...[claudeCode, geminiCli],
   ...[pi],
   ...[codex],
-  ...[opencode],
+  ...[opencode, goose],
   ...[openclaw, copilotCli],
 ] as const;
 

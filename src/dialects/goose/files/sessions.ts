@@ -1,0 +1,171 @@
+/**
+ * Sessions: Goose's, as rows of the tables `sessions` and `messages`, and the files of versions
+ * before it had a database. Only read, by the rules of catalog/foreign-database.ts.
+ *
+ * The size of a session is the number of its rows. Its time is the session's, in seconds, and as
+ * milliseconds the last three digits of its last row's number: messages that Goose replaced get new
+ * numbers, but the session keeps its time.
+ */
+
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { errnoOf, ioError, VerbatimError } from "../../../base/errors.ts";
+import type { FindOptions, LookedAt } from "../../../catalog/find.ts";
+import {
+  type ForeignRows,
+  named,
+  quoted,
+  readForeign,
+  textOf,
+} from "../../../catalog/foreign-database.ts";
+import type { FoundLog } from "../../../catalog/session-row.ts";
+import type { SqlValue } from "../../../catalog/sqlite.ts";
+import { isObject, type JsonObject } from "../../fields.ts";
+import type { ConvertedLog } from "../../files/converted-host.ts";
+import { checkBytes, linesOf, timeOf } from "../../files/row-lines.ts";
+import { DATABASE, FOLDER, idAt, nameOf } from "../session-id.ts";
+
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  sessions: ["id", "updated_at"],
+  messages: ["id", "session_id", "role", "content_json", "created_timestamp"],
+};
+
+export function* logsIn(
+  root: string,
+  { onUnreadable = () => {} }: FindOptions,
+): Generator<FoundLog> {
+  let rows: Iterable<[string, LookedAt]> = [];
+  try {
+    rows = rowsIn(root) ?? [];
+  } catch (cause) {
+    const path = `${FOLDER}/${DATABASE}`;
+    onUnreadable({ id: null, path, cause: cause as VerbatimError });
+  }
+  const copied = new Set<string>();
+  for (const [name, state] of rows) {
+    const id = idAt([FOLDER, DATABASE, name]);
+    copied.add(name);
+    if (id !== null) yield { id, path: `${FOLDER}/${DATABASE}/${id}`, ...state };
+    else onUnreadable({ id: null, path: FOLDER, cause: noId(name) });
+  }
+  for (const name of filesIn(root, onUnreadable)) {
+    const id = idAt([FOLDER, name]);
+    const path = `${FOLDER}/${name}`;
+    const state = id === null || copied.has(nameOf(id)) ? null : lookAt(root, path);
+    if (id !== null && state !== null) yield { id, path, ...state };
+  }
+}
+
+export function lookAt(root: string, path: string): LookedAt | null {
+  const [, database, id, ...more] = path.split("/");
+  if (database === DATABASE && id !== undefined && more.length === 0) {
+    return rowsIn(root, id)?.get(id) ?? null;
+  }
+  const found = lstatSync(join(root, path), { throwIfNoEntry: false });
+  return found?.isFile() ? { size: found.size, mtimeMs: found.mtimeMs } : null;
+}
+
+export function convert(root: string, path: readonly string[]): ConvertedLog | null {
+  const id = path.length === 3 ? idAt(path) : null;
+  if (id === null) return null; // A file, which is a log as it is.
+  const source = join(root, FOLDER, DATABASE);
+  const bytes = readForeign(source, (rows) => {
+    if (!hasTables(rows)) throw otherTables(source);
+    const columns = rows.columns("sessions");
+    const [row] = rows.tell(columns.map(named).join(", "), `sessions WHERE id = ${quoted(id)}`);
+    if (row === undefined) return null;
+    const own = `messages WHERE session_id = ${quoted(id)}`;
+    const [[size = 0] = []] = rows.tell("sum(octet_length(content_json))", own);
+    checkBytes(`${source}/${id}`, Number(size));
+    return linesOf([objectOf(columns, row), ...messagesOf(rows, own)]);
+  });
+  return bytes === null ? null : { bytes, source };
+}
+
+function rowsIn(root: string, only?: string): Map<string, LookedAt> | null {
+  const path = join(root, FOLDER, DATABASE);
+  return readForeign(path, (rows) => {
+    if (!hasTables(rows)) throw otherTables(path);
+    const where = (name: string) => (only === undefined ? "" : `WHERE ${name} = ${quoted(only)}`);
+    const found = new Map<string, { size: number; mtimeMs: number }>();
+    const seconds = "CAST(strftime('%s', updated_at) AS INTEGER)";
+    for (const [id, updated] of rows.tell(`id, ${seconds}`, `sessions ${where("id")}`)) {
+      const mtimeMs = timeOf(typeof updated === "number" ? updated * 1000 : 0);
+      found.set(String(id), { size: 1, mtimeMs });
+    }
+    const group = `messages ${where("session_id")} GROUP BY session_id`;
+    for (const [id, count, last] of rows.tell("session_id, count(*), max(id)", group)) {
+      const session = found.get(String(id));
+      if (session === undefined) continue;
+      session.size += Number(count);
+      session.mtimeMs += Math.abs(Number(last) % 1000) || 0;
+    }
+    return found;
+  });
+}
+
+function messagesOf({ tell, columns }: ForeignRows, own: string): JsonObject[] {
+  const names = columns("messages");
+  const rows = tell(names.map(named).join(", "), own).map((row) => objectOf(names, row));
+  rows.sort((a, b) => order(a, "created_timestamp", b) || order(a, "id", b));
+  return rows.map(({ message_id, id, created_timestamp, session_id: _, ...row }) => {
+    return { id: message_id ?? String(id), created: created_timestamp, ...row };
+  });
+}
+
+function order(a: JsonObject, name: string, b: JsonObject): number {
+  return (Number(a[name]) || 0) - (Number(b[name]) || 0);
+}
+
+/** A row by its columns. `x_json` becomes `x`; what is not JSON is kept as text. */
+function objectOf(columns: readonly string[], row: readonly SqlValue[]): JsonObject {
+  const fields = columns.flatMap((name, at): [string, unknown][] => {
+    const value = row[at];
+    if (value === null || value === undefined) return [];
+    const text = textOf(value);
+    const isJson = name.endsWith("_json") || name === "extension_data";
+    const parsed = isJson && text !== null ? parse(text) : undefined;
+    if (parsed !== undefined) return [[name.replace(/_json$/, ""), parsed]];
+    return [[name, text ?? value]];
+  });
+  return Object.fromEntries(fields);
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) || Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function filesIn(root: string, onUnreadable: NonNullable<FindOptions["onUnreadable"]>): string[] {
+  try {
+    return readdirSync(join(root, FOLDER)).sort();
+  } catch (cause) {
+    if (errnoOf(cause) !== "ENOENT") {
+      const path = join(root, FOLDER);
+      onUnreadable({ id: null, path: FOLDER, cause: ioError(path, "reading", cause) });
+    }
+    return [];
+  }
+}
+
+function hasTables({ columns }: ForeignRows): boolean {
+  return Object.entries(NEEDED).every(([table, needed]) => {
+    const there = columns(table);
+    return needed.every((column) => there.includes(column));
+  });
+}
+
+function otherTables(path: string): VerbatimError {
+  const text = `${path} has no tables sessions and messages that we know; it is left out`;
+  return new VerbatimError("IO_ERROR", text, { path, operation: "reading", errno: "ENOTSUP" });
+}
+
+function noId(session: string): VerbatimError {
+  const reason = "it is no path segment";
+  const text = `the session ${JSON.stringify(session.slice(0, 99))} is left out: its id is no name`;
+  return new VerbatimError("BAD_ID", text, { id: session, reason });
+}
