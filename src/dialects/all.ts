@@ -9,7 +9,9 @@ import { claude } from "./claude/dialect.ts";
 import { claudeCode } from "./claude-code/dialect.ts";
 import { codex } from "./codex/dialect.ts";
 import { copilotCli } from "./copilot-cli/dialect.ts";
+import { cursor } from "./cursor/dialect.ts";
 import type { Dialect } from "./dialect.ts";
+import { droid } from "./droid/dialect.ts";
 import { entire } from "./entire/dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
 import { geminiCli } from "./gemini-cli/dialect.ts";
@@ -32,7 +34,7 @@ const ALL = [
   ...[pi],
   ...[codex],
   ...[opencode, goose],
-  ...[openclaw, copilotCli],
+  ...[openclaw, copilotCli, droid, cursor],
 ] as const;
 
 export type DialectName = (typeof ALL)[number]["name"];
@@ -55,7 +57,7 @@ export const SAMPLE_DIALECT: DialectName = rye.name;
 export const RECOGNISED: readonly Dialect<DialectName>[] = [
   ...[codex],
   ...[pi],
-  ...[copilotCli],
+  ...[copilotCli, droid, cursor],
   ...[homeagent, verbatim, sdk, rye, geminiCli, entire],
 ];
 

@@ -16,7 +16,7 @@ import { decode as decodeSdk } from "./sdk/decode.ts";
 export const SUPPORTED =
   "Verbatim reads its own sessions (`verbatim`, `sdk`, `streams`), rye threads, HomeAgent sessions, " +
   "Entire and Claude Code transcripts, pi sessions, Codex rollouts, " +
-  "OpenClaw and Copilot CLI sessions";
+  "OpenClaw, Copilot CLI and Droid sessions, Cursor agent transcripts";
 
 interface Format {
   /** As in "this is …". */

@@ -16,6 +16,7 @@ test.each([
   ["<ide_opened_file>The user opened a.ts</ide_opened_file>explain this", "explain this"],
   ["# Context from my IDE setup:\n\n## Open tabs:\n\n## My request for Codex:\nfix it\n", "fix it"],
   ["# Context from my IDE setup:\nis a heading", "# Context from my IDE setup:\nis a heading"],
+  ["<timestamp>Monday</timestamp>\n<user_query>\nfix it\n</user_query>", "fix it"],
   ["<div>what is this?</div>", "<div>what is this?</div>"],
   ["<my-tag>is not closed", "<my-tag>is not closed"],
   ["a < b and <my-tag>c</my-tag>", "a < b and <my-tag>c</my-tag>"],

@@ -17,9 +17,14 @@ const REMINDER = "<system-reminder>";
 /** An editor's state comes first (Codex). */
 const EDITORS = "# Context from my IDE setup:";
 const REQUEST = "## My request for Codex:";
+/** Cursor's, after elements of its own. */
+const QUERY = "<user_query>";
 
 /** A slash command becomes its name and arguments; null when nothing was typed. */
 export function typedText(given: string): string | null {
+  const query = given.startsWith("<") ? given.indexOf(QUERY) : -1;
+  const end = query === -1 ? -1 : given.indexOf("</user_query>", query);
+  if (end !== -1) return given.slice(query + QUERY.length, end).trim() || null;
   const request = given.startsWith(EDITORS) ? given.indexOf(REQUEST) : -1;
   const text = request === -1 ? given : given.slice(request + REQUEST.length);
   const inside = new Map<string, string>();

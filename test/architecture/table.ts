@@ -137,8 +137,8 @@ export const DIALECT_FOLDERS: readonly string[] = [
   ...["gemini-cli"],
   ...["pi"],
   ...["codex"],
-  ...["openclaw", "copilot-cli"],
   ...["opencode", "goose"],
+  ...["openclaw", "copilot-cli", "droid", "cursor"],
 ];
 /** Which code may name a dialect, and why. All other code works through the `Dialect` interface. */
 export const NAMES_DIALECTS: Readonly<Record<string, string>> = {

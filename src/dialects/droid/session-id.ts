@@ -1,0 +1,25 @@
+/**
+ * Session ids: the path below `sessions`, without the ending.
+ *
+ *     sessions/-home-me-app/<uuid>.jsonl
+ *     sessions/<uuid>.jsonl                older versions
+ */
+
+import { eitherPathIds, pathIds } from "../path-ids.ts";
+
+const [under, ending] = [["sessions"], ".jsonl"];
+const nested = pathIds({ under, levels: [null], ending });
+const flat = pathIds({ under, levels: [], ending });
+
+export const { logPath, idAt, layout } = eitherPathIds([nested, flat], (id) =>
+  id.includes("/") ? nested : flat,
+);
+
+export function nameOf(id: string): string {
+  return id.slice(id.lastIndexOf("/") + 1);
+}
+
+/** The id of a session in the same directory. */
+export function siblingOf(id: string, name: string): string | null {
+  return idAt(logPath(id).with(-1, `${name}${ending}`));
+}
