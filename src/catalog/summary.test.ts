@@ -271,3 +271,13 @@ test("a log with only another agent's rows has that agent's task as its title, a
   fold.add({ ...emptyEntry({}), ...said("Who are you?") });
   assert.equal(fold.summary({ agent: null }).title, "Who are you?");
 });
+
+test("times from a program's other files count only where no line has one", () => {
+  const known = { createdAt: "2026-07-31T10:13:27.000Z", updatedAt: "2026-07-31T10:13:28.000Z" };
+  const fold = new SummaryFold();
+  fold.learn(known);
+  const { createdAt, updatedAt, durationMs } = fold.summary({ agent: null });
+  assert.deepEqual({ createdAt, updatedAt, durationMs }, { ...known, durationMs: 1000 });
+  fold.add({ ...emptyEntry({}), at: "2026-08-01T00:00:00.000Z" });
+  assert.equal(fold.summary({ agent: null }).createdAt, "2026-08-01T00:00:00.000Z");
+});

@@ -58,6 +58,8 @@ export interface LearnedFacts {
   readonly cwd?: string;
   readonly branch?: string;
   readonly parent?: string;
+  readonly createdAt?: string;
+  readonly updatedAt?: string;
 }
 
 /** Messages whose usage is remembered. Lines of one message are close together. */
@@ -124,8 +126,10 @@ export class SummaryFold {
   }
 
   /** What a line says about the whole session: the first directory, the last of all else. */
-  learn({ title, summary, cwd, branch, parent }: LearnedFacts): void {
+  learn({ title, summary, cwd, branch, parent, createdAt, updatedAt }: LearnedFacts): void {
     const about = this.#about;
+    if (createdAt) about.createdAt = createdAt;
+    if (updatedAt) about.updatedAt = updatedAt;
     if (title) about.title = title;
     if (summary && this.#hasOwn) about.summary = summary;
     if (cwd) about.cwd ??= cwd;
@@ -143,6 +147,8 @@ export class SummaryFold {
     const { title, model } = this.#hasOwn ? { title: null, model: null } : this.#agents;
     const named = this.#model ?? model;
     const about = this.#about;
+    const createdAt = this.#createdAt ?? about.createdAt ?? null;
+    const updatedAt = this.#updatedAt ?? about.updatedAt ?? null;
     return {
       title: lineOf(about.title ?? about.summary ?? "") ?? this.#title ?? title,
       agent: agent === null ? null : lineOf(agent),
@@ -153,9 +159,9 @@ export class SummaryFold {
       outputTokens: this.#total("outputTokens"),
       totalTokens: this.#total("totalTokens"),
       spend: this.#total("spend"),
-      createdAt: this.#createdAt,
-      updatedAt: this.#updatedAt,
-      durationMs: durationMs(this.#createdAt, this.#updatedAt),
+      createdAt,
+      updatedAt,
+      durationMs: durationMs(createdAt, updatedAt),
       parent: lineOf(parent ?? about.parent ?? ""),
       project: lineOf(about.cwd ?? ""),
       branch: lineOf(about.branch ?? ""),

@@ -59,4 +59,7 @@ export interface About {
   readonly summary?: string;
   /** The id of the session that started this one. */
   readonly parent?: string;
+  /** When it began and last changed, where no line has a time. ISO 8601, UTC. */
+  readonly createdAt?: string;
+  readonly updatedAt?: string;
 }

@@ -5,6 +5,7 @@
 
 import { requireChoice } from "../base/choice.ts";
 import type { Host } from "../base/host.ts";
+import { antigravity } from "./antigravity/dialect.ts";
 import { claude } from "./claude/dialect.ts";
 import { claudeCode } from "./claude-code/dialect.ts";
 import { codex } from "./codex/dialect.ts";
@@ -16,10 +17,13 @@ import { entire } from "./entire/dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
 import { geminiCli } from "./gemini-cli/dialect.ts";
 import { goose } from "./goose/dialect.ts";
+import { grok } from "./grok/dialect.ts";
 import { homeagent } from "./homeagent/dialect.ts";
+import { kimi } from "./kimi/dialect.ts";
 import { openclaw } from "./openclaw/dialect.ts";
 import { opencode } from "./opencode/dialect.ts";
 import { pi } from "./pi/dialect.ts";
+import { qwen } from "./qwen/dialect.ts";
 import { rye } from "./rye/dialect.ts";
 import type { RyeOptions } from "./rye/options.ts";
 import { sdk } from "./sdk/dialect.ts";
@@ -30,7 +34,7 @@ import { verbatim } from "./verbatim/dialect.ts";
 const ALL = [
   ...[verbatim, rye, homeagent, entire, claude, sdk, streams],
   // Other programs' sessions, which are only read.
-  ...[claudeCode, geminiCli],
+  ...[claudeCode, geminiCli, qwen, kimi, grok, antigravity],
   ...[pi],
   ...[codex],
   ...[opencode, goose],
@@ -58,7 +62,8 @@ export const RECOGNISED: readonly Dialect<DialectName>[] = [
   ...[codex],
   ...[pi],
   ...[copilotCli, droid, cursor],
-  ...[homeagent, verbatim, sdk, rye, geminiCli, entire],
+  ...[geminiCli, qwen, kimi, grok, antigravity],
+  ...[homeagent, verbatim, sdk, rye, entire],
 ];
 
 const BY_NAME: ReadonlyMap<string, Dialect<DialectName>> = new Map(

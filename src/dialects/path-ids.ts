@@ -49,6 +49,29 @@ export function pathIds({ under, levels, ending, isName = () => true }: PathIdsO
   return { logPath, idAt, layout: { under, levels, isLog, idAt } };
 }
 
+export interface DirectoryIdsOptions extends Pick<PathIdsOptions, "under" | "levels"> {
+  /** Directories between a session's own and its log, which ids leave out. */
+  readonly inside?: readonly string[];
+  readonly logName: string;
+}
+
+/** The same for programs whose sessions are directories, each with a log of one name. */
+export function directoryIds(options: DirectoryIdsOptions): PathIds {
+  const { under, levels, inside = [], logName } = options;
+  const below = pathIds({ under, levels: [...levels, ...inside], ending: "" });
+  const cut = [...inside, logName].length;
+  const isLog = (name: string) => name === logName;
+  const idAt = (path: readonly string[]) => {
+    const isSessions = isLog(path.at(-1) ?? "") && below.idAt(path) !== null;
+    return isSessions ? path.slice(under.length, -cut).join("/") : null;
+  };
+  return {
+    logPath: (id) => below.logPath([id, ...inside, logName].join("/")),
+    idAt,
+    layout: { ...below.layout, isLog, idAt },
+  };
+}
+
 /** Sessions in several places: the first that has the path, or the shape of the id, decides. */
 export function eitherPathIds(all: readonly PathIds[], whose: (id: string) => PathIds): PathIds {
   const idAt = (path: readonly string[]) => {

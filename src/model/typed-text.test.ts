@@ -17,6 +17,10 @@ test.each([
   ["# Context from my IDE setup:\n\n## Open tabs:\n\n## My request for Codex:\nfix it\n", "fix it"],
   ["# Context from my IDE setup:\nis a heading", "# Context from my IDE setup:\nis a heading"],
   ["<timestamp>Monday</timestamp>\n<user_query>\nfix it\n</user_query>", "fix it"],
+  [
+    "<USER_REQUEST>\nfix it\n</USER_REQUEST>\n<USER_SETTINGS_CHANGE>x</USER_SETTINGS_CHANGE>",
+    "fix it",
+  ],
   ["<div>what is this?</div>", "<div>what is this?</div>"],
   ["<my-tag>is not closed", "<my-tag>is not closed"],
   ["a < b and <my-tag>c</my-tag>", "a < b and <my-tag>c</my-tag>"],

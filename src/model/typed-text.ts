@@ -17,7 +17,7 @@ const REMINDER = "<system-reminder>";
 /** An editor's state comes first (Codex). */
 const EDITORS = "# Context from my IDE setup:";
 const REQUEST = "## My request for Codex:";
-/** Cursor's, after elements of its own. */
+/** Cursor's and Grok's, after elements of their own. */
 const QUERY = "<user_query>";
 
 /** A slash command becomes its name and arguments; null when nothing was typed. */
@@ -44,6 +44,8 @@ export function typedText(given: string): string | null {
   }
   const command = inside.get("command-name");
   if (command) return [command, inside.get("command-args")].filter(Boolean).join(" ");
+  const asked = inside.get("USER_REQUEST"); // Antigravity's.
+  if (asked) return asked;
   const bash = inside.get("bash-input");
   if (bash) return `!${bash}`;
   const reminder = text.indexOf(REMINDER, at);

@@ -134,7 +134,7 @@ export const README_LINES_MAX = 20;
 
 export const DIALECT_FOLDERS: readonly string[] = [
   ...["verbatim", "rye", "homeagent", "entire", "claude", "sdk", "streams", "claude-code"],
-  ...["gemini-cli"],
+  ...["gemini-cli", "qwen", "kimi", "grok", "antigravity"],
   ...["pi"],
   ...["codex"],
   ...["opencode", "goose"],

@@ -1,0 +1,66 @@
+/**
+ * Decode: maps a step of Antigravity to an entry. Page: docs/formats/antigravity.md.
+ *
+ * Calls have no id: results follow in order. Every object is an entry; what is not a message is
+ * `other`.
+ */
+
+import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
+import type { Understood } from "../dialect.ts";
+import { timeOf } from "../entire/decode.ts";
+import { get, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";
+import { parsed } from "../kimi/parts.ts";
+
+export function decode(value: unknown): Understood {
+  if (!isObject(value)) return { entry: null, fault: "not an object" };
+  return { entry: entryOf(value), fault: null };
+}
+
+function entryOf(step: JsonObject): Entry {
+  const entry: Entry = { ...emptyEntry(step), at: timeOf(get(step, "created_at")) };
+  const [type, source] = [getString(step, "type"), getString(step, "source")];
+  const text = getString(step, "content");
+  const parts: Part[] = text ? [{ type: "text", text }] : [];
+  const cut = get(step, "truncated_fields");
+  const isCut = Array.isArray(cut) && cut.length > 0;
+  const said: Entry = { ...entry, kind: "message", parts, ...(isCut ? { isPartial: true } : {}) };
+  if (type === "USER_INPUT") {
+    const isTheirs = source !== "SYSTEM" && source !== "MODEL";
+    return { ...said, role: "user", ...(isTheirs ? {} : { saidBy: "program" }) };
+  }
+  if (type === "PLANNER_RESPONSE")
+    return { ...said, role: "assistant", parts: answerOf(step, parts) };
+  if (text === null || type === null) return entry;
+  if (source === "SYSTEM") return { ...said, role: "system" };
+  return { ...said, role: "tool", parts: [resultOf(step, text)] };
+}
+
+function answerOf(step: JsonObject, texts: readonly Part[]): Part[] {
+  const [thought, calls] = [getString(step, "thinking"), get(step, "tool_calls")];
+  return [
+    ...(thought ? [{ type: "reasoning", text: thought } as const] : []),
+    ...texts,
+    ...(Array.isArray(calls) ? calls : []).map(callOf),
+  ];
+}
+
+/** Each argument is JSON as text. */
+function callOf(call: unknown): Part {
+  const tool = isObject(call) ? getString(call, "name") : null;
+  if (!isObject(call) || tool === null) return { type: "other", native: call };
+  const args = Object.entries(getObject(call, "args"));
+  const input = Object.fromEntries(args.map(([key, value]) => [key, parsed(value)]));
+  return { type: "tool_call", callId: null, tool, input };
+}
+
+function resultOf(step: JsonObject, output: string): Part {
+  const isFailed = getString(step, "status") === "ERROR" || get(step, "type") === "ERROR_MESSAGE";
+  const error = isFailed ? output || "the step failed" : null;
+  return { type: "tool_result", callId: null, output, error, durationMs: null };
+}
+
+/** Whether a row certainly is Antigravity's. */
+export function isOwn(value: unknown): boolean {
+  if (!isObject(value) || !has(value, "step_index")) return false;
+  return ["source", "type", "status"].every((key) => getString(value, key) !== null);
+}

@@ -1,0 +1,108 @@
+/**
+ * Decode: maps a row of Qwen Code to an entry. Page: docs/formats/qwen.md.
+ *
+ * Every object is an entry; what is not a message is `other`.
+ */
+
+import { type Entry, emptyEntry, type Part, type Speaker } from "../../model/entry.ts";
+import type { About } from "../agent-program.ts";
+import type { Native, TakingBack, Understood } from "../dialect.ts";
+import { timeOf } from "../entire/decode.ts";
+import { get, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";
+import { googleParts, googleUsage } from "../google-parts.ts";
+import { parentOf } from "./session-id.ts";
+
+/** Subtypes of a user's row that no person typed. */
+const SPEAKERS: Readonly<Record<string, Speaker>> = {
+  notification: "program",
+  cron: "program",
+  goal_state: "program",
+  goal_runtime: "program",
+  agent_bootstrap: "agent",
+  agent_launch_prompt: "agent",
+};
+
+export function decode(value: unknown): Understood {
+  if (!isObject(value)) return { entry: null, fault: "not an object" };
+  return { entry: entryOf(value), fault: null };
+}
+
+function entryOf(row: JsonObject): Entry {
+  const entry: Entry = { ...emptyEntry(row), at: timeOf(get(row, "timestamp")) };
+  const message = get(row, "message");
+  if (!isObject(message)) return entry;
+  const said: Entry = { ...entry, kind: "message", parts: googleParts(get(message, "parts")) };
+  switch (get(row, "type")) {
+    case "user":
+      return userEntry(said);
+    case "assistant": {
+      const usage = googleUsage(get(row, "usageMetadata"));
+      return { ...said, role: "assistant", model: getString(row, "model"), usage };
+    }
+    case "tool_result":
+      return { ...said, role: "tool", parts: said.parts.map((part) => resultOf(row, part)) };
+    default:
+      return entry;
+  }
+}
+
+function userEntry(said: Entry): Entry {
+  const by = speakerOf(said.native);
+  return { ...said, role: "user", ...(by === null ? {} : { saidBy: by }) };
+}
+
+function speakerOf(row: JsonObject): Speaker | null {
+  const subtype = getString(row, "subtype") ?? "";
+  if (Object.hasOwn(SPEAKERS, subtype)) return SPEAKERS[subtype] ?? null;
+  const from = getString(row, "provenance");
+  return from?.startsWith("goal_") ? "program" : null;
+}
+
+export function isProgramsPrompt(row: Native): boolean {
+  return get(row, "type") === "user" && speakerOf(row) === "program";
+}
+
+/** Whether the call failed is next to the message. */
+function resultOf(row: JsonObject, part: Part): Part {
+  const status = getString(getObject(row, "toolCallResult"), "status");
+  const isFailed = status === "error" || status === "cancelled";
+  if (part.type !== "tool_result" || part.error !== null || !isFailed) return part;
+  return { ...part, error: status };
+}
+
+/** Whether a row certainly is Qwen Code's: it stores Google's parts in Claude Code's envelope. */
+export function isOwn(value: unknown): boolean {
+  if (!isObject(value) || getString(value, "sessionId") === null) return false;
+  if (getString(value, "uuid") === null) return false;
+  const message = get(value, "message");
+  if (!isObject(message)) return has(value, "systemPayload");
+  return Array.isArray(get(message, "parts")) && !has(message, "content");
+}
+
+export function about(row: Native, id: string): About | null {
+  const [cwd, branch] = [getString(row, "cwd"), getString(row, "gitBranch")];
+  const payload = getObject(row, "systemPayload");
+  const title = get(row, "subtype") === "custom_title" ? getString(payload, "customTitle") : null;
+  const parent = parentOf(id, getString(payload, "parentSessionId"));
+  return {
+    ...(cwd === null ? {} : { cwd }),
+    ...(branch === null ? {} : { branch }),
+    ...(title === null ? {} : { title }),
+    ...(parent === null ? {} : { parent }),
+  };
+}
+
+/** A row's `parentUuid`; the first row has none. */
+const parentIn = (row: Native) => getString(row, "parentUuid") ?? "";
+const isRewind = (row: Native) => get(row, "subtype") === "rewind";
+
+/**
+ * Rows name the row before them. After a rewind, the next one names the last row that still counts:
+ * the first row that named it, and all after that, are taken back.
+ */
+export const takingBack: TakingBack = {
+  says: (row) => getString(row, "uuid") !== null && !isRewind(row),
+  takesBack: (row) => (isRewind(row) ? 0 : null),
+  idOf: parentIn,
+  backTo: (row) => (isRewind(row) ? parentIn(row) : null),
+};

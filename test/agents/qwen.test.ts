@@ -1,0 +1,99 @@
+/** Qwen Code's sessions, from real files, compared with a count that does not use the reader. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { dialectNamed } from "../../src/dialects/all.ts";
+import { linesTakenBack } from "../../src/resume/taken-back.ts";
+import type { VerifiedEntry } from "../../src/verifying/verified-entries.ts";
+import { sharedFiles } from "../support/shared-files.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { countsOf, put, readSession, rowsIn, storeAt } from "./read-session.ts";
+
+const samples = sharedFiles("samples/more/qwen", "sample files", "tests that read Qwen Code's");
+const SESSION = "019f0000-0000-7000-8000-000000000001";
+
+interface Row {
+  readonly type?: string;
+  readonly subtype?: string;
+  readonly message?: { parts: Record<string, unknown>[] };
+}
+
+function countRows(rows: readonly Row[]) {
+  const parts = rows.flatMap(({ message }) => message?.parts ?? []);
+  const isText = (part: Record<string, unknown>) => Boolean(part.text) && part.thought !== true;
+  const isAnswer = ({ type, message }: Row) =>
+    type === "assistant" && (message?.parts.some(isText) ?? false);
+  return {
+    prompts: rows.filter(({ type, subtype }) => type === "user" && !subtype).length,
+    answers: rows.filter(isAnswer).length,
+    calls: parts.filter(({ functionCall }) => functionCall).length,
+    results: parts.filter(({ functionResponse }) => functionResponse).length,
+  };
+}
+
+test.runIf(samples.isThere)("every row of the samples is an entry, and counts agree", async () => {
+  const names = readdirSync(samples.path).filter((name) => name.endsWith(".jsonl"));
+  assert.ok(names.length >= 4);
+  for (const name of names) {
+    const root = tempDirectory();
+    const text = readFileSync(join(samples.path, name), "utf8");
+    put(root, `projects/-home-me/chats/${SESSION}.jsonl`, text);
+    const read = await readSession("qwen", root, `-home-me/chats/${SESSION}`);
+    const rows = rowsIn<Row>(text);
+    assert.equal(read.entries.length + read.badLines, rows.length);
+    assert.equal(read.badLines, 0);
+    assert.deepEqual(countsOf(read), countRows(rows), name);
+  }
+});
+
+const row = (uuid: string, parentUuid: string | null, more: object = {}) => {
+  const message = { role: "user", parts: [{ text: uuid }] };
+  return { uuid, parentUuid, sessionId: SESSION, type: "user", cwd: "/home/me", message, ...more };
+};
+const lines = (...rows: object[]) => rows.map((each) => `${JSON.stringify(each)}\n`).join("");
+
+test("sessions, archived ones and subagents are listed with project, branch and parent", async () => {
+  const root = tempDirectory();
+  const first = row("Hi", null, { gitBranch: "main" });
+  put(root, `projects/p/chats/${SESSION}.jsonl`, lines(first));
+  put(root, `projects/p/chats/${SESSION}.ledger.jsonl`, "{}\n");
+  put(root, `projects/p/chats/archive/${SESSION.replaceAll("0", "1")}.jsonl`, lines(first));
+  put(
+    root,
+    `projects/p/subagents/${SESSION}/agent-a.jsonl`,
+    lines({ ...first, isSidechain: true }),
+  );
+  const listed = await storeAt("qwen", root).list();
+  assert.deepEqual(
+    listed
+      .map(({ id, title, project, branch, parent }) => [id, title, project, branch, parent])
+      .sort(),
+    [
+      [`p/chats/${SESSION}`, "Hi", "/home/me", "main", null],
+      [`p/chats/archive/${SESSION.replaceAll("0", "1")}`, "Hi", "/home/me", "main", null],
+      [`p/subagents/${SESSION}/agent-a`, "Hi", "/home/me", "main", `p/chats/${SESSION}`],
+    ],
+  );
+});
+
+test("rows before a rewind do not count", async () => {
+  const root = tempDirectory();
+  const rewind = row("r", "a", { type: "system", subtype: "rewind", message: null });
+  const rows = [row("a", null), row("b", "a"), row("c", "b"), rewind, row("d", "r")];
+  put(root, `projects/p/chats/${SESSION}.jsonl`, lines(...rows));
+  const { entries } = await readSession("qwen", root, `p/chats/${SESSION}`);
+  async function* verified() {
+    for (const entry of entries) yield entry as unknown as VerifiedEntry;
+  }
+  assert.deepEqual([...(await linesTakenBack(dialectNamed("qwen"), verified))], [2, 3]);
+});
+
+test("the directory is the one that Qwen Code uses", () => {
+  const at = (environment: Record<string, string>) =>
+    dialectNamed("qwen").program?.roots({ environment, home: "/home/me", platform: "darwin" });
+  assert.deepEqual(at({}), ["/home/me/.qwen"]);
+  assert.deepEqual(at({ QWEN_HOME: "/q" }), ["/q"]);
+  assert.deepEqual(at({ QWEN_HOME: "/q", QWEN_RUNTIME_DIR: "/r" }), ["/r"]);
+});
