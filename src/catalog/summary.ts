@@ -54,6 +54,7 @@ export interface SummaryFacts {
 /** What lines say about the whole session (dialects/agent-program.ts, `About`). */
 export interface LearnedFacts {
   readonly title?: string;
+  readonly chosenTitle?: string;
   readonly summary?: string;
   readonly cwd?: string;
   readonly branch?: string;
@@ -88,6 +89,8 @@ export class SummaryFold {
   /** Of another agent's conversation; used when there is no other. */
   #agents: { title: string | null; model: string | null } = { title: null, model: null };
   #hasOwn = false;
+  /** What another agent asked in this conversation: the title if no person typed anything. */
+  #task: string | null = null;
   #outcome: "completed" | "error" | null = null;
   readonly #turns = new Turns();
   #createdAt: string | null = null;
@@ -126,11 +129,13 @@ export class SummaryFold {
   }
 
   /** What a line says about the whole session: the first directory, the last of all else. */
-  learn({ title, summary, cwd, branch, parent, createdAt, updatedAt }: LearnedFacts): void {
+  learn(learned: LearnedFacts): void {
+    const { title, chosenTitle, summary, cwd, branch, parent, createdAt, updatedAt } = learned;
     const about = this.#about;
     if (createdAt) about.createdAt = createdAt;
     if (updatedAt) about.updatedAt = updatedAt;
     if (title) about.title = title;
+    if (chosenTitle) about.chosenTitle = chosenTitle;
     if (summary && this.#hasOwn) about.summary = summary;
     if (cwd) about.cwd ??= cwd;
     if (branch) about.branch = branch;
@@ -149,8 +154,9 @@ export class SummaryFold {
     const about = this.#about;
     const createdAt = this.#createdAt ?? about.createdAt ?? null;
     const updatedAt = this.#updatedAt ?? about.updatedAt ?? null;
+    const said = about.chosenTitle ?? about.title ?? about.summary;
     return {
-      title: lineOf(about.title ?? about.summary ?? "") ?? this.#title ?? title,
+      title: lineOf(said ?? "") ?? this.#title ?? this.#task ?? title,
       agent: agent === null ? null : lineOf(agent),
       model: named === null ? null : lineOf(named),
       status: this.#outcome ?? status,
@@ -182,8 +188,9 @@ export class SummaryFold {
     this.#outcome = null; // The session continued after its end.
     const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
     const counted = isNamed ? this.#messages.get(messageId) : undefined;
-    if (kind === "message" && isSaid && role === "user" && !entry.saidBy) {
-      this.#title ??= titleOf(parts);
+    if (kind === "message" && isSaid && role === "user") {
+      if (!entry.saidBy) this.#title ??= titleOf(parts);
+      if (entry.saidBy === "agent") this.#task ??= titleOf(parts);
     }
     const isLess = counted ? (usage?.outputTokens ?? 0) < (counted.outputTokens ?? 0) : false;
     const isMore = usage !== null && !isLess;

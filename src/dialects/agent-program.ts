@@ -55,6 +55,8 @@ export interface About {
   readonly branch?: string;
   /** The program's own title of the session. */
   readonly title?: string;
+  /** The title that the user chose: it replaces the program's own. */
+  readonly chosenTitle?: string;
   /** A summary of what was said before this line: the title if there is no other. */
   readonly summary?: string;
   /** The id of the session that started this one. */

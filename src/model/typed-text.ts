@@ -14,13 +14,16 @@ const PROGRAMS = [
   "[Request interrupted by user",
 ];
 const REMINDER = "<system-reminder>";
+/** Commands that only change the program's state: no model sees them. */
+const LOCAL_COMMANDS =
+  /^\/(add-dir|agents|clear|compact|config|context|cost|doctor|exit|fast|help|hooks|ide|login|logout|mcp|memory|model|permissions|plugin|quit|rename|resume|rewind|status|statusline|theme|usage|vim)$/;
 /** An editor's state comes first (Codex). */
 const EDITORS = "# Context from my IDE setup:";
 const REQUEST = "## My request for Codex:";
 /** Cursor's and Grok's, after elements of their own. */
 const QUERY = "<user_query>";
 
-/** A slash command becomes its name and arguments; null when nothing was typed. */
+/** A slash command becomes its name and arguments; null when nothing for the agent was typed. */
 export function typedText(given: string): string | null {
   const query = given.startsWith("<") ? given.indexOf(QUERY) : -1;
   const end = query === -1 ? -1 : given.indexOf("</user_query>", query);
@@ -43,6 +46,7 @@ export function typedText(given: string): string | null {
     at = to + name.length + "</>".length;
   }
   const command = inside.get("command-name");
+  if (command && LOCAL_COMMANDS.test(command)) return null;
   if (command) return [command, inside.get("command-args")].filter(Boolean).join(" ");
   const asked = inside.get("USER_REQUEST"); // Antigravity's.
   if (asked) return asked;

@@ -9,7 +9,7 @@ export function about(row: Native, id: string): About | null {
   const type = getString(row, "type");
   if (type === "summary") return { summary: getString(row, "summary") ?? "" };
   if (type === "ai-title") return { title: getString(row, "aiTitle") ?? "" };
-  if (type === "custom-title") return { title: getString(row, "customTitle") ?? "" };
+  if (type === "custom-title") return { chosenTitle: getString(row, "customTitle") ?? "" };
   const cwd = getString(row, "cwd");
   if (cwd === null) return null;
   return {
