@@ -8,6 +8,7 @@
 import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
 import { typedText } from "../../model/typed-text.ts";
 import type { Understood } from "../dialect.ts";
+import { textOf } from "../entire/blocks.ts";
 import { rowEntry, timeOf } from "../entire/decode.ts";
 import { usageOf } from "../entire/usage.ts";
 import { get, getString, isObject, type JsonObject } from "../fields.ts";
@@ -104,8 +105,7 @@ function callOf(row: JsonObject): Part {
 
 function resultOf(row: JsonObject): Part {
   const output = get(row, "value", get(row, "error", null));
-  const text = typeof output === "string" ? output : (JSON.stringify(output) ?? "");
-  const error = get(row, "isError") === true ? text : null;
+  const error = get(row, "isError") === true ? textOf(output) : null;
   return { type: "tool_result", callId: callIdIn(row), output, error, durationMs: null };
 }
 

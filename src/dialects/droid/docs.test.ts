@@ -62,6 +62,8 @@ test("a time or a result that is out of range is no error", () => {
     const { entry } = droid.decode({ type: "tool_result", isError: true, timestamp });
     assert.equal(entry?.at, null);
   }
+  const value: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
+  assert.equal(droid.decode({ type: "tool_result", isError: true, value }).entry?.role, "tool");
 });
 
 test("both places of a session have ids, and the directory follows the variable", () => {
