@@ -137,5 +137,6 @@ test("a terminal gets colours, a pipe or NO_COLOR gets none", async (context) =>
   assert.equal(rows.length, 2);
   for (const row of rows) assert.ok(row.length <= 80, row);
   expect(list).toContain("…");
-  expect(list).toMatch(/\d+ (s|min|h|d) ago/);
+  // The thread is of February 2026.
+  expect(list).toMatch(/Feb (9|2026)/);
 });

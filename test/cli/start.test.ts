@@ -54,7 +54,13 @@ test("help loads no log reader, log writer, store or lock package (C1)", async (
   const ours = loaded.filter((url) =>
     /\/(log\/(reader|writer|lock)|base\/lock|(store|catalog|torture)\/[a-z-]+)\.[jt]s$/.test(url),
   );
-  assert.deepEqual(ours, []);
+  // Readers of other programs' sessions. They load the database's driver when they need it.
+  const small = /\/catalog\/(find|foreign-database|sqlite)\.ts$/;
+  assert.deepEqual(
+    ours.filter((url) => !small.test(url)),
+    [],
+  );
+  assert.ok(!loaded.some((url) => url.includes("@photostructure")));
   assert.ok(loaded.some((url) => url.endsWith("/src/cli/reading/show.ts")));
 });
 
