@@ -10,6 +10,11 @@ import { idAt, layout, logPath, nameOf } from "./session-id.ts";
 
 const TYPES = /^(?:(?:session|user|assistant|tool|system|hook|subagent)\.[a-z_.]+|abort)$/;
 
+/** Events that may be a program's text in the user's role. */
+const ADDED_TYPES: readonly unknown[] = [
+  ...["user.message", "system.notification", "session.compaction_complete"],
+];
+
 export const copilotCli = readerDialect("copilot-cli", {
   program: {
     label: "Copilot CLI",
@@ -31,6 +36,7 @@ export const copilotCli = readerDialect("copilot-cli", {
   about,
   asideOf: (event) => (agentIn(event) === null ? null : "other_agent"),
   isProgramsPrompt(event) {
+    if (!ADDED_TYPES.includes(get(event, "type"))) return false;
     const by = decode(event).entry?.saidBy;
     return by === "program" || by === "summary";
   },

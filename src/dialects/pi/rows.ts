@@ -40,10 +40,12 @@ export function isSilent(row: Native): boolean {
 }
 
 export function isProgramsPrompt(row: Native): boolean {
-  const type = get(row, "type");
-  if (type === "message" && get(getObject(row, "message"), "role") === "user") return false;
+  // Most rows are of these, and are long.
+  if (SPEAKERS.includes(get(getObject(row, "message"), "role"))) return false;
   return decode(row).entry?.saidBy !== undefined;
 }
+
+const SPEAKERS: readonly unknown[] = ["user", "assistant", "toolResult", "system"];
 
 /** Version 1 has no ids: there each row continues from the one before it. */
 export const branching: Branching = {
