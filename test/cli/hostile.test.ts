@@ -137,6 +137,5 @@ test("a terminal gets colours, a pipe or NO_COLOR gets none", async (context) =>
   assert.equal(rows.length, 2);
   for (const row of rows) assert.ok(row.length <= 80, row);
   expect(list).toContain("…");
-  // The thread is of February 2026.
-  expect(list).toMatch(/Feb (9|2026)/);
+  expect(rows[1]).toMatch(/^live /);
 });
