@@ -75,8 +75,12 @@ export const SESSION_HEAD = object({ ...SUMMARY, ...ENDS });
 export interface SessionItem extends Summary, Of<typeof SESSION> {}
 export interface SessionHead extends Summary, Of<typeof SESSION_HEAD> {}
 
+/** Sessions of one dialect that the server has. */
+const KIND = object({ dialect: string, program: orNull(string) });
+
 export const SESSION_PAGE = object({
   sessions: list(ref<SessionItem>("Session")),
+  kinds: described(list(KIND), "The dialects of this server's stores, whatever the filter"),
   next: nextPage,
   isComplete: isComplete("are not listed"),
   unreadable: described(count, "Sessions that are there, cannot be read, and are not listed"),

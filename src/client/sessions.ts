@@ -24,6 +24,8 @@ export interface SessionFilter {
   readonly until?: string;
   /** The title contains this text, ignoring case. */
   readonly title?: string;
+  /** Started by the session with this id. */
+  readonly parent?: string;
 }
 
 export interface SessionListOptions extends SessionFilter {
@@ -59,6 +61,7 @@ const FILTER: OptionKinds<SessionFilter> = {
   since: "text",
   until: "text",
   title: "string",
+  parent: "text",
 };
 const LIST: OptionKinds<SessionListOptions> = { ...FILTER, limit: "count", cursor: "text" };
 const ENTRIES: OptionKinds<EntryRange> = {

@@ -2,6 +2,7 @@
  * Words: numbers, times and states as the page shows them. Those of entries: src/render/phrases.ts.
  */
 
+import type { SessionItem } from "../../src/client/session-shapes.ts";
 import type { SessionStatus } from "../../src/model/summary.ts";
 import { grouped } from "../../src/render/phrases.ts";
 
@@ -63,4 +64,19 @@ export function sizeOf(bytes: number): string {
 /** "1 turn", "12 turns". */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/** The last part of a path: the own name of a directory, or of a subagent. */
+export function lastName(path: string): string {
+  return (
+    path
+      .replace(/[/\\]+$/, "")
+      .split(/[/\\]/)
+      .at(-1) || path
+  );
+}
+
+/** What a session is called; a subagent often has no title. */
+export function nameOf(item: Pick<SessionItem, "title" | "session" | "program">): string {
+  return item.title ?? (item.program === null ? item.session : lastName(item.session));
 }

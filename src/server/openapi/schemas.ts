@@ -16,9 +16,9 @@ import {
 } from "../../client/schema.ts";
 import * as over from "../../client/search-shapes.ts";
 import * as of from "../../client/session-shapes.ts";
-import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import { VERDICTS } from "../../proof/verdict.ts";
+import { SERVED_DIALECTS } from "../sessions/roots.ts";
 
 const VERDICT = choice(VERDICTS);
 const HEAD = { seq: count, byte_offset: count };
@@ -110,6 +110,6 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
 
 /** The shape with the names of this server's dialects; a client may talk to a newer server. */
 function withDialects(schema: Schema): Schema {
-  const properties = { ...(schema.properties as object), dialect: choice(READ_DIALECT_NAMES) };
+  const properties = { ...(schema.properties as object), dialect: choice(SERVED_DIALECTS) };
   return { ...schema, properties };
 }

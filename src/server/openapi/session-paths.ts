@@ -1,9 +1,9 @@
 /** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
 
 import { ref, type Schema } from "../../client/schema.ts";
-import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
 import { SESSION_LIMITS } from "../sessions/limits.ts";
+import { SERVED_DIALECTS } from "../sessions/roots.ts";
 import { SESSIONS_ROOT } from "../sessions/route.ts";
 import { SEARCH_PATH, USAGE_PATH } from "../sessions/search.ts";
 
@@ -54,11 +54,12 @@ const json = (name: string, description: string) =>
 const LIST_OPERATION: Operation = {
   summary: "List sessions, the last changed first",
   parameters: [
-    parameter("dialect", "Only of this dialect", { enum: [...READ_DIALECT_NAMES] }),
+    parameter("dialect", "Only of this dialect", { enum: [...SERVED_DIALECTS] }),
     parameter("status", "Only those that stand so", { enum: [...SESSION_STATUSES] }),
     parameter("since", "Last changed at this time or later", { type: "string" }),
     parameter("until", "Last changed before this time", { type: "string" }),
     parameter("title", "Only those whose title holds this text, in any case", { type: "string" }),
+    parameter("parent", "Only those that the session with this id began", { type: "string" }),
     parameter("limit", "At most so many", {
       type: "integer",
       minimum: 1,
@@ -97,7 +98,7 @@ const USAGE_OPERATION: Operation = {
   parameters: [
     parameter("since", "From this day on, in UTC", { type: "string" }),
     parameter("until", "Before this day", { type: "string" }),
-    parameter("dialect", "Only of this dialect", { enum: [...READ_DIALECT_NAMES] }),
+    parameter("dialect", "Only of this dialect", { enum: [...SERVED_DIALECTS] }),
   ],
   ok: json("UsageReport", "Sums, as recorded"),
   refused: [],

@@ -3,16 +3,15 @@
 import { isListed, type ListFilter, type Mark, page, type Source } from "../../catalog/page.ts";
 import { type PageRow, readPage } from "../../catalog/pages.ts";
 import type { SessionItem, SessionPage } from "../../client/session-shapes.ts";
-import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { SESSION_STATUSES, type SessionStatus } from "../../model/summary.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
-import type { ServedStore } from "./roots.ts";
+import { SERVED_DIALECTS, type ServedStore } from "./roots.ts";
 import type { SessionService } from "./service.ts";
-import { sessionItem } from "./wire.ts";
+import { programOf, sessionItem } from "./wire.ts";
 
 export const LIST_PARAMETERS = [
-  ...["dialect", "status", "since", "until", "title", "limit", "cursor"],
+  ...["dialect", "status", "since", "until", "title", "parent", "limit", "cursor"],
 ] as const;
 
 const NOT_ENDED = ["paused", "running", null] as const;
@@ -25,7 +24,7 @@ export async function listPage(service: SessionService, url: string): Promise<Se
   const { limits } = service;
   const query = new Query(url, LIST_PARAMETERS);
   const limit = query.number("limit", 1, limits.sessionsMax) ?? limits.sessionsDefault;
-  const dialect = query.choice("dialect", READ_DIALECT_NAMES);
+  const dialect = query.choice("dialect", SERVED_DIALECTS);
   const filter: ListFilter = {
     status: query.choice("status", SESSION_STATUSES),
     since: query.time("since"),
@@ -33,14 +32,18 @@ export async function listPage(service: SessionService, url: string): Promise<Se
     title: query.text("title")?.toLowerCase(),
   };
   const cursor = query.text("cursor");
+  const parentId = query.text("parent");
+  const parent = parentId === null ? null : service.roots.resolve(parentId);
   await service.catalog(); // There is no list without a catalog.
   const isComplete = cursor === null ? await service.freshen() : service.isSettled;
   const sources = (await sourcesOf(service, filter, limit + 1)).filter(
-    ({ store }) => !dialect || store.dialect === dialect,
+    ({ store }) =>
+      (!dialect || store.dialect === dialect) && (!parent || store.key === parent.store.key),
   );
   const gone = new Map<ServedStore, string[]>();
   const take = async (listed: Listed, store: ServedStore): Promise<SessionItem | null> => {
     const { key, row, isMissing } = listed;
+    if (parent !== null && row.parent !== parent.id) return null;
     // The status may have changed since.
     if (!isListed({ ...filter, status: null }, key, row)) return null;
     const known = isMissing ? { row, isCurrent: true } : await service.refreshed(store, row);
@@ -56,7 +59,15 @@ export async function listPage(service: SessionService, url: string): Promise<Se
   });
   if (listed === null) throw badRequest("cursor", "is not a cursor of this list");
   for (const [store, ids] of gone) await service.forget(store, ids);
-  return { ...listed, isComplete, unreadable: service.unreadable };
+  const kinds = kindsOf(service.roots.stores());
+  return { ...listed, kinds, isComplete, unreadable: service.unreadable };
+}
+
+function kindsOf(stores: readonly ServedStore[]): SessionPage["kinds"] {
+  const names = new Set(stores.map(({ dialect }) => dialect));
+  return SERVED_DIALECTS.filter((name) => names.has(name)).map((dialect) => {
+    return { dialect, program: programOf(dialect) };
+  });
 }
 
 /** The stores, read page by page, and the sessions whose logs are gone: no catalog has them. */

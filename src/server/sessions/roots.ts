@@ -84,6 +84,14 @@ export class SessionRoots {
   }
 }
 
+/** Dialects whose sessions are served: all but streams, which are below /v1/stream. */
+export const SERVED_DIALECTS = READ_DIALECT_NAMES.filter(isServed);
+
+function isServed(dialect: string): boolean {
+  const { isReadOnly, program } = dialectNamed(dialect);
+  return !isReadOnly || program !== undefined;
+}
+
 /**
  * Whether sessions may be among these that the user did not name, or that belong to another
  * program. Decided by names alone: a program can create its directory while the server runs.
@@ -97,8 +105,7 @@ export function arePrivate(roots: RootChoice, cwd: string): boolean {
 /** The store as it is served; none for streams, which are served below /v1/stream. */
 export function served(store: FoundStore): ServedStore[] {
   const { dialect, root } = store;
-  const { isReadOnly, program } = dialectNamed(dialect);
-  return isReadOnly && !program ? [] : [{ dialect, root, key: keyOf(store) }];
+  return isServed(dialect) ? [{ dialect, root, key: keyOf(store) }] : [];
 }
 
 export function urlIdOf(store: Pick<ServedStore, "key">, id: string): string {

@@ -8,7 +8,6 @@ import type {
   UsageReport,
 } from "../../client/search-shapes.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
-import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
 import { isAbsence } from "../../listing/session-window.ts";
 import type { ServerContext } from "../context.ts";
@@ -16,7 +15,7 @@ import { badRequest } from "../http/answer.ts";
 import { rawPath } from "../http/target.ts";
 import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
-import { type ServedStore, urlIdOf } from "./roots.ts";
+import { SERVED_DIALECTS, type ServedStore, urlIdOf } from "./roots.ts";
 import type { SessionService } from "./service.ts";
 import { answerJsonText, sessionItem } from "./wire.ts";
 
@@ -97,7 +96,7 @@ async function sessionOf(service: SessionService, urlId: string): Promise<Sessio
 async function usageAnswer(service: SessionService, url: string): Promise<UsageReport> {
   const { limits, roots } = service;
   const query = new Query(url, USAGE_PARAMETERS);
-  const dialect = query.choice("dialect", READ_DIALECT_NAMES);
+  const dialect = query.choice("dialect", SERVED_DIALECTS);
   const places = roots.stores().filter((store) => !dialect || store.dialect === dialect);
   const wanted = {
     places,

@@ -44,7 +44,7 @@ export function sessionItem(
     session: id,
     dialect: store.dialect,
     root: store.root,
-    program: dialectNamed(store.dialect).program?.label ?? null,
+    program: programOf(store.dialect),
     ...summary,
     bytes: size,
     modifiedAt: new Date(mtimeMs).toISOString(),
@@ -52,6 +52,11 @@ export function sessionItem(
     isCurrent,
     isMissing,
   };
+}
+
+/** As its users call it; null for a dialect of our own. */
+export function programOf(dialect: string): string | null {
+  return dialectNamed(dialect).program?.label ?? null;
 }
 
 /** The recorded usage of a session. */

@@ -1,8 +1,8 @@
 /** Session header: the session's facts and actions. */
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import type { SessionHead } from "../../../src/client/session-shapes.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { SessionHead, SessionItem } from "../../../src/client/session-shapes.ts";
 import { timeOf } from "../../../src/render/html/entry-html.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { grouped, lengthOf, moneyOf } from "../../../src/render/phrases.ts";
@@ -10,7 +10,7 @@ import { ProofBadge } from "../proof/proof-badge.tsx";
 import { ProofPanel } from "../proof/proof-panel.tsx";
 import { sessionHref } from "../route.ts";
 import { isRunning } from "../sessions/session-row.tsx";
-import { counted, STATUS_WORDS, shortCount, shortMoney, sizeOf } from "../words.ts";
+import { counted, nameOf, STATUS_WORDS, shortCount, shortMoney, sizeOf } from "../words.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import type { SessionStore } from "./session-store.ts";
 
@@ -30,7 +30,7 @@ export function SessionHeader({ store, search, turns, help }: HeaderProps) {
         <a class="back" href="#/" aria-label="All sessions" title="All sessions">
           ←
         </a>
-        <h1>{head === null ? "…" : shownText(head.title ?? head.session)}</h1>
+        <h1>{head === null ? "…" : shownText(nameOf(head))}</h1>
         <div class="session-tools">
           <button type="button" onClick={search} aria-keyshortcuts="/" title="Search here ( / )">
             Search
@@ -67,7 +67,7 @@ interface FactsProps {
 }
 
 function Facts({ head, store, children }: FactsProps) {
-  const { status, agent, model, turns, spend, parent } = head;
+  const { status, program, agent, model, turns, spend, parent } = head;
   const isLive = isRunning(head);
   const took = tookOf(head);
   const tokens = tokensOf(head);
@@ -78,6 +78,7 @@ function Facts({ head, store, children }: FactsProps) {
       ) : (
         status !== null && <Fact kind={`state ${status}`}>{STATUS_WORDS[status]}</Fact>
       )}
+      {program !== null && <Fact>{program}</Fact>}
       {agent !== null && <Fact>{shownText(agent)}</Fact>}
       {model !== null && <Fact kind="mono">{shownText(model)}</Fact>}
       {turns > 0 && <Fact>{counted(turns, "turn")}</Fact>}
@@ -94,9 +95,43 @@ function Facts({ head, store, children }: FactsProps) {
           </a>
         </Fact>
       )}
+      <Children store={store} turns={turns} />
       {children}
       <More head={head} />
     </div>
+  );
+}
+
+/** How many sessions that this one began are linked. */
+const CHILDREN_MAX = 50;
+
+function Children({ store, turns }: { readonly store: SessionStore; readonly turns: number }) {
+  const [children, show] = useState<readonly SessionItem[]>([]);
+  const { client, id } = store;
+  useEffect(() => {
+    let isOver = false;
+    client.sessions.list({ parent: id, limit: CHILDREN_MAX }).then(
+      ({ sessions }) => {
+        if (!isOver) show(sessions);
+      },
+      () => {}, // The page shows faults of the server elsewhere.
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [client, id, turns]);
+  if (children.length === 0) return null;
+  return (
+    <details class="more-facts">
+      <summary>{counted(children.length, "subagent")}</summary>
+      <ul>
+        {children.map((child) => (
+          <li key={child.id}>
+            <a href={sessionHref(child.id)}>{shownText(nameOf(child))}</a>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -116,10 +151,13 @@ function Fact({ kind = "", title, children }: FactProps) {
 
 function More({ head }: { readonly head: SessionHead }) {
   const { session, dialect, root, createdAt, updatedAt, lines, badLines, bytes, tornBytes } = head;
+  const { project, branch } = head;
   const rows: [string, string | null][] = [
     ["Id", session],
     ["Kind", dialect],
     ["Store", root],
+    ["Project", project],
+    ["Branch", branch],
     ["Began", timeOf(createdAt)],
     ["Last entry", timeOf(updatedAt)],
     ["Log", `${sizeOf(bytes)}, ${counted(lines, "line")}`],

@@ -3,17 +3,15 @@
 import type { SessionFilter } from "../../../src/client/sessions.ts";
 import type { ListFilter } from "../route.ts";
 
-export const DIALECTS = ["verbatim", "rye", "homeagent", "entire", "claude", "sdk"] as const;
 export const STATUSES = ["running", "completed", "error", "paused"] as const;
 const DAY_MS = 86_400_000;
 
 /** The filter for the server; an unknown value matches everything. */
 export function wantedBy({ dialect, status, since }: ListFilter): SessionFilter {
-  const kind = DIALECTS.find((each) => each === dialect);
   const state = STATUSES.find((each) => each === status);
   const from = sinceOf(since);
   return {
-    ...(kind && { dialect: kind }),
+    ...(dialect !== "" && { dialect }),
     ...(state && { status: state }),
     ...(from !== null && { since: from }),
   };

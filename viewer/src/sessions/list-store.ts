@@ -7,7 +7,7 @@
 
 import { signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { SessionItem } from "../../../src/client/session-shapes.ts";
+import type { SessionItem, SessionPage } from "../../../src/client/session-shapes.ts";
 import type { SessionFilter } from "../../../src/client/sessions.ts";
 import { reasonOf } from "../server.ts";
 import { withFirstPage, withNextPage } from "./merge-rows.ts";
@@ -19,6 +19,7 @@ const POLL_SOON_MS = 1000;
 
 export class ListStore {
   readonly rows = signal<readonly SessionItem[]>([]);
+  readonly kinds = signal<SessionPage["kinds"]>([]);
   readonly isLoaded = signal(false);
   readonly isComplete = signal(true);
   readonly unreadable = signal(0);
@@ -76,6 +77,7 @@ export class ListStore {
       const isFirst = !this.isLoaded.value || this.rows.value.length <= page.sessions.length;
       if (isFirst) this.#next = page.next;
       this.rows.value = withFirstPage(this.rows.value, page);
+      this.kinds.value = page.kinds;
       this.isComplete.value = page.isComplete;
       this.unreadable.value = page.unreadable;
       this.fault.value = null;

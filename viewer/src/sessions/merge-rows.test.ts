@@ -11,7 +11,7 @@ function session(id: number, minute: number): SessionItem {
 
 function pageOf(sessions: readonly SessionItem[], size: number): SessionPage {
   const next = sessions.length > size ? "more" : null;
-  return { sessions: sessions.slice(0, size), next, isComplete: true, unreadable: 0 };
+  return { sessions: sessions.slice(0, size), next, kinds: [], isComplete: true, unreadable: 0 };
 }
 
 test("an updated list has each session once, and begins like the server's", () => {

@@ -9,7 +9,15 @@ import { grouped, lengthOf } from "../../../src/render/phrases.ts";
 import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { sessionHref } from "../route.ts";
 import { client } from "../server.ts";
-import { agoOf, counted, STATUS_WORDS, shortCount, shortMoney } from "../words.ts";
+import {
+  agoOf,
+  counted,
+  lastName,
+  nameOf,
+  STATUS_WORDS,
+  shortCount,
+  shortMoney,
+} from "../words.ts";
 import { JUDGED_BYTES_MAX, verdictFor } from "./verdicts.ts";
 
 /** Updated every half minute, so that "1 min. ago" is. */
@@ -19,17 +27,23 @@ setInterval(() => {
 }, 30_000);
 
 export function SessionRow({ session }: { readonly session: SessionItem }) {
-  const { id, title, agent, model, dialect, updatedAt, modifiedAt } = session;
+  const { id, agent, model, dialect, updatedAt, modifiedAt } = session;
+  const { program, project, branch, parent } = session;
   const at = updatedAt ?? modifiedAt;
   return (
     <a class="session-row" href={sessionHref(id)}>
       <StatusDot session={session} />
       <span class="row-main">
-        <span class="row-title">{shownText(title ?? session.session)}</span>
+        <span class="row-title">{shownText(nameOf(session))}</span>
         <span class="row-meta">
           {agent !== null && <span class="row-agent">{shownText(agent)}</span>}
           {model !== null && <span>{shownText(model)}</span>}
-          <span>{dialect}</span>
+          <span>{program ?? dialect}</span>
+          {project !== null && (
+            <span title={shownText(project)}>{shownText(lastName(project))}</span>
+          )}
+          {branch !== null && <span>{shownText(branch)}</span>}
+          {typeof parent === "string" && <span>subagent</span>}
           {session.isMissing && <span>log missing</span>}
         </span>
       </span>

@@ -1,12 +1,13 @@
 /** Sessions page: all sessions, filtered or searched. */
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { SessionPage } from "../../../src/client/session-shapes.ts";
 import { go } from "../address.ts";
 import { DemoBanner } from "../demo/demo-banner.tsx";
 import { type ListFilter, NO_FILTER } from "../route.ts";
 import { client } from "../server.ts";
 import { isTyping } from "../typing.ts";
-import { DIALECTS, STATUSES, wantedBy } from "./filters.ts";
+import { STATUSES, wantedBy } from "./filters.ts";
 import { ListStore } from "./list-store.ts";
 import { SearchResults } from "./search-results.tsx";
 import { SessionList } from "./session-list.tsx";
@@ -31,7 +32,7 @@ export function SessionsPage({ filter }: { readonly filter: ListFilter }) {
     <main id="main" tabIndex={-1} class="page list-page">
       <h1 class="unseen">Sessions</h1>
       <DemoBanner onRemoved={() => location.reload()} />
-      <Toolbar filter={filter} />
+      <Toolbar filter={filter} kinds={store.kinds.value} />
       {filter.q.trim() === "" ? (
         <SessionList store={store} isFiltered={isFiltered} />
       ) : (
@@ -41,7 +42,12 @@ export function SessionsPage({ filter }: { readonly filter: ListFilter }) {
   );
 }
 
-function Toolbar({ filter }: { readonly filter: ListFilter }) {
+interface ToolbarProps {
+  readonly filter: ListFilter;
+  readonly kinds: SessionPage["kinds"];
+}
+
+function Toolbar({ filter, kinds }: ToolbarProps) {
   const box = useRef<HTMLInputElement>(null);
   const change = (changed: Partial<ListFilter>, isSame = false) => {
     go({ page: "sessions", filter: { ...filter, ...changed } }, isSame);
@@ -68,7 +74,7 @@ function Toolbar({ filter }: { readonly filter: ListFilter }) {
         onInput={({ currentTarget }) => change({ q: currentTarget.value }, filter.q !== "")}
       />
       <Choice name="Kind" value={filter.dialect} set={(dialect) => change({ dialect })}>
-        {DIALECTS.map((each) => [each, each])}
+        {kinds.map(({ dialect, program }) => [dialect, program ?? dialect])}
       </Choice>
       <Choice name="Status" value={filter.status} set={(status) => change({ status })}>
         {STATUSES.map((each) => [each, each === "error" ? "failed" : each])}
