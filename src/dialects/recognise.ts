@@ -16,7 +16,8 @@ import { decode as decodeSdk } from "./sdk/decode.ts";
 export const SUPPORTED =
   "Verbatim reads its own sessions (`verbatim`, `sdk`, `streams`), rye threads, HomeAgent sessions, " +
   "Entire and Claude Code transcripts, pi sessions, Codex rollouts, " +
-  "OpenClaw, Copilot CLI and Droid sessions, Cursor agent transcripts";
+  "OpenClaw, Copilot CLI and Droid sessions, Cursor agent transcripts, " +
+  "Gemini CLI, Qwen Code, Kimi, Grok and Antigravity sessions";
 
 interface Format {
   /** As in "this is …". */
