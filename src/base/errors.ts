@@ -126,6 +126,8 @@ export interface ErrorDetails {
   STORE_DAMAGED: { path: string; offset: number; reason: string };
   /** A directory that cannot be backed up, or not to this target. */
   BACKUP_REFUSED: { path: string; reason: string };
+  /** A guarded session is not written back; the file at `path` would be lost, or no copy is good. */
+  RESTORE_REFUSED: { path: string; reason: string };
   /** A malformed HTTP request; `part` names a header, or the query. */
   BAD_REQUEST: { part: string; reason: string };
   /** A part of HTTP that the server does not support; `part` names a header. */

@@ -29,8 +29,8 @@ interface LayoutBase {
   readonly idAt: (path: readonly string[]) => string | null;
   /** A file at the root that must exist. */
   readonly mark?: string;
-  /** Lists the logs of a root, where names do not tell which there are. */
-  readonly logsIn?: (root: string, options: FindOptions) => Iterable<FoundLog>;
+  /** Lists the logs of a root, where names do not tell which there are; null: names tell. */
+  readonly logsIn?: (root: string, options: FindOptions) => Iterable<FoundLog> | null;
   /** The state of a log that is not one file; null if it is gone. Absent: the file's own. */
   readonly lookAt?: (root: string, path: string) => LookedAt | null;
 }
@@ -89,7 +89,8 @@ export function eachLog(
   layout: Layout,
   options: FindOptions = {},
 ): Iterable<FoundLog> {
-  if (layout.logsIn) return layout.logsIn(root, options);
+  const listed = layout.logsIn?.(root, options);
+  if (listed) return listed;
   if ("others" in layout && layout.others) return logsAtAll(root, layout, options);
   const search: Search = {
     root,

@@ -9,6 +9,8 @@ import { torture } from "./caring/torture.ts";
 import { handoff } from "./continuing/handoff.ts";
 import { resume } from "./continuing/resume.ts";
 import { unpack } from "./continuing/unpack.ts";
+import { guard } from "./keeping/guard.ts";
+import { restore } from "./keeping/restore.ts";
 import { head } from "./proving/head.ts";
 import { keys } from "./proving/keys.ts";
 import { trust } from "./proving/trust.ts";
@@ -39,6 +41,8 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   resume,
   handoff,
   unpack,
+  guard,
+  restore,
   doctor,
   repair,
   serve,

@@ -5,6 +5,7 @@
 
 import { requireChoice } from "../base/choice.ts";
 import type { Host } from "../base/host.ts";
+import type { FindOptions } from "../catalog/find.ts";
 import { antigravity } from "./antigravity/dialect.ts";
 import { claude } from "./claude/dialect.ts";
 import { claudeCode } from "./claude-code/dialect.ts";
@@ -15,6 +16,7 @@ import type { Dialect } from "./dialect.ts";
 import { droid } from "./droid/dialect.ts";
 import { entire } from "./entire/dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
+import { goneLogs, guardedHost, guardedPlace } from "./files/guarded.ts";
 import { geminiCli } from "./gemini-cli/dialect.ts";
 import { goose } from "./goose/dialect.ts";
 import { grok } from "./grok/dialect.ts";
@@ -67,8 +69,18 @@ export const RECOGNISED: readonly Dialect<DialectName>[] = [
 ];
 
 const BY_NAME: ReadonlyMap<string, Dialect<DialectName>> = new Map(
-  ALL.map((each) => [each.name, each]),
+  ALL.map((each) => [each.name, guardable(each)]),
 );
+
+/** Lists the sessions of a guarded root (files/guarded.ts) like those of the program's own. */
+function guardable(dialect: Dialect<DialectName>): Dialect<DialectName> {
+  if (!dialect.program) return dialect;
+  const logsIn = (root: string, options: FindOptions) => {
+    const place = guardedPlace(root);
+    return place === null ? (dialect.layout.logsIn?.(root, options) ?? null) : goneLogs(place);
+  };
+  return { ...dialect, layout: { ...dialect.layout, logsIn } };
+}
 
 export const READ_DIALECT_NAMES: readonly DialectName[] = ALL.map(({ name }) => name);
 /** Dialects that a store can write. */
@@ -81,7 +93,10 @@ export function hostOf(
   host: Host,
   { dialect, root }: { readonly dialect: string; readonly root: string },
 ): Host {
-  return dialectNamed(dialect).hostFor?.(host, root) ?? host;
+  const named = dialectNamed(dialect);
+  const place = named.program ? guardedPlace(root) : null;
+  if (place !== null) return guardedHost(host, place, named);
+  return named.hostFor?.(host, root) ?? host;
 }
 
 /** Throws BAD_SETTING for an unknown name. */

@@ -11,6 +11,7 @@ import { VerbatimError } from "../base/errors.ts";
 import { surroundings } from "../base/node-paths.ts";
 import type { AgentProgram } from "../dialects/agent-program.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
+import { guardedPlace, guardedRoots } from "../dialects/files/guarded.ts";
 
 /** The user's current directory, and the options on where to look. */
 export interface Where {
@@ -51,10 +52,19 @@ export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
   return names.map((name) => ({ dialect: name, root: at }));
 }
 
-/** Where the program keeps sessions: in the user's home, wherever the user is. */
+/**
+ * Where the program keeps sessions: in the user's home, wherever the user is. And where the guard
+ * keeps those that the program no longer has.
+ */
 function programStores(dialect: string, program: AgentProgram): FoundStore[] {
   const roots = new Set(program.roots(surroundings()));
-  return [...roots].filter((root) => hasSessions(dialect, root)).map((root) => ({ dialect, root }));
+  const own = [...roots].filter((root) => hasSessions(dialect, root));
+  return [...own, ...guardedRoots(dialect)].map((root) => ({ dialect, root }));
+}
+
+/** Whether a store has copies of sessions that their program no longer has. */
+export function isGuarded({ root }: FoundStore): boolean {
+  return guardedPlace(root) !== null;
 }
 
 /** The stat of a path, links followed; undefined if there is nothing that we can see. */
@@ -75,6 +85,7 @@ function projectAbove(directory: string, dialect: string): string | null {
 }
 
 export function isStore(dialect: string, root: string): boolean {
+  if (guardedRoots(dialect).includes(root)) return true;
   return isProgramsOwn(dialect, root) && hasSessions(dialect, root);
 }
 

@@ -49,7 +49,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   ],
   demo: ["base", "model", ...DIALECTS, "catalog", "store", "listing"],
   postgres: ["base", "streams"],
-  guard: ["base", "model", ...DIALECTS, "store", "catalog", "usage"],
+  guard: [...LOW, ...DIALECTS],
   integrations: [
     ...["base", "model", ...DIALECTS, "render", "catalog", "store", "listing", "verifying"],
     ...["resume", "capture", "client"],

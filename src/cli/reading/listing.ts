@@ -18,7 +18,13 @@ import type { FoundLog, SessionSort } from "../../catalog/session-row.ts";
 import { CATALOG_VERSION } from "../../catalog/table.ts";
 import type { Io } from "../../command/command.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import { type FoundStore, findStores, statOf, type Where } from "../../listing/find-stores.ts";
+import {
+  type FoundStore,
+  findStores,
+  isGuarded,
+  statOf,
+  type Where,
+} from "../../listing/find-stores.ts";
 import type { GoneSession } from "../../listing/gone-sessions.ts";
 import { listPage } from "../../listing/list-page.ts";
 import { nameIn } from "../../listing/whose.ts";
@@ -35,6 +41,8 @@ export interface ListingOptions {
   /** One session per line, as JSON. */
   readonly isJson: boolean;
   readonly choice: Omit<Choice, "cwd">;
+  /** Only sessions that just the guard still has. */
+  readonly isGone?: boolean;
 }
 
 /** Changes when the same sessions are printed differently. */
@@ -53,7 +61,7 @@ const LINES_PER_PRINT = 120;
 export async function printListing(where: Where, options: ListingOptions, io: Io): Promise<number> {
   const { sort, limit, isJson } = options;
   const chosen = new ChosenSessions({ ...options.choice, cwd: where.cwd });
-  const all = findStores(where);
+  const all = findStores(where).filter((store) => !options.isGone || isGuarded(store));
   const stores = chosen.storesOf(all);
   await warnOfJournal(stores, io);
   const nowMs = Date.now();

@@ -31,6 +31,7 @@ export const ls: CliCommand = {
     { flags: "--project <dir>", summary: "only of this project: its path (. is here) or name" },
     { flags: "--all", summary: "list the sessions of subagents too" },
     { flags: "--json", summary: "print one JSON object per session" },
+    { flags: "--source-gone", summary: "only sessions that just the guard still has" },
     { flags: "--ids", summary: "print only ids, one per line, unsorted; reads no log" },
     ...WHERE_OPTIONS,
   ],
@@ -60,6 +61,7 @@ export const ls: CliCommand = {
       project: textOption("--project", options.project),
       isAll: isJson || options.all === true,
     };
-    return printListing(whereOf(options), { sort, limit, isJson, choice }, io);
+    const isGone = options.sourceGone === true;
+    return printListing(whereOf(options), { sort, limit, isJson, choice, isGone }, io);
   },
 };

@@ -3,6 +3,7 @@
  * reporting unreadable lines at the end.
  */
 
+import { realpathSync } from "node:fs";
 import {
   type CommandArgument,
   type CommandOption,
@@ -10,6 +11,7 @@ import {
   type Run,
   textOption,
   UsageError,
+  wholeNumber,
 } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
 import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
@@ -93,7 +95,15 @@ async function findNamed(name: string, { options, io }: Run): Promise<FoundSessi
   if (found.id === null) {
     io.err(`identity: unknown; ${found.path} is not in a store and is read as ${found.dialect}`);
   }
-  return found;
+  return options.generation === undefined ? found : keptGeneration(found, options.generation);
+}
+
+/** The same session as the guard kept it in an earlier generation. */
+async function keptGeneration(found: FoundSession, generation: unknown): Promise<FoundSession> {
+  const number = wholeNumber("--generation", generation, 1, 1e8);
+  const { guardedPlace, guardedRootOf } = await import("../../dialects/files/guarded.ts");
+  const at = guardedPlace(found.root)?.at ?? guardedRootOf(found.dialect, realpathSync(found.root));
+  return { ...found, root: `${at}/@${number}` };
 }
 
 /** Markdown for people: always escaped, coloured if colours are on. */

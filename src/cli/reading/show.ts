@@ -24,6 +24,7 @@ export const show: CliCommand = {
   options: [
     ...VIEW_OPTIONS,
     { flags: "--last <n>", summary: "only the last n entries" },
+    { flags: "--generation <n>", summary: "an older generation that the guard kept" },
     { flags: "--html <file>", summary: "write an HTML page to this file; - prints it" },
     ...WHERE_OPTIONS,
   ],

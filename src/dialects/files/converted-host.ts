@@ -19,11 +19,16 @@ export interface ConvertedLog {
   readonly source: string;
 }
 
+/** A session that is a plain log under another name in the same directory. */
+export interface RenamedLog {
+  readonly plain: string;
+}
+
 /**
  * The log at a path below the root, in segments. Null: it is a plain file, or there is none.
  * Throws what the operating system or the database throws.
  */
-export type Convert = (root: string, path: readonly string[]) => ConvertedLog | null;
+export type Convert = (root: string, path: readonly string[]) => ConvertedLog | RenamedLog | null;
 
 export function convertedHost(host: Host, root: string, convert: Convert): Host {
   const above = resolve(root);
@@ -50,12 +55,12 @@ class ConvertedDirectory implements Directory {
   readonly path: string;
   readonly networkFileSystem = null;
   readonly #real: Directory | { readonly cause: unknown };
-  readonly #convert: (name: string) => ConvertedLog | null;
+  readonly #convert: (name: string) => ReturnType<Convert>;
 
   constructor(
     path: string,
     real: Directory | { readonly cause: unknown },
-    convert: (name: string) => ConvertedLog | null,
+    convert: (name: string) => ReturnType<Convert>,
   ) {
     this.path = path;
     this.#real = real;
@@ -65,9 +70,9 @@ class ConvertedDirectory implements Directory {
   open(name: string, mode: OpenMode): OpenFile {
     if (mode !== "read") throw readOnly(`${this.path}/${name}`);
     const log = this.#convert(name);
-    if (log !== null) return new ConvertedFile(`${this.path}/${name}`, log);
+    if (log !== null && "bytes" in log) return new ConvertedFile(`${this.path}/${name}`, log);
     if ("cause" in this.#real) throw this.#real.cause;
-    return this.#real.open(name, mode);
+    return this.#real.open(log === null ? name : basename(log.plain), mode);
   }
 
   names(): string[] {
@@ -75,7 +80,8 @@ class ConvertedDirectory implements Directory {
   }
 
   watch(name: string, onChange: () => void): () => void {
-    const source = this.#convert(name)?.source;
+    const log = this.#convert(name);
+    const source = log === null ? undefined : "bytes" in log ? log.source : log.plain;
     if (source === undefined)
       return "cause" in this.#real ? () => {} : this.#real.watch(name, onChange);
     // The directory: a file that is replaced is not followed, and a database has a second file.

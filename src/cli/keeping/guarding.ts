@@ -1,0 +1,166 @@
+/** Guarding: runs the guard and prints what it does, and the actions of `verbatim guard`. */
+
+import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { requireChoice } from "../../base/choice.ts";
+import { nodeHost } from "../../base/node-host.ts";
+import { surroundings, userPaths } from "../../base/node-paths.ts";
+import type { Io, Run } from "../../command/command.ts";
+import { dialectNamed, READ_DIALECT_NAMES } from "../../dialects/all.ts";
+import {
+  guardDirectory,
+  guardedRoots,
+  isSourceGone,
+  readGuardedRoot,
+} from "../../dialects/files/guarded.ts";
+import { Guard } from "../../guard/guard.ts";
+import { guardService } from "../../guard/install.ts";
+import { allKept } from "../../guard/kept.ts";
+import { GuardSigning } from "../../guard/signing.ts";
+import { isBeingWritten } from "../../log/lock.ts";
+
+type Event = Readonly<Record<string, unknown>>;
+
+export async function runGuard(
+  run: Run,
+  agent: string | undefined,
+  once: boolean,
+): Promise<number> {
+  const { options, io } = run;
+  const isJson = options.json === true;
+  if (agent !== undefined) requireChoice("agent", agent, agentNames());
+  const onWarning = (warning: string) => io.err(`warning: ${warning}`);
+  const signing = options.sign === true ? new GuardSigning(nodeHost, Date.now, onWarning) : null;
+  const onEvent = (event: Event) => tell(event, isJson, io);
+  const guard = new Guard({ host: nodeHost, agent, signing, onEvent, onWarning });
+  try {
+    if (once) {
+      const pass = await guard.once();
+      await guard.compressCold();
+      if (isJson) io.out(JSON.stringify({ event: "pass", ...pass }));
+      else io.out(`${count(pass.sessions, "session")}, ${count(pass.bytes, "byte")} copied`);
+      return pass.failed > 0 ? 7 : 0;
+    }
+    const signal = io.interruption();
+    if (!isJson) io.out(`copies are kept in ${guardDirectory()}`);
+    await guard.follow(signal);
+    return 0;
+  } finally {
+    await guard.close();
+  }
+}
+
+function tell(event: Event, isJson: boolean, io: Io): void {
+  if (isJson) {
+    io.out(JSON.stringify(event));
+    return;
+  }
+  const { agent, id, generation, lost } = event;
+  const label = dialectNamed(String(agent)).program?.label ?? agent;
+  if (event.event === "source_deleted") io.out(`${id}: deleted by ${label}, kept here`);
+  if (event.event === "source_back") io.out(`${id}: is there again`);
+  if (event.event === "source_rewritten") {
+    const what = typeof lost === "number" ? `${count(lost, "line")} lost there` : "changed";
+    io.out(`${id}: rewritten by ${label}, ${what}; generation ${generation} is kept here`);
+  }
+}
+
+export async function printStatus({ options, io }: Run): Promise<number> {
+  const roots = guardedRoots().flatMap((each) => readGuardedRoot(each) ?? []);
+  for (const root of roots) {
+    const sessions = [...root.sessions.values()];
+    const gone = sessions.filter((kept) => isSourceGone(root, kept)).length;
+    const rewritten = sessions.filter(({ losses }) => losses.length > 0).length;
+    const running = await isGuarded(root.directory);
+    const { agent, source } = root;
+    const facts = { agent, root: source, sessions: sessions.length, gone, rewritten, running };
+    if (options.json === true) {
+      io.out(JSON.stringify(facts));
+      continue;
+    }
+    io.out(
+      `${dialectNamed(agent).program?.label ?? agent} in ${source}: ` +
+        `${count(sessions.length, "session")} kept, ${gone} only here, ${rewritten} rewritten; ` +
+        `${running ? "a guard is running" : "no guard is running"}`,
+    );
+  }
+  if (roots.length === 0) io.err("nothing is guarded yet: `verbatim guard --once` begins");
+  return 0;
+}
+
+/** Whether a guard holds the journal's lock. */
+async function isGuarded(directory: string): Promise<boolean> {
+  const place = await nodeHost.files.openDirectory(directory, { create: false });
+  try {
+    return isBeingWritten(place, "journal.jsonl");
+  } finally {
+    place.close();
+  }
+}
+
+export async function verifyCopies({ options, io }: Run): Promise<number> {
+  const { checkKept } = await import("../../guard/check.ts");
+  io.goOnUnread();
+  let [generations, verified, problems] = [0, 0, 0];
+  for (const each of allKept()) {
+    const checked = await checkKept(nodeHost, each);
+    generations += checked.generations;
+    verified += checked.verified;
+    problems += checked.problems.length;
+    for (const problem of checked.problems) {
+      const { id, generation } = problem;
+      if (options.json === true) io.out(JSON.stringify(problem));
+      else io.out(`${id}, generation ${generation}: ${problem.problem}`);
+    }
+  }
+  const found = { generations, signed: verified, problems };
+  if (options.json === true) io.out(JSON.stringify(found));
+  else {
+    io.out(
+      `${count(generations, "generation")} read, ${verified} signed and verified, ` +
+        `${count(problems, "problem")}`,
+    );
+  }
+  return problems > 0 ? 1 : 0;
+}
+
+export async function install({ options, io }: Run): Promise<number> {
+  const service = ownService(options.sign === true);
+  mkdirSync(dirname(service.path), { recursive: true });
+  writeFileSync(service.path, service.text);
+  io.out(`wrote ${service.path}`);
+  return runService(service.start, io);
+}
+
+export async function uninstall({ io }: Run): Promise<number> {
+  const service = ownService(false);
+  const code = runService(service.stop, io);
+  rmSync(service.path, { force: true });
+  io.out(`removed ${service.path}; the copies stay in ${guardDirectory()}`);
+  return code;
+}
+
+function ownService(isSigned: boolean) {
+  const command = [process.execPath, process.argv[1] ?? "verbatim", "guard"];
+  const { home } = surroundings();
+  const configDirectory = dirname(dirname(userPaths().configPath));
+  const words = isSigned ? [...command, "--sign"] : command;
+  return guardService({ platform: process.platform, home, configDirectory, command: words });
+}
+
+function runService([program = "", ...args]: readonly string[], io: Io): number {
+  const { status, error } = spawnSync(program, args, { stdio: ["ignore", "ignore", "inherit"] });
+  if (status === 0) return 0;
+  const why = error ? error.message : `it ended with ${status}`;
+  io.err(`\`${[program, ...args].join(" ")}\` failed: ${why}; run it yourself`);
+  return 7;
+}
+
+function agentNames(): string[] {
+  return READ_DIALECT_NAMES.filter((name) => dialectNamed(name).program !== undefined);
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}

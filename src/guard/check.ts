@@ -1,0 +1,140 @@
+/** Check: reads what was copied again, against the sources, the recorded hashes and the signatures. */
+
+import { lstatSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { userPaths } from "../base/node-paths.ts";
+import { convertedHost } from "../dialects/files/converted-host.ts";
+import { generationFile, isSourceGone, readGeneration } from "../dialects/files/guarded.ts";
+import { readStretch } from "../log/bytes.ts";
+import { Heads } from "../signing/heads/heads.ts";
+import { rootNames } from "../signing/heads/session-head.ts";
+import { verifyLog } from "../signing/judging/verify.ts";
+import { nodeCrypto } from "../signing/keys/node-crypto.ts";
+import { sidecarOf } from "../signing/session-log.ts";
+import { Trust, transcriptKeys } from "../signing/trust/trust.ts";
+import { hashGeneration, streamGeneration } from "./generation.ts";
+import type { KeptSession } from "./kept.ts";
+import { signedGeneration } from "./signing.ts";
+import { readVersions, versionBytes } from "./versions.ts";
+
+export interface Problem {
+  readonly agent: string;
+  readonly id: string;
+  readonly generation: number;
+  readonly problem: string;
+}
+
+export interface Checked {
+  readonly generations: number;
+  /** Generations with valid signatures over all their bytes. */
+  readonly verified: number;
+  readonly problems: readonly Problem[];
+}
+
+/** Checks every generation of a session. */
+export async function checkKept(host: Host, session: KeptSession): Promise<Checked> {
+  const { root, kept } = session;
+  const problems: Problem[] = [];
+  let verified = 0;
+  let generations = 0;
+  for (let generation = 1; generation <= kept.generation; generation++) {
+    const tell = (problem: string) =>
+      problems.push({ agent: root.agent, id: kept.id, generation, problem });
+    if (generationFile(root.directory, kept.path, generation) === null) {
+      tell("the copy is missing");
+      continue;
+    }
+    generations++;
+    try {
+      const fault = await faultOf(host, session, generation);
+      if (fault !== null) tell(fault);
+      const verdict = await verdictOf(host, session, generation);
+      if (verdict === "verified") verified++;
+      else if (verdict !== null) tell(`its signatures: ${verdict}`);
+    } catch (cause) {
+      tell(cause instanceof Error ? cause.message : String(cause));
+    }
+  }
+  return { generations, verified, problems };
+}
+
+async function faultOf(
+  host: Host,
+  { root, kept }: KeptSession,
+  generation: number,
+): Promise<string | null> {
+  const closed = kept.losses.find((loss) => loss.generation === generation);
+  const isNewest = generation === kept.generation && !closed;
+  const sha256 = closed?.sha256 ?? (isNewest ? kept.sha256 : null);
+  const hash = await hashGeneration(root.directory, kept.path, generation);
+  if (sha256 !== null && hash?.sha256 !== sha256) return "its bytes are not those that were copied";
+  if (kept.kind === "rows" && kept.mode !== null && isNewest) {
+    return versionsFault(host, root.directory, kept.path);
+  }
+  if (!isNewest || kept.kind === "rows" || isSourceGone(root, kept)) return null;
+  return sourceFault(host, { root, kept }, generation);
+}
+
+/** Whether the source still begins with its copy. */
+async function sourceFault(
+  { files }: Host,
+  { root, kept }: KeptSession,
+  generation: number,
+): Promise<string | null> {
+  const options = { create: false, root: root.source };
+  const directory = await files.openDirectory(join(root.source, dirname(kept.path)), options);
+  let source: OpenFile | null = null;
+  try {
+    source = directory.open(basename(kept.path), "read");
+    let at = 0;
+    for await (const bytes of streamGeneration(root.directory, kept.path, generation) ?? []) {
+      if (!(await readStretch(source, at, at + bytes.length)).equals(bytes)) {
+        return "the source no longer begins with the copy; run `verbatim guard --once`";
+      }
+      at += bytes.length;
+    }
+    return null;
+  } finally {
+    source?.close();
+    directory.close();
+  }
+}
+
+async function versionsFault({ files }: Host, root: string, path: string): Promise<string | null> {
+  const directory = await files.openDirectory(join(root, dirname(path)), { create: false, root });
+  try {
+    const { versions } = await readVersions(directory, basename(path));
+    const bad = versions.find(({ version }) => versionBytes(versions, version) === null);
+    return bad ? `version ${bad.version} is not what was copied` : null;
+  } finally {
+    directory.close();
+  }
+}
+
+/** The verdict on the signatures of a generation; null: it is not signed. */
+async function verdictOf(
+  host: Host,
+  { root, kept }: KeptSession,
+  generation: number,
+): Promise<string | null> {
+  const content = kept.kind === "bytes" ? "bytes" : "messages";
+  const name = `${root.agent}/${kept.id}`;
+  const target = signedGeneration(root.directory, name, kept.path, generation, content);
+  const sidecar = join(root.directory, sidecarOf(target.logId));
+  if (!lstatSync(sidecar, { throwIfNoEntry: false })) return null;
+  const places = userPaths();
+  const keys = transcriptKeys(await Trust.load(places), target.id);
+  const heads = new Heads({ host, stateDirectory: places.stateDirectory, onWarning: () => {} });
+  const names = await rootNames(host, target);
+  const remembered = await heads.remembered({ place: names.place, id: target.id, names });
+  const expanded = convertedHost(host, root.directory, (_, segments) => {
+    if (segments.join("/") !== target.logId) return null;
+    const found = generationFile(root.directory, kept.path, generation);
+    if (!found?.isCompressed) return null;
+    const bytes = readGeneration(root.directory, kept.path, generation);
+    return bytes && { bytes, source: found.file };
+  });
+  return (await verifyLog(expanded, target, { crypto: nodeCrypto, keys, remembered })).verdict;
+}

@@ -1,0 +1,216 @@
+/**
+ * Guard: keeps copies of the sessions of every program that is found on this machine.
+ *
+ * `once` looks at all of them. `follow` also copies changes as they come: the system's watches tell
+ * which file changed, and a scan every minute finds what they missed.
+ */
+
+import { realpathSync } from "node:fs";
+import { errnoOf } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { surroundings } from "../base/node-paths.ts";
+import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
+import { guardDirectory } from "../dialects/files/guarded.ts";
+import { type Pass, RootGuard } from "./root-guard.ts";
+import type { GuardSigning } from "./signing.ts";
+import { Watching } from "./watching.ts";
+
+/** How often all sessions are looked at while the system reports changes, and while it does not. */
+const SCAN_MS = 60_000;
+const POLL_MS = 20_000;
+/** Changes of a file within this time are copied together. */
+const GATHER_MS = 300;
+/** At least so much time is between scans that changes ask for. */
+const RESCAN_MS = 2000;
+const COLD_MS = 3_600_000;
+
+export interface GuardOptions {
+  readonly host: Host;
+  /** The guard's store. Default: the user's. */
+  readonly directory?: string;
+  /** Only this agent. */
+  readonly agent?: string | undefined;
+  readonly signing?: GuardSigning | null;
+  readonly nowMs?: () => number;
+  readonly scanMs?: number;
+  readonly pollMs?: number;
+  /** Each event of the journal, with its `agent`. */
+  readonly onEvent?: (event: Readonly<Record<string, unknown>>) => void;
+  readonly onWarning: (warning: string) => void;
+}
+
+/** Directories of programs that exist, by their real paths. */
+export function programRoots(agent?: string): { dialect: string; root: string }[] {
+  const names = READ_DIALECT_NAMES.filter((name) => agent === undefined || name === agent);
+  return names.flatMap((dialect) => {
+    const { program } = dialectNamed(dialect);
+    const real = (program?.roots(surroundings()) ?? []).flatMap((root) => realPath(root) ?? []);
+    return [...new Set(real)].map((root) => ({ dialect, root }));
+  });
+}
+
+function realPath(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null; // Missing, or not ours to read.
+  }
+}
+
+export class Guard {
+  readonly #options: GuardOptions;
+  readonly #roots = new Map<string, RootGuard>();
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+  }
+
+  /** Looks at every session once and copies what changed. */
+  async once(): Promise<Pass> {
+    await this.#openRoots();
+    let all: Pass = { sessions: 0, copied: 0, bytes: 0, failed: 0 };
+    for (const root of this.#roots.values()) all = sum(all, await this.#scan(root));
+    return all;
+  }
+
+  async compressCold(): Promise<void> {
+    for (const root of this.#roots.values()) await root.compressCold();
+  }
+
+  /** Copies changes until aborted. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const { host, scanMs = SCAN_MS, pollMs = POLL_MS } = this.#options;
+    const followed = new Map<string, Followed>();
+    let coldAt = host.clock.monotonicMs() + COLD_MS;
+    try {
+      while (!signal.aborted) {
+        await this.#openRoots();
+        for (const [key, root] of this.#roots) {
+          if (followed.has(key)) continue;
+          followed.set(key, new Followed(root, this.#options, () => this.#scan(root)));
+        }
+        for (const each of followed.values()) await each.scan();
+        if (host.clock.monotonicMs() >= coldAt) {
+          await this.compressCold();
+          coldAt += COLD_MS;
+        }
+        const isPolling = [...followed.values()].some(({ hasRunOut }) => hasRunOut);
+        await host.clock.sleep(isPolling ? pollMs : scanMs, signal).catch(() => {});
+      }
+    } finally {
+      for (const each of followed.values()) await each.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const root of this.#roots.values()) await root.close();
+    this.#roots.clear();
+    await this.#options.signing?.close();
+  }
+
+  /** Programs may be installed while we run. */
+  async #openRoots(): Promise<void> {
+    const { host, agent, signing = null, nowMs = Date.now, onWarning } = this.#options;
+    const { directory = guardDirectory(), onEvent = () => {} } = this.#options;
+    for (const { dialect, root } of programRoots(agent)) {
+      const key = `${dialect}\0${root}`;
+      if (this.#roots.has(key)) continue;
+      const parts = { host, dialect, root, directory, nowMs, signing, onEvent, onWarning };
+      this.#roots.set(key, await RootGuard.open(parts));
+    }
+  }
+
+  /** A root that cannot be read is reported, and the others are guarded. */
+  async #scan(root: RootGuard): Promise<Pass> {
+    try {
+      return await root.scan();
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : errnoOf(cause);
+      this.#options.onWarning(`${root.root} is not guarded now: ${reason}`);
+      return { sessions: 0, copied: 0, bytes: 0, failed: 1 };
+    }
+  }
+}
+
+/** A root that is being followed. */
+class Followed {
+  readonly #root: RootGuard;
+  readonly #options: GuardOptions;
+  readonly #scan: () => Promise<Pass>;
+  readonly #watching: Watching;
+  readonly #changed = new Set<string>();
+  #timer: NodeJS.Timeout | null = null;
+  #work: Promise<void> = Promise.resolve();
+  #mustScan = false;
+  #scannedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(root: RootGuard, options: GuardOptions, scan: () => Promise<Pass>) {
+    this.#root = root;
+    this.#options = options;
+    this.#scan = scan;
+    const onRunOut = (errno: string) =>
+      options.onWarning(
+        `the system has no more file watches (${errno}): changes in ${root.root} are looked for ` +
+          `every ${(options.pollMs ?? POLL_MS) / 1000} s; raise fs.inotify.max_user_watches`,
+      );
+    this.#watching = new Watching(root.root, (path) => this.#noticed(path), onRunOut);
+  }
+
+  get hasRunOut(): boolean {
+    return this.#watching.hasRunOut;
+  }
+
+  async scan(): Promise<void> {
+    this.#mustScan = false;
+    this.#scannedAt = this.#options.host.clock.monotonicMs();
+    await this.#scan();
+    this.#watching.watch(this.#root.directories);
+  }
+
+  async close(): Promise<void> {
+    this.#watching.close();
+    if (this.#timer) clearTimeout(this.#timer);
+    await this.#work;
+  }
+
+  #noticed(path: string | null): void {
+    if (path === null) this.#mustScan = true;
+    else this.#changed.add(path);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#work = this.#work.then(() => this.#lookAtChanged());
+    }, GATHER_MS).unref();
+  }
+
+  async #lookAtChanged(): Promise<void> {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const path of changed) {
+      const isKnown = await this.#root.look(path).catch(() => false);
+      if (!isKnown) this.#mustScan = true;
+    }
+    const { clock } = this.#options.host;
+    if (!this.#mustScan || clock.monotonicMs() - this.#scannedAt < RESCAN_MS) {
+      if (this.#mustScan) this.#later();
+      return;
+    }
+    await this.scan();
+  }
+
+  /** A scan is due, but the last one was just now. */
+  #later(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#noticed(null);
+    }, RESCAN_MS).unref();
+  }
+}
+
+function sum(a: Pass, b: Pass): Pass {
+  return {
+    sessions: a.sessions + b.sessions,
+    copied: a.copied + b.copied,
+    bytes: a.bytes + b.bytes,
+    failed: a.failed + b.failed,
+  };
+}

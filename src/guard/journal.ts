@@ -1,0 +1,62 @@
+/**
+ * Journal: the events of one guarded root (docs/formats/guard.md). It is open in one guard at a time,
+ * which holds its lock.
+ */
+
+import type { Host } from "../base/host.ts";
+import {
+  applyEvent,
+  JOURNAL,
+  type JournalEvent,
+  type Kept,
+  readGuardedRoot,
+} from "../dialects/files/guarded.ts";
+import { LogWriter } from "../log/writer.ts";
+
+export class Journal {
+  readonly directory: string;
+  readonly sessions: Map<string, Kept>;
+  readonly #log: LogWriter;
+  readonly #nowMs: () => number;
+
+  private constructor(
+    directory: string,
+    sessions: Map<string, Kept>,
+    log: LogWriter,
+    nowMs: () => number,
+  ) {
+    this.directory = directory;
+    this.sessions = sessions;
+    this.#log = log;
+    this.#nowMs = nowMs;
+  }
+
+  /** Refuses with LOG_LOCKED if another guard has it open. */
+  static async open(
+    host: Host,
+    directory: string,
+    { agent, root }: { readonly agent: string; readonly root: string },
+    nowMs: () => number,
+  ): Promise<Journal> {
+    const log = await LogWriter.open(host, JOURNAL, { root: directory });
+    const sessions = new Map(log.end === 0 ? [] : (readGuardedRoot(directory)?.sessions ?? []));
+    const journal = new Journal(directory, sessions, log, nowMs);
+    if (log.end === 0) await journal.add([{ event: "guarding", agent, root }]);
+    return journal;
+  }
+
+  /** Resolves when the events are durable. */
+  async add(events: readonly JournalEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    const at = new Date(this.#nowMs()).toISOString();
+    const all: JournalEvent[] = events.map((event) => ({ v: 1, at, ...event }));
+    await this.#log.appendLines(
+      Buffer.from(all.map((event) => `${JSON.stringify(event)}\n`).join("")),
+    );
+    for (const event of all) applyEvent(this.sessions, event);
+  }
+
+  close(): Promise<void> {
+    return this.#log.close();
+  }
+}

@@ -1,0 +1,51 @@
+/** Kept: finds a guarded session by its id, or by what it begins with. */
+
+import { VerbatimError } from "../base/errors.ts";
+import { dialectNamed } from "../dialects/all.ts";
+import {
+  type GuardedRoot,
+  guardDirectory,
+  guardedRoots,
+  type Kept,
+  readGuardedRoot,
+} from "../dialects/files/guarded.ts";
+
+export interface KeptSession {
+  readonly root: GuardedRoot;
+  readonly kept: Kept;
+}
+
+const CANDIDATES_LISTED_MAX = 10;
+
+/** Every guarded session. */
+export function* allKept(directory = guardDirectory()): Generator<KeptSession> {
+  for (const each of guardedRoots(undefined, directory)) {
+    const root = readGuardedRoot(each);
+    for (const kept of root?.sessions.values() ?? []) {
+      if (root) yield { root, kept };
+    }
+  }
+}
+
+/** The one guarded session that `name` means; refuses with SESSION_NOT_FOUND. */
+export function findKept(name: string, directory = guardDirectory()): KeptSession {
+  const exact: KeptSession[] = [];
+  const begun: KeptSession[] = [];
+  for (const each of allKept(directory)) {
+    const { id } = each.kept;
+    const short = dialectNamed(each.root.agent).nameOf?.(id) ?? id.slice(id.lastIndexOf("/") + 1);
+    if (id === name || short === name) exact.push(each);
+    if (id.startsWith(name) || short.startsWith(name)) begun.push(each);
+  }
+  const matches = exact.length > 0 ? exact : begun;
+  const [only] = matches;
+  if (only && matches.length === 1) return only;
+  const listed = matches.slice(0, CANDIDATES_LISTED_MAX).map(({ kept: { id } }) => `  ${id}`);
+  throw new VerbatimError(
+    "SESSION_NOT_FOUND",
+    only
+      ? [`${name} may be one of ${matches.length} guarded sessions:`, ...listed].join("\n")
+      : `no guarded session has the id ${name}; \`verbatim guard --once\` copies all that are there`,
+    { session: name },
+  );
+}

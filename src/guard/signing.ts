@@ -1,0 +1,158 @@
+/**
+ * Signing: signs generations in sidecars (docs/formats/guard.md, "Signatures").
+ *
+ * Bytes that are read again to be signed must be those that were appended; others are not signed
+ * (CHECKPOINT_MISMATCH). Bytes from before that no checkpoint covers are stated as found.
+ */
+
+import { createHash, type Hash } from "node:crypto";
+import { VerbatimError } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { userPaths } from "../base/node-paths.ts";
+import { readChunks } from "../log/bytes.ts";
+import { concat } from "../proof/bytes.ts";
+import { asciiJson } from "../proof/checkpoint.ts";
+import { WholeLines } from "../proof/whole-lines.ts";
+import { Heads } from "../signing/heads/heads.ts";
+import { rootNames } from "../signing/heads/session-head.ts";
+import { loadOwnSigners, loadSigner } from "../signing/keys/keys.ts";
+import { nodeCrypto } from "../signing/keys/node-crypto.ts";
+import type { Content, SignableLog } from "../signing/session-log.ts";
+import { Trust, transcriptKeys } from "../signing/trust/trust.ts";
+import { type Due, duesOnOpening } from "../signing/writing/dues.ts";
+import type { LogSigner } from "../signing/writing/log-signer.ts";
+import { SessionFiles, sessionPins } from "../signing/writing/session-files.ts";
+import { SignedLog } from "../signing/writing/signed-log.ts";
+import type { Copied } from "./copy-bytes.ts";
+
+/** As checkpoints and pinned heads name it. */
+export const GUARD = "guard";
+/** Generations that are held open to be signed on. */
+const OPEN_MAX = 64;
+
+/** The signed log of a generation; `name` is `<agent>/<id>`. */
+export function signedGeneration(
+  root: string,
+  name: string,
+  path: string,
+  generation: number,
+  content: Content,
+): SignableLog & { readonly id: string } {
+  const [logId, id] = [`${path}.${generation}`, `${name}/${generation}`];
+  return { dialect: GUARD, content, root, logId, id };
+}
+
+export class GuardSigning {
+  readonly #host: Host;
+  readonly #nowMs: () => number;
+  readonly #heads: Heads;
+  readonly #open = new Map<string, SignedLog<SessionFiles>>();
+
+  constructor(host: Host, nowMs: () => number, onWarning: (warning: string) => void) {
+    this.#host = host;
+    this.#nowMs = nowMs;
+    this.#heads = new Heads({ host, stateDirectory: userPaths().stateDirectory, onWarning });
+  }
+
+  /** What one pass appends to a session. */
+  stretch(root: string, name: string, path: string) {
+    let hash: Hash | null = null;
+    let of = 0;
+    const add = (generation: number, bytes: Uint8Array) => {
+      if (of !== generation) hash = null;
+      of = generation;
+      hash ??= createHash("sha256");
+      hash.update(bytes);
+    };
+    const sign = async (copied: Copied, content: "bytes" | "messages") => {
+      const target = signedGeneration(root, name, path, copied.generation, content);
+      if (copied.end > copied.before) await this.#sign(target, copied, hash?.digest("hex") ?? "");
+    };
+    return { add, sign };
+  }
+
+  /** Resolves when every head is pinned. */
+  async close(): Promise<void> {
+    await this.#heads.flush();
+  }
+
+  async #sign(target: SignableLog, { file, before, end }: Copied, sha256: string): Promise<void> {
+    const key = `${target.root}/${target.logId}`;
+    const log = this.#open.get(key) ?? (await this.#openLog(target));
+    this.#open.delete(key); // Added again when it was signed: a failure verifies it again.
+    if (!log.isOpen || log.signer.bytes !== before) await log.caughtUp(before, 0);
+    const { signer } = log;
+    const { mustRecover } = signer;
+    const draft = signer.draft();
+    const lines = mustRecover ? [] : await this.#add(log, draft, duesOnOpening(signer), target);
+    const read = await feed(draft, file, before, end, target.content === "bytes");
+    if (read !== sha256) {
+      const message = `${key} is not signed: its bytes are not those that were appended`;
+      throw new VerbatimError(
+        "CHECKPOINT_MISMATCH",
+        `${message}; run \`verbatim guard --verify\``,
+        {
+          ...{ path: key, offset: before, verdict: "tampered" },
+        },
+      );
+    }
+    const dues: Due[] = mustRecover ? duesOnOpening(signer) : ["batch"];
+    lines.push(...(await this.#add(log, draft, dues, target)));
+    await log.files.appendSidecar(concat(...lines));
+    log.commit(draft, draft.bytes);
+    log.pin();
+    this.#open.set(key, log);
+    for (const oldest of this.#open.keys()) {
+      if (this.#open.size <= OPEN_MAX) break;
+      this.#open.delete(oldest);
+    }
+  }
+
+  async #add(
+    log: SignedLog,
+    draft: LogSigner,
+    dues: readonly Due[],
+    { id }: SignableLog,
+  ): Promise<Uint8Array[]> {
+    const lines: Uint8Array[] = [];
+    for (const due of dues) {
+      const timestamp = new Date(this.#nowMs()).toISOString();
+      const text = `{"timestamp":"${timestamp}","thread_id":${asciiJson(`${GUARD}:${id}`)},`;
+      const at = { turn: draft.seq, rev: 0, previous: null };
+      lines.push((await log.add(draft, due, at, () => ({ text, id: null }))).line);
+    }
+    return lines;
+  }
+
+  async #openLog(target: SignableLog): Promise<SignedLog<SessionFiles>> {
+    const host = this.#host;
+    const places = userPaths();
+    const signer = await loadSigner(host, places);
+    return new SignedLog({
+      ...{ target, files: new SessionFiles(host, target), crypto: nodeCrypto, signer },
+      ...sessionPins(this.#heads, target.id ?? "", () => rootNames(host, target)),
+      own: () => loadOwnSigners(places, signer),
+      keys: async () => transcriptKeys(await Trust.load(places), target.id),
+      nowMs: this.#nowMs,
+    });
+  }
+}
+
+/** Adds the bytes of `[from, to)` to what the next checkpoint covers; returns their hash. */
+async function feed(
+  draft: LogSigner,
+  file: OpenFile,
+  from: number,
+  to: number,
+  isRaw: boolean,
+): Promise<string> {
+  const hash = createHash("sha256");
+  const whole = new WholeLines((lines) => draft.addOthersLines(lines));
+  for await (const chunk of readChunks(file, from, to)) {
+    hash.update(chunk);
+    if (isRaw) draft.addOthersLines(chunk);
+    else whole.feed(chunk);
+  }
+  return hash.digest("hex");
+}
