@@ -30,7 +30,7 @@ export interface AgentProgram {
   retention?(root: string): Retention | null;
   /**
    * `changes` is not "grows": what identifies a line of the converted log when it is written again.
-   * Null: its text.
+   * Null: it is no message, such as a title, and the guard never counts it as lost.
    */
   lineKey?(native: Native): string | null;
 }

@@ -163,8 +163,8 @@ class Followed {
   async scan(): Promise<void> {
     this.#mustScan = false;
     this.#scannedAt = this.#options.host.clock.monotonicMs();
-    await this.#scan();
-    this.#watching.watch(this.#root.directories);
+    do await this.#scan();
+    while (this.#watching.watch(this.#root.directories));
   }
 
   async close(): Promise<void> {

@@ -34,12 +34,17 @@ export class Watching {
     return this.#hasRunOut;
   }
 
-  /** Watches these directories, below the root, and those above them. */
-  watch(directories: Iterable<string>): void {
+  /**
+   * Watches these directories, below the root, and those above them. Returns whether some were not
+   * watched before: what changed in them until now was not noticed.
+   */
+  watch(directories: Iterable<string>): boolean {
+    const before = this.#watchers.size;
     this.#add(".");
     for (const each of directories) {
       for (let at = each; at !== "." && !this.#watchers.has(at); at = dirname(at)) this.#add(at);
     }
+    return this.#watchers.size > before;
   }
 
   close(): void {

@@ -15,6 +15,8 @@ import { torture } from "../../src/cli/caring/torture.ts";
 import { handoff } from "../../src/cli/continuing/handoff.ts";
 import { resume } from "../../src/cli/continuing/resume.ts";
 import { unpack } from "../../src/cli/continuing/unpack.ts";
+import { guard } from "../../src/cli/keeping/guard.ts";
+import { restore } from "../../src/cli/keeping/restore.ts";
 import { head } from "../../src/cli/proving/head.ts";
 import { keys } from "../../src/cli/proving/keys.ts";
 import { trust } from "../../src/cli/proving/trust.ts";
@@ -40,8 +42,8 @@ const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
 const COMMANDS = [
   ...[record, ls, search, show, tail, render, exportSession],
-  ...[stats, verify, resume, handoff, unpack, doctor, repair, serve, open, mcp, backup],
-  torture,
+  ...[stats, verify, resume, handoff, unpack, guard, restore, doctor, repair, serve, open, mcp],
+  ...[backup, torture],
 ];
 
 test.each([...COMMANDS, completions])(

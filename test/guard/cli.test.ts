@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "vitest";
+import { guardService } from "../../src/guard/install.ts";
+import { CliUser, jsonLines } from "../cli/cli.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
+
+const NAME = "6f1c2d3e-0000-4000-8000-000000000001";
+const ID = `-home-me-app/${NAME}`;
+
+function row(number: number, text = `message ${number}`): string {
+  const uuid = `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+  const message = { role: "user", content: text };
+  const timestamp = new Date(1_790_000_000_000 + number * 1000).toISOString();
+  const fields = { parentUuid: null, sessionId: NAME, version: "2.0.0", cwd: "/home/me/app" };
+  return `${JSON.stringify({ ...fields, type: "user", message, uuid, timestamp })}\n`;
+}
+
+const ROWS = `${row(1)}${row(2)}${row(3)}`;
+
+class GuardUser extends CliUser {
+  readonly source = join(this.home, ".claude", "projects", `${ID}.jsonl`);
+  readonly store = join(this.home, ".local", "share", "verbatim", "guard");
+
+  constructor(rows = ROWS) {
+    super();
+    mkdirSync(dirname(this.source), { recursive: true });
+    this.write(rows, 1_790_000_000_000);
+    chmodSync(this.source, 0o640);
+  }
+
+  write(text: string, mtimeMs = Date.now() - 5000): void {
+    writeFileSync(this.source, text);
+    utimesSync(this.source, mtimeMs / 1000, mtimeMs / 1000);
+  }
+
+  async ok(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args);
+    assert.equal(code, 0, `${args.join(" ")}: ${stdout}${stderr}`);
+    return stdout;
+  }
+}
+
+test("a deleted session is listed, shown and restored with its time and mode", async () => {
+  const user = new GuardUser();
+  assert.match(await user.ok("guard", "--once"), /^1 session, \d+ bytes copied\n$/);
+  assert.equal(await user.ok("ls", "--source-gone", "--json"), "");
+  const before = lstatSync(user.source);
+  rmSync(user.source);
+  assert.match(await user.ok("guard", "--once"), /deleted by Claude Code, kept here/);
+  const [listed] = jsonLines(await user.ok("ls", "--source-gone", "--json"));
+  assert.equal(listed?.id, ID);
+  assert.match(await user.ok("show", NAME), /message 2/);
+  assert.match(await user.ok("show", "last"), /message 3/);
+  assert.match(await user.ok("restore", NAME), new RegExp(`wrote ${user.source}`));
+  assert.equal(readFileSync(user.source, "utf8"), ROWS);
+  const after = lstatSync(user.source);
+  assert.equal(after.mode & 0o777, 0o640);
+  assert.equal(after.mtimeMs, before.mtimeMs);
+  assert.match(await user.ok("restore", NAME), /is there already, unchanged/);
+  assert.equal(await user.ok("ls", "--source-gone", "--json"), "");
+  assert.match(await user.ok("show", NAME), /message 2/);
+});
+
+test("a session that was deleted before the guard noticed is listed as gone", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once");
+  rmSync(join(user.home, ".claude"), { recursive: true });
+  assert.equal(jsonLines(await user.ok("ls", "--source-gone", "--json")).length, 1);
+  assert.match(await user.ok("show", NAME), /message 1/);
+});
+
+test("an older generation is shown and restored; the file that was there is renamed", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once");
+  user.write(row(9, "summary"));
+  const said = await user.ok("guard", "--once");
+  assert.match(said, /rewritten by Claude Code, 3 lines lost there; generation 1 is kept here/);
+  assert.match(await user.ok("show", NAME), /summary/);
+  assert.match(await user.ok("show", NAME, "--generation", "1"), /message 2/);
+  const refused = await user.run(["restore", NAME, "--generation", "1"]);
+  assert.equal(refused.code, 7);
+  assert.match(refused.stderr, /RESTORE_REFUSED|longer or different/);
+  assert.equal(readFileSync(user.source, "utf8"), row(9, "summary"));
+  const forced = await user.ok("restore", NAME, "--generation", "1", "--force");
+  assert.match(forced, /the file that was there is now .*before-restore-1/);
+  assert.equal(readFileSync(user.source, "utf8"), ROWS);
+  assert.equal(readFileSync(`${user.source}.before-restore-1`, "utf8"), row(9, "summary"));
+});
+
+test("a truncated source is completed by restore without --force", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once");
+  truncateSync(user.source, 40);
+  await user.ok("restore", NAME, "--generation", "1");
+  assert.equal(readFileSync(user.source, "utf8"), ROWS);
+});
+
+test("restore --to writes below another directory, as below the agent's own", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once");
+  const to = tempDirectory();
+  await user.ok("restore", NAME, "--to", to);
+  assert.equal(readFileSync(join(to, "projects", `${ID}.jsonl`), "utf8"), ROWS);
+});
+
+test("a guard that follows copies what is appended, and is the only one", async () => {
+  const user = new GuardUser();
+  const guard = user.start(["guard", "--json"]);
+  assert.equal((await guard.json()).event, "began");
+  const [name = ""] = readdirSync(user.store);
+  const copy = join(user.store, name, "projects", `${ID}.jsonl.1`);
+  appendFileSync(user.source, row(4));
+  await until(() => readFileSync(copy, "utf8") === ROWS + row(4));
+  const second = join(dirname(user.source), "second.jsonl");
+  writeFileSync(second, row(5));
+  assert.equal((await guard.json()).event, "began");
+  rmSync(second);
+  assert.equal((await guard.json()).event, "source_deleted");
+  const other = await user.run(["guard", "--once"]);
+  assert.notEqual(other.code, 0);
+  assert.match(
+    await user.ok("guard", "status"),
+    /2 sessions kept, 1 only here.*a guard is running/,
+  );
+  guard.signal("SIGTERM");
+  assert.equal(await guard.exitCode(), 0);
+  assert.match(await user.ok("guard", "status"), /no guard is running/);
+});
+
+test("--verify finds a changed copy and a source that differs", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once");
+  assert.match(await user.ok("guard", "--verify"), /1 generation read, 0 signed.*0 problems/);
+  const { mtimeMs } = lstatSync(user.source);
+  user.write(ROWS.replace("message 2", "massage 2"), mtimeMs);
+  const hidden = await user.run(["guard", "--verify"]);
+  assert.equal(hidden.code, 1);
+  assert.match(hidden.stdout, /no longer begins with the copy/);
+  rmSync(user.source);
+  await user.ok("guard", "--once");
+  const [name = ""] = readdirSync(user.store);
+  const copy = join(user.store, name, "projects", `${ID}.jsonl.1`);
+  writeFileSync(copy, ROWS.replace("message 1", "massage 1"));
+  const changed = await user.run(["guard", "--verify"]);
+  assert.equal(changed.code, 1);
+  assert.match(changed.stdout, /its bytes are not those that were copied/);
+});
+
+test("signed copies are verified, and a changed byte is found", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once", "--sign");
+  appendFileSync(user.source, row(4).slice(0, 30));
+  await user.ok("guard", "--once", "--sign");
+  appendFileSync(user.source, row(4).slice(30));
+  await user.ok("guard", "--once", "--sign");
+  assert.match(await user.ok("guard", "--verify"), /1 generation read, 1 signed and verified/);
+  const [name = ""] = readdirSync(user.store);
+  const copy = join(user.store, name, "projects", `${ID}.jsonl.1`);
+  const sidecar = readFileSync(`${copy}.checkpoints`, "utf8");
+  const [first = ""] = sidecar.split("\n");
+  assert.equal(JSON.parse(first).thread_id, `guard:claude-code/${ID}/1`);
+  writeFileSync(copy, readFileSync(copy, "utf8").replace("message 1", "massage 1"));
+  user.write(readFileSync(copy, "utf8"));
+  const changed = await user.run(["guard", "--verify"]);
+  assert.equal(changed.code, 1);
+  assert.match(changed.stdout, /its signatures: tampered/);
+});
+
+test("the service files are well-formed", () => {
+  const home = tempDirectory();
+  const command = ["/usr/bin/node", '/home/me/100% "a" & $b/main.js', "guard"];
+  const facts = { home, configDirectory: join(home, ".config"), command };
+  const unit = guardService({ ...facts, platform: "linux" });
+  const path = join(home, "verbatim-guard.service");
+  writeFileSync(path, unit.text.replace('"/usr/bin/node"', `"${process.execPath}"`));
+  if (existsSync("/usr/bin/systemd-analyze")) {
+    const env = { ...process.env, XDG_RUNTIME_DIR: home };
+    const { SYSTEMD_LOG_LEVEL: _, ...rest } = env as Record<string, string>;
+    execFileSync("systemd-analyze", ["verify", "--user", path], { env: rest });
+  }
+  const plist = guardService({ ...facts, platform: "darwin" }).text;
+  assert.match(plist, /<string>\/home\/me\/100% "a" &amp; \$b\/main.js<\/string>/);
+  const script = "import sys,xml.dom.minidom as m;m.parseString(sys.stdin.buffer.read())";
+  execFileSync("python3", ["-c", script], { input: plist });
+});

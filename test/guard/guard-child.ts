@@ -1,0 +1,18 @@
+/** A guard of one directory that looks without pause, until it is killed. */
+
+import { setImmediate } from "node:timers/promises";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { RootGuard } from "../../src/guard/root-guard.ts";
+
+const [root = "", directory = ""] = process.argv.slice(2);
+const guard = await RootGuard.open({
+  ...{ host: nodeHost, dialect: "claude-code", root, directory, signing: null },
+  nowMs: Date.now,
+  onEvent: () => {},
+  onWarning: (warning) => process.stderr.write(`${warning}\n`),
+});
+process.stdout.write("guarding\n");
+for (;;) {
+  await guard.scan();
+  await setImmediate();
+}

@@ -1,0 +1,65 @@
+/** Each public sample of another program: guarded, deleted and restored byte for byte. */
+
+import assert from "node:assert/strict";
+import { lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { readGuardedRoot } from "../../src/dialects/files/guarded.ts";
+import { restore } from "../../src/guard/restore.ts";
+import { GuardedUser } from "../support/guarding.ts";
+import { sharedFiles } from "../support/shared-files.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const samples = sharedFiles("samples", "samples", "the samples' guarded copies");
+
+const files = samples.isThere
+  ? readdirSync(samples.path, { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.(jsonl?|zst)$/.test(name))
+      .filter((name) => lstatSync(join(samples.path, name)).isFile())
+  : [];
+
+/** The program whose folder of samples it is in, as a dialect that guards files. */
+const DIALECT_OF: Readonly<Record<string, string>> = {
+  gemini: "gemini-cli",
+  "gemini-cli": "gemini-cli",
+};
+
+/** A path at which the dialect finds a session. */
+function placeFor(dialect: string, name: string, number: number): string {
+  const ending = name.endsWith(".jsonl") ? ".jsonl" : ".json";
+  if (dialect === "gemini-cli") return `tmp/p/chats/session-${number}${ending}`;
+  return `projects/-p/sample-${number}.jsonl`;
+}
+
+test.skipIf(!samples.isThere)("each sample is the same after guard and restore", async () => {
+  assert.ok(files.length > 20);
+  const users = new Map<string, GuardedUser>();
+  const all = files.map((name, number) => {
+    const folder = name.replace(/^more\//, "").split("/")[0] ?? "";
+    // A file of a program without a place of its own here is guarded as a file that grows.
+    const dialect = DIALECT_OF[folder] ?? "claude-code";
+    const user = users.get(dialect) ?? new GuardedUser({ dialect });
+    users.set(dialect, user);
+    const path = placeFor(dialect, name, number);
+    const bytes = readFileSync(join(samples.path, name));
+    user.write(path, bytes, 1_700_000_000_123);
+    return { name, user, path, bytes, stats: lstatSync(user.pathOf(path)) };
+  });
+  for (const user of users.values()) {
+    await user.pass();
+    assert.deepEqual(user.warnings, []);
+  }
+  for (const { user, path } of all) rmSync(user.pathOf(path));
+  for (const user of users.values()) await user.pass();
+  for (const { name, user, path, bytes, stats } of all) {
+    const root = readGuardedRoot(user.directory);
+    assert.ok(root, name);
+    const session = { root, kept: user.kept(path) };
+    const restored = await restore(nodeHost, session, { exportTo: tempDirectory() });
+    assert.ok(readFileSync(restored.path).equals(bytes), name);
+    const after = lstatSync(restored.path);
+    assert.equal(after.mode, stats.mode, name);
+    assert.ok(Math.abs(after.mtimeMs - stats.mtimeMs) < 1, name);
+  }
+});
