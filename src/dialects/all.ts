@@ -77,7 +77,9 @@ function guardable(dialect: Dialect<DialectName>): Dialect<DialectName> {
   if (!dialect.program) return dialect;
   const logsIn = (root: string, options: FindOptions) => {
     const place = guardedPlace(root);
-    return place === null ? (dialect.layout.logsIn?.(root, options) ?? null) : goneLogs(place);
+    return place === null
+      ? (dialect.layout.logsIn?.(root, options) ?? null)
+      : goneLogs(place, dialect);
   };
   return { ...dialect, layout: { ...dialect.layout, logsIn } };
 }

@@ -2,9 +2,10 @@
 
 import { lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { OpenFile } from "../base/files.ts";
+import { openIfThere } from "../base/file-steps.ts";
 import type { Host } from "../base/host.ts";
 import { userPaths } from "../base/node-paths.ts";
+import { dialectNamed } from "../dialects/all.ts";
 import { convertedHost } from "../dialects/files/converted-host.ts";
 import { generationFile, isSourceGone, readGeneration } from "../dialects/files/guarded.ts";
 import { readStretch } from "../log/bytes.ts";
@@ -73,7 +74,8 @@ async function faultOf(
   if (kept.kind === "rows" && kept.mode !== null && isNewest) {
     return versionsFault(host, root.directory, kept.path);
   }
-  if (!isNewest || kept.kind === "rows" || isSourceGone(root, kept)) return null;
+  if (!isNewest || kept.kind === "rows" || isSourceGone(root, kept, dialectNamed(root.agent)))
+    return null;
   return sourceFault(host, { root, kept }, generation);
 }
 
@@ -85,9 +87,9 @@ async function sourceFault(
 ): Promise<string | null> {
   const options = { create: false, root: root.source };
   const directory = await files.openDirectory(join(root.source, dirname(kept.path)), options);
-  let source: OpenFile | null = null;
+  const source = openIfThere(directory, basename(kept.path));
   try {
-    source = directory.open(basename(kept.path), "read");
+    if (source === null) return null; // It has another file now.
     let at = 0;
     for await (const bytes of streamGeneration(root.directory, kept.path, generation) ?? []) {
       if (!(await readStretch(source, at, at + bytes.length)).equals(bytes)) {

@@ -23,6 +23,7 @@ import { copyRows } from "./copy-rows.ts";
 import { hashGeneration, stamp } from "./generation.ts";
 import { Journal } from "./journal.ts";
 import type { GuardSigning } from "./signing.ts";
+import { isGone, openSource } from "./source.ts";
 import { addVersion, VERSION_BYTES_MAX } from "./versions.ts";
 
 /** Files and bytes that are synced together. */
@@ -102,7 +103,7 @@ export class RootGuard {
   scan(): Promise<Pass> {
     return this.#inTurn(async () => {
       [this.#failed, this.#copied, this.#bytes] = [0, 0, 0];
-      const there = new Set<string>();
+      const there = new Map<string, string>();
       const hidden: string[] = [];
       let [batch, bytes] = [[] as FoundLog[], 0];
       const layout = dialectNamed(this.dialect).layout;
@@ -111,7 +112,7 @@ export class RootGuard {
         this.#warn(path, cause);
       };
       for (const found of eachLog(this.root, layout, { onUnreadable })) {
-        there.add(found.path);
+        there.set(found.path, found.id);
         this.directories.add(dirname(found.path));
         if (there.size % SLICE_FILES === 0) await setImmediate();
         if (!this.#isChanged(found)) continue;
@@ -122,7 +123,12 @@ export class RootGuard {
         [batch, bytes] = [[], 0];
       }
       await this.#copy(batch);
-      await this.#noteMissing((path) => !there.has(path), hidden);
+      const moved = new Set(there.values());
+      await this.#noteMissing(
+        ({ path }) => !there.has(path),
+        hidden,
+        ({ id }) => moved.has(id),
+      );
       const [copied, failed] = [this.#copied, this.#failed];
       return { sessions: there.size, copied, bytes: this.#bytes, failed };
     });
@@ -134,7 +140,7 @@ export class RootGuard {
       const id = dialectNamed(this.dialect).idAt(path.split("/"));
       if (id === null) return false;
       const stats = lstatSync(join(this.root, path), { throwIfNoEntry: false });
-      if (stats === undefined) await this.#noteMissing((each) => each === path, []);
+      if (stats === undefined) await this.#noteMissing((kept) => kept.path === path, []);
       if (!stats?.isFile()) return true; // A scan reports what is no file.
       const found = { id, path, size: stats.size, mtimeMs: stats.mtimeMs };
       if (this.#isChanged(found)) await this.#copy([found]);
@@ -246,7 +252,7 @@ export class RootGuard {
     const name = basename(path);
     const isResting = seen?.owesCompare === true && nowMs() - mtimeMs > REST_MS;
     const isThorough = seen === undefined || isResting;
-    const opened = await openSource(host, this.dialect, this.root, path);
+    const opened = await openSource(host, this.dialect, this.root, found);
     try {
       const work = { source: opened.file, directory, name, path, id, kept };
       const stretch = signing?.stretch(this.directory, `${this.dialect}/${id}`, path);
@@ -300,12 +306,18 @@ export class RootGuard {
     return directory;
   }
 
-  async #noteMissing(isMissing: (path: string) => boolean, hidden: string[]): Promise<void> {
+  /** A session that has another file now, such as a compressed one, is not deleted. */
+  async #noteMissing(
+    isMissing: (kept: Kept) => boolean,
+    hidden: readonly string[],
+    isElsewhere: (kept: Kept) => boolean = () => false,
+  ): Promise<void> {
     const missing = [...this.sessions.values()].filter(
-      ({ path, deletedAt }) =>
-        deletedAt === null &&
-        isMissing(path) &&
-        !hidden.some((each) => path === each || path.startsWith(`${each}/`)),
+      (kept) =>
+        kept.deletedAt === null &&
+        isMissing(kept) &&
+        !isElsewhere(kept) &&
+        !hidden.some((each) => kept.path === each || kept.path.startsWith(`${each}/`)),
     );
     if (missing.length === 0) return;
     await this.#options.host.clock.sleep(REPLACING_MS);
@@ -337,59 +349,5 @@ export class RootGuard {
     if (this.#warned.get(path) === reason) return;
     this.#warned.set(path, reason);
     this.#options.onWarning(`${join(this.root, path)} is not guarded: ${reason}`);
-  }
-}
-
-interface OpenedSource {
-  /** The session as its dialect reads it. */
-  readonly file: OpenFile;
-  /** That is the program's own file. */
-  readonly isPlain: boolean;
-  /** The program's own file, if there is one and it is another. */
-  readonly raw: OpenFile | null;
-  /** Null for rows of a database. */
-  readonly mode: number | null;
-}
-
-/** Opens a session as its dialect reads it, and as its program wrote it. */
-async function openSource(
-  host: Host,
-  dialect: string,
-  root: string,
-  path: string,
-): Promise<OpenedSource> {
-  const { hostFor, program } = dialectNamed(dialect);
-  const raw = program?.changes === "rows" ? null : await openAt(host, root, path);
-  try {
-    const file = await openAt(hostFor?.(host, root) ?? host, root, path);
-    const isSame = raw !== null && file.identity() === raw.identity();
-    const isPlain = isSame && program?.changes === "grows";
-    if (isPlain) raw.close();
-    const mode = raw === null ? null : modeOf(root, path);
-    return { file, isPlain, raw: isPlain ? null : raw, mode };
-  } catch (cause) {
-    raw?.close();
-    throw cause;
-  }
-}
-
-async function openAt({ files }: Host, root: string, path: string): Promise<OpenFile> {
-  const directory = await files.openDirectory(join(root, dirname(path)), { create: false, root });
-  try {
-    return directory.open(basename(path), "read");
-  } finally {
-    directory.close();
-  }
-}
-
-function modeOf(root: string, path: string): number {
-  return lstatSync(join(root, path)).mode & 0o777;
-}
-
-function isGone(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
-  } catch (cause) {
-    return errnoOf(cause) === "ENOTDIR";
   }
 }

@@ -70,7 +70,8 @@ export async function printStatus({ options, io }: Run): Promise<number> {
   const roots = guardedRoots().flatMap((each) => readGuardedRoot(each) ?? []);
   for (const root of roots) {
     const sessions = [...root.sessions.values()];
-    const gone = sessions.filter((kept) => isSourceGone(root, kept)).length;
+    const dialect = dialectNamed(root.agent);
+    const gone = sessions.filter((kept) => isSourceGone(root, kept, dialect)).length;
     const rewritten = sessions.filter(({ losses }) => losses.length > 0).length;
     const running = await isGuarded(root.directory);
     const { agent, source } = root;
@@ -80,7 +81,7 @@ export async function printStatus({ options, io }: Run): Promise<number> {
       continue;
     }
     io.out(
-      `${dialectNamed(agent).program?.label ?? agent} in ${source}: ` +
+      `${dialect.program?.label ?? agent} in ${source}: ` +
         `${count(sessions.length, "session")} kept, ${gone} only here, ${rewritten} rewritten; ` +
         `${running ? "a guard is running" : "no guard is running"}`,
     );

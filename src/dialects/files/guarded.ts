@@ -13,6 +13,7 @@ import { gunzipSync } from "node:zlib";
 import { errnoOf } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { dataDirectory } from "../../base/node-paths.ts";
+import { eachLog } from "../../catalog/find.ts";
 import type { FoundLog } from "../../catalog/session-row.ts";
 import type { Dialect } from "../dialect.ts";
 import { convertedHost } from "./converted-host.ts";
@@ -183,41 +184,58 @@ export function readGeneration(root: string, path: string, generation: number): 
   return found.isCompressed ? gunzipSync(bytes, { maxOutputLength: INFLATED_BYTES_MAX }) : bytes;
 }
 
-/** Whether the program no longer has a session. */
-export function isSourceGone({ source }: GuardedRoot, kept: Kept): boolean {
+/** Ids that a program has now; asked for each session, so they are remembered for a moment. */
+let live: { readonly of: GuardedRoot; readonly atMs: number; readonly ids: Set<string> } | null =
+  null;
+const LIVE_MS = 1000;
+
+/** Whether the program no longer has a session, neither there nor under another name. */
+export function isSourceGone(root: GuardedRoot, kept: Kept, { layout }: Dialect): boolean {
   if (kept.mode === null) return kept.deletedAt !== null; // Rows of a database.
   try {
-    return lstatSync(join(source, kept.path), { throwIfNoEntry: false }) === undefined;
+    if (lstatSync(join(root.source, kept.path), { throwIfNoEntry: false })) return false;
   } catch (cause) {
-    return errnoOf(cause) === "ENOTDIR";
+    if (errnoOf(cause) !== "ENOTDIR") return false; // Not permitted: it may be there.
   }
+  if (live?.of !== root || Date.now() - live.atMs > LIVE_MS) {
+    const ids = new Set(Array.from(eachLog(root.source, layout), ({ id }) => id));
+    live = { of: root, atMs: Date.now(), ids };
+  }
+  return !live.ids.has(kept.id);
+}
+
+type Place = NonNullable<ReturnType<typeof guardedPlace>>;
+
+/** Sessions of a guarded root by id, or one. Of two files of one session, the plain one. */
+function keptById(place: Place, dialect: Dialect, id?: string): Map<string, Kept> {
+  const root = readGuardedRoot(place.at);
+  const found = new Map<string, Kept>();
+  for (const kept of root?.sessions.values() ?? []) {
+    if ((id !== undefined && kept.id !== id) || found.get(kept.id)?.kind === "bytes") continue;
+    if (place.generation === null && root && !isSourceGone(root, kept, dialect)) continue;
+    found.set(kept.id, kept);
+  }
+  return found;
 }
 
 /** The sessions that only the guard has, as logs of its root. */
-export function* goneLogs(
-  place: NonNullable<ReturnType<typeof guardedPlace>>,
-): Generator<FoundLog> {
-  const root = readGuardedRoot(place.at);
-  for (const kept of root?.sessions.values() ?? []) {
-    if (place.generation === null && root !== null && !isSourceGone(root, kept)) continue;
-    const found = generationFile(place.at, kept.path, place.generation ?? kept.generation);
+export function* goneLogs(place: Place, dialect: Dialect): Generator<FoundLog> {
+  for (const { id, path, generation } of keptById(place, dialect).values()) {
+    const found = generationFile(place.at, path, place.generation ?? generation);
     if (found === null) continue;
     const { size, mtimeMs } = found.stats;
-    yield { id: kept.id, path: kept.path, size, mtimeMs };
+    yield { id, path, size, mtimeMs };
   }
 }
 
 /** Presents the copies in a guarded root as logs of their dialect. */
-export function guardedHost(
-  host: Host,
-  { at, generation }: NonNullable<ReturnType<typeof guardedPlace>>,
-  dialect: Dialect,
-): Host {
+export function guardedHost(host: Host, place: Place, dialect: Dialect): Host {
+  const { at, generation } = place;
   const inner = convertedHost(host, at, (_, segments) => {
-    const path = segments.join("/");
-    const root = readGuardedRoot(at);
-    const kept = root?.sessions.get(path);
-    if (!root || !kept || (generation === null && !isSourceGone(root, kept))) return null;
+    const id = dialect.idAt(segments);
+    const kept = id === null ? undefined : keptById(place, dialect, id).get(id);
+    if (kept === undefined) return null;
+    const { path } = kept;
     const found = generationFile(at, path, generation ?? kept.generation);
     if (found === null) return null;
     const { file } = found;
