@@ -16,7 +16,7 @@ import type { Dialect } from "./dialect.ts";
 import { droid } from "./droid/dialect.ts";
 import { entire } from "./entire/dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
-import { goneLogs, guardedHost, guardedPlace } from "./files/guarded.ts";
+import { goneLog, goneLogs, guardedHost, guardedPlace, lookAtFile } from "./files/guarded.ts";
 import { geminiCli } from "./gemini-cli/dialect.ts";
 import { goose } from "./goose/dialect.ts";
 import { grok } from "./grok/dialect.ts";
@@ -81,7 +81,13 @@ function guardable(dialect: Dialect<DialectName>): Dialect<DialectName> {
       ? (dialect.layout.logsIn?.(root, options) ?? null)
       : goneLogs(place, dialect);
   };
-  return { ...dialect, layout: { ...dialect.layout, logsIn } };
+  const lookAt = (root: string, path: string) => {
+    const place = guardedPlace(root);
+    return place === null
+      ? (dialect.layout.lookAt ?? lookAtFile)(root, path)
+      : goneLog(place, path);
+  };
+  return { ...dialect, layout: { ...dialect.layout, logsIn, lookAt } };
 }
 
 export const READ_DIALECT_NAMES: readonly DialectName[] = ALL.map(({ name }) => name);

@@ -131,7 +131,9 @@ test("other bytes of the same size begin a new generation", async () => {
 
 test("the same size in the same moment is seen at the next look", async () => {
   const user = new GuardedUser();
-  user.write(PATH, ALL, Date.now());
+  user.write(PATH, ALL);
+  const written = lstatSync(user.pathOf(PATH)).mtimeMs;
+  user.nowMs = () => written + 10;
   const guard = await user.open();
   user.directory = guard.directory;
   await guard.scan();

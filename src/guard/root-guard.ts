@@ -317,7 +317,7 @@ export class RootGuard {
         kept.deletedAt === null &&
         isMissing(kept) &&
         !isElsewhere(kept) &&
-        !hidden.some((each) => kept.path === each || kept.path.startsWith(`${each}/`)),
+        !hidden.some((each) => each === "" || `${kept.path}/`.startsWith(`${each}/`)),
     );
     if (missing.length === 0) return;
     await this.#options.host.clock.sleep(REPLACING_MS);

@@ -13,7 +13,7 @@ import { gunzipSync } from "node:zlib";
 import { errnoOf } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { dataDirectory } from "../../base/node-paths.ts";
-import { eachLog } from "../../catalog/find.ts";
+import { eachLog, type LookedAt } from "../../catalog/find.ts";
 import type { FoundLog } from "../../catalog/session-row.ts";
 import type { Dialect } from "../dialect.ts";
 import { convertedHost } from "./converted-host.ts";
@@ -226,6 +226,19 @@ export function* goneLogs(place: Place, dialect: Dialect): Generator<FoundLog> {
     const { size, mtimeMs } = found.stats;
     yield { id, path, size, mtimeMs };
   }
+}
+
+/** The state of one of them; null: it has none. */
+export function goneLog({ at, generation }: Place, path: string): LookedAt | null {
+  const kept = readGuardedRoot(at)?.sessions.get(path);
+  const found = kept ? generationFile(at, path, generation ?? kept.generation) : null;
+  return found && { size: found.stats.size, mtimeMs: found.stats.mtimeMs };
+}
+
+/** The state of a log that is one file. */
+export function lookAtFile(root: string, path: string): LookedAt | null {
+  const stats = statOf(join(root, path));
+  return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs } : null;
 }
 
 /** Presents the copies in a guarded root as logs of their dialect. */
