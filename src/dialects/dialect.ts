@@ -267,6 +267,8 @@ export interface Dialect<Name extends string = string> {
    * `decode` accepts.
    */
   isOwn?(value: unknown): boolean;
+  /** Whether a line is another program's that this dialect reads, too. Absent if it reads none. */
+  readsToo?(value: unknown): boolean;
   /** The session id that a line contains; null if none. Absent if lines never contain one. */
   sessionOf?(value: unknown): string | null;
   /** Maps a neutral entry to one or more lines of the dialect, before `complete`. */

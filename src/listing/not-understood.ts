@@ -18,9 +18,10 @@ export async function notUnderstood(host: Host, session: Session): Promise<NotUn
   const onBadLine = ({ reason }: { readonly reason: string }) => {
     if (reason !== "blank") lines++;
   };
-  const isProgram = session.dialect.program !== undefined;
+  const { program, readsToo } = session.dialect;
   for await (const { kind, native } of session.entries({ onBadLine })) {
-    if (kind !== "other" && (isProgram || !isOthersLine(native))) return null;
+    const isRead = program !== undefined || readsToo?.(native) || !isOthersLine(native);
+    if (kind !== "other" && isRead) return null;
     if (!isCheckpoint(native)) lines++;
   }
   if (lines === 0) return null;

@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
 import { eachLog, type Unreadable } from "../../src/catalog/find.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { decompressed } from "../../src/dialects/codex/files/zstd.ts";
+import { notUnderstood } from "../../src/listing/not-understood.ts";
 import { refusal } from "../support/refusal.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -92,8 +94,8 @@ function stored(text: string): Buffer {
   return frame;
 }
 
-function row(text: string): string {
-  const payload = { type: "message", role: "user", content: [{ type: "input_text", text }] };
+function row(text: string, role = "user"): string {
+  const payload = { type: "message", role, content: [{ type: "input_text", text }] };
   return `${JSON.stringify({ type: "response_item", payload })}\n`;
 }
 
@@ -160,4 +162,35 @@ test("a fork has its parent, and the title of its own name", async () => {
   expect(summary).toMatchObject({
     ...{ parent, title: "Named", branch: "fix", project: `/work/${UUID}` },
   });
+});
+
+test("a checkpoint of Entire whose transcript is a rollout is read as one", async () => {
+  const root = tempDirectory();
+  const count = (total: number) => {
+    const usage = { input_tokens: total, output_tokens: 1, total_tokens: total + 1 };
+    const payload = { type: "token_count", info: { total_token_usage: usage } };
+    return `${JSON.stringify({ type: "event_msg", payload })}\n`;
+  };
+  const context = row("<environment_context></environment_context>");
+  const event = { type: "user_message", message: "List the files" };
+  const lines = [
+    ...[
+      context,
+      row("List the files"),
+      `${JSON.stringify({ type: "event_msg", payload: event })}\n`,
+    ],
+    ...[row("Two.", "assistant"), count(5), count(5), count(9)],
+  ];
+  put(root, ".entire/metadata/s1/full.jsonl", lines.join(""));
+  const { entries, badLines } = await readSession("entire", root, "s1");
+  assert.equal(badLines, 0);
+  assert.deepEqual(
+    entries.map(({ kind }) => kind),
+    ["message", "message", "other", "message", "turn_end", "other", "turn_end"],
+  );
+  const store = storeAt("entire", root);
+  expect(await store.summaries().summarise("s1")).toMatchObject({
+    ...{ title: "List the files", turns: 1, inputTokens: 9 },
+  });
+  assert.equal(await notUnderstood(nodeHost, store.session("s1")), null);
 });

@@ -13,20 +13,19 @@ import { getString, isObject } from "../fields.ts";
 import { dated } from "../new-ids.ts";
 import { isTranscriptRow } from "../recognise.ts";
 import { asideOf, isProgramsPrompt, isSilent } from "./aside.ts";
-import { compaction } from "./compaction.ts";
 import { complete } from "./complete.ts";
-import { decode } from "./decode.ts";
 import { express } from "./express.ts";
 import { recording } from "./files/recording.ts";
 import { OPTIONS } from "./options.ts";
-import { QueueMemory } from "./queue.ts";
+import { compactionOfAny, decodeAny, isRollout, TranscriptMemory } from "./others.ts";
 import { idAt, LOG_NAME, logPath, SESSIONS_PATH } from "./session-id.ts";
 import { spilling } from "./spill.ts";
 
 /** A checkpoint is a row without `message`, and part of the chain: Entire ignores it. */
 const signing: Signing = {
   turnMark(native: Native): TurnMark {
-    const role = decode(native).entry?.role ?? null;
+    const { role = null, saidBy } = decodeAny(native).entry ?? {};
+    if (isRollout(native) && saidBy) return null;
     return rowMark(native, role, asideOf(native) === "other_agent");
   },
 
@@ -88,7 +87,8 @@ export const entire: Dialect<"entire"> = {
   signing,
   logPath,
   idAt,
-  decode,
+  decode: decodeAny,
+  readsToo: isRollout,
   isOwn: isTranscriptRow,
   sessionOf: (value: unknown) => (isObject(value) ? getString(value, "sessionId") : null),
   express,
@@ -96,8 +96,8 @@ export const entire: Dialect<"entire"> = {
   asideOf,
   isSilent,
   isProgramsPrompt,
-  compaction,
-  remembers: (state) => new QueueMemory(state),
+  compaction: compactionOfAny,
+  remembers: (state) => new TranscriptMemory(state),
   chain,
   spilling,
 };

@@ -9,7 +9,7 @@
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, ioError, VerbatimError } from "../../../base/errors.ts";
+import { errnoOf, ioError, unsafePath, VerbatimError } from "../../../base/errors.ts";
 import type { FindOptions, LookedAt } from "../../../catalog/find.ts";
 import {
   type ForeignRows,
@@ -51,8 +51,12 @@ export function* logsIn(
   for (const name of filesIn(root, onUnreadable)) {
     const id = idAt([FOLDER, name]);
     const path = `${FOLDER}/${name}`;
-    const state = id === null || copied.has(nameOf(id)) ? null : lookAt(root, path);
-    if (id !== null && state !== null) yield { id, path, ...state };
+    if (id === null || copied.has(nameOf(id))) continue;
+    const found = lstatSync(join(root, path), { throwIfNoEntry: false });
+    if (found?.isFile()) yield { id, path, size: found.size, mtimeMs: found.mtimeMs };
+    else if (found && !found.isDirectory()) {
+      onUnreadable({ id, path, cause: unsafePath(join(root, path), root) });
+    }
   }
 }
 
