@@ -135,8 +135,11 @@ browserTest("filters narrow the list, and stay in the address", async () => {
   await page.waitForURL(/[?&]status=completed/);
   await page.reload();
   await page.getByText("1 session", { exact: true }).waitFor();
-  await page.getByLabel("Kind").selectOption("entire");
+  await page.getByLabel("Kind").selectOption("rye");
+  await page.waitForURL(/[?&]dialect=rye/);
+  await page.goto(`${viewer.url}/#/?status=completed&dialect=entire`);
   await page.getByText("No session fits").waitFor();
+  assert.equal(await page.getByLabel("Kind").inputValue(), "entire", "though there is none here");
 });
 
 browserTest(

@@ -74,7 +74,7 @@ function Toolbar({ filter, kinds }: ToolbarProps) {
         onInput={({ currentTarget }) => change({ q: currentTarget.value }, filter.q !== "")}
       />
       <Choice name="Kind" value={filter.dialect} set={(dialect) => change({ dialect })}>
-        {kinds.map(({ dialect, program }) => [dialect, program ?? dialect])}
+        {kindChoices(kinds, filter.dialect)}
       </Choice>
       <Choice name="Status" value={filter.status} set={(status) => change({ status })}>
         {STATUSES.map((each) => [each, each === "error" ? "failed" : each])}
@@ -84,6 +84,16 @@ function Toolbar({ filter, kinds }: ToolbarProps) {
       </Choice>
     </search>
   );
+}
+
+/** Those that the server has, and the one in the address. */
+function kindChoices(kinds: SessionPage["kinds"], chosen: string): [string, string][] {
+  const choices = kinds.map(({ dialect, program }): [string, string] => [
+    dialect,
+    program ?? dialect,
+  ]);
+  const isKnown = chosen === "" || choices.some(([dialect]) => dialect === chosen);
+  return isKnown ? choices : [...choices, [chosen, chosen]];
 }
 
 interface ChoiceProps {
