@@ -6,7 +6,7 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import { sidecarOpening } from "./checkpoint-opening.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, Understood } from "./dialect.ts";
 
 type Given =
   | "program"
@@ -34,14 +34,22 @@ export function readerDialect<Name extends string>(
   name: Name,
   given: Pick<Dialect, Given>,
 ): Dialect<Name> {
+  // A listing asks for the mark of the line that it has just decoded: each is decoded once.
+  let last: Understood = { entry: null, fault: "" };
+  const decode = (value: unknown) => {
+    last = given.decode(value);
+    return last;
+  };
   return {
     name,
     isReadOnly: true,
     ...given,
+    decode,
     signing: {
       isSidecar: true,
       turnMark(native, id) {
-        const { role, saidBy } = given.decode(native).entry ?? {};
+        const entry = last.entry?.native === native ? last.entry : given.decode(native).entry;
+        const { role, saidBy } = entry ?? {};
         if (saidBy || given.asideOf?.(native, id) || given.isProgramsPrompt?.(native)) return null;
         if (role === "user") return "opens";
         return role === "assistant" || role === "tool" ? "works" : null;

@@ -1,0 +1,132 @@
+/**
+ * `npm run bench -- agents`: listing and searching the histories of other agents: 2,000 sessions of
+ * Claude Code and Codex, about 1 GB, against bare loops over the same bytes.
+ */
+
+import { spawnSync } from "node:child_process";
+import { appendFileSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { COMMON_WORD, type Corpus, makeCorpus, oneMoreTurn, RARE_PHRASE } from "./agents/corpus.ts";
+import { runBench, say } from "./measure/frame.ts";
+import { compared, memory, type Result } from "./measure/result.ts";
+
+const FULL = { sessions: 2_000, bytesEach: 500_000, runs: 3, looks: 15 };
+const QUICK = { sessions: 200, bytesEach: 200_000, runs: 2, looks: 7 };
+
+const CLI = pathOf("../dist/cli/main.js");
+const BARE = pathOf("./agents/bare.mjs");
+const CHILD = pathOf("./agents/child.mjs");
+
+interface Took {
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  readonly mb: number;
+}
+
+await runBench("agents", async ({ directory, isQuick }) => {
+  const { sessions, bytesEach, runs, looks } = isQuick ? QUICK : FULL;
+  const home = join(directory, "home");
+  say(`making ${sessions} sessions`);
+  const corpus = makeCorpus(home, sessions, bytesEach);
+  const what = `${sessions} sessions, ${Math.round(corpus.bytes / 1e6)} MB`;
+  const peaks: number[] = [];
+  const run = (...args: string[]) => {
+    const took = program(home, args);
+    if (args[0] === CLI) peaks.push(took.mb);
+    return took;
+  };
+  run(BARE, home); // Warms up the file cache.
+  return [
+    ...firstListing(what, home, runs, run),
+    ...secondListing(corpus, looks, run),
+    ...indexing(what, home, directory, runs, run),
+    ...searching(looks, run),
+    memory("peak memory of all of these", [Math.max(...peaks)], { atMost: 200 }),
+  ];
+});
+
+type Run = (...args: string[]) => Took;
+
+function firstListing(what: string, home: string, runs: number, run: Run): Result[] {
+  const name = `first listing of ${what}, processor time against a bare parse`;
+  say(name);
+  const ours: number[] = [];
+  const bare: number[] = [];
+  for (let n = 0; n < runs; n++) {
+    rmSync(join(home, "cache"), { recursive: true, force: true });
+    const empty = run().cpuMs;
+    ours.push(run(CLI, "ls", "--json").cpuMs - empty);
+    bare.push(run(BARE, home).cpuMs - empty);
+  }
+  return [compared(name, ours, bare, "ms", { atMost: 1.3 })];
+}
+
+function secondListing({ files }: Corpus, looks: number, run: Run): Result[] {
+  const measure = "next listing, one session grown, wall ms beyond start-up";
+  say(measure);
+  const values: number[] = [];
+  for (let n = 0; n < looks; n++) {
+    const started = run(CLI, "--version").wallMs;
+    appendFileSync(files[0] ?? "", oneMoreTurn(1_000 + n));
+    values.push(run(CLI, "ls", "--json").wallMs - started);
+  }
+  return [{ measure, ours: null, reference: null, values, unit: "ms", bound: { atMost: 50 } }];
+}
+
+function indexing(what: string, home: string, directory: string, runs: number, run: Run): Result[] {
+  const name = `first search of ${what}, with indexing, processor time against`;
+  say(name);
+  const [ours, bare, parse]: [number[], number[], number[]] = [[], [], []];
+  const database = join(directory, "bare.db");
+  for (let n = 0; n < runs; n++) {
+    rmSync(join(home, "cache"), { recursive: true, force: true });
+    for (const ending of ["", "-wal", "-shm"]) rmSync(database + ending, { force: true });
+    const empty = run().cpuMs;
+    ours.push(run(CLI, "search", COMMON_WORD).cpuMs - empty);
+    bare.push(run(BARE, home, database).cpuMs - empty);
+    parse.push(run(BARE, home).cpuMs - empty);
+  }
+  return [
+    compared(`${name} a bare FTS5 table`, ours, bare, "ms", { atMost: 1.4 }),
+    compared(`${name} a bare parse`, ours, parse, "ms", null),
+  ];
+}
+
+function searching(looks: number, run: Run): Result[] {
+  run(CLI, "ls", "--json");
+  return [
+    { query: COMMON_WORD, what: "a common word", atMost: 50 },
+    { query: RARE_PHRASE, what: "a rare phrase", atMost: 20 },
+  ].map(({ query, what, atMost }) => {
+    const measure = `search for ${what}, wall ms beyond start-up`;
+    say(measure);
+    const values: number[] = [];
+    for (let n = 0; n < looks; n++) {
+      const started = run(CLI, "--version").wallMs;
+      values.push(run(CLI, "search", query).wallMs - started);
+    }
+    return { measure, ours: null, reference: null, values, unit: "ms", bound: { atMost } };
+  });
+}
+
+/** Runs a program with a home of its own; without arguments, one that does nothing. */
+function program(home: string, args: readonly string[]): Took {
+  const cwd = join(home, "empty");
+  mkdirSync(cwd, { recursive: true });
+  const env = { PATH: process.env.PATH ?? "", HOME: home, XDG_CACHE_HOME: join(home, "cache") };
+  const started = performance.now();
+  const child = spawnSync(process.execPath, [CHILD, ...args], {
+    cwd,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "ignore", "pipe", "pipe"],
+  });
+  const wallMs = performance.now() - started;
+  if (child.status !== 0) throw new Error(`${args.join(" ")} failed: ${child.stderr}`);
+  return { ...(JSON.parse(child.output[3] ?? "") as { cpuMs: number; mb: number }), wallMs };
+}
+
+function pathOf(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
