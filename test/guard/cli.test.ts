@@ -143,6 +143,20 @@ test("a guard that follows copies what is appended, and is the only one", async 
   assert.match(await user.ok("guard", "status"), /no guard is running/);
 });
 
+test("a server guards sessions while it runs, and holds the guard's place", async () => {
+  const user = new GuardUser();
+  const server = user.start(["serve", "--port", "0", "--guard"]);
+  await until(() => existsSync(user.store) && readdirSync(user.store).length > 0);
+  const [name = ""] = readdirSync(user.store);
+  const copy = join(user.store, name, "projects", `${ID}.jsonl.1`);
+  await until(() => existsSync(copy) && readFileSync(copy, "utf8") === ROWS);
+  rmSync(user.source);
+  await server.saysOnStderr("deleted by Claude Code, kept here");
+  server.signal("SIGTERM");
+  assert.equal(await server.exitCode(), 0);
+  assert.match(await user.ok("guard", "status"), /1 only here.*no guard is running/);
+});
+
 test("--verify finds a changed copy and a source that differs", async () => {
   const user = new GuardUser();
   await user.ok("guard", "--once");

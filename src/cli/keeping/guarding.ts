@@ -51,7 +51,19 @@ export async function runGuard(
   }
 }
 
-function tell(event: Event, isJson: boolean, io: Io): void {
+/** A guard in a process that does something else; says on stderr what happens to sessions. */
+export async function guardInside(signal: AbortSignal, io: Io): Promise<void> {
+  const onWarning = (warning: string) => io.err(`warning: ${warning}`);
+  const onEvent = (event: Event) => tell(event, false, { out: (line) => io.err(line) });
+  const guard = new Guard({ host: nodeHost, onEvent, onWarning });
+  try {
+    await guard.follow(signal);
+  } finally {
+    await guard.close();
+  }
+}
+
+function tell(event: Event, isJson: boolean, io: Pick<Io, "out">): void {
   if (isJson) {
     io.out(JSON.stringify(event));
     return;

@@ -43,6 +43,7 @@ export const serve: CliCommand = {
     },
     { flags: "--max-body <bytes>", summary: "maximum size of an append", default: "16777216" },
     { flags: "--sign", summary: "sign appends with your key" },
+    { flags: "--guard", summary: "also keep copies of every agent's sessions: `verbatim guard`" },
     {
       flags: "--check <directory>",
       summary: "only check this data directory and write nothing; exits with 1 if it is damaged",
@@ -113,13 +114,24 @@ export const serve: CliCommand = {
     if (!isOwnAddress(host ?? HOST_DEFAULT) && !server.url.startsWith("https:")) {
       io.err("warning: tokens travel unencrypted; give --tls-key and --tls-cert, or use a proxy");
     }
+    const guarding = options.guard === true ? await guardUntil(signal, io) : null;
     if (!signal.aborted) await once(signal, "abort");
     io.err("stopping after requests under way are finished");
+    await guarding?.ended;
     await server.close();
     await log?.close();
     return 0;
   },
 };
+
+/** A guard that cannot run is reported, and the server runs without it. */
+async function guardUntil(signal: AbortSignal, io: Io): Promise<{ ended: Promise<void> }> {
+  const { guardInside } = await import("../keeping/guarding.ts");
+  const ended = guardInside(signal, io).catch((cause: unknown) => {
+    io.err(`fault: the guard ended: ${cause instanceof Error ? cause.message : String(cause)}`);
+  });
+  return { ended };
+}
 
 /** `link`: null if sessions are not private. */
 function welcome(io: Io, url: string, link: string | null, directory: string): void {
