@@ -60,7 +60,7 @@ export async function copyBytes(work: BytesToCopy): Promise<Copied> {
     const { file, isNew } = await openPlain(directory, `${name}.${generation}`);
     try {
       const before = file.size();
-      const next = await readStretch(source, before, before + CHUNK_BYTES);
+      const next = await readNext(source, before);
       const isSame = await beginsWith(source, file, before, isThorough || next.length === 0);
       if (isSame) {
         if (!isBegun) {
@@ -83,6 +83,12 @@ export async function copyBytes(work: BytesToCopy): Promise<Copied> {
     await file.sync();
     file.close();
   }
+}
+
+/** No more memory than there is to read: most files are small. */
+function readNext(source: OpenFile, at: number): Promise<Buffer> {
+  const left = Math.max(0, source.size() - at);
+  return readStretch(source, at, at + Math.min(left, CHUNK_BYTES));
 }
 
 async function beginsWith(
@@ -111,7 +117,7 @@ async function appendRest(
       end += taken;
       onAppend?.(generation, bytes.subarray(0, taken));
       if (taken < bytes.length) throw diskFull(); // What was taken is a beginning, too.
-      bytes = await readStretch(source, end, end + CHUNK_BYTES);
+      bytes = await readNext(source, end);
     }
     return { end, cause: null };
   } catch (cause) {
