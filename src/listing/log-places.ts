@@ -9,6 +9,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
+import { isProgramsOwn } from "./find-stores.ts";
 
 /** Suffixes of the files next to a log (docs/formats/log.md). */
 const SIDECAR_ENDINGS = /(?:\.checkpoints|\.lock|\.torn-\d+)+$/;
@@ -30,11 +31,12 @@ export function isLogPlace(path: string): boolean {
 /** By its path alone, so that a log that does not exist yet counts, too. */
 function isSessionFile(path: string): boolean {
   const segments = path.split("/");
-  for (const { layout } of READ_DIALECT_NAMES.map(dialectNamed)) {
+  for (const { name, layout } of READ_DIALECT_NAMES.map(dialectNamed)) {
     const isSpill = "logName" in layout && SPILL.test(path);
     const log = isSpill ? [...segments.slice(0, -1), layout.logName] : segments;
-    // Any directory may be a store's root.
-    if (segments.some((_, at) => layout.idAt(log.slice(at)) !== null)) return true;
+    // Any directory may be a store's root; another program's has the name that it gives it.
+    const isBelow = (at: number) => isProgramsOwn(name, segments.slice(0, at).join("/"));
+    if (segments.some((_, at) => layout.idAt(log.slice(at)) !== null && isBelow(at))) return true;
   }
   return false;
 }

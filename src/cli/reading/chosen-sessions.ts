@@ -26,7 +26,7 @@ export interface Choice {
   readonly cwd: string;
 }
 
-const NAMES_LISTED_MAX = 20;
+const NAMES_LISTED_MAX = 40;
 
 export class ChosenSessions {
   readonly #choice: Choice;
@@ -73,7 +73,7 @@ export class ChosenSessions {
   whyNone(): string | null {
     const { agent, project } = this.#choice;
     if (!this.#isAgentKnown && !isKnownAgent(agent ?? "")) {
-      const names = [...knownAgents(), ...[...this.#agents].sort()].slice(0, NAMES_LISTED_MAX);
+      const names = [...[...this.#agents].sort(), ...knownAgents()].slice(0, NAMES_LISTED_MAX);
       throw new UsageError(`no agent is called ${agent}; known are ${names.join(", ")}`);
     }
     if (project === undefined) return agent === undefined ? null : `no sessions of ${agent}`;
