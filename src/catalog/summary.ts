@@ -84,13 +84,14 @@ export const SUMMARY_TEXT_MAX = 200;
  */
 export class SummaryFold {
   #title: string | null = null;
+  /** What names the session if there is no other prompt: a bare command, an agent's task. */
+  #command: string | null = null;
+  #task: string | null = null;
   readonly #about: Mutable<LearnedFacts> = {};
   #model: string | null = null;
   /** Of another agent's conversation; used when there is no other. */
   #agents: { title: string | null; model: string | null } = { title: null, model: null };
   #hasOwn = false;
-  /** What another agent asked in this conversation: the title if no person typed anything. */
-  #task: string | null = null;
   #outcome: "completed" | "error" | null = null;
   readonly #turns = new Turns();
   #createdAt: string | null = null;
@@ -154,9 +155,8 @@ export class SummaryFold {
     const about = this.#about;
     const createdAt = this.#createdAt ?? about.createdAt ?? null;
     const updatedAt = this.#updatedAt ?? about.updatedAt ?? null;
-    const said = about.chosenTitle ?? about.title ?? about.summary;
     return {
-      title: lineOf(said ?? "") ?? this.#title ?? this.#task ?? title,
+      title: this.#saidTitle() ?? this.#title ?? this.#command ?? this.#task ?? title,
       agent: agent === null ? null : lineOf(agent),
       model: named === null ? null : lineOf(named),
       status: this.#outcome ?? status,
@@ -176,6 +176,16 @@ export class SummaryFold {
     };
   }
 
+  /** The program's own title, without mark-up. */
+  #saidTitle(): string | null {
+    const { chosenTitle, title, summary } = this.#about;
+    for (const said of [chosenTitle, title, summary]) {
+      const line = lineOf(typedText(said ?? "") ?? "");
+      if (line !== null) return line;
+    }
+    return null;
+  }
+
   #end({ outcome, usage }: Entry): void {
     this.#outcome = outcome;
     if (usage === null) return;
@@ -188,16 +198,20 @@ export class SummaryFold {
     this.#outcome = null; // The session continued after its end.
     const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
     const counted = isNamed ? this.#messages.get(messageId) : undefined;
-    if (kind === "message" && isSaid && role === "user") {
-      if (!entry.saidBy) this.#title ??= titleOf(parts);
-      if (entry.saidBy === "agent") this.#task ??= titleOf(parts);
-    }
+    if (kind === "message" && isSaid && role === "user") this.#name(titleOf(parts), entry.saidBy);
     const isLess = counted ? (usage?.outputTokens ?? 0) < (counted.outputTokens ?? 0) : false;
     const isMore = usage !== null && !isLess;
     if (isNamed) this.#remember(messageId, isMore ? usage : (counted ?? null));
     if (!isMore) return;
     this.#used.add(kind, usage, counted ?? null);
     this.#usedSinceEnd.add(kind, usage, counted ?? null);
+  }
+
+  /** Takes a prompt as the title, unless there is one. */
+  #name(prompt: string | null, saidBy: Entry["saidBy"]): void {
+    if (saidBy === "agent") this.#task ??= prompt;
+    else if (!saidBy && isBareCommand(prompt)) this.#command ??= prompt;
+    else if (!saidBy) this.#title ??= prompt;
   }
 
   #remember(messageId: string, usage: Usage | null): void {
@@ -276,6 +290,11 @@ function titleOf(parts: readonly Part[]): string | null {
     if (text !== null) return text;
   }
   return null;
+}
+
+/** `/clear` says nothing about what follows. */
+function isBareCommand(prompt: string | null): boolean {
+  return prompt !== null && /^\/[\w:.-]+$/.test(prompt);
 }
 
 /** A text as one printable line of at most SUMMARY_TEXT_MAX characters; null when none is left. */

@@ -15,6 +15,7 @@ import { head } from "./proving/head.ts";
 import { keys } from "./proving/keys.ts";
 import { trust } from "./proving/trust.ts";
 import { verify } from "./proving/verify.ts";
+import { agents } from "./reading/agents.ts";
 import { exportSession } from "./reading/export.ts";
 import { ls } from "./reading/ls.ts";
 import { mcp } from "./reading/mcp.ts";
@@ -31,6 +32,7 @@ import { completions } from "./shell/completions.ts";
 export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   record,
   ls,
+  agents,
   search,
   show,
   tail,

@@ -53,6 +53,13 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
     }
   }
   try {
+    if (argv.length === 0 && io.isTerminal) {
+      const { printFrontPage } = await import("./reading/front-page.ts");
+      if (await printFrontPage(io)) {
+        await io.finish();
+        return 0;
+      }
+    }
     await verbatim.parseAsync(meant(argv), { from: "user" });
     await io.finish();
     return exitCode;
@@ -62,7 +69,7 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
   }
 }
 
-/** Rewrites shortcuts: no arguments means `--help`, a path alone `show`, `-V` is `--version`. */
+/** Rewrites shortcuts: no arguments (and nothing found) means `--help`, a path alone `show`, `-V` is `--version`. */
 function meant(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
   if (first === undefined) return ["--help"];

@@ -21,6 +21,7 @@ import { head } from "../../src/cli/proving/head.ts";
 import { keys } from "../../src/cli/proving/keys.ts";
 import { trust } from "../../src/cli/proving/trust.ts";
 import { verify } from "../../src/cli/proving/verify.ts";
+import { agents } from "../../src/cli/reading/agents.ts";
 import { exportSession } from "../../src/cli/reading/export.ts";
 import { ls } from "../../src/cli/reading/ls.ts";
 import { mcp } from "../../src/cli/reading/mcp.ts";
@@ -41,7 +42,7 @@ import { root } from "./cli.ts";
 const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
 const COMMANDS = [
-  ...[record, ls, search, show, tail, render, exportSession],
+  ...[record, ls, agents, search, show, tail, render, exportSession],
   ...[stats, verify, resume, handoff, unpack, guard, restore, doctor, repair, serve, open, mcp],
   ...[backup, torture],
 ];

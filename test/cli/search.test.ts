@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "vitest";
 import { CliUser, jsonLines } from "./cli.ts";
 import { event, putThread, putTurns, turn } from "./stores.ts";
@@ -23,8 +23,10 @@ test("search finds entries in every store, prints them without control character
   assert.deepEqual([code, stderr], [0, ""]);
   assert.deepEqual(stdout.split("\n"), [
     "cook-1  assistant  stove  2026-02-09T04:03:50.365Z",
+    `  hello · ${basename(user.cwd)} · Make a Soufflé of cod`,
     "    stove souffle",
     "cook-1  user  2026-02-09T04:03:50.365Z",
+    `  hello · ${basename(user.cwd)} · Make a Soufflé of cod`,
     "    Make a Soufflé\\u001b[2J of \\u202ecod",
     "",
   ]);
@@ -36,6 +38,7 @@ test("search finds entries in every store, prints them without control character
   assert.deepEqual(hit, {
     ...{ session: "cook-1", dialect: "rye", root: user.cwd, start: 0, role: "user", tools: [] },
     ...{ end: hit?.end, at: "2026-02-09T04:03:50.365Z" },
+    ...{ agent: "hello", project: user.cwd, title: "Make a Soufflé of cod" },
     snippet: [
       { text: "Make a ", isHit: false },
       { text: "Soufflé", isHit: true },
@@ -60,5 +63,5 @@ test("search refuses an invalid query, and rebuilds its index on request", async
   assert.deepEqual(rebuilt, { code: 0, stdout: "", stderr: "" });
   rmSync(join(user.home, ".cache"), { recursive: true });
   const again = await user.run(["search", "soup", "--dialect", "homeagent"]);
-  assert.deepEqual([again.code, again.stdout.split("\n")[1]], [0, "    no soup"]);
+  assert.deepEqual([again.code, again.stdout.split("\n")[2]], [0, "    no soup"]);
 });

@@ -5,7 +5,7 @@ import { WHERE_OPTIONS, whereOf } from "./reading.ts";
 
 export const search: CliCommand = {
   name: "search",
-  summary: "Find words in the sessions of the stores found from the current directory",
+  summary: "Find words in the sessions of all agents and stores",
   args: [
     {
       name: "[query...]",

@@ -4,9 +4,11 @@
  * Everything printed is escaped here, whatever the sessions contain.
  */
 
+import { basename } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { catalogPath, searchPathNextTo } from "../../base/node-paths.ts";
+import { Catalog } from "../../catalog/catalog.ts";
 import type { FindOptions } from "../../catalog/search/find-entries.ts";
 import { againIfDamaged, SearchIndex } from "../../catalog/search/search-index.ts";
 import type { SnippetPiece } from "../../catalog/search/snippet.ts";
@@ -14,6 +16,7 @@ import { type Io, UsageError } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
 import { type FoundStore, findStores, type Where } from "../../listing/find-stores.ts";
 import { freshenIndex, HURRIED } from "../../listing/indexing.ts";
+import { knownRowOf } from "../../listing/known-row.ts";
 import { notUnderstood, notUnderstoodText } from "../../listing/not-understood.ts";
 import {
   type HitPage,
@@ -22,8 +25,10 @@ import {
   searchPage,
   understandQuery,
 } from "../../listing/searching.ts";
+import { agentOf, projectOf } from "../../listing/whose.ts";
 import { safeLine } from "../../render/text.ts";
 import { Store } from "../../store/store.ts";
+import { EXIT_INTERRUPTED, INTERRUPTED, interruptible, progressOn } from "./interruption.ts";
 import { warnOfJournal } from "./journal-warning.ts";
 
 export interface SearchAsked {
@@ -51,9 +56,14 @@ export async function runSearch(where: Where, asked: SearchAsked, io: Io): Promi
   const index = await SearchIndex.open(searchPathNextTo(catalogPath()));
   try {
     if (asked.isRebuilt) await index.clear();
-    await againIfDamaged(() => freshen(index, stores, io));
+    const fresh = await interruptible(io, (signal) => {
+      return againIfDamaged(() => freshen(index, stores, io, signal));
+    });
+    if (fresh === INTERRUPTED) return EXIT_INTERRUPTED;
     if (query === null) return 0;
-    const found = await printHits(index, query, stores, asked, io);
+    const sessions = new HitSessions();
+    const found = await printHits({ index, sessions }, query, stores, asked, io);
+    await sessions.close();
     for (const store of stores) await tellWordless(index, store, io);
     if (found === 0 && io.isTerminal) io.err(NOTHING_FOUND);
     return found > 0 ? 0 : EXIT_NOTHING_FOUND;
@@ -72,11 +82,18 @@ function understood(text: string): SearchQuery {
   }
 }
 
-async function freshen(index: SearchIndex, stores: readonly FoundStore[], io: Io): Promise<void> {
+async function freshen(
+  index: SearchIndex,
+  stores: readonly FoundStore[],
+  io: Io,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   let unreadable = 0;
+  const tell = progressOn(io, "sessions indexed");
   await freshenIndex(nodeHost, index, stores, {
     pace: HURRIED,
-    onProgress: (done, total) => io.progress(`${done} of ${total} sessions indexed`),
+    onProgress: (done, total) => tell(null, done, total),
+    ...(signal && { signal }),
     onFailure: () => {
       unreadable++;
     },
@@ -101,7 +118,7 @@ async function tellWordless(index: SearchIndex, place: FoundStore, io: Io): Prom
 }
 
 async function printHits(
-  index: SearchIndex,
+  { index, sessions }: { readonly index: SearchIndex; readonly sessions: HitSessions },
   query: SearchQuery,
   places: readonly FoundStore[],
   { limit, isJson }: SearchAsked,
@@ -113,7 +130,11 @@ async function printHits(
     const room = Math.min(PAGE, limit - found);
     const options: FindOptions<FoundStore> = { places, after, limit: room, examinedMax: EXAMINED };
     const { hits, next }: HitPage = await searchPage(nodeHost, index, query, options);
-    const texts = hits.map((hit) => (isJson ? jsonLine(hitJson(hit)) : hitText(hit, io)));
+    const texts: string[] = [];
+    for (const hit of hits) {
+      const about = await sessions.of(hit);
+      texts.push(isJson ? jsonLine(hitJson(hit, about)) : hitText(hit, about, io));
+    }
     if (texts.length > 0) await io.print(texts.join(""));
     found += hits.length;
     if (next === null || found >= limit) {
@@ -124,16 +145,57 @@ async function printHits(
   }
 }
 
-function hitJson({ place, id, start, end, role, at, tools, snippet }: SearchHit) {
-  const { dialect, root } = place;
-  return { session: id, dialect, root, start, end, role, at, tools, snippet };
+/** What a hit's session is called: its agent, project and title. */
+interface AboutSession {
+  readonly agent: string;
+  readonly project: string | null;
+  readonly title: string | null;
 }
 
-function hitText({ id, role, at, tools, snippet }: SearchHit, io: Io): string {
+/** Looks each session up once. */
+class HitSessions {
+  readonly #known = new Map<string, AboutSession>();
+  #catalog: Promise<Catalog> | null = null;
+
+  async of({ place, id }: SearchHit): Promise<AboutSession> {
+    const { dialect, root } = place;
+    const key = `${dialect}\0${root}\0${id}`;
+    const known = this.#known.get(key);
+    if (known) return known;
+    this.#catalog ??= Catalog.open(catalogPath());
+    const row = await knownRowOf(nodeHost, await this.#catalog, place, id);
+    const { agent = null, project = null, title = null } = row ?? {};
+    const about = {
+      agent: agentOf({ dialect, agent }),
+      project: projectOf({ dialect, root, agent, project }),
+      title,
+    };
+    this.#known.set(key, about);
+    return about;
+  }
+
+  async close(): Promise<void> {
+    (await this.#catalog)?.close();
+  }
+}
+
+function hitJson(hit: SearchHit, { agent, project, title }: AboutSession) {
+  const { place, id, start, end, role, at, tools, snippet } = hit;
+  const { dialect, root } = place;
+  const session = { session: id, dialect, root, agent, project, title };
+  return { ...session, start, end, role, at, tools, snippet };
+}
+
+function hitText(
+  { id, role, at, tools, snippet }: SearchHit,
+  { agent, project, title }: AboutSession,
+  io: Io,
+): string {
+  const whose = [agent, project && basename(project), title].filter(Boolean).join(" · ");
   const about = [role, tools.length > 0 ? tools.join(", ") : null, at].filter(Boolean).join("  ");
   const head = safeLine(`${id}  ${about}`.trimEnd());
   const line = snippet.map((piece) => pieceText(piece, io)).join("");
-  return `${io.hasColour ? bold(head) : head}\n    ${line}\n`;
+  return `${io.hasColour ? bold(head) : head}\n  ${safeLine(whose)}\n    ${line}\n`;
 }
 
 /** Without colours, hits are not marked. */

@@ -1,0 +1,83 @@
+/**
+ * Agents: the agent programs whose sessions are on this machine, by the names, sizes and times of
+ * their files. Reads no session.
+ */
+
+import { surroundings } from "../base/node-paths.ts";
+import { eachLog } from "../catalog/find.ts";
+import type { FoundLog } from "../catalog/session-row.ts";
+import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
+import { type FoundStore, findStores } from "./find-stores.ts";
+
+export interface FoundAgent extends FoundStore {
+  /** As its users call it. */
+  readonly label: string;
+  /** Subagents' sessions included. */
+  readonly sessions: number;
+  readonly bytes: number;
+  /** When its oldest and its newest session last changed; null if there is none. */
+  readonly firstMs: number | null;
+  readonly lastMs: number | null;
+  /** Null: the program deletes nothing by age. */
+  readonly retention: {
+    readonly days: number;
+    readonly setting: string;
+    /** Sessions that the program removes at its next start. */
+    readonly due: number;
+    readonly dueBytes: number;
+  } | null;
+  /** Directories and files that could not be read. */
+  readonly unreadable: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** `onLog` gets every log, so that a caller need not look for them again. */
+export function findAgents(
+  cwd: string,
+  nowMs: number,
+  onLog: (log: FoundLog, store: FoundStore) => void = () => {},
+): FoundAgent[] {
+  const stores = findStores({ cwd }).filter(({ dialect }) => dialectNamed(dialect).program);
+  return stores
+    .map((store) => lookAt(store, nowMs, (log) => onLog(log, store)))
+    .sort((a, b) => (b.lastMs ?? 0) - (a.lastMs ?? 0));
+}
+
+/** Where programs would keep sessions, for a message. */
+export function lookedInFor(): { readonly label: string; readonly roots: readonly string[] }[] {
+  return READ_DIALECT_NAMES.flatMap((name) => {
+    const { program } = dialectNamed(name);
+    return program ? [{ label: program.label, roots: program.roots(surroundings()) }] : [];
+  });
+}
+
+function lookAt(store: FoundStore, nowMs: number, onLog: (log: FoundLog) => void): FoundAgent {
+  const { layout, program } = dialectNamed(store.dialect);
+  const kept = program?.retention?.(store.root) ?? null;
+  const dueBefore = kept === null ? -Infinity : nowMs - kept.days * DAY_MS;
+  const sums = { sessions: 0, bytes: 0, due: 0, dueBytes: 0, unreadable: 0 };
+  let [firstMs, lastMs] = [Infinity, -Infinity];
+  const onUnreadable = () => {
+    sums.unreadable++;
+  };
+  for (const log of eachLog(store.root, layout, { onUnreadable })) {
+    onLog(log);
+    sums.sessions++;
+    sums.bytes += log.size;
+    firstMs = Math.min(firstMs, log.mtimeMs);
+    lastMs = Math.max(lastMs, log.mtimeMs);
+    if (log.mtimeMs >= dueBefore) continue;
+    sums.due++;
+    sums.dueBytes += log.size;
+  }
+  const { due, dueBytes, ...counted } = sums;
+  return {
+    ...store,
+    label: program?.label ?? store.dialect,
+    ...counted,
+    firstMs: sums.sessions === 0 ? null : firstMs,
+    lastMs: sums.sessions === 0 ? null : lastMs,
+    retention: kept === null ? null : { ...kept, due, dueBytes },
+  };
+}

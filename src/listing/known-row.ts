@@ -1,0 +1,50 @@
+/**
+ * Known row: what a listing says about one session, from the catalog, or from its log if that is
+ * short enough to be read while a user waits.
+ */
+
+import type { Host } from "../base/host.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { keepRow, lookAtLog, readRow } from "../catalog/pages.ts";
+import type { FoundLog, SessionRow } from "../catalog/session-row.ts";
+import { bareRow, isFresh } from "../catalog/table.ts";
+import { dialectNamed } from "../dialects/all.ts";
+import type { FoundStore } from "./find-stores.ts";
+
+/** A longer one is read by `ls`, which shows its progress. */
+const READ_BYTES_MAX = 16 * 2 ** 20;
+
+/** Null if it cannot be read. */
+export async function knownRow(
+  host: Host,
+  catalog: Catalog,
+  { dialect, root }: FoundStore,
+  log: FoundLog,
+): Promise<SessionRow | null> {
+  const kept = await readRow(catalog, dialect, root, log.id);
+  if (kept !== null && (isFresh(kept, log) || log.size > READ_BYTES_MAX)) return kept;
+  if (log.size > READ_BYTES_MAX) return bareRow(log);
+  const { Store } = await import("../store/store.ts");
+  const store = new Store(host, { dialect, root, onWarning: () => {} });
+  try {
+    const row = { ...bareRow(log), ...(await store.summaries().summarise(log.id)) };
+    await keepRow(catalog, dialect, root, row);
+    return row;
+  } catch {
+    return null; // `ls` says why.
+  }
+}
+
+/** The same by the session's id; null also if its log has no file of its own. */
+export async function knownRowOf(
+  host: Host,
+  catalog: Catalog,
+  store: FoundStore,
+  id: string,
+): Promise<SessionRow | null> {
+  const kept = await readRow(catalog, store.dialect, store.root, id);
+  if (kept !== null) return kept;
+  const path = dialectNamed(store.dialect).logPath(id).join("/");
+  const state = lookAtLog(store.root, path);
+  return state === null ? null : knownRow(host, catalog, store, { id, path, ...state });
+}
