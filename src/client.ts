@@ -30,6 +30,7 @@ export type {
   SessionBytes,
   SessionHead,
   SessionItem,
+  SessionKind,
   SessionPage,
   SessionUsage,
   SessionVerdict,

@@ -75,8 +75,12 @@ export const SESSION_HEAD = object({ ...SUMMARY, ...ENDS });
 export interface SessionItem extends Summary, Of<typeof SESSION> {}
 export interface SessionHead extends Summary, Of<typeof SESSION_HEAD> {}
 
-/** Sessions of one dialect that the server has. */
-const KIND = object({ dialect: string, program: orNull(string) });
+/** A dialect that the server has sessions of, and the program whose dialect it is. */
+export interface SessionKind {
+  readonly dialect: string;
+  readonly program: string | null;
+}
+const KIND: Schema<SessionKind> = object({ dialect: string, program: orNull(string) });
 
 export const SESSION_PAGE = object({
   sessions: list(ref<SessionItem>("Session")),
