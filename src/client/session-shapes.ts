@@ -59,6 +59,8 @@ const SUMMARY = {
     "False while a long session grows: the summary is of an earlier moment",
   ),
   isMissing: described(boolean, "Its head is pinned and its log is gone: its verdict is rollback"),
+  isKept: described(boolean, "Its program has deleted it; this is the guard's copy"),
+  deletedAt: described(orNull(string), "When the guard noticed that; null if it did not yet"),
 };
 
 const ENDS = {

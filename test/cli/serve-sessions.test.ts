@@ -1,7 +1,7 @@
 /** `verbatim serve` and sessions: which stores it serves, as a process. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { VerbatimClient } from "../../src/client.ts";
@@ -45,6 +45,30 @@ test("serve shows the sessions that ls finds: those of the enclosing project and
   plantTurn(join(user.home, ".homeagent"), "at home");
   const running = user.start(["serve", "--port", "0"]);
   assert.deepEqual(await titles(await linkedClient(running)), ["at home", "here-1"]);
+});
+
+test("a session that Claude Code deleted is served from the guard's copy, and says so", async () => {
+  const user = new CliUser();
+  const project = join(user.home, ".claude/projects/-home-me-app");
+  mkdirSync(project, { recursive: true });
+  const message = { role: "user", content: "keep me" };
+  const row = {
+    type: "user",
+    sessionId: "s1",
+    uuid: "u1",
+    timestamp: "2026-01-01T00:00:00Z",
+    message,
+  };
+  const path = join(project, "s1.jsonl");
+  writeFileSync(path, `${JSON.stringify(row)}\n`);
+  assert.equal((await user.run(["guard", "--once"])).code, 0);
+  rmSync(path);
+  assert.equal((await user.run(["guard", "--once"])).code, 0);
+  const running = user.start(["serve", "--port", "0"]);
+  const [session] = (await (await linkedClient(running)).sessions.list()).sessions;
+  assert.deepEqual([session?.title, session?.isKept], ["keep me", true]);
+  assert.match(session?.deletedAt ?? "", /^20\d\d-/);
+  assert.equal(session?.program, "Claude Code");
 });
 
 test("verbatim open makes a new link while a server runs, and else says how to start one", async () => {

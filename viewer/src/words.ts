@@ -35,6 +35,17 @@ export function agoOf(at: string, nowMs: number): string {
 }
 
 /** 1.2k, 3.4M: for columns, where the exact number is in the title. */
+/** Of a session that only the guard still has: who deleted it, and when; null for all others. */
+export function keptText({
+  isKept,
+  program,
+  deletedAt,
+}: Pick<SessionItem, "isKept" | "program" | "deletedAt">): string | null {
+  if (!isKept) return null;
+  const on = deletedAt === null ? "" : ` on ${deletedAt.slice(0, 10)}`;
+  return `deleted by ${program ?? "its program"}${on}, kept here`;
+}
+
 export function shortCount(count: number): string {
   if (count < 1000) return String(count);
   if (count < 999_500) return `${(count / 1000).toFixed(count < 99_950 ? 1 : 0)}k`;

@@ -218,6 +218,16 @@ function keptById(place: Place, dialect: Dialect, id?: string): Map<string, Kept
   return found;
 }
 
+/** Whether a store's log is the guard's copy, and when the guard noticed that its source is gone. */
+export function keptState(
+  root: string,
+  path: string,
+): { readonly isKept: boolean; readonly deletedAt: string | null } {
+  const place = guardedPlace(root);
+  const kept = place && readGuardedRoot(place.at)?.sessions.get(path);
+  return { isKept: place !== null, deletedAt: kept?.deletedAt ?? null };
+}
+
 /** The sessions that only the guard has, as logs of its root. */
 export function* goneLogs(place: Place, dialect: Dialect): Generator<FoundLog> {
   for (const { id, path, generation } of keptById(place, dialect).values()) {

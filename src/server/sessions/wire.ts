@@ -8,6 +8,7 @@
 import type { ServerResponse } from "node:http";
 import type { SessionItem, SessionUsage } from "../../client/session-shapes.ts";
 import { dialectNamed } from "../../dialects/all.ts";
+import { keptState } from "../../dialects/files/guarded.ts";
 import type { PlacedEntry } from "../../listing/session-window.ts";
 import { jsonText } from "../../render/text.ts";
 import type { AnswerRoom } from "../http/answer.ts";
@@ -38,7 +39,7 @@ export function sessionItem(
   nowMs: number,
   isMissing = false,
 ): SessionItem {
-  const { id, logPath: _, mtimeMs, size, ...summary } = row;
+  const { id, logPath, mtimeMs, size, ...summary } = row;
   return {
     id: urlIdOf(store, id),
     session: id,
@@ -51,6 +52,7 @@ export function sessionItem(
     isLive: !isMissing && nowMs - mtimeMs < LIVE_MS,
     isCurrent,
     isMissing,
+    ...keptState(store.root, logPath),
   };
 }
 

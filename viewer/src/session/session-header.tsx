@@ -10,7 +10,15 @@ import { ProofBadge } from "../proof/proof-badge.tsx";
 import { ProofPanel } from "../proof/proof-panel.tsx";
 import { sessionHref } from "../route.ts";
 import { isRunning } from "../sessions/session-row.tsx";
-import { counted, nameOf, STATUS_WORDS, shortCount, shortMoney, sizeOf } from "../words.ts";
+import {
+  counted,
+  keptText,
+  nameOf,
+  STATUS_WORDS,
+  shortCount,
+  shortMoney,
+  sizeOf,
+} from "../words.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import type { SessionStore } from "./session-store.ts";
 
@@ -79,6 +87,7 @@ function Facts({ head, store, children }: FactsProps) {
         status !== null && <Fact kind={`state ${status}`}>{STATUS_WORDS[status]}</Fact>
       )}
       {program !== null && <Fact>{program}</Fact>}
+      {head.isKept && <Fact>{keptText(head)}</Fact>}
       {agent !== null && <Fact>{shownText(agent)}</Fact>}
       {model !== null && <Fact kind="mono">{shownText(model)}</Fact>}
       {turns > 0 && <Fact>{counted(turns, "turn")}</Fact>}

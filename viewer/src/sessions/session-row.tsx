@@ -12,6 +12,7 @@ import { client } from "../server.ts";
 import {
   agoOf,
   counted,
+  keptText,
   lastName,
   nameOf,
   STATUS_WORDS,
@@ -45,6 +46,7 @@ export function SessionRow({ session }: { readonly session: SessionItem }) {
           {branch !== null && <span>{shownText(branch)}</span>}
           {typeof parent === "string" && <span>subagent</span>}
           {session.isMissing && <span>log missing</span>}
+          {session.isKept && <span>{keptText(session)}</span>}
         </span>
       </span>
       <Figures session={session} />
