@@ -112,7 +112,13 @@ describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shel
 
   test("every command of the help is offered, and a prefix narrows the list", async () => {
     assert.deepEqual(await offered("verbatim "), await listed("", "Commands"));
-    assert.deepEqual(await offered("verbatim re"), ["record", "render", "repair", "resume"]);
+    assert.deepEqual(await offered("verbatim re"), [
+      "record",
+      "render",
+      "repair",
+      "restore",
+      "resume",
+    ]);
     assert.deepEqual(await offered("verbatim keys "), await listed("keys", "Commands"));
   });
 
