@@ -110,12 +110,12 @@ test.each(dialects)(
   },
 );
 
-test("a path with another program's session is refused with that program's name", async () => {
+test("a path with a session that is not read is refused with its program's name", async () => {
   const directory = tempDirectory();
   const path = join(directory, "session.jsonl");
-  writeFileSync(path, CODEX);
+  writeFileSync(path, "# aider chat started at 2026-01-01 00:00:00\n");
   const found = findSession(nodeHost, path, { cwd: directory });
   await expect(found).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
-  await expect(found).rejects.toThrow(/this is a Codex rollout\. Verbatim reads its own sessions/);
+  await expect(found).rejects.toThrow(/this is an aider chat history\. Verbatim reads its own/);
   await expect(found).rejects.not.toThrow("--dialect");
 });
