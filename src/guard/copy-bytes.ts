@@ -2,10 +2,10 @@
  * Copy bytes: continues the copy of a file that grows, or begins the next generation if the file no
  * longer begins with its copy.
  *
- * GC1  A copy is always a beginning of what the source was: bytes are appended after the source was
- *      read and its beginning compared, in that order. So the copy's length is the progress, and a
- *      guard that is killed at any point continues there.
- * GC2  A generation is closed in the journal before a later one is reported as begun.
+ * - A copy is always a beginning of what the source was: bytes are appended after the source was
+ *   read and its beginning compared, in that order. So the copy's length is the progress, and a
+ *   guard that is killed at any point continues there.
+ * - A generation is closed in the journal before a later one is reported as begun.
  */
 
 import { diskFull } from "../base/file-steps.ts";

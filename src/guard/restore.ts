@@ -1,8 +1,8 @@
 /**
  * Restore: writes a guarded session back as its program wrote it, with its time and mode.
  *
- * RS1  A file that is there is replaced only if it is a beginning of what is written; any other only
- *      on request, and then it is renamed and kept.
+ * - A file that is there is replaced only if it is a beginning of what is written; any other only
+ *   on request, and then it is renamed and kept.
  */
 
 import { chmodSync, lstatSync, utimesSync } from "node:fs";
