@@ -80,9 +80,12 @@ function meant(argv: readonly string[]): readonly string[] {
   return !isCommand && !first.startsWith("-") && existsSync(first) ? ["show", ...argv] : argv;
 }
 
-/** Claude Code's directories, and so the ids of its sessions, begin with a dash. */
+/**
+ * Claude Code's directories, and so the ids of its sessions, begin with a dash; so does one of 64
+ * public keys (43 characters of base64url).
+ */
 function isDashedId(argument: string): boolean {
-  return /^-[^-=][^=]*\//.test(argument);
+  return /^-[^-=][^=]*\/|^-[\w-]{42}$/.test(argument);
 }
 
 /** `names` is the full command as typed. */

@@ -96,6 +96,18 @@ test("a key can be a file, stdin or base64url, with limits", async () => {
   assert.equal(validBefore, "2027-01-01T12:00:00.000Z");
 });
 
+test("a key that begins with a dash is not taken for an option", async () => {
+  const user = new CliUser();
+  let raw = "";
+  // One of 64 keys does.
+  while (!raw.startsWith("-")) {
+    const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
+    raw = x;
+  }
+  const { code, stderr } = await user.run(["trust", "add", raw, "--owner", "Ada", "--yes"]);
+  assert.equal(code, 0, stderr);
+});
+
 test("wrong usage is reported, and a value that is not a key is refused with the reason", async () => {
   const user = new CliUser();
   const { privateKey } = newKey(user, "ada.pem");
