@@ -86,7 +86,7 @@ function claudePath(n: number): string {
 function claudeTurn(random: Random, n: number, turn: number, odd: string): string {
   const row = (step: number) => ({
     ...{ parentUuid: `${n}-${turn}-${step - 1}`, isSidechain: false, userType: "external" },
-    ...{ cwd: `/work/app${n % 20}`, sessionId: idOf(n), version: "2.1.0", gitBranch: "main" },
+    ...{ cwd: `/home/me/app${n % 20}`, sessionId: idOf(n), version: "2.1.0", gitBranch: "main" },
     ...{ uuid: `${n}-${turn}-${step}`, timestamp: at(n, turn, step) },
   });
   const usage = { input_tokens: 10, output_tokens: 200, cache_read_input_tokens: 9_000 };
@@ -123,7 +123,7 @@ function codexPath(n: number): string {
 
 function codexStart(n: number): string {
   const git = { branch: "main" };
-  const payload = { id: idOf(n), timestamp: at(n, 0, 0), cwd: `/work/app${n % 20}`, git };
+  const payload = { id: idOf(n), timestamp: at(n, 0, 0), cwd: `/home/me/app${n % 20}`, git };
   const meta = { ...payload, originator: "codex_cli_rs", cli_version: "0.98.0", source: "cli" };
   return lines([{ timestamp: at(n, 0, 0), type: "session_meta", payload: meta }]);
 }
@@ -142,7 +142,7 @@ function codexTurn(random: Random, n: number, turn: number, odd: string): string
   const counts = { ...total, output_tokens: 200 * turn, total_tokens: 9_210 * turn };
   const input = JSON.stringify({ command: random.text(12) });
   return lines([
-    row(0, "turn_context", { cwd: `/work/app${n % 20}`, model: "gpt-x", effort: "high" }),
+    row(0, "turn_context", { cwd: `/home/me/app${n % 20}`, model: "gpt-x", effort: "high" }),
     row(1, "response_item", said("user", "input_text", text)),
     row(1, "event_msg", { type: "user_message", message: text }),
     row(2, "response_item", { type: "function_call", ...call, arguments: input }),

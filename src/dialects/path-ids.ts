@@ -12,7 +12,7 @@ import type { LevelLayout } from "../catalog/find.ts";
 export interface PathIdsOptions {
   /** Where the program's sessions are, below the root. */
   readonly under: readonly string[];
-  /** Directories below `under`, down to the log; null stands for any name. */
+  /** Directories below `under`, down to the log; null: any name. */
   readonly levels: readonly (string | null)[];
   /** The ending of a log's name, such as ".jsonl", that ids leave out; may be empty. */
   readonly ending: string;

@@ -130,14 +130,14 @@ test("a list shows project, last branch, model, turns and tokens counted once", 
   const rows = page.block("jsonl claude-code-row");
   const { summary } = await readSession("claude-code", "projects/p/s1.jsonl", rows);
   expect(summary).toMatchObject({
-    ...{ project: "/work/app", branch: "fix", model: "claude-opus-4-5" },
+    ...{ project: "/home/me/app", branch: "fix", model: "claude-opus-4-5" },
     ...{ inputTokens: 10, outputTokens: 25, badLines: 0, parent: null },
   });
 });
 
 test("a subagent's own file is its conversation, below its session", async () => {
   const row = (type: string, content: string) =>
-    `${JSON.stringify({ type, isSidechain: true, agentId: "a1", sessionId: "s1", cwd: "/work/app", uuid: content, message: { role: type, content } })}\n`;
+    `${JSON.stringify({ type, isSidechain: true, agentId: "a1", sessionId: "s1", cwd: "/home/me/app", uuid: content, message: { role: type, content } })}\n`;
   const rows = row("user", "Count the words") + row("assistant", "12");
   const read = await readSessions("claude-code", {
     "projects/p/s1.jsonl": page.block("jsonl claude-code-row"),

@@ -45,7 +45,7 @@ function message(role: string, content: unknown, at: number, metadata: string | 
 
 const SESSION = `INSERT INTO sessions (id, name, working_dir, accumulated_total_tokens,
   accumulated_input_tokens, accumulated_output_tokens, model_config_json)
-  VALUES ('20260101_1', 'Count lines', '/work/app', 15, 10, 5, '{"model_name":"m1"}');`;
+  VALUES ('20260101_1', 'Count lines', '/home/me/app', 15, 10, 5, '{"model_name":"m1"}');`;
 
 async function entriesOf(root: string, id: string): Promise<Entry[]> {
   const session = await new Store(nodeHost, { dialect: "goose", root }).open(id);

@@ -78,7 +78,7 @@ test("a session in the database is read as one line for it and one for each mess
   assert.ok(start && prompt && answer);
   expect(start).toMatchObject({ kind: "start", at: "1970-01-01T00:00:01.000Z" });
   expect(opencode.about?.(start.native, "ses_1")).toEqual({
-    ...{ title: "Count lines", cwd: "/work/app" },
+    ...{ title: "Count lines", cwd: "/home/me/app" },
   });
   expect(prompt).toMatchObject({ role: "user", messageId: "msg_1" });
   expect(prompt.saidBy).toBeUndefined();
@@ -281,7 +281,7 @@ test("child sessions, compaction and made-up titles", async () => {
   const [child] = await entriesOf(root, "opencode-dev.db/ses_child");
   assert.ok(child);
   assert.deepEqual(opencode.about?.(child.native, "opencode-dev.db/ses_child"), {
-    ...{ cwd: "/work/app", parent: id },
+    ...{ cwd: "/home/me/app", parent: id },
   });
   assert.equal(opencode.nameOf?.(id), "ses_1");
   database.close();

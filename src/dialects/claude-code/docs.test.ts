@@ -60,7 +60,11 @@ test("the example rows are read as the page says", () => {
 });
 
 test("the example rows say where the agent worked, and the title rows are titles", () => {
-  assert.deepEqual(about(rows[3] ?? {}, "p/s1"), { cwd: "/work/app", branch: "main", parent: "" });
+  assert.deepEqual(about(rows[3] ?? {}, "p/s1"), {
+    cwd: "/home/me/app",
+    branch: "main",
+    parent: "",
+  });
   const titles = page.lines("jsonl claude-code-title").map((line) => {
     return about(JSON.parse(line) as Native, "p/s1");
   });
