@@ -77,9 +77,15 @@ async function openFence(options: Parameters<typeof viewer.open>[1] = {}): Promi
 }
 
 /** Runs in the page. */
-const FIRST_ROW_IS_IN_VIEW = `document.querySelector(".row").getBoundingClientRect().top >= 0`;
-const LAST_ROW_IS_IN_VIEW = `[...document.querySelectorAll(".row")].at(-1)
-  .getBoundingClientRect().top < innerHeight`;
+// Functions, not strings: a string is evaluated again at each poll, which the page's policy forbids.
+const firstRowIsInView = () => {
+  const row = document.querySelector(".row");
+  return row !== null && row.getBoundingClientRect().top >= 0;
+};
+const lastRowIsInView = () => {
+  const row = [...document.querySelectorAll(".row")].at(-1);
+  return row !== undefined && row.getBoundingClientRect().top < innerHeight;
+};
 
 browserTest("the list shows each session's agent, model, usage, cost and verdict", async () => {
   const page = await viewer.open("#/");
@@ -165,7 +171,7 @@ browserTest("keys move through a session, fold and unfold, and are listed in a h
   const noDialog = () => page.locator("dialog[open]").waitFor({ state: "detached" });
   await page.keyboard.press("g");
   await page.getByText("The start of the session").waitFor();
-  await page.waitForFunction(FIRST_ROW_IS_IN_VIEW);
+  await page.waitForFunction(firstRowIsInView);
   await page.keyboard.press("j");
   await focusIsOn(/Started/);
   await page.keyboard.press("J");
@@ -192,7 +198,7 @@ browserTest("keys move through a session, fold and unfold, and are listed in a h
   await page.keyboard.press("Escape");
   await noDialog();
   await page.keyboard.press("G");
-  await page.waitForFunction(LAST_ROW_IS_IN_VIEW);
+  await page.waitForFunction(lastRowIsInView);
   await page.keyboard.press("/");
   await page.locator(".inner-search input:focus").waitFor();
   await page.keyboard.type("wood");
