@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- agents`: listing and searching the histories of other agents: 2,000 sessions of
- * Claude Code and Codex, about 1 GB, against bare loops over the same bytes.
+ * `npm run bench -- agents`: listing, searching and guarding the histories of other agents: 2,000
+ * sessions of Claude Code and Codex, about 1 GB, against bare loops over the same bytes.
  */
 
 import { spawnSync } from "node:child_process";
@@ -8,11 +8,12 @@ import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { COMMON_WORD, type Corpus, makeCorpus, oneMoreTurn, RARE_PHRASE } from "./agents/corpus.ts";
+import { guarding } from "./agents/guard.ts";
 import { runBench, say } from "./measure/frame.ts";
 import { compared, memory, type Result } from "./measure/result.ts";
 
-const FULL = { sessions: 2_000, bytesEach: 500_000, runs: 3, looks: 15 };
-const QUICK = { sessions: 200, bytesEach: 200_000, runs: 2, looks: 7 };
+const FULL = { sessions: 2_000, bytesEach: 500_000, runs: 3, looks: 15, guards: 5 };
+const QUICK = { sessions: 200, bytesEach: 200_000, runs: 2, looks: 7, guards: 3 };
 
 const CLI = pathOf("../dist/cli/main.js");
 const BARE = pathOf("./agents/bare.mjs");
@@ -25,7 +26,7 @@ interface Took {
 }
 
 await runBench("agents", async ({ directory, isQuick }) => {
-  const { sessions, bytesEach, runs, looks } = isQuick ? QUICK : FULL;
+  const { sessions, bytesEach, runs, looks, guards } = isQuick ? QUICK : FULL;
   const home = join(directory, "home");
   say(`making ${sessions} sessions`);
   const corpus = makeCorpus(home, sessions, bytesEach);
@@ -42,6 +43,9 @@ await runBench("agents", async ({ directory, isQuick }) => {
     ...secondListing(corpus, looks, run),
     ...indexing(what, home, directory, runs, run),
     ...searching(looks, run),
+    ...guarding(what, home, directory, guards, (data) =>
+      program(home, [CLI, "guard", "--once"], { XDG_DATA_HOME: data }),
+    ),
     memory("peak memory of all of these", [Math.max(...peaks)], { atMost: 200 }),
   ];
 });
@@ -111,10 +115,11 @@ function searching(looks: number, run: Run): Result[] {
 }
 
 /** Runs a program with a home of its own; without arguments, one that does nothing. */
-function program(home: string, args: readonly string[]): Took {
+function program(home: string, args: readonly string[], more: Record<string, string> = {}): Took {
   const cwd = join(home, "empty");
   mkdirSync(cwd, { recursive: true });
-  const env = { PATH: process.env.PATH ?? "", HOME: home, XDG_CACHE_HOME: join(home, "cache") };
+  const places = { HOME: home, XDG_CACHE_HOME: join(home, "cache") };
+  const env = { PATH: process.env.PATH ?? "", ...places, ...more };
   const started = performance.now();
   const child = spawnSync(process.execPath, [CHILD, ...args], {
     cwd,
