@@ -11,12 +11,18 @@
 import { diskFull } from "../base/file-steps.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import type { Kept } from "../dialects/files/guarded.ts";
-import { readStretch } from "../log/bytes.ts";
 import { commonBytes, lostLines, seemSame, sha256Of } from "./compare.ts";
 import { openPlain } from "./generation.ts";
 
-/** Read and written at once. */
-const CHUNK_BYTES = 1024 * 1024;
+/** Read and written at once: small enough for the processor's cache. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** For one copy at a time: bytes are read into one while those in the other are written. */
+export type Buffers = readonly [Buffer, Buffer];
+
+export function makeBuffers(): Buffers {
+  return [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
+}
 
 export interface BytesToCopy {
   readonly source: OpenFile;
@@ -30,6 +36,7 @@ export interface BytesToCopy {
   readonly mode: number;
   /** All bytes are compared, whatever the size. */
   readonly isThorough: boolean;
+  readonly buffers: Buffers;
   /** Called for appended bytes, to sign them. */
   readonly onAppend?: (generation: number, bytes: Uint8Array) => void;
 }
@@ -53,14 +60,14 @@ export interface Copied {
 }
 
 export async function copyBytes(work: BytesToCopy): Promise<Copied> {
-  const { source, directory, name, path, id, kept, mode, isThorough } = work;
+  const { source, directory, name, path, id, kept, mode, isThorough, buffers } = work;
   const events: Record<string, unknown>[] = [];
   let generation = kept === undefined ? 1 : kept.generation + (kept.isClosed ? 1 : 0);
   for (let isBegun = kept !== undefined && !kept.isClosed; ; isBegun = false, generation++) {
-    const { file, isNew } = await openPlain(directory, `${name}.${generation}`);
+    const { file, isNew } = await openPlain(directory, name, generation);
     try {
       const before = file.size();
-      const next = await readNext(source, before);
+      const next = await readNext(source, before, buffers[0]);
       const isSame = await beginsWith(source, file, before, isThorough || next.length === 0);
       if (isSame) {
         if (!isBegun) {
@@ -85,10 +92,10 @@ export async function copyBytes(work: BytesToCopy): Promise<Copied> {
   }
 }
 
-/** No more memory than there is to read: most files are small. */
-function readNext(source: OpenFile, at: number): Promise<Buffer> {
+async function readNext(source: OpenFile, at: number, into: Buffer): Promise<Buffer> {
   const left = Math.max(0, source.size() - at);
-  return readStretch(source, at, at + Math.min(left, CHUNK_BYTES));
+  const bytes = into.subarray(0, Math.min(left, into.length));
+  return bytes.subarray(0, await source.read(bytes, at));
 }
 
 async function beginsWith(
@@ -104,23 +111,27 @@ async function beginsWith(
 
 /** Appends what the source has and the copy has not, as far as the disk takes it. */
 async function appendRest(
-  { source, onAppend }: BytesToCopy,
+  { source, onAppend, buffers }: BytesToCopy,
   file: OpenFile,
   generation: number,
   first: Buffer,
 ): Promise<{ end: number; cause: unknown }> {
   let end = file.size();
   let bytes = first;
+  let next = Promise.resolve(first);
   try {
-    while (bytes.length > 0) {
+    for (let turn = 1; bytes.length > 0; turn++) {
+      next = readNext(source, end + bytes.length, buffers[turn % 2 === 0 ? 0 : 1]);
+      next.catch(() => {}); // Thrown when awaited.
       const taken = file.write(bytes);
       end += taken;
       onAppend?.(generation, bytes.subarray(0, taken));
       if (taken < bytes.length) throw diskFull(); // What was taken is a beginning, too.
-      bytes = await readNext(source, end);
+      bytes = await next;
     }
     return { end, cause: null };
   } catch (cause) {
+    await Promise.allSettled([next]); // The caller closes the source.
     return { end, cause };
   }
 }

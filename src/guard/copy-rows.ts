@@ -16,7 +16,7 @@ import { openPlain } from "./generation.ts";
 
 const LF = 0x0a;
 
-export interface RowsToCopy extends Omit<BytesToCopy, "mode" | "isThorough"> {
+export interface RowsToCopy extends Omit<BytesToCopy, "mode" | "isThorough" | "buffers"> {
   readonly mode: number | null;
   readonly dialect: Dialect;
 }
@@ -28,7 +28,7 @@ export async function copyRows(work: RowsToCopy): Promise<Copied> {
   const events: Record<string, unknown>[] = [];
   let generation = kept === undefined ? 1 : kept.generation + (kept.isClosed ? 1 : 0);
   for (let isBegun = kept !== undefined && !kept.isClosed; ; isBegun = false, generation++) {
-    const { file, isNew } = await openPlain(directory, `${name}.${generation}`);
+    const { file, isNew } = await openPlain(directory, name, generation);
     try {
       const before = await endOfLines(file);
       const known = new Map<string, string>();

@@ -17,14 +17,14 @@ import { readChunks } from "../log/bytes.ts";
 export async function openPlain(
   directory: Directory,
   name: string,
+  generation: number,
 ): Promise<{ file: OpenFile; isNew: boolean }> {
-  const existing = openIfThere(directory, name);
-  existing?.close();
-  let isNew = existing === null;
-  if (isNew) isNew = !(await convert(directory, `${name}.gz`, name, createGunzip()));
-  const file = directory.open(name, "append");
+  const found = generationFile(directory.path, name, generation);
+  const plain = `${name}.${generation}`;
+  if (found?.isCompressed) await convert(directory, `${plain}.gz`, plain, createGunzip());
+  const file = directory.open(plain, "append");
   file.narrow();
-  return { file, isNew };
+  return { file, isNew: found === null };
 }
 
 /** Replaces a plain copy by a compressed one, with the same modification time. */

@@ -6,29 +6,27 @@
  */
 
 import { lstatSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { errnoOf, type VerbatimError } from "../base/errors.ts";
-import type { Directory, OpenFile } from "../base/files.ts";
-import type { Host } from "../base/host.ts";
+import type { Directory } from "../base/files.ts";
 import { eachLog } from "../catalog/find.ts";
 import type { FoundLog } from "../catalog/session-row.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { generationFile, guardedRootOf, type Kept } from "../dialects/files/guarded.ts";
-import { readStretch } from "../log/bytes.ts";
 import { compressCold } from "./cold.ts";
 import { COMPARED_BYTES } from "./compare.ts";
-import { type Copied, copyBytes } from "./copy-bytes.ts";
-import { copyRows } from "./copy-rows.ts";
+import { type Copied, makeBuffers } from "./copy-bytes.ts";
+import { type CopyOptions, copySession } from "./copy-session.ts";
 import { hashGeneration, stamp } from "./generation.ts";
 import { Journal } from "./journal.ts";
-import type { GuardSigning } from "./signing.ts";
-import { isGone, openSource } from "./source.ts";
-import { addVersion, VERSION_BYTES_MAX } from "./versions.ts";
+import { isGone } from "./source.ts";
 
 /** Files and bytes that are synced together. */
 const BATCH_FILES = 64;
 const BATCH_BYTES = 32 * 1024 * 1024;
+/** Fewer than threads of Node that do such work: the next batch is read meanwhile. */
+const SYNCS_AT_ONCE = 2;
 /** Other work runs after so many files were looked at. */
 const SLICE_FILES = 256;
 /** A change within the clock's resolution after a look would not be seen: look again. */
@@ -38,16 +36,11 @@ const REPLACING_MS = 250;
 /** A file that rested so long is compared as a whole, once. */
 const REST_MS = 60_000;
 
-export interface RootGuardOptions {
-  readonly host: Host;
-  readonly dialect: string;
-  /** The program's directory: a real path. */
-  readonly root: string;
+export interface RootGuardOptions extends CopyOptions {
+  /** The guard's store. */
   readonly directory: string;
-  readonly nowMs: () => number;
   readonly onEvent: (event: Readonly<Record<string, unknown>>) => void;
   readonly onWarning: (warning: string) => void;
-  readonly signing: GuardSigning | null;
 }
 
 export interface Pass {
@@ -66,6 +59,21 @@ interface Seen {
   readonly owesCompare: boolean;
 }
 
+interface CopiedSession {
+  readonly found: FoundLog;
+  readonly copied: Copied;
+  /** Of the copy. */
+  readonly directory: Directory;
+  /** Before it was read. */
+  readonly nowMs: number;
+}
+
+/** Copies that are not durable yet, and the directories that are open for them. */
+interface Batch {
+  readonly copies: readonly CopiedSession[];
+  readonly opened: readonly Directory[];
+}
+
 export class RootGuard {
   readonly root: string;
   readonly dialect: string;
@@ -74,6 +82,7 @@ export class RootGuard {
   readonly #journal: Journal;
   readonly #seen = new Map<string, Seen>();
   readonly #warned = new Map<string, string>();
+  readonly #buffers = makeBuffers();
   /** Directories that hold sessions, below the root: to be watched. */
   readonly directories = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
@@ -105,24 +114,18 @@ export class RootGuard {
       [this.#failed, this.#copied, this.#bytes] = [0, 0, 0];
       const there = new Map<string, string>();
       const hidden: string[] = [];
-      let [batch, bytes] = [[] as FoundLog[], 0];
-      const layout = dialectNamed(this.dialect).layout;
-      const onUnreadable = ({ path, cause }: { path: string; cause: VerbatimError }) => {
-        hidden.push(path);
-        this.#warn(path, cause);
-      };
-      for (const found of eachLog(this.root, layout, { onUnreadable })) {
-        there.set(found.path, found.id);
-        this.directories.add(dirname(found.path));
-        if (there.size % SLICE_FILES === 0) await setImmediate();
-        if (!this.#isChanged(found)) continue;
-        batch.push(found);
-        bytes += found.size;
-        if (batch.length < BATCH_FILES && bytes < BATCH_BYTES) continue;
-        await this.#copy(batch);
-        [batch, bytes] = [[], 0];
+      let committing = Promise.resolve();
+      try {
+        for await (const batch of this.#changed(there, hidden)) {
+          const before = committing;
+          committing = this.#commit(await this.#copy(batch), before);
+          committing.catch(() => {}); // Thrown when awaited.
+          await before;
+        }
+        await committing;
+      } finally {
+        await Promise.allSettled([committing]);
       }
-      await this.#copy(batch);
       const moved = new Set(there.values());
       await this.#noteMissing(
         ({ path }) => !there.has(path),
@@ -134,6 +137,28 @@ export class RootGuard {
     });
   }
 
+  /** Sessions that changed, in batches; adds all of them and what could not be listed. */
+  async *#changed(there: Map<string, string>, hidden: string[]): AsyncGenerator<FoundLog[]> {
+    const { layout } = dialectNamed(this.dialect);
+    const onUnreadable = ({ path, cause }: { path: string; cause: VerbatimError }) => {
+      hidden.push(path);
+      this.#warn(path, cause);
+    };
+    let [batch, bytes] = [[] as FoundLog[], 0];
+    for (const found of eachLog(this.root, layout, { onUnreadable })) {
+      there.set(found.path, found.id);
+      this.directories.add(dirname(found.path));
+      if (there.size % SLICE_FILES === 0) await setImmediate();
+      if (!this.#isChanged(found)) continue;
+      batch.push(found);
+      bytes += found.size;
+      if (batch.length < BATCH_FILES && bytes < BATCH_BYTES) continue;
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    if (batch.length > 0) yield batch;
+  }
+
   /** Looks at one path below the root; false: it is not a session's, so a scan is needed. */
   look(path: string): Promise<boolean> {
     return this.#inTurn(async () => {
@@ -143,7 +168,7 @@ export class RootGuard {
       if (stats === undefined) await this.#noteMissing((kept) => kept.path === path, []);
       if (!stats?.isFile()) return true; // A scan reports what is no file.
       const found = { id, path, size: stats.size, mtimeMs: stats.mtimeMs };
-      if (this.#isChanged(found)) await this.#copy([found]);
+      if (this.#isChanged(found)) await this.#commit(await this.#copy([found]));
       return true;
     });
   }
@@ -180,40 +205,43 @@ export class RootGuard {
     return false;
   }
 
-  async #copy(batch: readonly FoundLog[]): Promise<void> {
-    const done: { found: FoundLog; copied: Copied; directory: Directory; nowMs: number }[] = [];
+  async #copy(batch: readonly FoundLog[]): Promise<Batch> {
+    const copies: CopiedSession[] = [];
     const opened = new Map<string, Directory>();
-    const events: Readonly<Record<string, unknown>>[] = [];
-    try {
-      for (const found of batch) {
-        const nowMs = this.#options.nowMs();
-        try {
-          const directory = await this.#directoryOf(found.path, opened);
-          done.push({ found, copied: await this.#copyOne(found, directory), directory, nowMs });
-        } catch (cause) {
-          this.#refused(found.path, cause);
-        }
+    for (const found of batch) {
+      const nowMs = this.#options.nowMs();
+      try {
+        const directory = await this.#directoryOf(found.path, opened);
+        copies.push({ found, copied: await this.#copyOne(found, directory), directory, nowMs });
+      } catch (cause) {
+        this.#refused(found.path, cause);
       }
-      await Promise.all(
-        done.map(async ({ found, copied, directory, nowMs }) => {
-          if (await this.#makeDurable(found, copied)) {
-            this.#settle(found, copied, directory, nowMs);
-            events.push(...copied.events);
-          }
-        }),
-      );
-      const isNew = new Set(
-        done.filter(({ copied }) => copied.isNew).map((each) => each.directory),
-      );
-      for (const directory of isNew) await directory.sync();
-    } finally {
-      for (const directory of opened.values()) directory.close();
     }
-    await this.#tell(events);
+    return { copies, opened: [...opened.values()] };
+  }
+
+  /** Makes a batch durable, after the one before: bytes, then names, then times, then events. */
+  async #commit({ copies, opened }: Batch, before?: Promise<void>): Promise<void> {
+    const durable: CopiedSession[] = [];
+    try {
+      await before;
+      const left = copies.values();
+      const syncRest = async () => {
+        for (const each of left) if (await this.#makeDurable(each)) durable.push(each);
+      };
+      await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, syncRest));
+      const fresh = durable.filter(({ copied }) => copied.isNew);
+      for (const directory of new Set(fresh.map((each) => each.directory))) await directory.sync();
+    } finally {
+      for (const { copied } of copies) copied.file.close();
+      for (const directory of opened) directory.close();
+    }
+    for (const each of durable) this.#settle(each);
+    await this.#tell(durable.flatMap(({ copied }) => copied.events));
   }
 
   /** Syncs a copy; what could not be synced is cut off again, and copied at the next look. */
-  async #makeDurable({ path }: FoundLog, copied: Copied): Promise<boolean> {
+  async #makeDurable({ found: { path }, copied }: CopiedSession): Promise<boolean> {
     const { file, before, end } = copied;
     try {
       if (end > before || copied.isNew) await file.sync();
@@ -222,12 +250,10 @@ export class RootGuard {
       file.truncate(before);
       this.#refused(path, cause);
       return false;
-    } finally {
-      file.close();
     }
   }
 
-  #settle(found: FoundLog, copied: Copied, directory: Directory, nowMs: number): void {
+  #settle({ found, copied, directory, nowMs }: CopiedSession): void {
     const { path, size, mtimeMs } = found;
     if (copied.end > copied.before) {
       this.#copied++;
@@ -244,55 +270,16 @@ export class RootGuard {
     if (!isYoung) stamp(join(directory.path, copied.name), mtimeMs);
   }
 
-  async #copyOne(found: FoundLog, directory: Directory): Promise<Copied> {
-    const { host, nowMs, signing } = this.#options;
-    const { path, id, mtimeMs } = found;
-    const kept = this.sessions.get(path);
+  #copyOne(found: FoundLog, directory: Directory): Promise<Copied> {
+    const { path, mtimeMs } = found;
     const seen = this.#seen.get(path);
-    const name = basename(path);
-    const isResting = seen?.owesCompare === true && nowMs() - mtimeMs > REST_MS;
-    const isThorough = seen === undefined || isResting;
-    const opened = await openSource(host, this.dialect, this.root, found);
-    try {
-      const work = { source: opened.file, directory, name, path, id, kept };
-      const stretch = signing?.stretch(this.directory, `${this.dialect}/${id}`, path);
-      const onAppend = stretch ? { onAppend: stretch.add } : {};
-      const mode = opened.mode ?? 0o600;
-      const copied = opened.isPlain
-        ? await copyBytes({ ...work, mode, isThorough, ...onAppend })
-        : await copyRows({ ...work, ...opened, dialect: dialectNamed(this.dialect), ...onAppend });
-      try {
-        if (opened.raw) await this.#addVersion(found, directory, opened.raw, copied, mode);
-        if (stretch) {
-          await copied.file.sync();
-          await stretch.sign(copied, opened.isPlain ? "bytes" : "messages");
-        }
-      } catch (cause) {
-        copied.file.close();
-        throw cause;
-      }
-      return copied;
-    } finally {
-      opened.file.close();
-      opened.raw?.close();
-    }
-  }
-
-  async #addVersion(
-    { path, mtimeMs }: FoundLog,
-    directory: Directory,
-    raw: OpenFile,
-    { generation }: Copied,
-    mode: number,
-  ): Promise<void> {
-    const size = raw.size();
-    if (size > VERSION_BYTES_MAX) {
-      const text = `only its rows are kept: it has over ${VERSION_BYTES_MAX} bytes`;
-      return this.#warn(path, new Error(text));
-    }
-    const at = new Date(this.#options.nowMs()).toISOString();
-    const facts = { at, generation, mtime_ms: mtimeMs, mode };
-    await addVersion(directory, basename(path), await readStretch(raw, 0, size), facts);
+    const isResting = seen?.owesCompare === true && this.#options.nowMs() - mtimeMs > REST_MS;
+    return copySession(this.#options, {
+      ...{ found, directory, guardedRoot: this.directory, buffers: this.#buffers },
+      kept: this.sessions.get(path),
+      isThorough: seen === undefined || isResting,
+      warn: (at, cause) => this.#warn(at, cause),
+    });
   }
 
   async #directoryOf(path: string, opened: Map<string, Directory>): Promise<Directory> {

@@ -27,16 +27,16 @@ export async function openSource(
   { id, path }: FoundLog,
 ): Promise<OpenedSource> {
   const { hostFor, program, logPath } = dialectNamed(dialect);
-  const raw = program?.changes === "rows" ? null : await openAt(host, root, path);
+  const file = await openAt(hostFor?.(host, root) ?? host, root, logPath(id).join("/"));
   try {
-    const file = await openAt(hostFor?.(host, root) ?? host, root, logPath(id).join("/"));
-    const isSame = raw !== null && file.identity() === raw.identity();
+    if (program?.changes === "rows") return { file, isPlain: false, raw: null, mode: null };
+    const stats = lstatSync(join(root, path), { bigint: true });
+    const isSame = file.identity() === `${stats.dev}:${stats.ino}`;
     const isPlain = isSame && program?.changes === "grows";
-    if (isPlain) raw.close();
-    const mode = raw === null ? null : modeOf(root, path);
-    return { file, isPlain, raw: isPlain ? null : raw, mode };
+    const raw = isPlain ? null : await openAt(host, root, path);
+    return { file, isPlain, raw, mode: Number(stats.mode) & 0o777 };
   } catch (cause) {
-    raw?.close();
+    file.close();
     throw cause;
   }
 }
@@ -48,10 +48,6 @@ async function openAt({ files }: Host, root: string, path: string): Promise<Open
   } finally {
     directory.close();
   }
-}
-
-function modeOf(root: string, path: string): number {
-  return lstatSync(join(root, path)).mode & 0o777;
 }
 
 export function isGone(path: string): boolean {
