@@ -79,6 +79,8 @@ export interface DialectFiles {
     mend(doctor: Examining, store: { readonly root: string }): Promise<string>;
   };
   standingOf?(host: Host, root: string, id: string): Promise<Standing>;
+  /** The id of the session that has this name (`nameOf`); null if there is none. */
+  idNamed?(root: string, name: string): string | null;
   /** Verifies the files that belong to a signed log, together with it. */
   proofOf?(host: Host, log: StoredSession, trust: Trust): FilesProof;
   /** The file that goes into bundles, next to the log. */

@@ -72,6 +72,11 @@ export interface TakingBack {
   idOf?(native: Native): string | null;
   /** The id of the first line that it takes back, if that still counts: all from there. */
   backTo?(native: Native): string | null;
+  /**
+   * The prompt, if a line begins a turn; null: none. Lines next to each other with the same prompt
+   * begin one turn. `takesBack` then counts turns.
+   */
+  turnOf?(native: Native): string | null;
 }
 
 /** Which line each line continues. The last line and those it leads back to are the conversation. */

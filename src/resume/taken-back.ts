@@ -17,11 +17,19 @@ type Branching = NonNullable<Dialect["branching"]>;
 type Undoing = Pick<Dialect, "takingBack" | "branching">;
 type Held = VerifiedEntry & Pick<GatheredEntry, "aside">;
 
+interface Place {
+  readonly place: number;
+  readonly id: string | null;
+  readonly turn: string | null;
+}
+
 /** Positions of the entries that still count, so far. */
 class Standing {
   readonly #takingBack: TakingBack;
   /** The last one last. */
-  #places: { readonly place: number; readonly id: string | null }[] = [];
+  #places: Place[] = [];
+  /** Where in `#places` turns begin. */
+  #turns: number[] = [];
 
   constructor(takingBack: TakingBack) {
     this.#takingBack = takingBack;
@@ -34,17 +42,24 @@ class Standing {
   /** Adds the next line; returns the positions of those that it undoes. */
   note(native: Native, place: number): readonly number[] {
     const takenBack = this.#places.splice(this.#leftBy(native)).map((each) => each.place);
-    const { says, idOf } = this.#takingBack;
-    if (says(native)) this.#places.push({ place, id: idOf?.(native) ?? null });
+    while ((this.#turns.at(-1) ?? -1) >= this.#places.length) this.#turns.pop();
+    const { says, idOf, turnOf } = this.#takingBack;
+    if (!says(native)) return takenBack;
+    const turn = turnOf?.(native) ?? null;
+    const begun = this.#places.at(-1)?.turn ?? null;
+    if (turn !== null && turn !== begun) this.#turns.push(this.#places.length);
+    this.#places.push({ place, id: idOf?.(native) ?? null, turn });
     return takenBack;
   }
 
   /** How many still count after the line. */
   #leftBy(native: Native): number {
-    const { takesBack, backTo } = this.#takingBack;
+    const { takesBack, backTo, turnOf } = this.#takingBack;
     const first = backTo?.(native) ?? null;
     const at = first === null ? -1 : this.#places.findIndex(({ id }) => id === first);
-    return at >= 0 ? at : Math.max(0, this.#places.length - (takesBack(native) ?? 0));
+    const count = takesBack(native) ?? 0;
+    if (turnOf && count > 0) return this.#turns.at(-count) ?? this.#turns[0] ?? this.#places.length;
+    return at >= 0 ? at : Math.max(0, this.#places.length - count);
   }
 }
 

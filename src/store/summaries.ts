@@ -49,7 +49,15 @@ export class Summaries {
     }
     const { status, parent, agent: stored, about = {} } = await this.#standing(id);
     fold.learn(about);
-    return fold.summary({ agent: this.#agentOf(id, agent ?? stored), status, parent });
+    const summary = fold.summary({ agent: this.#agentOf(id, agent ?? stored), status, parent });
+    const named = summary.parent === null ? null : await this.#idNamed(summary.parent);
+    return named === null ? summary : { ...summary, parent: named };
+  }
+
+  /** Lines may name a session as its program does. */
+  async #idNamed(name: string): Promise<string | null> {
+    const { dialect, root } = this.#store;
+    return (await dialectNamed(dialect).files?.())?.idNamed?.(root, name) ?? null;
   }
 
   /** The status of a session that has not ended, and its parent, from the dialect's files. */

@@ -9,6 +9,8 @@ import { eachLog, type Unreadable } from "../../src/catalog/find.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { decompressed } from "../../src/dialects/codex/files/zstd.ts";
 import { notUnderstood } from "../../src/listing/not-understood.ts";
+import { linesTakenBack } from "../../src/resume/taken-back.ts";
+import type { VerifiedEntry } from "../../src/verifying/verified-entries.ts";
 import { refusal } from "../support/refusal.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -147,21 +149,133 @@ test("a link in a compressed rollout's place, or above it, is not followed", asy
   for (const id of [ID, linked]) await refusal(readSession("codex", root, id), "UNSAFE_PATH");
 });
 
+function event(payload: object): string {
+  return `${JSON.stringify({ type: "event_msg", payload })}\n`;
+}
+
+function meta(id: string, more: object = {}): string {
+  const payload = { id, cwd: `/work/${id}`, ...more };
+  return `${JSON.stringify({ type: "session_meta", payload })}\n`;
+}
+
+const summaryOf = (root: string, id: string) => storeAt("codex", root).summaries().summarise(id);
+
 test("a fork has its parent, and the title of its own name", async () => {
   const root = tempDirectory();
   const parent = "01998190-0000-7f40-9309-dc4e48c5844a";
-  const meta = (id: string, more: object) =>
-    `${JSON.stringify({ type: "session_meta", payload: { id, cwd: `/work/${id}`, ...more } })}\n`;
   const named = { type: "thread_name_updated", thread_name: "Named" };
   const lines = [
-    ...[meta(UUID, { forked_from_id: parent, git: { branch: "fix" } }), meta(parent, {})],
-    ...[row("hello"), `${JSON.stringify({ type: "event_msg", payload: named })}\n`],
+    ...[meta(UUID, { forked_from_id: parent, git: { branch: "fix" } }), meta(parent)],
+    ...[row("hello"), event(named)],
   ];
   put(root, `${ID}.jsonl`, lines.join(""));
-  const summary = await storeAt("codex", root).summaries().summarise(ID);
-  expect(summary).toMatchObject({
+  expect(await summaryOf(root, ID)).toMatchObject({
     ...{ parent, title: "Named", branch: "fix", project: `/work/${UUID}` },
   });
+});
+
+test("the parent of forks and subagents is the session that has its uuid", async () => {
+  const parent = "01998190-0000-7f40-9309-dc4e48c5844a"; // 25 September 2025, 15:48 UTC.
+  const spawned = { subagent: { thread_spawn: { parent_thread_id: parent, depth: 1 } } };
+  const facts = [
+    ...[{ forked_from_id: parent }, { source: spawned }],
+    { parent_thread_id: parent, forked_from_id: "01998190-1111-7f40-9309-dc4e48c5844a" },
+  ];
+  const places = [
+    ...["sessions/2025/09/25", "sessions/2025/09/24", "sessions/2025/09/26", "archived_sessions"],
+  ].map((place) => `${place}/rollout-2025-09-25T17-48-46-${parent}`);
+  for (const place of places) {
+    const root = tempDirectory();
+    put(root, `${place}.jsonl`, row("hello"));
+    for (const more of facts) {
+      put(root, `${ID}.jsonl`, meta(UUID, more) + row("again"));
+      assert.equal((await summaryOf(root, ID)).parent, place);
+    }
+  }
+  const root = tempDirectory();
+  for (const hostile of ["x", "-".repeat(14), "../../etc", "\u0000"]) {
+    put(root, `${ID}.jsonl`, meta(UUID, { parent_thread_id: hostile }));
+    assert.notEqual((await summaryOf(root, ID)).parent, undefined);
+  }
+});
+
+test("a file that Codex began after turns were reverted is a session of the same thread", async () => {
+  const root = tempDirectory();
+  const later = `${ID}_01998190-2222-7f40-9309-dc4e48c5844a`;
+  const base = { thread_id: UUID, end_ordinal_exclusive: 14, end_byte_offset: 34319 };
+  put(root, `${ID}.jsonl`, meta(UUID) + row("first"));
+  put(root, `${later}.jsonl`, meta(UUID, { history_base: base }) + row("second"));
+  expect(await summaryOf(root, later)).toMatchObject({
+    ...{ title: "second", project: `/work/${UUID}`, parent: null },
+  });
+  assert.deepEqual(idsIn(root), [ID, later]);
+  const { nameOf } = dialectNamed("codex");
+  assert.equal(nameOf?.(later), `${UUID}_01998190-2222-7f40-9309-dc4e48c5844a`);
+});
+
+async function takenBack(lines: readonly string[]): Promise<number[]> {
+  const root = tempDirectory();
+  put(root, `${ID}.jsonl`, lines.join(""));
+  const { entries } = await readSession("codex", root, ID);
+  async function* verified() {
+    for (const entry of entries) yield entry as unknown as VerifiedEntry;
+  }
+  return [...(await linesTakenBack(dialectNamed("codex"), verified))];
+}
+
+test("turns that were rolled back do not count, and all before them do", async () => {
+  const context = row("<environment_context></environment_context>");
+  const asked = (text: string) => event({ type: "user_message", message: text });
+  const turn = (text: string) => [row(text), asked(text), row(`${text}!`, "assistant")];
+  const back = (count: unknown) => event({ type: "thread_rolled_back", num_turns: count });
+  const three = [meta(UUID), context, ...turn("a"), ...turn("b"), ...turn("c")];
+  assert.deepEqual(await takenBack([...three, back(1)]), [9, 10, 11]);
+  assert.deepEqual(await takenBack([...three, back(2)]), [6, 7, 8, 9, 10, 11]);
+  assert.deepEqual(await takenBack([...three, back(1), ...turn("d"), back(2)]), [
+    ...[9, 10, 11],
+    ...[6, 7, 8, 13, 14, 15],
+  ]);
+  // More turns than there are: what comes before the first one stays.
+  assert.deepEqual(await takenBack([...three, back(9)]), [3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  // The same prompt twice is two turns; an event before its item is of the item's turn.
+  assert.deepEqual(await takenBack([...turn("a"), ...turn("a"), back(1)]), [4, 5, 6]);
+  assert.deepEqual(await takenBack([...turn("a"), asked("b"), row("b"), back(1)]), [4, 5]);
+  for (const wrong of [0, -1, 0.5, "1", null]) {
+    assert.deepEqual(await takenBack([...three, back(wrong)]), []);
+  }
+});
+
+test("a summary has no text of the program, and an output's first lines say how it ended", async () => {
+  const root = tempDirectory();
+  const item = (role: string, text: string) => JSON.parse(row(text, role)).payload;
+  const history = [item("developer", "Rules"), item("user", "hello"), item("user", "Summary")];
+  const output =
+    "Chunk ID: 52501f\nWall time: 1.5 seconds\nProcess exited with code 3\nOutput:\nhi\n";
+  const result = { type: "function_call_output", call_id: "c", output };
+  const lines = [
+    { type: "compacted", payload: { message: "Summary", replacement_history: history } },
+    ...[output, "Exit code: 0\nWall time: 2 seconds\nOutput:\nProcess exited with code 1", 7].map(
+      (each) => ({ type: "response_item", payload: { ...result, output: each } }),
+    ),
+  ];
+  put(root, `${ID}.jsonl`, lines.map((each) => `${JSON.stringify(each)}\n`).join(""));
+  const { entries } = await readSession("codex", root, ID);
+  assert.deepEqual(
+    entries[0]?.parts.map((part) => part.type === "text" && part.text),
+    ["hello", "Summary"],
+  );
+  assert.deepEqual(
+    entries
+      .slice(1)
+      .flatMap(({ parts }) =>
+        parts.map((part) => part.type === "tool_result" && [part.error, part.durationMs]),
+      ),
+    [
+      ["exit code 3", 1500],
+      [null, 2000],
+      [null, null],
+    ],
+  );
 });
 
 test("a checkpoint of Entire whose transcript is a rollout is read as one", async () => {
@@ -172,13 +286,9 @@ test("a checkpoint of Entire whose transcript is a rollout is read as one", asyn
     return `${JSON.stringify({ type: "event_msg", payload })}\n`;
   };
   const context = row("<environment_context></environment_context>");
-  const event = { type: "user_message", message: "List the files" };
+  const asked = event({ type: "user_message", message: "List the files" });
   const lines = [
-    ...[
-      context,
-      row("List the files"),
-      `${JSON.stringify({ type: "event_msg", payload: event })}\n`,
-    ],
+    ...[context, row("List the files"), asked],
     ...[row("Two.", "assistant"), count(5), count(5), count(9)],
   ];
   put(root, ".entire/metadata/s1/full.jsonl", lines.join(""));

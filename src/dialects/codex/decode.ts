@@ -11,16 +11,17 @@
 import type { Mutable } from "../../base/files.ts";
 import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry.ts";
 import type { About } from "../agent-program.ts";
-import type { Compaction, Native, Understood } from "../dialect.ts";
+import type { Compaction, Native, TakingBack, Understood } from "../dialect.ts";
 import { timeOf } from "../entire/decode.ts";
 import { get, getNumber, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";
 import { decodeItem } from "./item.ts";
-import { nameOf } from "./session-id.ts";
+import { threadOf } from "./session-id.ts";
 
 type Decoded = Mutable<Partial<Entry>>;
 
 /** Rows that only Codex writes. */
-const TYPES = /^(session_meta|turn_context|response_item|event_msg|compacted|world_state)$/;
+const TYPES =
+  /^(session_meta|turn_context|response_item|event_msg|compacted|world_state|token_usage_record)$/;
 
 /** Events that repeat an item, and whose words they are. */
 const SPEAKERS: Readonly<Record<string, "user" | "assistant">> = {
@@ -127,11 +128,35 @@ function usageOf(counts: unknown): Usage | null {
 function summaryOf(payload: JsonObject): Part[] {
   const history = get(payload, "replacement_history");
   const items = Array.isArray(history) ? history.filter(isObject).map(decodeItem) : [];
-  const said = items.filter(({ kind, saidBy }) => kind === "message" && saidBy !== "program");
+  const said = items.filter(({ kind, role, saidBy }) => {
+    return kind === "message" && role !== "system" && saidBy !== "program";
+  });
   const parts = said.flatMap((item) => (item.parts ?? []).filter(({ type }) => type === "text"));
   const message = getString(payload, "message") ?? "";
   if (parts.length > 0 || message === "") return parts;
   return [{ type: "text", text: message }];
+}
+
+/** An event takes back the last turns. Codex counts prompts; their events repeat them. */
+export const takingBack: TakingBack = {
+  says: (row) => isItem(row) || spokenIn(row) !== null,
+  takesBack(row) {
+    const event = get(row, "type") === "event_msg" ? getObject(row, "payload") : {};
+    const count = getNumber(event, "num_turns");
+    return get(event, "type") === "thread_rolled_back" && Number.isInteger(count) ? count : null;
+  },
+  turnOf(row) {
+    const spoken = spokenIn(row);
+    if (spoken !== null)
+      return get(getObject(row, "payload"), "type") === "user_message" ? spoken : null;
+    const { role, saidBy, parts = [] } = rowOf(row);
+    if (role !== "user" || saidBy) return null;
+    return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  },
+};
+
+function isItem(row: Native): boolean {
+  return get(row, "type") === "response_item" && isObject(get(row, "payload"));
 }
 
 /** Codex writes the summary as one row, and nothing from before it counts. */
@@ -149,17 +174,20 @@ export function about(row: Native, id: string): About | null {
   const isBare = !isObject(get(row, "payload")) && isMeta(row);
   if (!isBare && get(row, "type") !== "session_meta") return null;
   const meta = isBare ? row : payload;
-  // A fork begins with all rows of its parent, whose own description is among them.
+  // A fork may begin with all rows of its parent, whose own description is among them.
   const own = getString(meta, "id");
-  if (own !== null && own !== nameOf(id) && isNamed(id)) return null;
+  const thread = threadOf(id);
+  if (own !== null && thread !== null && own !== thread) return null;
   return {
     cwd: getString(meta, "cwd") ?? "",
     branch: getString(getObject(meta, "git"), "branch") ?? "",
-    parent: getString(meta, "forked_from_id") ?? getString(meta, "parent_thread_id") ?? "",
+    parent: parentIn(meta) ?? "",
   };
 }
 
-/** Whether the file's name ends in Codex's id. */
-function isNamed(id: string): boolean {
-  return /^[0-9a-f-]{36}$/i.test(nameOf(id));
+/** The uuid of the thread that started this one, else of the one that it is a fork of. */
+function parentIn(meta: JsonObject): string | null {
+  const spawned = getObject(getObject(getObject(meta, "source"), "subagent"), "thread_spawn");
+  const started = getString(meta, "parent_thread_id") ?? getString(spawned, "parent_thread_id");
+  return started ?? getString(meta, "forked_from_id");
 }

@@ -2,8 +2,8 @@
 
 import { convertedHost } from "../files/converted-host.ts";
 import { readerDialect } from "../reader.ts";
-import { about, compaction, decode, isOwn } from "./decode.ts";
-import { convert, logsIn } from "./files/rollouts.ts";
+import { about, compaction, decode, isOwn, takingBack } from "./decode.ts";
+import { convert, files, logsIn } from "./files/rollouts.ts";
 import { RolloutMemory } from "./memory.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
 
@@ -24,5 +24,7 @@ export const codex = readerDialect("codex", {
   isOwn,
   about,
   compaction,
+  takingBack,
+  files: async () => files,
   remembers: (state) => new RolloutMemory(state),
 });

@@ -123,7 +123,8 @@ function parsedObject(text: string): JsonObject | null {
 
 /**
  * A result is a text, blocks, or (older) the text with the exit code as JSON in a string:
- * `{"output":"…","metadata":{"exit_code":1,"duration_seconds":0.2}}`.
+ * `{"output":"…","metadata":{"exit_code":1,"duration_seconds":0.2}}`. Since then a command's text
+ * begins with lines about it, up to `Output:`.
  */
 function resultOf(item: JsonObject): Part {
   const said = get(item, "output") ?? get(item, "tools") ?? null;
@@ -133,15 +134,35 @@ function resultOf(item: JsonObject): Part {
   if (wrapped && isObject(metadata) && typeof get(wrapped, "output") === "string") {
     const code = getNumber(metadata, "exit_code");
     const seconds = getNumber(metadata, "duration_seconds");
-    return {
-      ...{ type: "tool_result", callId, output: get(wrapped, "output") },
-      error: code === null || code === 0 ? null : `exit code ${code}`,
-      durationMs: seconds === null ? null : Math.round(seconds * 1000),
-    };
+    return { type: "tool_result", callId, output: get(wrapped, "output"), ...ended(code, seconds) };
   }
+  const output = outputOf(said);
   const isFailed = isObject(said) && get(said, "success") === false;
-  const error = isFailed ? "failed" : null;
-  return { type: "tool_result", callId, output: outputOf(said), error, durationMs: null };
+  const end = isFailed ? { error: "failed", durationMs: null } : endIn(output);
+  return { type: "tool_result", callId, output, ...end };
+}
+
+/** The lines before a command's output have a few fields. */
+const HEAD_CHARS_MAX = 500;
+
+function endIn(output: unknown): ReturnType<typeof ended> {
+  const start = typeof output === "string" ? output.slice(0, HEAD_CHARS_MAX) : "";
+  const head = start.slice(0, Math.max(0, start.indexOf("\nOutput:")));
+  const numberIn = (line: RegExp) => {
+    const text = line.exec(head)?.[1];
+    return text === undefined ? null : Number(text);
+  };
+  return ended(
+    numberIn(/^(?:Exit code:|Process exited with code) (-?\d{1,9})$/m),
+    numberIn(/^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds$/m),
+  );
+}
+
+function ended(code: number | null, seconds: number | null) {
+  return {
+    error: code === null || code === 0 ? null : `exit code ${code}`,
+    durationMs: seconds === null ? null : Math.round(seconds * 1000),
+  };
 }
 
 /** Blocks of text as one text. */

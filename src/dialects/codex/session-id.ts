@@ -2,6 +2,7 @@
  * Session ids: the path of a rollout below Codex's directory, without its ending.
  *
  *     sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl
+ *     sessions/<year>/<month>/<day>/rollout-<time>-<uuid>_<uuid>.jsonl    after turns were reverted
  *     archived_sessions/rollout-<time>-<uuid>.jsonl
  *
  * Codex compresses old rollouts to `….jsonl.zst`: the same session, presented at its plain path.
@@ -15,7 +16,8 @@ export const ENDING = ".jsonl";
 export const COMPRESSED_ENDING = `${ENDING}.zst`;
 
 const NAME = /^rollout-.+?\.jsonl(?:\.zst)?$/;
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const THREAD = new RegExp(`(${UUID})(?:_${UUID})?$`, "i");
 
 function isRollout(name: string): boolean {
   return NAME.test(name);
@@ -49,10 +51,15 @@ export function logPath(id: string): readonly string[] {
   });
 }
 
-/** The id that Codex itself uses: the uuid at the end of the file's name. */
+/** The id that Codex itself uses: the uuid at the end of the file's name; of a later file, both. */
 export function nameOf(id: string): string {
   const name = stemOf(id.slice(id.lastIndexOf("/") + 1));
-  return UUID.exec(name)?.[0] ?? name;
+  return THREAD.exec(name)?.[0] ?? name;
+}
+
+/** The uuid of a session's thread; null if the file's name has none. */
+export function threadOf(id: string): string | null {
+  return THREAD.exec(id)?.[1] ?? null;
 }
 
 function stemOf(name: string): string {

@@ -3,13 +3,22 @@
  * plain one, as Codex does: it deletes the other one when it has finished compressing.
  */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { errnoOf, ioError, unsafePath, VerbatimError } from "../../../base/errors.ts";
 import { eachLog, type FindOptions } from "../../../catalog/find.ts";
 import type { FoundLog } from "../../../catalog/session-row.ts";
+import type { DialectFiles } from "../../dialect-files.ts";
 import type { ConvertedLog } from "../../files/converted-host.ts";
-import { COMPRESSED_ENDING, ENDING, layout } from "../session-id.ts";
+import { COMPRESSED_ENDING, ENDING, idAt, layout, nameOf } from "../session-id.ts";
 import { decompressed } from "./zstd.ts";
 
 /** The longest compressed file. Text that is compressed this badly is not a rollout. */
@@ -24,6 +33,33 @@ export function* logsIn(root: string, options: FindOptions): Generator<FoundLog>
 function hasPlain(root: string, compressed: string): boolean {
   const plain = compressed.slice(0, -COMPRESSED_ENDING.length) + ENDING;
   return isThere(join(root, plain));
+}
+
+/** Codex names the parent by its uuid, which begins with the time: its file is in that day's folder. */
+export const files: DialectFiles = {
+  idNamed(root, name) {
+    const at = Number.parseInt(name.slice(0, 13).replace("-", ""), 16) || 0;
+    const days = [at, at - DAY_MS, at + DAY_MS].map((ms) => {
+      const day = new Date(ms).toISOString().slice(0, 10);
+      return ["sessions", ...day.split("-")]; // Of the user's time zone.
+    });
+    for (const place of [...days, ["archived_sessions"]]) {
+      const found = namesIn(join(root, ...place)).map((each) => idAt([...place, each]));
+      const id = found.find((each) => each !== null && nameOf(each) === name);
+      if (id) return id;
+    }
+    return null;
+  },
+};
+
+const DAY_MS = 86_400_000;
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
 }
 
 /** The compressed rollout of a session that has no plain one. */
