@@ -4,7 +4,7 @@
 # tests themselves say what they missed.
 set -euo pipefail
 
-packages=(chromium fish groff jq python3-cryptography zsh)
+packages=(chromium-headless-shell fish groff jq python3-cryptography zsh)
 
 is_installed() {
   [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

@@ -9,7 +9,12 @@ import { type Browser, chromium } from "playwright-core";
 
 const { VERBATIM_CHROMIUM, VERBATIM_REQUIRE_BROWSER, CI } = process.env;
 
+/**
+ * The headless shell first. It is the same engine without the browser around it, and opens a page
+ * in a third of the time.
+ */
 const PLACES = [
+  "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
