@@ -67,7 +67,7 @@ export async function build({ force = false } = {}) {
   const scripts = join(root, "scripts");
   const viewer = ["build", "viewer", "--outDir", join(next, "viewer"), "--logLevel", "warn"];
   try {
-    const tsc = join(modules, "typescript", "bin", "tsc");
+    const tsc = join(modules, "typescript-native", "bin", "tsc");
     const project = ["--project", "tsconfig.build.json", "--outDir", next, "--noCheck"];
     await step("compiling the sources", node, [tsc, ...project]);
     // Before bundling, which leaves no file per command.

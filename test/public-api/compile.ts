@@ -2,41 +2,29 @@
  * Compile: the compiler's messages about a project.
  *
  * Covers the project's own files and everything installed into its folder, ours and our dependencies,
- * declarations included. Not what is linked in, such as Node's own types, nor the language's: checking
- * those takes ten times as long and says nothing about us.
+ * declarations included. Not what is linked in, such as Node's own types, nor the language's: what is
+ * wrong there says nothing about us.
  */
 
+import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
-import { join } from "node:path";
-import ts from "typescript";
+import { join, relative, resolve } from "node:path";
+import { root } from "./doors.ts";
 
-/**
- * `folder`: where the packages were installed; `project`: below it, with a tsconfig.json. `isAsked`
- * selects the packages whose declarations are checked: by default all.
- */
-export function compile(
-  project: string,
-  folder: string,
-  isAsked: (path: string) => boolean = () => true,
-): string {
-  const { config, error } = ts.readConfigFile(join(project, "tsconfig.json"), ts.sys.readFile);
-  const { fileNames, options, errors } = ts.parseJsonConfigFileContent(config, ts.sys, project);
-  const program = ts.createProgram(fileNames, options);
-  const installed = `${realpathSync(folder)}/`;
-  const found = [
-    ...(error ? [error] : []),
-    ...errors,
-    ...program.getOptionsDiagnostics(),
-    ...program.getGlobalDiagnostics(),
-  ];
-  for (const file of program.getSourceFiles()) {
-    const path = realpathSync(file.fileName);
-    if (!path.startsWith(installed) || !isAsked(path.slice(installed.length))) continue;
-    found.push(...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file));
-  }
-  return ts.formatDiagnostics(found, {
-    getCanonicalFileName: (name) => name,
-    getCurrentDirectory: () => project,
-    getNewLine: () => "\n",
+const tsc = join(root, "node_modules/typescript-native/bin/tsc");
+
+/** `folder`: where the packages were installed; `project`: below it, with a tsconfig.json. */
+export function compile(project: string, folder: string): string {
+  const args = [tsc, "--pretty", "false", "--project", project];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: project, encoding: "utf8" });
+  const installed = realpathSync(folder);
+  // Lines that do not name a file belong to the message before, or are about the project.
+  let isOurs = true;
+  const ours = stdout.split("\n").filter((line) => {
+    const [, path] = /^(\S.*)\(\d+,\d+\): /.exec(line) ?? [];
+    if (path !== undefined) isOurs = !relative(installed, resolve(project, path)).startsWith("..");
+    else if (/^error /.test(line)) isOurs = true;
+    return isOurs;
   });
+  return stderr + ours.join("\n");
 }
