@@ -63,7 +63,7 @@ function programStores(dialect: string, program: AgentProgram): FoundStore[] {
 }
 
 /** Whether a store has copies of sessions that their program no longer has. */
-export function isGuarded({ root }: Pick<FoundStore, "root">): boolean {
+export function isGuarded({ root }: FoundStore): boolean {
   return guardedPlace(root) !== null;
 }
 
@@ -85,8 +85,9 @@ function projectAbove(directory: string, dialect: string): string | null {
 }
 
 export function isStore(dialect: string, root: string): boolean {
-  // By its name first: reading the guard's directory for each dialect took most of the time.
-  if (isGuarded({ root }) && guardedRoots(dialect).includes(root)) return true;
+  // By its name first: the guard's directory would be read for each dialect.
+  const mayBeGuarded = basename(root).startsWith(`${dialect}@`);
+  if (mayBeGuarded && guardedRoots(dialect).includes(root)) return true;
   return isProgramsOwn(dialect, root) && hasSessions(dialect, root);
 }
 

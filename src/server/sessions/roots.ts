@@ -20,6 +20,7 @@ import {
   type FoundStore,
   findStores,
   isProgramsOwn,
+  isStore,
   statOf,
   type Where,
 } from "../../listing/find-stores.ts";
@@ -41,6 +42,8 @@ export class SessionRoots {
   readonly #roots: RootChoice;
   readonly #cwd: string;
   readonly #more: () => readonly string[];
+  /** Stores in the given roots that a URL named, by key. */
+  readonly #known = new Map<string, ServedStore>();
 
   /** Throws IO_ERROR for a root that is not a directory. `more`: additional roots. */
   constructor(roots: RootChoice, cwd: string, more: () => readonly string[] = () => []) {
@@ -77,10 +80,21 @@ export class SessionRoots {
   /** The store and the id that a URL names, whether the session exists or not. */
   resolve(urlId: string): { readonly store: ServedStore; readonly id: string } {
     const [, key, encoded = ""] = URL_ID.exec(urlId) ?? [];
-    const store = key === undefined ? undefined : this.stores().find((each) => each.key === key);
+    const store = key === undefined ? undefined : this.#store(key);
     const id = decoded(encoded);
     if (store === undefined || id === null || urlIdOf(store, id) !== urlId) throw notFound();
     return { store, id };
+  }
+
+  /** Without looking into all roots for each request: what was found is only looked at again. */
+  #store(key: string): ServedStore | undefined {
+    const known = this.#known.get(key);
+    if (known && isStore(known.dialect, known.root) && keyOf(known) === key) return known;
+    const found = this.stores().find((each) => each.key === key);
+    if (found && this.#roots !== "found" && this.#roots.includes(found.root)) {
+      this.#known.set(key, found);
+    }
+    return found;
   }
 }
 
