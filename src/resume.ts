@@ -178,6 +178,7 @@ export type { Continued, ContinueOptions } from "./resume/continue.ts";
 export type { ListedMember } from "./resume/handoff/bundle-writer.ts";
 export type { HandedOff, HandoffOptions } from "./resume/handoff/handoff.ts";
 export type { BundleHead, BundleManifest, GitIdentity } from "./resume/handoff/manifest.ts";
+export type { RecordedFrom } from "./resume/handoff/of-program.ts";
 export type { Fidelity, FidelityChange } from "./resume/handoff/transcode.ts";
 export type { Unpacked, UnpackOptions } from "./resume/handoff/unpack.ts";
 export type { ImageType } from "./resume/image.ts";

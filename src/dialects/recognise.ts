@@ -17,7 +17,7 @@ export const SUPPORTED =
   "Verbatim reads its own sessions (`verbatim`, `sdk`, `streams`), rye threads, HomeAgent sessions, " +
   "Entire and Claude Code transcripts, pi sessions, Codex rollouts, " +
   "OpenClaw, Copilot CLI and Droid sessions, Cursor agent transcripts, " +
-  "Gemini CLI, Qwen Code, Kimi, Grok and Antigravity sessions";
+  "Gemini CLI, Qwen Code, Kimi, Grok, Antigravity, OpenCode and Goose sessions";
 
 interface Format {
   /** As in "this is …". */
@@ -106,7 +106,7 @@ const OTHERS: readonly Format[] = [
   },
   { name: "an aider chat history", head: (text) => /^\s*# aider chat started at /.test(text) },
   {
-    name: "an SQLite database; opencode, Goose and Cursor keep sessions in one",
+    name: "an SQLite database. Name a session of OpenCode or Goose by its id; `verbatim ls` lists them",
     head: (text) => text.startsWith("SQLite format 3\0"),
   },
   {

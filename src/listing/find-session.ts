@@ -32,6 +32,7 @@ export interface FoundSession extends FoundStore {
 }
 
 const CANDIDATES_LISTED_MAX = 10;
+const ROOTS_LISTED_MAX = 3;
 /** Means the session that changed last, unless a session has this id. */
 const LATEST = "last";
 /**
@@ -213,7 +214,12 @@ function theOnly(
   const details = { session: name };
   if (!first) {
     // A project may be the root of several stores of different dialects.
-    const places = [...new Set(stores.map(({ root }) => root))].join(" and ");
+    const roots = [...new Set(stores.map(({ root }) => root))];
+    const rest = roots.length - ROOTS_LISTED_MAX;
+    const places = [
+      ...(rest > 1 ? roots.slice(0, ROOTS_LISTED_MAX) : roots),
+      ...(rest > 1 ? [`${rest} more directories`] : []),
+    ].join(" and ");
     const hidden: Unreadable[] = [];
     for (const store of stores) idsIn(store, (each) => hidden.push(each));
     const doubt = hidden[0]
@@ -244,13 +250,24 @@ async function sessionAtPath(host: Host, name: string, where: Where): Promise<Fo
   const places = [resolve(cwd, name), ...(root === undefined ? [] : [resolve(cwd, root, name)])];
   for (const place of places) {
     const path = logIn(place);
-    if (path === null) continue;
+    if (path === null) {
+      const row = await sessionInFile(host, place, where);
+      if (row) return row;
+      continue;
+    }
     const shaped = sessionByShape(path, where);
     if (shaped) return shaped;
     const dialect = where.dialect ?? (await dialectOf(host, path));
     return { dialect, root: dirname(path), id: null, path };
   }
   return null;
+}
+
+/** A row of a database has a path as if the database were a directory. */
+async function sessionInFile(host: Host, place: string, where: Where) {
+  if (statOf(place) || !statOf(dirname(place))?.isFile()) return null;
+  const row = sessionByShape(place, where);
+  return row?.id != null && (await hasSession(host, row, row.id)) ? row : null;
 }
 
 /** The log at a path: the file itself, or the log in that directory. */

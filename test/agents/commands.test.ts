@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { appendFileSync, chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -41,7 +42,7 @@ interface Expected {
 }
 
 const RESUME = ["resume", "6f1c2d3e", "--for", "anthropic", "--allow-unsigned"];
-const ONLY_READ = /Claude Code, and sessions of other programs are only read; record what follows/;
+const ONLY_READ = /Claude Code, and sessions of other programs are only read; `verbatim handoff`/;
 
 const COMMANDS: readonly (readonly [string, readonly string[], Expected])[] = [
   ["show", ["show", "6f1c2d3e", "--last", "1"], { code: 0, stdout: /Mended/ }],
@@ -61,7 +62,7 @@ const COMMANDS: readonly (readonly [string, readonly string[], Expected])[] = [
   ["resume strictly", RESUME.slice(0, 4), { code: 3, stderr: /--allow-unsigned/ }],
   ["resume --record", [...RESUME, "--record"], { code: 7, stderr: ONLY_READ }],
   ["a fork", [...RESUME, "--up-to", "1", "--record"], { code: 7, stderr: ONLY_READ }],
-  ["handoff", ["handoff", "6f1c2d3e"], { code: 7, stderr: /Claude Code signs none; .*--html/ }],
+  ["handoff", ["handoff", "6f1c2d3e"], { code: 0, stdout: /6f1c2d3e-.*\.vbx/ }],
   ["head show", ["head", "show", "6f1c2d3e"], { code: 7, stderr: /no head is pinned/ }],
   ["head pin", ["head", "pin", "6f1c2d3e"], { code: 3, stderr: /unsigned/ }],
   [
@@ -85,6 +86,38 @@ test.each(COMMANDS)(
     assert.equal(existsSync(join(user.cwd, ".verbatim")), false);
   },
 );
+
+test.each(["verbatim", "entire", "rye"])(
+  "a session of Claude Code that was handed off becomes a verified session of %s",
+  async (dialect) => {
+    const { user, path } = userWithSession();
+    const bytes = readFileSync(path);
+    const handed = await user.run(["handoff", "6f1c2d3e", "--output", "a.vbx", "--json"]);
+    assert.equal(handed.code, 0, handed.stderr);
+    const { recordedFrom, manifest } = JSON.parse(handed.stdout);
+    const { session, dialect: from, fidelity } = recordedFrom;
+    assert.deepEqual([session, from, fidelity.dropped], [WHOLE_ID, "claude-code", 0]);
+    assert.equal(manifest.dialect, "verbatim");
+    const unpacked = await user.run(["unpack", "a.vbx", "--dialect", dialect, "--agent", "me"]);
+    assert.equal(unpacked.code, 0, unpacked.stderr);
+    const id = unpacked.stdout.trim();
+    expect((await user.run(["verify", id])).stdout).toContain("verified");
+    const { stdout } = await user.run(["show", id, "--json"]);
+    expect(stdout).toContain("Fix the zebra");
+    // Where it comes from: the bytes that were read.
+    expect(stdout).toContain(createHash("sha256").update(bytes).digest("hex"));
+    const { stdout: pins } = await user.run(["head", "show"]);
+    expect(pins).not.toContain("verbatim-handoff-");
+    assert.deepEqual(readFileSync(path), bytes);
+  },
+);
+
+test("handoff does not write over a session of another program", async () => {
+  const { user, path } = userWithSession();
+  const { code, stderr } = await user.run(["handoff", "6f1c2d3e", "--output", path]);
+  assert.equal(code, 7);
+  expect(stderr).toContain("choose another file");
+});
 
 test("tail follows a session of Claude Code as it grows", async () => {
   const { user, path } = userWithSession();

@@ -7,15 +7,7 @@ import { test } from "vitest";
 import { VerbatimClient } from "../../src/client.ts";
 import { browserClient } from "../server/auth/browser-user.ts";
 import { CliUser, type Running } from "./cli.ts";
-
-/** The client of a browser that opened the printed link. */
-async function linkedClient(running: Running): Promise<VerbatimClient> {
-  for (;;) {
-    const line = (await running.line()) ?? assert.fail(running.stderr);
-    const [link, url] = /(http:\/\/\S+)\/open\?key=\S+/.exec(line) ?? [];
-    if (link !== undefined) return browserClient(url ?? "", link);
-  }
-}
+import { linkedClient } from "./linked-client.ts";
 
 async function clientOf(running: Running): Promise<VerbatimClient> {
   const line = (await running.line()) ?? assert.fail(running.stderr);

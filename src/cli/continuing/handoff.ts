@@ -3,6 +3,7 @@
 import { type CliCommand, textOption } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
 import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
+import type { RecordedFrom } from "../../resume/handoff/of-program.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
 import {
   PIN_OPTION,
@@ -52,17 +53,26 @@ export const handoff: CliCommand = {
       }),
     );
     if (typeof handed === "number") return handed;
-    const { path, bytes, manifest, metaDoubt, remoteDoubt } = handed;
+    const { path, bytes, manifest, metaDoubt, remoteDoubt, recordedFrom } = handed;
     if (metaDoubt !== null) io.err(`thread.json was left out: ${metaDoubt}`);
     if (remoteDoubt !== null) io.err(`the git remote was left out: ${remoteDoubt}`);
     if (options.json) await io.print(jsonLine(handed));
     else io.out(path);
+    if (recordedFrom && !options.json) io.err(describeSource(recordedFrom));
     if (!options.json) {
       io.err(`${manifest.session}: verified; ${bytes} bytes, signed by ${manifest.kid}`);
     }
     return 0;
   },
 };
+
+function describeSource({ session, dialect, fidelity }: RecordedFrom): string {
+  const { entries, kept, approximated, dropped } = fidelity;
+  return (
+    `${session} (${dialect}) is not signed; it was recorded as a new session, signed by you: ` +
+    `${entries} lines, ${kept} kept, ${approximated} approximated, ${dropped} dropped`
+  );
+}
 
 async function textIn(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;

@@ -7,7 +7,7 @@ import { relative, resolve } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { type Run, UsageError } from "../../command/command.ts";
-import { dialectNamed } from "../../dialects/all.ts";
+import { dialectNamed, hostOf } from "../../dialects/all.ts";
 import { findSession } from "../../listing/find-session.ts";
 import { holdLog } from "../../log/held-log.ts";
 import type { Head, Pin } from "../../proof/pin.ts";
@@ -77,7 +77,9 @@ async function withNamedLog<T>(
 }
 
 async function readHeadOf(log: StoredLog, options: VerifyOptions): Promise<NamedHead> {
-  const { head, rollback, surplus } = await readHead(nodeHost, log, options);
+  // A program's session may be rows of a database.
+  const host = dialectNamed(log.dialect).program ? hostOf(nodeHost, log) : nodeHost;
+  const { head, rollback, surplus } = await readHead(host, log, options);
   const pin = options.remembered?.here ?? options.remembered?.ofLog(head.log) ?? null;
   const otherPlaces = options.remembered?.otherPlaces ?? [];
   return { head, surplus, loss: pin && rollback && { pin, rollback }, otherPlaces };

@@ -43,6 +43,12 @@ function exported(entries: readonly Partial<Entry>[]) {
   return { lines: lines.map((line) => JSON.parse(line) as Line), report: etf.report };
 }
 
+test("a result next to its call, in one message, is placed in the call", () => {
+  const { lines, report } = exported([says("assistant", call("a"), result("a", "A"), text("ok"))]);
+  assert.deepEqual(lines[0]?.content[0]?.result, { output: "A", status: "success" });
+  assert.deepEqual([report.unanswered, report.strayResults], [0, 0]);
+});
+
 test("results are placed in the calls that they answer, and have no line of their own", () => {
   const { lines, report } = exported([
     says("user", text("go")),

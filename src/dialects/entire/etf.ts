@@ -90,13 +90,17 @@ export class EtfExport {
   }
 
   #addMessage(entry: Entry): void {
-    const said: Part[] = [];
-    for (const part of entry.parts) {
-      if (part.type === "tool_result") this.#answer(part);
-      else if (part.type !== "reasoning") said.push(part);
+    const parts = entry.parts.filter(({ type }) => type !== "reasoning");
+    if (entry.role === "assistant") {
+      this.#addAnswer(entry, parts);
+      return;
     }
-    if (entry.role === "assistant") this.#addAnswer(entry, said);
-    else if (said.length > 0) this.#addPrompt(entry, said);
+    const said: Part[] = [];
+    for (const part of parts) {
+      if (part.type === "tool_result") this.#answer(part);
+      else said.push(part);
+    }
+    if (said.length > 0) this.#addPrompt(entry, said);
   }
 
   #addPrompt({ at }: Entry, parts: readonly Part[]): void {
@@ -115,6 +119,8 @@ export class EtfExport {
     const message = { entry: this.#entries, ...(messageId === undefined ? {} : { messageId }) };
     for (const part of parts) {
       if (part.type === "tool_call") this.#call(line, part, message);
+      // Some programs keep a result next to its call.
+      else if (part.type === "tool_result") this.#answer(part);
       else this.#putWhole(line, blockIn(part));
     }
   }

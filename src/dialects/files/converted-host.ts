@@ -7,7 +7,7 @@
 
 import { watch } from "node:fs";
 import { basename, dirname, relative, resolve } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
+import { errnoOf, VerbatimError } from "../../base/errors.ts";
 import type { Directory, Files, OpenFile, OpenMode } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 
@@ -71,7 +71,7 @@ class ConvertedDirectory implements Directory {
     if (mode !== "read") throw readOnly(`${this.path}/${name}`);
     const log = this.#convert(name);
     if (log !== null && "bytes" in log) return new ConvertedFile(`${this.path}/${name}`, log);
-    if ("cause" in this.#real) throw this.#real.cause;
+    if ("cause" in this.#real) throw missing(this.#real.cause, `${this.path}/${name}`);
     return this.#real.open(log === null ? name : basename(log.plain), mode);
   }
 
@@ -151,6 +151,12 @@ class ConvertedFile implements OpenFile {
   async sync(): Promise<void> {
     throw readOnly(this.#path);
   }
+}
+
+/** A database has its sessions and nothing else: no lock, no sidecar. */
+function missing(cause: unknown, path: string): unknown {
+  if (errnoOf(cause) !== "ENOTDIR") return cause;
+  return Object.assign(new Error(`ENOENT: no such session, open '${path}'`), { code: "ENOENT" });
 }
 
 function readOnly(path: string): VerbatimError<"BAD_SETTING"> {

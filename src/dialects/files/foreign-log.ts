@@ -65,7 +65,8 @@ export function ofProgram(
   return new VerbatimError(
     "FOREIGN_FILE",
     `${path} is not changed: it is a session of ${label}, and sessions of other programs are only ` +
-      "read; record what follows in a store of your own (`verbatim record`)",
+      "read; `verbatim handoff`, then `verbatim unpack`, make a session of your own of it, which " +
+      "you can continue",
     { path, dialect, lines: 0 },
   );
 }

@@ -5,11 +5,11 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
 import type { Directory, Files, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
+import { statOf } from "../../listing/find-stores.ts";
 import { isLogPlace } from "../../listing/log-places.ts";
 import { type SessionLog, sidecarOf } from "../../signing/session-log.ts";
 import type { Member, OpenBundle } from "./bundle-reader.ts";
@@ -95,7 +95,7 @@ export function refuseOutput(path: string, logPath: string): void {
       { path, operation: "writing a bundle", errno: "EEXIST" },
     );
   }
-  const [there, log] = [path, logPath].map((each) => statSync(each, { throwIfNoEntry: false }));
+  const [there, log] = [path, logPath].map(statOf);
   if (!there || (there.isFile() && (there.ino !== log?.ino || there.dev !== log.dev))) return;
   const errno = there.isFile() ? "EEXIST" : "EISDIR";
   throw ioError(path, "writing a bundle", Object.assign(new Error(errno), { code: errno }));

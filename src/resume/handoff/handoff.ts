@@ -1,5 +1,6 @@
 /**
- * Handoff: a session in one file, for another person to continue from. Always strict.
+ * Handoff: a session in one file, for another person to continue from. Always strict, except for
+ * sessions of other programs, which sign nothing (of-program.ts).
  *
  * - The log in a bundle consists of the same bytes that were judged
  *   (signing/judging/open-verified.ts, N1).
@@ -50,6 +51,7 @@ import {
   TRANSCRIPT,
   USAGE,
 } from "./member-names.ts";
+import { type RecordedFrom, withRecorded } from "./of-program.ts";
 import { BLOCK_BYTES } from "./tar.ts";
 
 /** Lines are short; a write for each would be slow. */
@@ -78,6 +80,8 @@ export interface HandedOff {
   readonly metaDoubt: string | null;
   /** Why the git remote was left out; null when it was not, or there is none. */
   readonly remoteDoubt: string | null;
+  /** Of another program's session: which it was. The bundle holds a new session of our own. */
+  readonly recordedFrom: RecordedFrom | null;
 }
 
 /** Refuses with NOT_VERIFIED, SESSION_BUSY, SESSION_NOT_FOUND, BUNDLE_TOO_LARGE, NO_SPACE. */
@@ -87,11 +91,27 @@ export async function handoffSession(
   options: HandoffOptions = {},
 ): Promise<HandedOff> {
   const found = await refuseWhenBusy(host, askedFor(named, options), "");
+  const { program, nameOf } = dialectNamed(found.dialect);
+  const id = found.id ?? basename(found.path);
+  const name = program ? (nameOf?.(id) ?? id) : id;
+  const path = resolve(options.output ?? `${name.replaceAll("/", "__")}.vbx`);
+  if (!program) return { ...(await handoffFound(host, found, path, options)), recordedFrom: null };
+  refuseOutput(path, found.path);
+  return withRecorded(host, found, async (recorded, recordedFrom) => {
+    return { ...(await handoffFound(host, recorded, path, options)), recordedFrom };
+  });
+}
+
+async function handoffFound(
+  host: Host,
+  found: FoundSession,
+  path: string,
+  options: HandoffOptions,
+): Promise<Omit<HandedOff, "recordedFrom">> {
   const target = targetOf(found);
   const judging = await UserJudging.load(host, { onWarning: () => {} });
   const { requirePin = false } = options;
   const judge: BundleJudge = { host, judging, rootFor: () => target.root, requirePin };
-  const path = resolve(options.output ?? `${target.id.replaceAll("/", "__")}.vbx`);
   const { signedFile } = (await dialectNamed(target.dialect).files?.()) ?? {};
   const meta = (await signedFile?.read(host, target)) ?? null;
   checkChoice("profile", options.profile, [LEGACY_PROFILE]);
@@ -111,12 +131,8 @@ export async function handoffSession(
 type StoredTarget = SessionLog & { readonly id: string };
 
 function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
-  const { isReadOnly, program } = dialectNamed(dialect);
-  if (isReadOnly) {
-    const reason = program
-      ? `a bundle holds a verified session, and ${program.label} signs none; ` +
-        "`verbatim show --html FILE` or `verbatim render --output FILE` write it for another person"
-      : "bundles cannot hold streams; `verbatim backup` copies the data directory";
+  if (dialectNamed(dialect).isReadOnly) {
+    const reason = "bundles cannot hold streams; `verbatim backup` copies the data directory";
     const details = { setting: "dialect", from: dialect, reason };
     throw new VerbatimError("BAD_SETTING", `${id} cannot be handed off: ${reason}`, details);
   }
@@ -167,7 +183,7 @@ class Packing {
     { lines, report }: Opened,
     meta: SignedFile | null,
     { summary }: HandoffOptions,
-  ): Promise<Omit<HandedOff, "path">> {
+  ): Promise<Omit<HandedOff, "path" | "recordedFrom">> {
     const { host, judging } = this.#judge;
     const { root, logId, id, dialect } = this.#target;
     const path = dirname(`${root}/${logId}`);

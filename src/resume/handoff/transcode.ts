@@ -1,9 +1,10 @@
 /**
- * Transcode: writes a bundle's entries as a session of another dialect.
+ * Transcode: writes the entries of a bundle, or of another program's session, as a session of
+ * another dialect.
  *
  * - The fate of every line is known before the first is written (store/mapping.ts).
- * - The new session begins with its origin: the bundle's session and signed head, and what was
- *   kept, approximated and dropped. No provider sees that.
+ * - The new session begins with its origin: the session, its signed head if it has one, and what
+ *   was kept, approximated and dropped. No provider sees that.
  * - All or nothing: when a write fails the session is removed (`createWhole`).
  */
 
@@ -21,13 +22,12 @@ import {
 } from "../../store/mapping.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
-import type { VerifiedEntry } from "../../verifying/verified-entries.ts";
+import type { BadVerifiedLine, VerifiedEntry } from "../../verifying/verified-entries.ts";
 import { RECORDED_ACTIONS_MAX } from "../continue.ts";
 import { agentIn, createWhole, GroupedAppends } from "../fork/fork.ts";
 import { HANDOFF_TYPE } from "../gather.ts";
 import { linesTakenBack } from "../taken-back.ts";
-import { bundledEntries, type JudgedBundle } from "./judge-bundle.ts";
-import { LOG } from "./member-names.ts";
+import type { BundleManifest } from "./manifest.ts";
 
 /** A longer run is cut: it is held in memory until its end. */
 export const RUN_ENTRIES_MAX = 256;
@@ -74,12 +74,12 @@ function isBreak({ kind, role }: Entry): boolean {
   return kind === "message" ? role !== "assistant" : kind === "turn_start" || kind === "start";
 }
 
-/** The agent when neither the bundle nor the caller names one. */
+/** The agent when neither the original nor the caller names one. */
 const UNKNOWN_AGENT = "handoff";
 
 /** The fate of a line, or of several in a row. */
 export interface FidelityChange {
-  /** From 1, in the bundle's log. */
+  /** From 1, in the original's log. */
   readonly line: number;
   /** How many; absent: one. */
   readonly lines?: number;
@@ -96,7 +96,7 @@ export interface Fidelity {
   readonly byteExact: boolean;
   /** Whether lines keep their times. */
   readonly times: "kept" | "anew";
-  /** Lines of the bundle's log; the next three add up to it. */
+  /** Lines of the original's log; the next three add up to it. */
   readonly entries: number;
   readonly kept: number;
   readonly approximated: number;
@@ -105,65 +105,82 @@ export interface Fidelity {
   readonly changes: readonly FidelityChange[];
 }
 
+/** The session that is written again. */
+export interface Original {
+  readonly origin: Origin;
+  /** The signed head of its log, all of which goes into the new session; null if it has none. */
+  readonly from: SignedHead | null;
+  /** The same entries each time. */
+  entries(onBadLine: (bad: BadVerifiedLine) => void): AsyncGenerator<VerifiedEntry>;
+}
+
+export type Origin =
+  | Pick<BundleManifest, "session" | "dialect" | "head" | "made" | "kid">
+  /** Nothing of it is signed: the hash is that of the log as it was read. */
+  | (Pick<BundleManifest, "session" | "dialect"> & {
+      readonly head: null;
+      readonly bytes: number;
+      readonly sha256: string;
+    });
+
 export interface AnewOptions {
   readonly dialect: string;
   readonly root: string;
   readonly id?: string;
   readonly agent?: string;
   readonly sign: boolean;
+  /** The session is only made for a bundle: its head is not pinned. */
+  readonly isPassing?: true;
   readonly onWarning: (warning: string) => void;
 }
 
 export async function recordAnew(
   host: Host,
-  judged: JudgedBundle,
+  original: Original,
   options: AnewOptions,
 ): Promise<{ readonly session: Session; readonly fidelity: Fidelity }> {
   const { dialect, root, sign, onWarning } = options;
-  const { fidelity, dropped, agent } = await mapped(judged, options);
+  const { fidelity, dropped, agent } = await mapped(original, options);
   const store = new Store(host, { dialect, root, sign, agent, onWarning });
   try {
     const { id } = options;
-    const named = { ...(id === undefined ? {} : { id }), wait: true, from: headOf(judged) };
+    const named = { ...(id === undefined ? {} : { id }), wait: true, from: original.from };
     const { session } = await createWhole(host, store, named, async (created) => {
       if (dialectNamed(dialect).hasStart) await created.append({ kind: "start" });
-      await created.append(originEntry(judged, fidelity));
-      await appendAll(created, judged, dropped);
+      await created.append(originEntry(original, fidelity));
+      await appendAll(created, original, dropped);
       await created.close();
     });
+    if (options.isPassing) await store.forget(session);
     return { session, fidelity };
   } finally {
     await store.close();
   }
 }
 
-/** The signed head of the bundle's log, all of which went into the new session. */
-function headOf({ manifest, members }: JudgedBundle): SignedHead {
-  const { log, seq, line } = manifest.head;
-  return { log, seq, line, at: members.get(LOG)?.bytes ?? 0 };
-}
-
 /** The entries, with the ids that tell a dialect's writer what belongs together. */
 function entriesFor(
   dialect: string,
-  judged: JudgedBundle,
-  onBadLine: Parameters<typeof bundledEntries>[1],
+  original: Original,
+  onBadLine: (bad: BadVerifiedLine) => void,
 ): AsyncGenerator<VerifiedEntry> {
-  const entries = bundledEntries(judged, onBadLine);
+  const entries = original.entries(onBadLine);
   return dialectNamed(dialect).splitsMessages ? withMessageIds(entries) : entries;
 }
 
-async function mapped(judged: JudgedBundle, options: AnewOptions) {
-  const { manifest } = judged;
+async function mapped(original: Original, options: AnewOptions) {
+  const { origin } = original;
   const count = new Counting();
   let agent = options.agent ?? null;
   const facts = mappingFacts({ id: options.id ?? "new", agent: UNKNOWN_AGENT, cwd: options.root });
-  const from = dialectNamed(manifest.dialect);
-  const takenBack = await linesTakenBack(from, () => bundledEntries(judged, () => {}));
-  const entries = entriesFor(options.dialect, judged, ({ line }) => count.drop(line, "bad_line"));
+  const from = dialectNamed(origin.dialect);
+  const takenBack = await linesTakenBack(from, () => original.entries(() => {}));
+  const entries = entriesFor(options.dialect, original, ({ line }) => {
+    count.drop(line, "bad_line");
+  });
   for await (const entry of entries) {
-    agent ??= agentIn(manifest.dialect, manifest.session, entry.native);
-    const isAside = (from.asideOf?.(entry.native, manifest.session) ?? null) !== null;
+    agent ??= agentIn(origin.dialect, origin.session, entry.native);
+    const isAside = (from.asideOf?.(entry.native, origin.session) ?? null) !== null;
     if (takenBack.has(entry.line)) count.drop(entry.line, "taken_back");
     else if (isAside) count.drop(entry.line, "aside");
     else count.take(entry.line, mapEntry(entry, dialectNamed(options.dialect), facts));
@@ -219,16 +236,12 @@ class Counting {
   }
 }
 
-export function originEntry(
-  { manifest }: Pick<JudgedBundle, "manifest">,
-  fidelity: Fidelity,
-): NewEntry {
-  const { session, dialect, head, made, kid } = manifest;
+export function originEntry({ origin }: Pick<Original, "origin">, fidelity: Fidelity): NewEntry {
   const { byteExact, times, entries, kept, approximated, dropped, changes } = fidelity;
   const native = {
     type: HANDOFF_TYPE,
     schema: "verbatim.handoff/1",
-    ...{ session, dialect, head, made, kid },
+    ...origin,
     ...{ byteExact, times, entries, kept, approximated, dropped },
     changes: changes.slice(0, RECORDED_ACTIONS_MAX),
     ...(changes.length > RECORDED_ACTIONS_MAX ? { changesInAll: changes.length } : {}),
@@ -239,14 +252,14 @@ export function originEntry(
 /** Line by line, in the order of the calls: lines of one entry need not be written at once here. */
 async function appendAll(
   session: Session,
-  judged: JudgedBundle,
+  original: Original,
   dropped: ReadonlySet<number>,
 ): Promise<void> {
   const facts = mappingFacts({ id: session.id, agent: null, cwd: session.root });
   const appends = new GroupedAppends(session, (reason) => {
     throw reason;
   });
-  for await (const entry of entriesFor(session.dialect.name, judged, () => {})) {
+  for await (const entry of entriesFor(session.dialect.name, original, () => {})) {
     if (dropped.has(entry.line)) continue;
     for (const native of session.dialect.express(neutral(entry), facts)) await appends.add(native);
   }

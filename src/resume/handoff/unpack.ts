@@ -32,10 +32,15 @@ import { STRICT_ADVICE, withAdvice } from "../advice.ts";
 import { linkSession } from "../fork/link.ts";
 import { chunksOf, type Member, type OpenBundle } from "./bundle-reader.ts";
 import { type InstalledFile, installSession } from "./install.ts";
-import { type JudgedBundle, judgeBundle, type SessionName } from "./judge-bundle.ts";
+import {
+  bundledEntries,
+  type JudgedBundle,
+  judgeBundle,
+  type SessionName,
+} from "./judge-bundle.ts";
 import { type BundleManifest, notVerified } from "./manifest.ts";
 import { CHECKPOINTS, LOG, spillName, THREAD } from "./member-names.ts";
-import { type AnewOptions, type Fidelity, recordAnew } from "./transcode.ts";
+import { type AnewOptions, type Fidelity, type Original, recordAnew } from "./transcode.ts";
 
 export interface UnpackOptions {
   /** The store: a project, or HomeAgent's base. Default: the current directory; `~/.homeagent`. */
@@ -165,7 +170,8 @@ async function recorded(
 ): Promise<Unpacked> {
   const { dialect, root, sign = true } = options;
   const onWarning = warningsOf(options);
-  const { session, fidelity } = await recordAnew(host, judged, { ...options, sign, onWarning });
+  const writing = { ...options, sign, onWarning };
+  const { session, fidelity } = await recordAnew(host, originalIn(judged), writing);
   let verdict: Unpacked["verdict"] = null;
   if (sign) {
     const where = { cwd: root, root, dialect };
@@ -179,6 +185,16 @@ async function recorded(
   const notLinked = await linkOrigin(host, judged, session, { root, onWarning });
   const said = { session: id, dialect, path, verdict, from, fidelity, notLinked };
   return { schema: "verbatim.unpack/1", ...said };
+}
+
+function originalIn(judged: JudgedBundle): Original {
+  const { session, dialect, head, made, kid } = judged.manifest;
+  const { log, seq, line } = head;
+  return {
+    origin: { session, dialect, head, made, kid },
+    from: { log, seq, line, at: judged.members.get(LOG)?.bytes ?? 0 },
+    entries: (onBadLine) => bundledEntries(judged, onBadLine),
+  };
 }
 
 /** If the bundle's own session is in the same root, it names the one that continues it. */

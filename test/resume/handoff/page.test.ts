@@ -43,7 +43,9 @@ test("docs/formats/bundle.md has a row for every member, and its limits are the 
 test("docs/formats/bundle.md shows what a session from another dialect begins with", () => {
   const shown = JSON.parse(block("jsonl handoff-report"));
   const { manifest } = readManifest(Buffer.from(block("jsonl bundle-manifest"))) ?? assert.fail();
-  const [part] = originEntry({ manifest }, shown as Fidelity).parts ?? [];
+  const { session, dialect, head, made, kid } = manifest;
+  const origin = { session, dialect, head, made, kid };
+  const [part] = originEntry({ origin }, shown as Fidelity).parts ?? [];
   const { native } = part as { native: object };
   assert.deepEqual(Object.keys(native).sort(), Object.keys(shown).sort());
   for (const field of COMPARED) assert.ok(page.includes(`\`${field}\``), field);
