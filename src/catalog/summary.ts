@@ -198,28 +198,22 @@ export class SummaryFold {
     this.#outcome = null; // The session continued after its end.
     const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
     const counted = isNamed ? this.#messages.get(messageId) : undefined;
-    if (kind === "message" && isSaid && role === "user") this.#name(titleOf(parts), entry.saidBy);
+    if (kind === "message" && isSaid && role === "user") this.#name(parts, entry.saidBy);
     const isLess = counted ? (usage?.outputTokens ?? 0) < (counted.outputTokens ?? 0) : false;
     const isMore = usage !== null && !isLess;
-    if (isNamed) this.#remember(messageId, isMore ? usage : (counted ?? null));
+    if (isNamed) rememberLast(this.#messages, messageId, isMore ? usage : (counted ?? null));
     if (!isMore) return;
     this.#used.add(kind, usage, counted ?? null);
-    this.#usedSinceEnd.add(kind, usage, counted ?? null);
+    if (this.#endUsage !== null) this.#usedSinceEnd.add(kind, usage, counted ?? null);
   }
 
   /** Takes a prompt as the title, unless there is one. */
-  #name(prompt: string | null, saidBy: Entry["saidBy"]): void {
-    if (saidBy === "agent") this.#task ??= prompt;
-    else if (!saidBy && isBareCommand(prompt)) this.#command ??= prompt;
-    else if (!saidBy) this.#title ??= prompt;
-  }
-
-  #remember(messageId: string, usage: Usage | null): void {
-    this.#messages.delete(messageId); // Re-inserted as the latest.
-    this.#messages.set(messageId, usage);
-    if (this.#messages.size <= MESSAGES_REMEMBERED) return;
-    const [oldest] = this.#messages.keys();
-    if (oldest !== undefined) this.#messages.delete(oldest);
+  #name(parts: readonly Part[], saidBy: Entry["saidBy"]): void {
+    if (saidBy === "agent") this.#task ??= titleOf(parts);
+    if (saidBy || this.#title !== null) return;
+    const prompt = titleOf(parts);
+    if (isBareCommand(prompt)) this.#command ??= prompt;
+    else this.#title = prompt;
   }
 
   #total(field: CountedField): number | null {
@@ -234,8 +228,8 @@ export class SummaryFold {
  * the ends count if they have any, so that nothing is counted twice.
  */
 class TurnUsage {
-  readonly #atTurnEnds = new Map<CountedField, number>();
-  readonly #onMessages = new Map<CountedField, number>();
+  readonly #atTurnEnds = noSums();
+  readonly #onMessages = noSums();
 
   /** `counted` is what was counted before for the same message. */
   add(kind: Entry["kind"], usage: Usage, counted: Usage | null): void {
@@ -244,13 +238,17 @@ class TurnUsage {
       const value = recorded(usage, field);
       const before = counted === null ? null : recorded(counted, field);
       if (value === null && before === null) continue;
-      sums.set(field, (sums.get(field) ?? 0) + (value ?? before ?? 0) - (before ?? 0));
+      sums[field] = (sums[field] ?? 0) + (value ?? before ?? 0) - (before ?? 0);
     }
   }
 
   total(field: CountedField): number | null {
-    return this.#atTurnEnds.get(field) ?? this.#onMessages.get(field) ?? null;
+    return this.#atTurnEnds[field] ?? this.#onMessages[field];
   }
+}
+
+function noSums(): Record<CountedField, number | null> {
+  return { inputTokens: null, outputTokens: null, totalTokens: null, spend: null };
 }
 
 /** Larger counts (NaN and Infinity included) and higher spends are not real. */
@@ -270,6 +268,15 @@ export function recorded(usage: Usage, field: CountedField): number | null {
   const output = recorded(usage, "outputTokens");
   if (input === null || output === null) return null;
   return input + output + (usage.cacheWriteTokens ?? 0) + (usage.cacheReadTokens ?? 0);
+}
+
+/** Remembers what was counted for a message, as the latest one; the oldest is forgotten. */
+export function rememberLast<Value>(messages: Map<string, Value>, id: string, value: Value): void {
+  if (messages.has(id)) messages.delete(id);
+  messages.set(id, value);
+  if (messages.size <= MESSAGES_REMEMBERED) return;
+  const oldest = messages.keys().next();
+  if (!oldest.done) messages.delete(oldest.value);
 }
 
 function rounded(value: number | null): number | null {

@@ -149,8 +149,11 @@ export interface CheckpointOpening {
 export interface Signing {
   /** Checkpoints are in a sidecar file, because readers of the log would take them for entries. */
   readonly isSidecar?: true;
-  /** The role of a line in the session's turns (model/turns.ts). */
-  turnMark(native: Native, id: string | null): TurnMark;
+  /**
+   * The role of a line in the session's turns (model/turns.ts). `aside` is what `listedAside` said
+   * of it, if that is known.
+   */
+  turnMark(native: Native, id: string | null, aside?: Aside | null): TurnMark;
   /** `previous` is the id of the line before (see Chain), `native` the entry before. */
   opening(
     facts: WriterFacts,
@@ -322,7 +325,11 @@ export interface Dialect<Name extends string = string> {
  * Why a line is neither the user's message nor the answer to it; null if it is. Excludes more than
  * `asideOf`: a program's message in the user's name is part of the conversation, but excluded here.
  */
-export function listedAside(dialect: Dialect, native: Native, id: string | null): Aside | null {
+export function listedAside(
+  dialect: Pick<Dialect, "asideOf" | "isProgramsPrompt">,
+  native: Native,
+  id: string | null,
+): Aside | null {
   const aside = dialect.asideOf?.(native, id) ?? null;
   return aside === null && dialect.isProgramsPrompt?.(native) ? "program" : aside;
 }

@@ -11,9 +11,14 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Python's `object.get(key, fallback)`. */
+/**
+ * Python's `object.get(key, fallback)`. JSON holds no function, so a function is a method of Object;
+ * asking `hasOwn` each time would take a tenth of a listing.
+ */
 export function get(object: JsonObject, key: string, fallback?: unknown): unknown {
-  return Object.hasOwn(object, key) ? object[key] : fallback;
+  const value = object[key];
+  if (value === undefined || typeof value === "function") return fallback;
+  return key === "__proto__" && !Object.hasOwn(object, key) ? fallback : value;
 }
 
 export function has(object: JsonObject, key: string): boolean {

@@ -6,7 +6,7 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import { sidecarOpening } from "./checkpoint-opening.ts";
-import type { Dialect, Understood } from "./dialect.ts";
+import { type Dialect, listedAside, type Understood } from "./dialect.ts";
 
 type Given =
   | "program"
@@ -47,12 +47,11 @@ export function readerDialect<Name extends string>(
     decode,
     signing: {
       isSidecar: true,
-      turnMark(native, id) {
+      turnMark(native, id, aside = listedAside(given, native, id)) {
         const entry = last.entry?.native === native ? last.entry : given.decode(native).entry;
-        const { role, saidBy } = entry ?? {};
-        if (saidBy || given.asideOf?.(native, id) || given.isProgramsPrompt?.(native)) return null;
-        if (role === "user") return "opens";
-        return role === "assistant" || role === "tool" ? "works" : null;
+        if (entry === null || entry.saidBy || aside !== null) return null;
+        if (entry.role === "user") return "opens";
+        return entry.role === "assistant" || entry.role === "tool" ? "works" : null;
       },
       opening: sidecarOpening(name),
     },

@@ -22,16 +22,19 @@ import { type LogPath, openLogPath, openToRead } from "./log-path.ts";
 import { type Span, type Stretch, spansBackward, spansForward } from "./spans.ts";
 import { findTail } from "./tail.ts";
 
-export interface LogLine {
+export interface ParsedLine {
   /** The parsed JSON. */
   readonly value: unknown;
-  /** The line's bytes in the file, without its LF. */
-  readonly bytes: Uint8Array;
   readonly start: ByteOffset;
   /** The offset after the line: where to continue reading. */
   readonly end: ByteOffset;
   /** Lines before this one; null when the pass did not begin at the start of the log. */
   readonly number: LineNumber | null;
+}
+
+export interface LogLine extends ParsedLine {
+  /** The line's bytes in the file, without its LF. */
+  readonly bytes: Uint8Array;
 }
 
 export interface BadLine {
@@ -109,20 +112,24 @@ export class LogReader implements AsyncIterable<LogLine> {
   /** The lines in order. */
   async *forward(range: ReadRange = {}): AsyncGenerator<LogLine> {
     checkOptions("forward", range, RANGE);
-    const { place, file } = await this.#open();
-    try {
-      const stretch = await this.#within(place, file, range);
-      let number = stretch.from === 0 ? 0 : null;
-      for await (const spans of spansForward(file, stretch)) {
-        for (const span of spans) {
-          const line = this.#decode(span, number);
-          if (number !== null) number++;
-          if (line) yield line;
-        }
+    for await (const { spans, number } of this.#chunks(range)) {
+      for (const [at, span] of spans.entries()) {
+        const line = this.#decode(span, number === null ? null : number + at);
+        if (line) yield line;
       }
-    } finally {
-      file.close();
-      place.directory.close();
+    }
+  }
+
+  /**
+   * Passes the lines in order to a function. Waits once per chunk of the file, not once per line:
+   * that takes a third of the time.
+   */
+  async each(onLine: (line: ParsedLine) => void): Promise<void> {
+    for await (const { spans, number } of this.#chunks({})) {
+      for (let at = 0; at < spans.length; at++) {
+        const line = this.#parse(spans[at] as Span, number === null ? null : number + at);
+        if (line) onLine(line);
+      }
     }
   }
 
@@ -203,6 +210,22 @@ export class LogReader implements AsyncIterable<LogLine> {
     }
   }
 
+  /** The lines of a range, some at a time, with the number of the first one. */
+  async *#chunks(range: ReadRange): AsyncGenerator<{ spans: Span[]; number: number | null }> {
+    const { place, file } = await this.#open();
+    try {
+      const stretch = await this.#within(place, file, range);
+      let number = stretch.from === 0 ? 0 : null;
+      for await (const spans of spansForward(file, stretch)) {
+        yield { spans, number };
+        if (number !== null) number += spans.length;
+      }
+    } finally {
+      file.close();
+      place.directory.close();
+    }
+  }
+
   async #open(): Promise<{ place: LogPath; file: OpenFile }> {
     const place = await openLogPath(this.#host, this.path, {
       create: false,
@@ -240,19 +263,19 @@ export class LogReader implements AsyncIterable<LogLine> {
   }
 
   #decode(span: Span, number: number | null): LogLine | null {
+    const line = this.#parse(span, number);
+    const bytes = span.bytes?.subarray(span.from, span.to);
+    return line && bytes ? { ...line, bytes } : null;
+  }
+
+  #parse(span: Span, number: number | null): ParsedLine | null {
     const start = span.start as ByteOffset;
     const end = (start + span.length + 1) as ByteOffset;
     if (span.bytes === null) return this.#bad(start, end, number, "too long");
     const { value, fault } = decodeLine(span.bytes, span.from, span.to);
     if (fault !== null) return this.#bad(start, end, number, fault);
     this.report.lines++;
-    return {
-      value,
-      bytes: span.bytes.subarray(span.from, span.to),
-      start,
-      end,
-      number: number as LineNumber | null,
-    };
+    return { value, start, end, number: number as LineNumber | null };
   }
 
   #bad(offset: ByteOffset, end: ByteOffset, number: number | null, reason: LineFault): null {

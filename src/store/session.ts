@@ -11,6 +11,7 @@ import type { DerivedFiles } from "../dialects/derived-files.ts";
 import type { Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
 import { refuseForeign } from "../dialects/files/foreign-log.ts";
 import {
+  type BadEntry,
   type EntryOptions,
   inOrder,
   type ReadLine,
@@ -24,7 +25,7 @@ import type { LogOptions } from "../log/log-options.ts";
 import { LogReader, type ReadRange } from "../log/reader.ts";
 import type { Sync } from "../log/turn.ts";
 import { LogWriter } from "../log/writer.ts";
-import type { NewEntry } from "../model/entry.ts";
+import type { Entry, NewEntry } from "../model/entry.ts";
 import type { Due } from "../signing/writing/dues.ts";
 import type { LogSigner } from "../signing/writing/log-signer.ts";
 import { type Encoded, expressed, inWrites, isLine } from "./given-lines.ts";
@@ -300,6 +301,19 @@ export class Session implements Published {
     await this.#parts.beforeReading?.();
     const lines = this.reader(options).forward(rangeIn(options));
     yield* inOrder(this.dialect, this.#understand(lines, options));
+  }
+
+  /** Passes the entries in order to a function, as fast as they can be read. */
+  async each(onEntry: (entry: Entry) => void, onBadLine: (bad: BadEntry) => void): Promise<void> {
+    await this.#parts.beforeReading?.();
+    const { dialect } = this;
+    const memory = dialect.remembers?.();
+    const onLine = ({ value, start, number }: ReadLine) => {
+      const { entry, fault } = dialect.decode(value);
+      if (entry !== null) onEntry(memory ? memory.read(entry) : entry);
+      else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
+    };
+    await this.reader({ onBadLine }).each(onLine);
   }
 
   async last(count: number, options: EntryOptions = {}): Promise<StoredEntry[]> {

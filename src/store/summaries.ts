@@ -9,6 +9,7 @@ import { SummaryFold } from "../catalog/summary.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { listedAside } from "../dialects/dialect.ts";
 import type { Standing } from "../dialects/dialect-files.ts";
+import type { Entry } from "../model/entry.ts";
 import type { Summary } from "../model/summary.ts";
 import type { Session } from "./session.ts";
 
@@ -34,16 +35,15 @@ export class Summaries {
     const fold = new SummaryFold();
     let agent: string | null = null;
     try {
-      for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
-        fold.add(
-          entry,
-          listedAside(dialect, entry.native, id),
-          dialect.signing.turnMark(entry.native, id),
-        );
-        const about = dialect.about?.(entry.native, id);
+      const onEntry = (entry: Entry) => {
+        const { native } = entry;
+        const aside = listedAside(dialect, native, id);
+        fold.add(entry, aside, dialect.signing.turnMark(native, id, aside));
+        const about = dialect.about?.(native, id);
         if (about) fold.learn(about);
-        agent ??= dialect.agentSaidIn?.(entry.native) ?? null;
-      }
+        agent ??= dialect.agentSaidIn?.(native) ?? null;
+      };
+      await session.each(onEntry, () => fold.addBadLine());
     } finally {
       await session.release();
     }

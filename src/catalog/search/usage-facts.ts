@@ -15,13 +15,7 @@
 
 import type { Entry, Usage } from "../../model/entry.ts";
 import { NO_TURNS, type TurnMark, type TurnState, Turns } from "../../model/turns.ts";
-import {
-  type CountedField,
-  FIELDS,
-  ID_CHARS_MAX,
-  MESSAGES_REMEMBERED,
-  recorded,
-} from "../summary.ts";
+import { type CountedField, FIELDS, ID_CHARS_MAX, recorded, rememberLast } from "../summary.ts";
 
 /** Where a number was recorded: on messages, at ends of turns, or as what an end adds to these. */
 export const SOURCES = { message: 0, turnEnd: 1, end: 2 } as const;
@@ -116,7 +110,7 @@ export class UsageFold {
     const output = FIELDS.indexOf("outputTokens");
     const isLess = counted ? (now?.[output] ?? 0) < (counted[output] ?? 0) : false;
     const isMore = now !== null && !isLess;
-    if (isNamed) this.#remember(messageId, isMore ? now : (counted ?? null));
+    if (isNamed) rememberLast(this.#messages, messageId, isMore ? now : (counted ?? null));
     if (isMore) this.#count(day, model, source, now, counted ?? []);
   }
 
@@ -155,14 +149,6 @@ export class UsageFold {
       this.#facts.set(key, fact);
     }
     return fact;
-  }
-
-  #remember(messageId: string, sums: Sums | null): void {
-    this.#messages.delete(messageId); // Re-inserted as the latest.
-    this.#messages.set(messageId, sums);
-    if (this.#messages.size <= MESSAGES_REMEMBERED) return;
-    const [oldest] = this.#messages.keys();
-    if (oldest !== undefined) this.#messages.delete(oldest);
   }
 }
 

@@ -14,10 +14,8 @@ import type { About } from "../agent-program.ts";
 import type { Compaction, Native, TakingBack, Understood } from "../dialect.ts";
 import { timeOf } from "../entire/decode.ts";
 import { get, getNumber, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";
-import { decodeItem } from "./item.ts";
+import { readItem } from "./item.ts";
 import { threadOf } from "./session-id.ts";
-
-type Decoded = Mutable<Partial<Entry>>;
 
 /** Rows that only Codex writes. */
 const TYPES =
@@ -31,8 +29,10 @@ const SPEAKERS: Readonly<Record<string, "user" | "assistant">> = {
 
 export function decode(value: unknown): Understood {
   if (!isObject(value)) return { entry: null, fault: "not an object" };
-  const entry = { ...emptyEntry(value), at: timeOf(get(value, "timestamp")) };
-  return { entry: { ...entry, ...rowOf(value) }, fault: null };
+  const entry: Mutable<Entry> = emptyEntry(value);
+  entry.at = timeOf(get(value, "timestamp"));
+  readRow(entry, value);
+  return { entry, fault: null };
 }
 
 /** Whether Codex certainly wrote a line. */
@@ -42,32 +42,43 @@ export function isOwn(value: unknown): boolean {
   return isRow || getString(value, "record_type") === "state";
 }
 
-function rowOf(row: JsonObject): Decoded {
-  if (!isObject(get(row, "payload"))) return bareRow(row);
-  const payload = getObject(row, "payload");
+/** Fills in the fields one by one, without copies: this runs for every row of a listing. */
+function readRow(entry: Mutable<Entry>, row: JsonObject): void {
+  const payload = get(row, "payload");
+  if (!isObject(payload)) {
+    readBareRow(entry, row);
+    return;
+  }
   switch (get(row, "type")) {
     case "session_meta":
-      return { kind: "start" };
+      entry.kind = "start";
+      break;
     case "turn_context":
-      return { kind: "turn_start", model: getString(payload, "model") };
+      entry.kind = "turn_start";
+      entry.model = getString(payload, "model");
+      break;
     case "response_item":
-      return decodeItem(payload);
+      readItem(entry, payload);
+      break;
     case "event_msg":
-      return eventOf(payload);
+      readEvent(entry, payload);
+      break;
     case "compacted":
-      return { kind: "message", role: "user", saidBy: "summary", parts: summaryOf(payload) };
-    default:
-      return {};
+      entry.kind = "message";
+      entry.role = "user";
+      entry.saidBy = "summary";
+      entry.parts = summaryOf(payload);
   }
 }
 
 /** Before September 2025: the first row is about the session, the others are items. */
-function bareRow(row: JsonObject): Decoded {
-  if (has(row, "record_type")) return {};
-  if (isMeta(row)) return { kind: "start" };
-  if (!has(row, "type") && !has(row, "role")) return {};
-  const model = getString(row, "model");
-  return { ...decodeItem(row), ...(model === null ? {} : { model }) };
+function readBareRow(entry: Mutable<Entry>, row: JsonObject): void {
+  if (has(row, "record_type")) return;
+  if (isMeta(row)) entry.kind = "start";
+  else if (has(row, "type") || has(row, "role")) {
+    readItem(entry, row);
+    entry.model = getString(row, "model");
+  }
 }
 
 function isMeta(row: JsonObject): boolean {
@@ -75,26 +86,30 @@ function isMeta(row: JsonObject): boolean {
   return isNamed && !has(row, "type") && !has(row, "role");
 }
 
-function eventOf(event: JsonObject): Decoded {
+function readEvent(entry: Mutable<Entry>, event: JsonObject): void {
   const type = getString(event, "type") ?? "";
-  if (type === "token_count") {
-    const usage = countedIn(event);
-    return usage === null ? {} : { kind: "turn_end", usage: usage.last ?? usage.total };
+  const counted = type === "token_count" ? countedIn(event) : null;
+  if (counted !== null) {
+    entry.kind = "turn_end";
+    entry.usage = counted.last ?? counted.total;
+  } else if (type === "turn_aborted") {
+    entry.kind = "turn_end";
+    entry.stopReason = getString(event, "reason") ?? "aborted";
+  } else {
+    entry.role = speakerOf(type);
   }
-  if (type === "turn_aborted") {
-    return { kind: "turn_end", stopReason: getString(event, "reason") ?? "aborted" };
-  }
-  const role = Object.hasOwn(SPEAKERS, type) ? SPEAKERS[type] : undefined;
-  return role === undefined ? {} : { role };
+}
+
+function speakerOf(type: string): "user" | "assistant" | null {
+  return Object.hasOwn(SPEAKERS, type) ? (SPEAKERS[type] ?? null) : null;
 }
 
 /** The text of an event that repeats an item; null for all other rows. */
 export function spokenIn(row: Native): string | null {
   if (get(row, "type") !== "event_msg") return null;
   const event = getObject(row, "payload");
-  return Object.hasOwn(SPEAKERS, getString(event, "type") ?? "")
-    ? getString(event, "message")
-    : null;
+  const isSpoken = speakerOf(getString(event, "type") ?? "") !== null;
+  return isSpoken ? getString(event, "message") : null;
 }
 
 /** The counts of a row `token_count`: of the last call, and of all calls so far. */
@@ -127,14 +142,20 @@ function usageOf(counts: unknown): Usage | null {
 /** What the model continues with: the items that replace all before, else the summary's text. */
 function summaryOf(payload: JsonObject): Part[] {
   const history = get(payload, "replacement_history");
-  const items = Array.isArray(history) ? history.filter(isObject).map(decodeItem) : [];
+  const items = Array.isArray(history) ? history.filter(isObject).map(itemOf) : [];
   const said = items.filter(({ kind, role, saidBy }) => {
     return kind === "message" && role !== "system" && saidBy !== "program";
   });
-  const parts = said.flatMap((item) => (item.parts ?? []).filter(({ type }) => type === "text"));
+  const parts = said.flatMap((item) => item.parts.filter(({ type }) => type === "text"));
   const message = getString(payload, "message") ?? "";
   if (parts.length > 0 || message === "") return parts;
   return [{ type: "text", text: message }];
+}
+
+function itemOf(item: JsonObject): Entry {
+  const entry: Mutable<Entry> = emptyEntry(item);
+  readItem(entry, item);
+  return entry;
 }
 
 /** An event takes back the last turns. Codex counts prompts; their events repeat them. */
@@ -149,7 +170,9 @@ export const takingBack: TakingBack = {
     const spoken = spokenIn(row);
     if (spoken !== null)
       return get(getObject(row, "payload"), "type") === "user_message" ? spoken : null;
-    const { role, saidBy, parts = [] } = rowOf(row);
+    const entry: Mutable<Entry> = emptyEntry(row);
+    readRow(entry, row);
+    const { role, saidBy, parts } = entry;
     if (role !== "user" || saidBy) return null;
     return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
   },
@@ -167,13 +190,14 @@ export const compaction: Compaction = {
 };
 
 export function about(row: Native, id: string): About | null {
-  const payload = getObject(row, "payload");
-  if (getString(payload, "type") === "thread_name_updated") {
+  const type = get(row, "type");
+  if (type === "response_item") return null;
+  const payload = get(row, "payload");
+  if (isObject(payload) && get(payload, "type") === "thread_name_updated") {
     return { title: getString(payload, "thread_name") ?? "" };
   }
-  const isBare = !isObject(get(row, "payload")) && isMeta(row);
-  if (!isBare && get(row, "type") !== "session_meta") return null;
-  const meta = isBare ? row : payload;
+  const meta = isObject(payload) ? payload : row;
+  if (meta === row ? !isMeta(row) : type !== "session_meta") return null;
   // A fork may begin with all rows of its parent, whose own description is among them.
   const own = getString(meta, "id");
   const thread = threadOf(id);

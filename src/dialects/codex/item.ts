@@ -9,8 +9,6 @@ import type { Mutable } from "../../base/files.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
 import { get, getNumber, getObject, getString, isObject, type JsonObject } from "../fields.ts";
 
-type Decoded = Mutable<Partial<Entry>>;
-
 const ROLES: Readonly<Record<string, Role>> = {
   user: "user",
   assistant: "assistant",
@@ -30,33 +28,35 @@ const PROGRAMS = new RegExp(
   "i",
 );
 
-export function decodeItem(item: JsonObject): Decoded {
+/** Fills in what the item says; an item that is not understood leaves the entry as it is. */
+export function readItem(entry: Mutable<Entry>, item: JsonObject): void {
   const type = getString(item, "type") ?? "message";
-  if (type === "message") return messageOf(item);
-  const entry: Decoded = { kind: "message", role: "assistant" };
-  if (type === "reasoning") return { ...entry, parts: [reasoningOf(item)] };
-  if (type.endsWith("_call")) return { ...entry, parts: [callOf(item, type)] };
-  if (type.endsWith("_output")) return { ...entry, role: "tool", parts: [resultOf(item)] };
-  // Another agent of the same session speaks to this one.
-  if (type === "agent_message") {
-    return { ...entry, role: "user", saidBy: "agent", parts: partsOf(get(item, "content")) };
+  if (type === "message") readMessage(entry, item);
+  else if (type === "reasoning") say(entry, "assistant", [reasoningOf(item)]);
+  else if (type.endsWith("_call")) say(entry, "assistant", [callOf(item, type)]);
+  else if (type.endsWith("_output")) say(entry, "tool", [resultOf(item)]);
+  else if (type === "agent_message") {
+    // Another agent of the same session speaks to this one.
+    say(entry, "user", partsOf(get(item, "content")));
+    entry.saidBy = "agent";
   }
-  return { kind: "other" };
 }
 
-function messageOf(item: JsonObject): Decoded {
+function say(entry: Mutable<Entry>, role: Role, parts: readonly Part[]): void {
+  entry.kind = "message";
+  entry.role = role;
+  entry.parts = parts;
+}
+
+function readMessage(entry: Mutable<Entry>, item: JsonObject): void {
   const named = getString(item, "role") ?? "";
   const role = Object.hasOwn(ROLES, named) ? ROLES[named] : undefined;
-  if (role === undefined) return { kind: "other" };
+  if (role === undefined) return;
   const parts = partsOf(get(item, "content") ?? get(item, "message"));
+  say(entry, role, parts);
+  if (role === "user" && isPrograms(parts)) entry.saidBy = "program";
   const messageId = getString(item, "id");
-  return {
-    kind: "message",
-    role,
-    parts,
-    ...(role === "user" && isPrograms(parts) ? { saidBy: "program" } : {}),
-    ...(messageId ? { messageId } : {}),
-  };
+  if (messageId) entry.messageId = messageId;
 }
 
 /** Whether every text is one that Codex adds. */

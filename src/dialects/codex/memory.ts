@@ -11,7 +11,7 @@
  * The state is JSON and bounded: texts beyond the limits are not compared.
  */
 
-import type { Entry, Usage } from "../../model/entry.ts";
+import type { Entry, Part, Usage } from "../../model/entry.ts";
 import type { LineMemory, Native } from "../dialect.ts";
 import { get, getObject, isObject } from "../fields.ts";
 import { countedIn, spokenIn } from "./decode.ts";
@@ -78,27 +78,32 @@ export class RolloutMemory implements LineMemory {
     this.#shown.splice(0, this.#shown.length - TEXTS_MAX);
     const images = imagesIn(entry.native).map((native) => ({ type: "other", native }) as const);
     const parts = [{ type: "text", text } as const, ...images];
-    return { ...entry, kind: "message", parts, ...this.#modelOf(entry) };
+    return this.#withModel({ ...entry, kind: "message", parts });
   }
 
   #message<Read extends Entry>(entry: Read): Read {
     const { role, saidBy, parts } = entry;
     if (saidBy || (role !== "user" && role !== "assistant")) return entry;
-    const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
-    if (texts.length > 0) {
+    if (parts.some(({ type }) => type === "text")) {
       this.#items.add(role);
-      const said = [...texts, texts.join("\n"), texts.join("")];
-      const at = this.#shown.findIndex((text) => said.includes(text));
-      if (at >= 0) {
-        this.#shown.splice(at, 1);
-        return { ...entry, kind: "other", parts: [] };
-      }
+      if (this.#takeShown(parts)) return { ...entry, kind: "other", parts: [] };
     }
-    return { ...entry, ...this.#modelOf(entry) };
+    return this.#withModel(entry);
   }
 
-  #modelOf({ role, model }: Entry): { model: string | null } {
-    return { model: model ?? (role === "assistant" ? this.#model : null) };
+  /** Whether an event with the same text was shown. */
+  #takeShown(parts: readonly Part[]): boolean {
+    if (this.#shown.length === 0) return false;
+    const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+    const said = [...texts, texts.join("\n"), texts.join("")];
+    const at = this.#shown.findIndex((text) => said.includes(text));
+    if (at >= 0) this.#shown.splice(at, 1);
+    return at >= 0;
+  }
+
+  #withModel<Read extends Entry>(entry: Read): Read {
+    const isUnnamed = entry.role === "assistant" && entry.model === null && this.#model !== null;
+    return isUnnamed ? { ...entry, model: this.#model } : entry;
   }
 }
 

@@ -27,8 +27,9 @@ export interface Attached {
 
 /** The content of an attachment's row; null if it is not one, or has none. */
 export function attachedIn(row: JsonObject): Attached | null {
+  if (get(row, "type") !== ATTACHMENT_TYPE) return null;
   const attachment = get(row, "attachment");
-  if (get(row, "type") !== ATTACHMENT_TYPE || !isObject(attachment)) return null;
+  if (!isObject(attachment)) return null;
   const rendered = partsOf(get(row, "rendered") ?? get(attachment, "rendered"));
   const isTyped = get(attachment, "type") === QUEUED && isByPerson(attachment);
   // The prompt as typed, without the program's wrapping.

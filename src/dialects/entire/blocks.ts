@@ -15,20 +15,23 @@ import { withStructured } from "./structured-content.ts";
 /** The parts of a message's content, a string or a list of blocks. */
 export function partsOf(content: unknown): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.flatMap(partsIn) : [];
+  const parts: Part[] = [];
+  if (Array.isArray(content)) for (const block of content) addParts(parts, block);
+  return parts;
 }
 
-function partsIn(block: unknown): Part[] {
+/** A text's citations are a part after it, in the form that capture keeps. */
+function addParts(parts: Part[], block: unknown): void {
   const part = isObject(block) ? knownPart(block) : null;
-  if (!isObject(block) || part === null) return [{ type: "other", native: block }];
-  return part.type === "text" ? [part, ...citationsIn(block)] : [part];
-}
-
-/** The citations of a text block, as a part after the text, in the form that capture keeps. */
-function citationsIn(block: JsonObject): Part[] {
+  if (!isObject(block) || part === null) {
+    parts.push({ type: "other", native: block });
+    return;
+  }
+  parts.push(part);
+  if (part.type !== "text") return;
   const citations = get(block, "citations");
   const isSaid = Array.isArray(citations) && citations.length > 0;
-  return isSaid ? [{ type: "other", native: { type: "text", citations } }] : [];
+  if (isSaid) parts.push({ type: "other", native: { type: "text", citations } });
 }
 
 function knownPart(block: JsonObject): Part | null {
@@ -82,15 +85,15 @@ function providerOf(block: JsonObject): { readonly provider?: string } {
 function resultOf(block: JsonObject): Part {
   const content = withStructured(get(block, "content", null), get(block, "structuredContent"));
   const output = get(block, "is_json") === true ? parsed(content) : content;
-  const result = {
-    type: "tool_result",
-    callId: idOf(block, "tool_use_id"),
-    durationMs: getNumber(block, "duration_ms"),
-  } as const;
-  if (get(block, "is_error") !== true) return { ...result, output, error: null };
-  const error = getString(block, "error");
-  if (error !== null) return { ...result, output, error };
-  return { ...result, output: isOnlyText(content) ? null : content, error: textOf(content) };
+  const callId = idOf(block, "tool_use_id");
+  const durationMs = getNumber(block, "duration_ms");
+  const isFailed = get(block, "is_error") === true;
+  const error = isFailed ? getString(block, "error") : null;
+  if (!isFailed || error !== null) {
+    return { type: "tool_result", callId, output, error, durationMs };
+  }
+  const rest = isOnlyText(content) ? null : content;
+  return { type: "tool_result", callId, output: rest, error: textOf(content), durationMs };
 }
 
 function parsed(content: unknown): unknown {

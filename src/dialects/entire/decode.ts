@@ -5,6 +5,7 @@
  * ignored, and the parsed row is kept in `native`.
  */
 
+import type { Mutable } from "../../base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
 import { get, getString, has, isObject, type JsonObject } from "../fields.ts";
@@ -30,41 +31,46 @@ export function decode(value: unknown): Understood {
 
 /** The entry of a row of that type, whatever else it holds. */
 export function rowEntry(row: JsonObject, type: string): Entry {
+  const entry: Mutable<Entry> = emptyEntry(row);
+  entry.at = timeOf(get(row, "timestamp"));
   const attached = attachedIn(row);
   if (attached !== null) {
-    const { role, parts, isTyped } = attached;
-    const said: Entry = { ...emptyEntry(row), kind: "message", role, parts };
-    const by = isTyped ? null : "program";
-    return { ...said, at: timeOf(get(row, "timestamp")), ...(by === null ? {} : { saidBy: by }) };
+    entry.kind = "message";
+    entry.role = attached.role;
+    entry.parts = attached.parts;
+    if (!attached.isTyped) entry.saidBy = "program";
+    return entry;
   }
-  const said = ROLES.find((role) => role === type);
   const message = get(row, "message");
-  const entry = { ...emptyEntry(row), at: timeOf(get(row, "timestamp")) };
-  return said === undefined || !isObject(message) ? entry : messageOf(entry, said, message);
+  if (isRowType(type) && isObject(message)) readMessage(entry, type, message);
+  return entry;
 }
 
-function messageOf(entry: Entry, type: RowType, message: JsonObject): Entry {
+function isRowType(type: string): type is RowType {
+  return (ROLES as readonly string[]).includes(type);
+}
+
+/** Field by field, without copies: this runs for every row of a listing. */
+function readMessage(entry: Mutable<Entry>, type: RowType, message: JsonObject): void {
   const { native } = entry;
   const parts = withRowStructured(partsOf(get(message, "content")), native);
-  const messageId = getString(message, "id");
-  const stopReason = getString(message, "stop_reason");
   const role = roleOf(type, parts, native);
-  const by = role === "user" ? speakerOf(native, parts) : null;
-  const said: Entry = {
-    ...entry,
-    kind: "message",
-    role,
-    ...(by === null ? {} : { saidBy: by }),
-    parts,
-    model: getString(message, "model"),
-    usage: usageOf(native, message),
-    ...(messageId ? { messageId } : {}),
-    ...(stopReason === null ? {} : { stopReason }),
-    ...(get(native, "partial") === true ? { isPartial: true } : {}),
-  };
   // Rows about child sessions have no speaker.
   const isAside = type === "system" && parts.length > 0 && parts.every(isChild);
-  return isAside ? { ...said, kind: "other", role: null } : said;
+  if (!isAside) {
+    entry.kind = "message";
+    entry.role = role;
+  }
+  entry.parts = parts;
+  entry.model = getString(message, "model");
+  entry.usage = usageOf(native, message);
+  const by = role === "user" ? speakerOf(native, parts) : null;
+  if (by !== null) entry.saidBy = by;
+  const messageId = getString(message, "id");
+  if (messageId) entry.messageId = messageId;
+  const stopReason = getString(message, "stop_reason");
+  if (stopReason !== null) entry.stopReason = stopReason;
+  if (get(native, "partial") === true) entry.isPartial = true;
 }
 
 /** Results go back to the model as a user's row; a row with only results has the role `tool`. */

@@ -54,10 +54,10 @@ export class QueueMemory implements LineMemory {
         return this.#operate(entry);
       case ATTACHMENT_TYPE:
         this.#hasAttachments = true;
-        if (attachedIn(native) !== null) this.#settle(textIn(entry));
+        if (attachedIn(native) !== null) this.#settle(entry);
         return entry;
       case "user":
-        this.#settle(textIn(entry));
+        this.#settle(entry);
         return entry;
       default:
         return entry;
@@ -109,16 +109,14 @@ export class QueueMemory implements LineMemory {
   }
 
   /** A row contains the prompt, whichever was assumed to be dequeued. */
-  #settle(text: string): void {
-    const at = this.#waiting.indexOf(text);
-    if (text !== this.#taken && at >= 0) {
-      this.#waiting.splice(at, 1);
-      if (this.#taken !== null) this.#waiting.unshift(this.#taken);
-    }
+  #settle({ parts }: Entry): void {
+    const taken = this.#taken;
     this.#taken = null;
+    if (this.#waiting.length === 0) return;
+    const text = textOf(parts);
+    const at = this.#waiting.indexOf(text);
+    if (text === taken || at < 0) return;
+    this.#waiting.splice(at, 1);
+    if (taken !== null) this.#waiting.unshift(taken);
   }
-}
-
-function textIn({ parts }: Entry): string {
-  return textOf(parts);
 }

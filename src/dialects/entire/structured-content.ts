@@ -6,7 +6,7 @@
  */
 
 import type { Part } from "../../model/entry.ts";
-import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import { get, getString, isObject, type JsonObject } from "../fields.ts";
 
 /** The content with the structured content appended as text, unless it already has it. */
 export function withStructured(content: unknown, structured: unknown): unknown {
@@ -19,15 +19,18 @@ export function withStructured(content: unknown, structured: unknown): unknown {
 
 /** Adds the row's structured content, if the row has exactly one result. */
 export function withRowStructured(parts: Part[], row: JsonObject): Part[] {
-  const [structured] = ["toolUseResult", "mcpMeta"]
-    .map((key) => get(getObject(row, key), "structuredContent"))
-    .filter(isObject);
-  const isOne = parts.filter(({ type }) => type === "tool_result").length === 1;
-  if (structured === undefined || !isOne) return parts;
+  const structured = structuredIn(get(row, "toolUseResult")) ?? structuredIn(get(row, "mcpMeta"));
+  if (structured === null) return parts;
+  if (parts.filter(({ type }) => type === "tool_result").length !== 1) return parts;
   return parts.map((part) => {
     if (part.type !== "tool_result") return part;
     return { ...part, output: withStructured(part.output, structured) };
   });
+}
+
+function structuredIn(value: unknown): JsonObject | null {
+  const structured = isObject(value) ? get(value, "structuredContent") : null;
+  return isObject(structured) ? structured : null;
 }
 
 /** Null if the content is neither a string nor a list of blocks: nothing can be added. */

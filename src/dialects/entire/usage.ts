@@ -5,6 +5,7 @@
  * whole usage if one count is `7.0`.
  */
 
+import type { Mutable } from "../../base/files.ts";
 import type { Usage } from "../../model/entry.ts";
 import { refuseEntry } from "../../model/plain-json.ts";
 import { get, getNumber, isObject, type JsonObject, withRest } from "../fields.ts";
@@ -39,16 +40,17 @@ export function usageOf(row: JsonObject, message: JsonObject): Usage | null {
   if (!isObject(usage)) {
     return spend === null ? null : { ...NOTHING_COUNTED, spend };
   }
-  const cacheWriteTokens = getNumber(usage, "cache_creation_input_tokens");
-  const cacheReadTokens = getNumber(usage, "cache_read_input_tokens");
-  return {
+  const counted: Mutable<Usage> = {
     inputTokens: getNumber(usage, "input_tokens"),
     outputTokens: getNumber(usage, "output_tokens"),
-    ...(cacheWriteTokens === null ? {} : { cacheWriteTokens }),
-    ...(cacheReadTokens === null ? {} : { cacheReadTokens }),
     totalTokens: getNumber(usage, "total_tokens"),
     spend,
   };
+  const cacheWriteTokens = getNumber(usage, "cache_creation_input_tokens");
+  if (cacheWriteTokens !== null) counted.cacheWriteTokens = cacheWriteTokens;
+  const cacheReadTokens = getNumber(usage, "cache_read_input_tokens");
+  if (cacheReadTokens !== null) counted.cacheReadTokens = cacheReadTokens;
+  return counted;
 }
 
 const NOTHING_COUNTED: Usage = {
