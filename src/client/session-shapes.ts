@@ -61,6 +61,10 @@ const SUMMARY = {
   isMissing: described(boolean, "Its head is pinned and its log is gone: its verdict is rollback"),
   isKept: described(boolean, "Its program has deleted it; this is the guard's copy"),
   deletedAt: described(orNull(string), "When the guard noticed that; null if it did not yet"),
+  fullerGeneration: described(
+    orNull(count),
+    "An older generation, kept by the guard, that holds more than the newest",
+  ),
 };
 
 const ENDS = {

@@ -2,7 +2,7 @@
 
 import { basename, dirname, join } from "node:path";
 import type { Host } from "../base/host.ts";
-import { generationFile, type Kept } from "../dialects/files/guarded.ts";
+import { generationFile, type Kept } from "../dialects/files/guard-store.ts";
 import { compress } from "./generation.ts";
 
 export const COLD_DAYS = 7;

@@ -10,7 +10,7 @@
 
 import { diskFull } from "../base/file-steps.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
-import type { Kept } from "../dialects/files/guarded.ts";
+import type { Kept } from "../dialects/files/guard-store.ts";
 import { commonBytes, lostLines, seemSame, sha256Of } from "./compare.ts";
 import { openPlain } from "./generation.ts";
 

@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { GuardedUser } from "../../test/support/guarding.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { nodeHost } from "../base/node-host.ts";
-import { readGuardedRoot } from "../dialects/files/guarded.ts";
+import { readGuardedRoot } from "../dialects/files/guard-store.ts";
 import { restore } from "./restore.ts";
 import { WHOLE_EVERY } from "./versions.ts";
 

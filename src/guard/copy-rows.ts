@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { writeAtOnce } from "../base/file-steps.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Dialect } from "../dialects/dialect.ts";
-import { isMessageKey, rowKey, wholeLines } from "../dialects/files/guarded.ts";
+import { isMessageKey, rowKey, wholeLines } from "../dialects/files/guard-rows.ts";
 import { readStretch } from "../log/bytes.ts";
 import type { BytesToCopy, Copied } from "./copy-bytes.ts";
 import { openPlain } from "./generation.ts";

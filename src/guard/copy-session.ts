@@ -5,7 +5,7 @@ import type { Directory, OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import type { FoundLog } from "../catalog/session-row.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import type { Kept } from "../dialects/files/guarded.ts";
+import type { Kept } from "../dialects/files/guard-store.ts";
 import { readStretch } from "../log/bytes.ts";
 import { type Buffers, type Copied, copyBytes } from "./copy-bytes.ts";
 import { copyRows } from "./copy-rows.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { docsPage } from "../../test/support/docs-page.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { JOURNAL, readGuardedRoot } from "../dialects/files/guarded.ts";
+import { JOURNAL, readGuardedRoot } from "../dialects/files/guard-store.ts";
 import { COLD_DAYS } from "./cold.ts";
 import { COMPARED_BYTES } from "./compare.ts";
 import { VERSION_BYTES_MAX, type Version, versionBytes, WHOLE_EVERY } from "./versions.ts";

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { createGunzip, createGzip } from "node:zlib";
 import { openAgain, openIfThere, writeAtOnce } from "../base/file-steps.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
-import { generationFile } from "../dialects/files/guarded.ts";
+import { generationFile } from "../dialects/files/guard-store.ts";
 import { readChunks } from "../log/bytes.ts";
 
 /** Opens a generation to append; expands it first if it is compressed. */

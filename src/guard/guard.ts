@@ -10,7 +10,7 @@ import { errnoOf } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { surroundings } from "../base/node-paths.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
-import { guardDirectory } from "../dialects/files/guarded.ts";
+import { guardDirectory } from "../dialects/files/guard-store.ts";
 import { type Pass, RootGuard } from "./root-guard.ts";
 import type { GuardSigning } from "./signing.ts";
 import { Watching } from "./watching.ts";

@@ -10,7 +10,7 @@ import {
   type JournalEvent,
   type Kept,
   readGuardedRoot,
-} from "../dialects/files/guarded.ts";
+} from "../dialects/files/guard-store.ts";
 import { LogWriter } from "../log/writer.ts";
 
 export class Journal {

@@ -8,7 +8,7 @@ import {
   guardedRoots,
   type Kept,
   readGuardedRoot,
-} from "../dialects/files/guarded.ts";
+} from "../dialects/files/guard-store.ts";
 
 export interface KeptSession {
   readonly root: GuardedRoot;

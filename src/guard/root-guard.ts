@@ -13,7 +13,7 @@ import type { Directory } from "../base/files.ts";
 import { eachLog } from "../catalog/find.ts";
 import type { FoundLog } from "../catalog/session-row.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { generationFile, guardedRootOf, type Kept } from "../dialects/files/guarded.ts";
+import { generationFile, guardedRootOf, type Kept } from "../dialects/files/guard-store.ts";
 import { compressCold } from "./cold.ts";
 import { COMPARED_BYTES } from "./compare.ts";
 import { type Copied, makeBuffers } from "./copy-bytes.ts";

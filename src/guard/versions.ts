@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { openIfThere, writeAtOnce } from "../base/file-steps.ts";
 import type { Directory } from "../base/files.ts";
-import { wholeLines } from "../dialects/files/guarded.ts";
+import { wholeLines } from "../dialects/files/guard-rows.ts";
 import { readStretch } from "../log/bytes.ts";
 import { commonLength } from "./compare.ts";
 

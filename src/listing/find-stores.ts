@@ -11,7 +11,7 @@ import { VerbatimError } from "../base/errors.ts";
 import { surroundings } from "../base/node-paths.ts";
 import type { AgentProgram } from "../dialects/agent-program.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
-import { guardedPlace, guardedRoots } from "../dialects/files/guarded.ts";
+import { guardedPlace, guardedRoots } from "../dialects/files/guard-store.ts";
 
 /** The user's current directory, and the options on where to look. */
 export interface Where {

@@ -39,7 +39,7 @@ test("serve shows the sessions that ls finds: those of the enclosing project and
   assert.deepEqual(await titles(await linkedClient(running)), ["at home", "here-1"]);
 });
 
-test("a session that Claude Code deleted is served from the guard's copy, and says so", async () => {
+test("a session that Claude Code deleted is served from the guard's copy, and says what is kept", async () => {
   const user = new CliUser();
   const project = join(user.home, ".claude/projects/-home-me-app");
   mkdirSync(project, { recursive: true });
@@ -52,6 +52,8 @@ test("a session that Claude Code deleted is served from the guard's copy, and sa
     message,
   };
   const path = join(project, "s1.jsonl");
+  writeFileSync(path, `${JSON.stringify({ ...row, uuid: "u0" })}\n`.repeat(2));
+  assert.equal((await user.run(["guard", "--once"])).code, 0);
   writeFileSync(path, `${JSON.stringify(row)}\n`);
   assert.equal((await user.run(["guard", "--once"])).code, 0);
   rmSync(path);
@@ -60,7 +62,7 @@ test("a session that Claude Code deleted is served from the guard's copy, and sa
   const [session] = (await (await linkedClient(running)).sessions.list()).sessions;
   assert.deepEqual([session?.title, session?.isKept], ["keep me", true]);
   assert.match(session?.deletedAt ?? "", /^20\d\d-/);
-  assert.equal(session?.program, "Claude Code");
+  assert.deepEqual([session?.program, session?.fullerGeneration], ["Claude Code", 1]);
 });
 
 test("verbatim open makes a new link while a server runs, and else says how to start one", async () => {

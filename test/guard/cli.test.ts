@@ -103,6 +103,35 @@ test("an older generation is shown and restored; the file that was there is rena
   assert.equal(readFileSync(`${user.source}.before-restore-1`, "utf8"), row(9, "summary"));
 });
 
+test("ls says when an older generation holds more than the newest", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once");
+  assert.equal((await user.run(["ls"])).stderr, "");
+  user.write(row(9, "summary"));
+  await user.ok("guard", "--once");
+  const { stderr } = await user.run(["ls"]);
+  assert.match(stderr, new RegExp(`${NAME}: generation 1, kept by the guard, holds more`));
+  const [listed] = jsonLines(await user.ok("ls", "--json"));
+  assert.equal(listed?.fullerGeneration, 1);
+  rmSync(user.source);
+  const [gone] = jsonLines(await user.ok("ls", "--json"));
+  assert.equal(gone?.fullerGeneration, 1);
+  user.write(`${row(9, "summary")}${ROWS}${ROWS}`);
+  await user.ok("guard", "--once");
+  assert.equal((await user.run(["ls"])).stderr, "");
+  assert.doesNotMatch(await user.ok("ls", "--json"), /fullerGeneration/);
+});
+
+test("ls --ids --source-gone prints the ids of deleted sessions alone", async () => {
+  const user = new GuardUser();
+  const other = join(dirname(user.source), "6f1c2d3e-0000-4000-8000-000000000002.jsonl");
+  writeFileSync(other, ROWS);
+  await user.ok("guard", "--once");
+  assert.equal(await user.ok("ls", "--ids", "--source-gone"), "");
+  rmSync(user.source);
+  assert.equal(await user.ok("ls", "--ids", "--source-gone"), `${ID}\n`);
+});
+
 test("a truncated source is completed by restore without --force", async () => {
   const user = new GuardUser();
   await user.ok("guard", "--once");

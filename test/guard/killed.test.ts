@@ -8,7 +8,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { readGuardedRoot } from "../../src/dialects/files/guarded.ts";
+import { readGuardedRoot } from "../../src/dialects/files/guard-store.ts";
 import { startChild } from "../support/child.ts";
 import { GuardedUser } from "../support/guarding.ts";
 

@@ -5,7 +5,7 @@ import { lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { readGuardedRoot } from "../../src/dialects/files/guarded.ts";
+import { readGuardedRoot } from "../../src/dialects/files/guard-store.ts";
 import { restore } from "../../src/guard/restore.ts";
 import { GuardedUser } from "../support/guarding.ts";
 import { sharedFiles } from "../support/shared-files.ts";

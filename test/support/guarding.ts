@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Host } from "../../src/base/host.ts";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { readGeneration, readGuardedRoot } from "../../src/dialects/files/guarded.ts";
+import { readGeneration, readGuardedRoot } from "../../src/dialects/files/guard-store.ts";
 import { RootGuard } from "../../src/guard/root-guard.ts";
 import { GuardSigning } from "../../src/guard/signing.ts";
 import { tempDirectory } from "./temp-directory.ts";

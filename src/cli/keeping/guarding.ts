@@ -8,12 +8,8 @@ import { nodeHost } from "../../base/node-host.ts";
 import { surroundings, userPaths } from "../../base/node-paths.ts";
 import type { Io, Run } from "../../command/command.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../../dialects/all.ts";
-import {
-  guardDirectory,
-  guardedRoots,
-  isSourceGone,
-  readGuardedRoot,
-} from "../../dialects/files/guarded.ts";
+import { guardDirectory, guardedRoots, readGuardedRoot } from "../../dialects/files/guard-store.ts";
+import { isSourceGone } from "../../dialects/files/guarded.ts";
 import { Guard } from "../../guard/guard.ts";
 import { guardService } from "../../guard/install.ts";
 import { allKept } from "../../guard/kept.ts";

@@ -31,6 +31,12 @@ import { nameIn } from "../../listing/whose.ts";
 import { safeText } from "../../render/text.ts";
 import { mayStandOtherwise, type SessionLine, unclosedJson } from "../../store/list.ts";
 import { type Choice, ChosenSessions } from "./chosen-sessions.ts";
+import {
+  type FullerGenerations,
+  fullerGenerations,
+  fullerNotes,
+  guardStamp,
+} from "./fuller-generations.ts";
 import { EXIT_INTERRUPTED, INTERRUPTED, interruptible, progressOn } from "./interruption.ts";
 import { warnOfJournal } from "./journal-warning.ts";
 import { isLive, LIVE_MS, sessionTable, type TableOptions } from "./session-table.ts";
@@ -101,9 +107,14 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
     io.err(chosen.whyNone() ?? nothingIn(all));
   }
   const pieces: string[] = [];
-  for (const piece of textOf(sessions, { isJson, sort, nowMs, found }, io)) {
+  const fuller = fullerGenerations(sessions);
+  for (const piece of textOf(sessions, { isJson, sort, nowMs, found, fuller }, io)) {
     pieces.push(piece);
     await io.print(piece);
+  }
+  if (!isJson && fuller.size > 0) {
+    isWhole = false; // Reported each time.
+    for (const note of fullerNotes(fuller)) io.err(safeText(note));
   }
   if (chosen.hidden > 0) {
     isWhole = false; // Reported each time.
@@ -128,10 +139,11 @@ function nothingIn(stores: readonly FoundStore[]): string {
   );
 }
 
-/** The ids alone, for completions and scripts. */
-export async function printIds(where: Where, io: Io): Promise<void> {
+/** The ids alone, for completions and scripts; `isGone`: only those that just the guard still has. */
+export async function printIds(where: Where, isGone: boolean, io: Io): Promise<void> {
+  const stores = findStores(where).filter((store) => !isGone || isGuarded(store));
   const ids = Array.from(
-    logsOf(findStores(where), () => {}),
+    logsOf(stores, () => {}),
     ({ id }) => `${id}\n`,
   );
   await io.print(safeText(ids.join("")));
@@ -199,11 +211,13 @@ function questionOf(
 ): string {
   const places = stores.map(({ dialect, root }) => [dialect, root]);
   const chosen = choice.project === undefined ? choice : { ...choice, cwd };
-  return JSON.stringify([CATALOG_VERSION, TEXT_VERSION, places, sort, isJson, chosen, pinsStamp()]);
+  const stamps = [pinsStamp(), guardStamp()];
+  return JSON.stringify([CATALOG_VERSION, TEXT_VERSION, places, sort, isJson, chosen, stamps]);
 }
 
 interface TextOptions extends TableOptions {
   readonly isJson: boolean;
+  readonly fuller: FullerGenerations;
 }
 
 function* textOf(
@@ -218,14 +232,16 @@ function* textOf(
   for (let at = 0; at < sessions.length; at += LINES_PER_PRINT) {
     const lines = sessions
       .slice(at, at + LINES_PER_PRINT)
-      .map((session) => `${unclosedJson(session)},${flagsOf(session, options.nowMs)}}\n`);
+      .map((session) => `${unclosedJson(session)},${flagsOf(session, options)}}\n`);
     yield safeText(lines.join(""));
   }
 }
 
-function flagsOf({ id, line, place, isMissing }: SessionLine, nowMs: number): string {
+function flagsOf(session: SessionLine, { nowMs, fuller }: TextOptions): string {
+  const { id, line, place, isMissing } = session;
   const name = `"name":${JSON.stringify(nameIn(place.dialect, id))}`;
-  return isMissing
-    ? `${name},"live":false,"missing":true`
-    : `${name},"live":${isLive(line, nowMs)}`;
+  if (isMissing) return `${name},"live":false,"missing":true`;
+  const generation = fuller.get(session);
+  const more = generation === undefined ? "" : `,"fullerGeneration":${generation}`;
+  return `${name},"live":${isLive(line, nowMs)}${more}`;
 }

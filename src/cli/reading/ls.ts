@@ -51,7 +51,7 @@ export const ls: CliCommand = {
         throw new UsageError("--ids reads no log, so it takes no --agent or --project; use --json");
       }
       const { printIds } = await import("./listing.ts");
-      await printIds(whereOf(options), io);
+      await printIds(whereOf(options), options.sourceGone === true, io);
       return 0;
     }
     const { printListing } = await import("./listing.ts");

@@ -101,7 +101,7 @@ async function findNamed(name: string, { options, io }: Run): Promise<FoundSessi
 /** The same session as the guard kept it in an earlier generation. */
 async function keptGeneration(found: FoundSession, generation: unknown): Promise<FoundSession> {
   const number = wholeNumber("--generation", generation, 1, 1e8);
-  const { guardedPlace, guardedRootOf } = await import("../../dialects/files/guarded.ts");
+  const { guardedPlace, guardedRootOf } = await import("../../dialects/files/guard-store.ts");
   const at = guardedPlace(found.root)?.at ?? guardedRootOf(found.dialect, realpathSync(found.root));
   return { ...found, root: `${at}/@${number}` };
 }

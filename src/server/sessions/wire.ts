@@ -52,7 +52,7 @@ export function sessionItem(
     isLive: !isMissing && nowMs - mtimeMs < LIVE_MS,
     isCurrent,
     isMissing,
-    ...keptState(store.root, logPath),
+    ...keptState(store.dialect, store.root, logPath),
   };
 }
 

@@ -88,6 +88,11 @@ function Facts({ head, store, children }: FactsProps) {
       )}
       {program !== null && <Fact>{program}</Fact>}
       {head.isKept && <Fact>{keptText(head)}</Fact>}
+      {head.fullerGeneration !== null && (
+        <Fact title={`verbatim show ${head.session} --generation ${head.fullerGeneration}`}>
+          Generation {head.fullerGeneration}, kept by the guard, holds more
+        </Fact>
+      )}
       {agent !== null && <Fact>{shownText(agent)}</Fact>}
       {model !== null && <Fact kind="mono">{shownText(model)}</Fact>}
       {turns > 0 && <Fact>{counted(turns, "turn")}</Fact>}
