@@ -119,7 +119,7 @@ for (const [name, { provider, events, sse }] of Object.entries(STREAMS)) {
             if (error) assert.equal(failed, error);
           },
         ),
-        { numRuns: 400 },
+        { numRuns: 150 },
       );
     });
   });

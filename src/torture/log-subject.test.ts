@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { torture } from "./torture.ts";
 
-/** About twenty seconds on two busy cores. */
-const STEPS = 40_000;
+/** Some seconds. Longer runs: docs/torture.md. */
+const STEPS = 10_000;
 
 test("a log keeps every promise through kills, power cuts, full and failing disks", async () => {
   const { violations, counts } = await torture("log", { seed: 1, steps: STEPS });

@@ -16,11 +16,10 @@ import { openWriter } from "../support/open-log.ts";
 import { splitAfterLf } from "../support/tail-oracle.ts";
 import { diskDirectory } from "../support/temp-directory.ts";
 import { lineOf, unit } from "./lines.ts";
-import { seed } from "./seed.ts";
+import { seed, times } from "./seed.ts";
 import type { WriterOrder } from "./writer-child.ts";
 
-/** At least 100 in all. */
-const ROUNDS_PER_DURABILITY = 54;
+const ROUNDS_PER_DURABILITY = 27 * times;
 /** A log goes through several kills, so that each recovery starts from what the last one left. */
 const ROUNDS_PER_LOG = 9;
 
@@ -37,7 +36,7 @@ const DURABILITIES: readonly Durability[] = ["disk", "os"];
 
 test.for(DURABILITIES)(
   "a writer killed at any moment loses nothing it acknowledged (%s)",
-  { timeout: 120_000 },
+  { timeout: 120_000 * times },
   async (durability) => {
     const directory = diskDirectory();
     let [acknowledged, unacknowledged, torn] = [0, 0, 0];

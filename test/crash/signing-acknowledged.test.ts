@@ -75,7 +75,7 @@ class Beginning {
 
   /** Appends until something fails, then cuts the power; acknowledged lines must be signed. */
   async live(): Promise<void> {
-    await this.#record(this.#process, 2);
+    await this.#record(this.#process, 3);
     this.#isCounting = false;
     this.#signed.machine.powerCut();
     await this.#judge();
@@ -84,10 +84,12 @@ class Beginning {
     assert.match(verdict, /^(verified|incomplete)$/, "after continuing");
   }
 
-  async #record(process: Process, turns: number, mustSucceed = false): Promise<void> {
+  /** Three messages are the fewest that begin a second turn, which ends the first. */
+  async #record(process: Process, messages: number, mustSucceed = false): Promise<void> {
     const heads = this.#signed.heads(process);
     const session = this.#signed.session(process, heads, this.#way);
-    for (const entry of Array.from({ length: turns }, () => this.#turn()).flat()) {
+    for (let n = 0; n < messages; n++) {
+      const entry = this.#message(n % 2 === 0 ? "user" : "assistant");
       const end = await this.#whileAlive(process, session.append(entry));
       if (mustSucceed) assert.ok(end !== null, "it does not continue");
       if (end === null) return;
@@ -96,12 +98,8 @@ class Beginning {
     }
   }
 
-  #turn(): NewEntry[] {
-    return (["user", "assistant"] as const).map((role) => ({
-      kind: "message",
-      role,
-      parts: [{ type: "text", text: `said ${this.#said++}.` }],
-    }));
+  #message(role: "user" | "assistant"): NewEntry {
+    return { kind: "message", role, parts: [{ type: "text", text: `said ${this.#said++}.` }] };
   }
 
   async #whileAlive(process: Process, work: Promise<number>): Promise<number | null> {

@@ -62,13 +62,13 @@ class Life {
     );
   }
 
-  /** Two turns and the end, in its own process; returns whether all of it was acknowledged. */
+  /** A turn and the end, in its own process; returns whether all of it was acknowledged. */
   async #record(way: SigningWay): Promise<boolean> {
     const process = this.#signed.machine.startProcess();
     const heads = this.#signed.heads(process);
     const session = this.#signed.session(process, heads, way);
     let isWell = true;
-    const entries = [...this.#turn(), ...this.#turn(), END];
+    const entries = [...this.#turn(), END];
     // Entire's end is its context.md, which this machine does not have.
     const kinds = session.dialect.name === "entire" ? "homeagent" : session.dialect.name;
     for (const entry of sayable(kinds, entries)) {
