@@ -36,6 +36,7 @@ test.each([
   "<command-name>/model</command-name>\n<command-args>opus</command-args>",
   "<local-command-stdout>Set model to opus</local-command-stdout>",
   "<system-reminder>cut short",
+  "<git-context>\nWorking directory: /home/me/app\nBranch: ma…",
   "<system-reminder>a</system-reminder> <ide_selection>b</ide_selection>\n",
   "[Request interrupted by user for tool use]",
 ])("nothing of %j was typed by a person", (text) => {

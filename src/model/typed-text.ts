@@ -16,6 +16,8 @@ const PROGRAMS = [
 /** What Claude Code says in the user's name to fill its cache. */
 const WARMUP = "Warmup";
 const REMINDER = "<system-reminder>";
+/** Elements of programs that are not a person's even if their end is missing. */
+const TRUNCATED = /^(?:system-reminder|git-context|environment_context|user_instructions)$/;
 /** Commands that only change the program's state: no model sees them. */
 const LOCAL_COMMANDS =
   /^\/(add-dir|agents|clear|compact|config|context|cost|doctor|exit|fast|help|hooks|ide|login|logout|mcp|memory|model|permissions|plugin|quit|rename|resume|rewind|status|statusline|theme|usage|vim)$/;
@@ -41,7 +43,7 @@ export function typedText(given: string): string | null {
     const from = at + opening.length;
     const to = text.indexOf(`</${name}>`, from);
     if (to === -1) {
-      if (text.startsWith(REMINDER, from - REMINDER.length)) return null; // Truncated.
+      if (TRUNCATED.test(name)) return null;
       break;
     }
     if (!inside.has(name)) inside.set(name, text.slice(from, to).trim());

@@ -152,12 +152,57 @@ export class CliUser {
     return { code, shown: textOf(out).replaceAll("\r\n", "\n") }; // The terminal's own line ends.
   }
 
+  /** Starts a command in its own terminal, to type while it runs; killed when the test is over. */
+  startAtTerminal(args: readonly string[]): AtTerminal {
+    const command = ["exec", ...[process.execPath, ...main, ...args].map(quoted)].join(" ");
+    const child = spawn("script", ["-qec", `stty cols 80; ${command}`, "/dev/null"], {
+      cwd: this.cwd,
+      env: { ...this.#env(), TERM: "xterm", SHELL: "/bin/sh" },
+    });
+    onTestFinished(() => {
+      child.kill("SIGKILL");
+    });
+    return new AtTerminal(child);
+  }
+
   #spawn(argv: readonly string[], options: SpawnOptions): ChildProcess {
     return spawn(process.execPath, argv, { cwd: this.cwd, ...options });
   }
 
   #env(env: Readonly<Record<string, string>> = {}): Record<string, string> {
     return { PATH: process.env.PATH ?? "", HOME: this.home, ...env };
+  }
+}
+
+/** A command that runs in a terminal. */
+export class AtTerminal {
+  shown = "";
+  readonly #process: ChildProcess;
+  readonly #closed: Promise<number | null>;
+
+  constructor(child: ChildProcess) {
+    this.#process = child;
+    child.stdout?.on("data", (chunk: Buffer) => {
+      this.shown += chunk.toString("utf8");
+    });
+    this.#closed = once(child, "close").then(([code]) => code as number | null);
+  }
+
+  /** Resolves when this is on the screen; rejects if the command ends before. */
+  async shows(text: string): Promise<void> {
+    while (!this.shown.includes(text)) {
+      if (this.#process.exitCode !== null) throw new Error(`it ended; it showed: ${this.shown}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  type(text: string): void {
+    this.#process.stdin?.write(text);
+  }
+
+  /** The exit code, when it ends. */
+  ended(): Promise<number | null> {
+    return this.#closed;
   }
 }
 

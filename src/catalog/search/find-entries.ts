@@ -64,7 +64,7 @@ ORDER BY entry DESC`);
 
 const RANGE = `
 SELECT min(entry), max(entry) FROM entries WHERE session IN
-  (SELECT session FROM sessions WHERE substr(id, 1, length(?1)) = ?1)`;
+  (SELECT session FROM sessions WHERE instr('/' || id, '/' || ?1) > 0)`;
 
 export function findEntries<P extends IndexedPlace>(
   cache: Cache,
@@ -122,7 +122,7 @@ function fits(row: Row, { dialect }: IndexedPlace, { by, value, isNot }: Filter)
     case "dialect":
       return (dialect === value) !== isNot;
     case "session":
-      return String(row.id).startsWith(value) !== isNot;
+      return `/${row.id}`.includes(`/${value}`) !== isNot;
     case "since":
       return (at !== null && at >= value) !== isNot;
     case "until":
