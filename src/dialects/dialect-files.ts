@@ -79,6 +79,8 @@ export interface DialectFiles {
     mend(doctor: Examining, store: { readonly root: string }): Promise<string>;
   };
   standingOf?(host: Host, root: string, id: string): Promise<Standing>;
+  /** The path of an older file with the same session, which is not listed; null: none. */
+  olderFile?(root: string, id: string): string | null;
   /** The id of the session that has this name (`nameOf`); null if there is none. */
   idNamed?(root: string, name: string): string | null;
   /** Verifies the files that belong to a signed log, together with it. */

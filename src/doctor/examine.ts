@@ -20,6 +20,7 @@ import {
   isDerived,
   isOurs,
   logNameOf,
+  olderFile,
   storeFiles,
 } from "./own-names.ts";
 import { type WalkedDirectory, walkStore } from "./store-walk.ts";
@@ -33,6 +34,11 @@ export async function* examineOne(doctor: Doctor, found: FoundSession): AsyncGen
   if (dialectNamed(found.dialect).program) {
     // The files around it are the program's own business.
     yield* told(examineSession(doctor, found, []));
+    const older = id === null ? null : olderFile(found.dialect, found.root, id);
+    if (older !== null) {
+      const at = { session: id, path: older };
+      yield { finding: finding("OLDER_FILE", at, `${found.path} continues it`) };
+    }
     return;
   }
   const directory = dirname(path);

@@ -74,3 +74,8 @@ export function derivedKind(dialect: string): DerivedKind | undefined {
 export function storeFiles(dialect: string): DialectFiles["ofStore"] {
   return FILES.get(dialect)?.ofStore;
 }
+
+/** An older file with the same session of another program, which is not listed. */
+export function olderFile(dialect: string, root: string, id: string): string | null {
+  return FILES.get(dialect)?.olderFile?.(root, id) ?? null;
+}

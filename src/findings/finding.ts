@@ -128,6 +128,10 @@ const SESSION_FINDINGS = {
     "A crash left the file of a long text whose line was never written.",
     "leaves it; delete it if you do not want what is in it",
   ),
+  OLDER_FILE: note(
+    "A later version of the program continued the session in a new file, and left the older one.",
+    "leaves it; `verbatim show` takes its path",
+  ),
   BEING_WRITTEN: note(
     "A writer is at work: what follows the log was not judged, since it is about to change.",
     "does not wait; run it when the writer is done",

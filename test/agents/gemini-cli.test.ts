@@ -5,8 +5,11 @@ import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeSurroundings } from "../../src/base/node-surroundings.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
+import { examineSessions } from "../../src/doctor/examine.ts";
 import { notUnderstood } from "../../src/listing/not-understood.ts";
+import { Compacted } from "../../src/resume/compacted.ts";
 import { linesTakenBack } from "../../src/resume/taken-back.ts";
 import type { VerifiedEntry } from "../../src/verifying/verified-entries.ts";
 import { sharedFiles } from "../support/shared-files.ts";
@@ -196,6 +199,82 @@ test("messages that the user rewound do not count", async () => {
     for (const entry of entries) yield entry as unknown as VerifiedEntry;
   }
   assert.deepEqual([...(await linesTakenBack(dialectNamed(DIALECT), verified))], [3, 4]);
+});
+
+async function readRows(...rows: object[]) {
+  const root = tempDirectory();
+  put(root, `${CHATS}/session-a.jsonl`, lines(...rows));
+  const { entries } = await readSession(DIALECT, root, "app/chats/session-a");
+  return { entries, title: (await storeAt(DIALECT, root).list())[0]?.title };
+}
+
+const SNAPSHOT = "<state_snapshot>Files were listed.</state_snapshot>";
+
+test("a row that sets the messages says what is new in them, as a summary", async () => {
+  const context = { id: "x", type: "user", content: "<session_context>Monday</session_context>" };
+  const prompt = { id: "u", type: "user", content: "List the files" };
+  const answer = { id: "g", type: "gemini", content: "Two." };
+  const { entries, title } = await readRows(
+    ...[HEADER, { $set: { messages: [context] } }, prompt, answer],
+    // Continued: nothing new, whatever was done to a message.
+    { $set: { messages: [context, { ...prompt, content: [{ text: "[masked]" }] }, answer] } },
+    {
+      $set: { messages: [{ id: "r", type: "user", content: [{ functionResponse: { id: "c" } }] }] },
+    },
+    // Compressed.
+    { $set: { messages: [{ id: "s", type: "user", content: SNAPSHOT }, answer] } },
+    { $set: { messages: [] } },
+    { $set: { messages: "hostile", summary: "Listing" } },
+    { $set: { messages: [null, 7, { id: 3 }, { type: "user", content: "without an id" }] } },
+  );
+  assert.deepEqual(
+    entries.map(({ kind, role, saidBy, parts }) => {
+      const texts = parts.map((part) => (part.type === "text" ? part.text : part.type));
+      return [kind, role, saidBy, ...texts].filter(Boolean).join(" ");
+    }),
+    [
+      ...["start", `message user program ${context.content}`],
+      ...["message user List the files", "message assistant Two.", "other", "other"],
+      ...[`message user summary ${SNAPSHOT}`, "other", "other", "other"],
+    ],
+  );
+  assert.equal(title, "Listing");
+});
+
+test("resuming continues with what the last such row has, and what follows it", async () => {
+  const prompt = (id: string) => ({ id, type: "user", content: `Prompt ${id}` });
+  const snapshot = { id: "s", type: "user", content: SNAPSHOT };
+  const { entries } = await readRows(
+    ...[HEADER, prompt("a"), prompt("b"), prompt("c")],
+    ...[{ $set: { messages: [snapshot, prompt("c")] } }, prompt("d")],
+    ...[{ $set: { messages: [snapshot, prompt("c"), prompt("d")] } }, prompt("e")],
+  );
+  const passed: string[] = [];
+  const compacted = new Compacted(dialectNamed(DIALECT), ({ aside, parts }) => {
+    const [part] = parts;
+    if (!aside && part?.type === "text") passed.push(part.text);
+  });
+  for (const entry of entries) compacted.add(entry as unknown as VerifiedEntry);
+  compacted.finish();
+  assert.deepEqual(passed, [SNAPSHOT, "Prompt c", "Prompt d", "Prompt e"]);
+});
+
+test("a document that a later version continued is listed once, and doctor says where it is", async () => {
+  const root = tempDirectory();
+  const prompt = { id: "u", type: "user", content: "Hi" };
+  put(root, `${CHATS}/session-a.json`, JSON.stringify({ ...HEADER, messages: [prompt] }));
+  put(root, `${CHATS}/session-a.jsonl`, lines(HEADER, prompt, { ...prompt, id: "v" }));
+  put(root, `${CHATS}/session-b.json`, JSON.stringify({ ...HEADER, messages: [prompt] }));
+  const ids = (await storeAt(DIALECT, root).list()).map(({ id }) => id);
+  assert.deepEqual(ids.sort(), ["app/chats/session-a", "app/chats/session-b.json"]);
+  const older = await readSession(DIALECT, root, "app/chats/session-a.json");
+  assert.equal(older.entries.length, 2);
+  const codes: unknown[] = [];
+  const doctor = { host: nodeHost, surroundings: nodeSurroundings, nowMs: Date.now };
+  for await (const step of examineSessions(doctor, { dialect: DIALECT, root })) {
+    if ("finding" in step) codes.push([step.finding.code, step.finding.path]);
+  }
+  assert.deepEqual(codes, [["OLDER_FILE", join(root, CHATS, "session-a.json")]]);
 });
 
 test("no link is followed out of the directory", async () => {

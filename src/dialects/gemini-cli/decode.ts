@@ -7,7 +7,7 @@
 
 import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
 import type { About } from "../agent-program.ts";
-import type { Native, TakingBack, Understood } from "../dialect.ts";
+import type { Compaction, Native, TakingBack, Understood } from "../dialect.ts";
 import { timeOf } from "../entire/decode.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
 import { googleParts, googleResult, googleText, googleUsage } from "../google-parts.ts";
@@ -30,6 +30,8 @@ export function decode(value: unknown): Understood {
 function entryOf(row: JsonObject): Entry {
   const entry = emptyEntry(row);
   if (isHeader(row)) return { ...entry, kind: "start", at: timeOf(get(row, "startTime")) };
+  const state = stateIn(row);
+  if (state !== null) return stateEntry(row, state);
   const [id, type] = [getString(row, "id"), get(row, "type")];
   const at = timeOf(get(row, "timestamp"));
   if (id === null) return { ...entry, at };
@@ -39,6 +41,43 @@ function entryOf(row: JsonObject): Entry {
   if (!NOTICES.includes(type)) return { ...entry, at };
   return { ...said, role: "system", parts: googleParts(get(row, "content")) };
 }
+
+/** The messages of a row that sets the whole conversation; null: it is not such a row. */
+export function stateIn(row: JsonObject): readonly JsonObject[] | null {
+  const messages = get(getObject(row, "$set"), "messages");
+  if (!Array.isArray(messages)) return null;
+  return messages.filter((each): each is JsonObject => isObject(each) && idIn(each) !== null);
+}
+
+export function idIn(row: JsonObject): string | null {
+  return getString(row, "id");
+}
+
+/** What `messages` say, as one message: they are new when Gemini CLI has compressed its history. */
+export function stateEntry(row: JsonObject, messages: readonly JsonObject[]): Entry {
+  const at = timeOf(get(getObject(row, "$set"), "lastUpdated"));
+  const entries = messages.map(entryOf);
+  const parts = entries.flatMap((entry) => entry.parts.filter(isSaid));
+  if (parts.length === 0) return { ...emptyEntry(row), at };
+  const saidBy = entries.every((entry) => entry.saidBy === "program") ? "program" : "summary";
+  return { ...emptyEntry(row), at, kind: "message", role: "user", saidBy, parts };
+}
+
+/** A summary calls no tool; results have new ids here, and repeat those of earlier rows. */
+function isSaid({ type }: Part): boolean {
+  return type !== "tool_call" && type !== "tool_result";
+}
+
+/** A row that sets the conversation replaces all before it but the messages that it repeats. */
+export const compaction: Compaction = {
+  isSummary: (row) => stateIn(row) !== null,
+  isBoundary: (row) => stateIn(row) !== null,
+  keptBy(row, before) {
+    const ids = new Set((stateIn(row) ?? []).map(idIn));
+    const isKept = (each: JsonObject) => idIn(each) !== null && ids.has(idIn(each));
+    return new Set(before.filter((each) => (stateIn(each) ?? [each]).some(isKept)));
+  },
+};
 
 /** Whether it is the first row of a file: the session without its messages. */
 export function isHeader(row: JsonObject): boolean {
@@ -140,7 +179,7 @@ export function about(row: Native): About | null {
 
 /** `$rewindTo` names the first message that no longer counts. */
 export const takingBack: TakingBack = {
-  says: (row) => getString(row, "id") !== null,
+  says: (row) => idIn(row) !== null || stateIn(row) !== null,
   takesBack: (row) => (getString(row, "$rewindTo") === null ? null : Number.POSITIVE_INFINITY),
   idOf: (row) => getString(row, "id"),
   backTo: (row) => getString(row, "$rewindTo"),

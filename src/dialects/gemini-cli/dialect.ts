@@ -6,8 +6,16 @@
 import { getString } from "../fields.ts";
 import { convertedHost } from "../files/converted-host.ts";
 import { readerDialect } from "../reader.ts";
-import { about, decode, isNotice, isOwn, isProgramsPrompt, takingBack } from "./decode.ts";
-import { convert } from "./files/documents.ts";
+import {
+  about,
+  compaction,
+  decode,
+  isNotice,
+  isOwn,
+  isProgramsPrompt,
+  takingBack,
+} from "./decode.ts";
+import { convert, logsIn } from "./files/documents.ts";
 import { files } from "./files/project.ts";
 import { retention } from "./files/retention.ts";
 import { GrowingMessages } from "./growing.ts";
@@ -23,7 +31,7 @@ export const geminiCli = readerDialect("gemini-cli", {
     retention,
     lineKey: (row) => getString(row, "id"),
   },
-  layout,
+  layout: { ...layout, logsIn },
   logPath,
   idAt,
   nameOf,
@@ -34,6 +42,7 @@ export const geminiCli = readerDialect("gemini-cli", {
   isProgramsPrompt,
   remembers: (state) => new GrowingMessages(state),
   takingBack,
+  compaction,
   hostFor: (host, root) => convertedHost(host, root, convert),
   files: async () => files,
 });

@@ -26,6 +26,7 @@ test("the example rows are decoded as the page says", () => {
       ["message", "system", null, "text"],
       ["other", null, null, ""],
       ["other", null, null, ""],
+      ["message", "user", "summary", "text"],
     ],
   );
   const answer = entries[3];

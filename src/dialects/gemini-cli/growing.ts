@@ -3,25 +3,39 @@
  * token count or the results of its calls arrive; later versions write results a second time, as a
  * message of their own.
  *
- * Each row stays an entry, and has only what earlier rows did not have. The memory is JSON and
- * bounded; what was written more than PARTS_REMEMBERED parts ago is shown again.
+ * Each row stays an entry, and has only what earlier rows did not have. A row that sets the whole
+ * conversation has the messages whose ids are new. The memory is JSON and bounded; what was written
+ * more than PARTS_REMEMBERED parts or IDS_REMEMBERED messages ago is shown again.
  */
 
 import { compactJson, fingerprint } from "../../base/print-json.ts";
 import type { Entry, Part } from "../../model/entry.ts";
 import type { LineMemory } from "../dialect.ts";
+import { idIn, stateEntry, stateIn } from "./decode.ts";
 
 const PARTS_REMEMBERED = 1024;
+const IDS_REMEMBERED = 4096;
 
 export class GrowingMessages implements LineMemory {
   readonly #seen: Set<string>;
+  /** Fingerprints of messages' ids. */
+  readonly #ids: Set<string>;
 
-  constructor(state: unknown = []) {
-    this.#seen = new Set(state as readonly string[]);
+  constructor(state: unknown = {}) {
+    const { seen = [], ids = [] } = state as Partial<ReturnType<GrowingMessages["state"]>>;
+    [this.#seen, this.#ids] = [new Set(seen), new Set(ids)];
   }
 
   read<Read extends Entry>(entry: Read): Read {
     const { kind, messageId, usage } = entry;
+    const state = stateIn(entry.native);
+    if (state !== null) {
+      const added = state.filter((message) => !this.#ids.has(fingerprint(idIn(message) ?? "")));
+      for (const message of added) this.#noteId(idIn(message) ?? "");
+      const { saidBy: _, ...rest } = entry;
+      return { ...rest, ...stateEntry(entry.native, added) } as Read;
+    }
+    if (messageId !== undefined) this.#noteId(messageId);
     if (kind !== "message" || messageId === undefined) return entry;
     const added: string[] = []; // Later: a part that is twice in one row is two parts.
     const parts = entry.parts.filter((part) => {
@@ -37,8 +51,13 @@ export class GrowingMessages implements LineMemory {
     return isRepeat ? { ...entry, kind: "other", role: null, parts } : { ...entry, parts };
   }
 
-  state(): readonly string[] {
-    return [...this.#seen];
+  state(): { readonly seen: readonly string[]; readonly ids: readonly string[] } {
+    return { seen: [...this.#seen], ids: [...this.#ids] };
+  }
+
+  #noteId(id: string): void {
+    this.#ids.add(fingerprint(id));
+    forgetOldest(this.#ids, IDS_REMEMBERED);
   }
 
   /** A later message that uses the id of a call again has its own result. */
@@ -50,10 +69,14 @@ export class GrowingMessages implements LineMemory {
 
   #note(keys: readonly string[]): void {
     for (const key of keys) this.#seen.add(key);
-    for (const oldest of this.#seen) {
-      if (this.#seen.size <= PARTS_REMEMBERED) break;
-      this.#seen.delete(oldest);
-    }
+    forgetOldest(this.#seen, PARTS_REMEMBERED);
+  }
+}
+
+function forgetOldest(keys: Set<string>, countMax: number): void {
+  for (const oldest of keys) {
+    if (keys.size <= countMax) break;
+    keys.delete(oldest);
   }
 }
 

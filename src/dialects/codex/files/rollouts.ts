@@ -14,26 +14,16 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { errnoOf, ioError, unsafePath, VerbatimError } from "../../../base/errors.ts";
-import { eachLog, type FindOptions } from "../../../catalog/find.ts";
-import type { FoundLog } from "../../../catalog/session-row.ts";
 import type { DialectFiles } from "../../dialect-files.ts";
 import type { ConvertedLog } from "../../files/converted-host.ts";
+import { isThere, logsOnce } from "../../files/two-files.ts";
 import { COMPRESSED_ENDING, ENDING, idAt, layout, nameOf } from "../session-id.ts";
 import { decompressed } from "./zstd.ts";
 
 /** The longest compressed file. Text that is compressed this badly is not a rollout. */
 export const COMPRESSED_BYTES_MAX = 256 * 1024 * 1024;
 
-export function* logsIn(root: string, options: FindOptions): Generator<FoundLog> {
-  for (const log of eachLog(root, layout, options)) {
-    if (!log.path.endsWith(COMPRESSED_ENDING) || !hasPlain(root, log.path)) yield log;
-  }
-}
-
-function hasPlain(root: string, compressed: string): boolean {
-  const plain = compressed.slice(0, -COMPRESSED_ENDING.length) + ENDING;
-  return isThere(join(root, plain));
-}
+export const logsIn = logsOnce(layout, { preferred: ENDING, other: COMPRESSED_ENDING });
 
 /** Codex names the parent by its uuid, which begins with the time: its file is in that day's folder. */
 export const files: DialectFiles = {
@@ -80,14 +70,6 @@ export function convert(root: string, path: readonly string[]): ConvertedLog | n
       { path: source, operation: "decompressing", errno: "EILSEQ" },
       { cause },
     );
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false; // Below a file, or not permitted: opening the plain file reports it.
   }
 }
 

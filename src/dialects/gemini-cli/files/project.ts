@@ -6,10 +6,12 @@ import type { DialectFiles } from "../../dialect-files.ts";
 import { get, isObject } from "../../fields.ts";
 import { jsonBelow, textBelow } from "../../files/json-document.ts";
 import { idAt, placeOf } from "../session-id.ts";
+import { olderFile } from "./documents.ts";
 
 const PARENT_CHARS = 8;
 
 export const files: DialectFiles = {
+  olderFile,
   standingOf: async (_host, root, id) => {
     const { project, parent } = placeOf(id);
     const cwd = rootOf(root, project);
