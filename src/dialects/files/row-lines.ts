@@ -1,6 +1,10 @@
 /** Row lines: rows of a database, or small JSON files, as the lines of a converted log. */
 
-import { VerbatimError } from "../../base/errors.ts";
+import { readdirSync } from "node:fs";
+import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
+import type { FindOptions } from "../../catalog/find.ts";
+import { type ForeignRows, textOf } from "../../catalog/foreign-database.ts";
+import type { SqlValue } from "../../catalog/sqlite.ts";
 import { isObject, type JsonObject } from "../fields.ts";
 
 /** A session with more text than this is not read: it is converted in memory. */
@@ -45,4 +49,68 @@ const TIME_MAX_MS = 8_000_000_000_000;
 /** A time in a database, as the time of a log. */
 export function timeOf(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.min(value, TIME_MAX_MS) : 0;
+}
+
+/** Columns that are needed, by table. */
+export type Needed = Readonly<Record<string, readonly string[]>>;
+
+export function hasTables({ columns }: ForeignRows, tables: Needed): boolean {
+  return Object.entries(tables).every(([table, needed]) => {
+    const there = columns(table);
+    return needed.every((column) => there.includes(column));
+  });
+}
+
+/** A database of the program whose tables are not those of a version that we know. */
+export function otherTables(path: string, tables: Needed): VerbatimError {
+  const names = Object.keys(tables).join(", ");
+  const text = `${path} has no tables ${names} that we know; it is left out`;
+  return new VerbatimError("IO_ERROR", text, { path, operation: "reading", errno: "ENOTSUP" });
+}
+
+/** A row whose id cannot be part of a path. */
+export function noId(session: string): VerbatimError {
+  const reason = "it is no path segment";
+  const text = `the session ${JSON.stringify(session.slice(0, 99))} is left out: its id is no name`;
+  return new VerbatimError("BAD_ID", text, { id: session, reason });
+}
+
+/** A row by its columns. JSON in columns that `isJson` says is parsed; what is not stays text. */
+export function objectOf(
+  columns: readonly string[],
+  row: readonly SqlValue[],
+  isJson: (column: string) => boolean,
+): JsonObject {
+  const fields = columns.flatMap((name, at): [string, unknown][] => {
+    const value = row[at];
+    if (value === null || value === undefined) return [];
+    const text = textOf(value);
+    if (text === null) return [[name, value]];
+    return [[name, isJson(name) ? parsed(text) : text]];
+  });
+  return Object.fromEntries(fields);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The sorted names in a directory; one that cannot be read is reported, unless it is missing. */
+export function namesIn(
+  directory: string,
+  path: string,
+  onUnreadable: NonNullable<FindOptions["onUnreadable"]>,
+): string[] {
+  try {
+    return readdirSync(directory).sort();
+  } catch (cause) {
+    if (errnoOf(cause) !== "ENOENT") {
+      onUnreadable({ id: null, path, cause: ioError(directory, "reading", cause) });
+    }
+    return [];
+  }
 }

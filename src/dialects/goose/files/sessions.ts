@@ -7,25 +7,29 @@
  * numbers, but the session keeps its time.
  */
 
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, ioError, unsafePath, VerbatimError } from "../../../base/errors.ts";
+import { unsafePath, type VerbatimError } from "../../../base/errors.ts";
 import type { FindOptions, LookedAt } from "../../../catalog/find.ts";
-import {
-  type ForeignRows,
-  named,
-  quoted,
-  readForeign,
-  textOf,
-} from "../../../catalog/foreign-database.ts";
+import { type ForeignRows, named, quoted, readForeign } from "../../../catalog/foreign-database.ts";
 import type { FoundLog } from "../../../catalog/session-row.ts";
 import type { SqlValue } from "../../../catalog/sqlite.ts";
-import { isObject, type JsonObject } from "../../fields.ts";
+import type { JsonObject } from "../../fields.ts";
 import type { ConvertedLog } from "../../files/converted-host.ts";
-import { checkBytes, linesOf, timeOf } from "../../files/row-lines.ts";
+import {
+  checkBytes,
+  hasTables,
+  linesOf,
+  type Needed,
+  namesIn,
+  noId,
+  objectOf,
+  otherTables,
+  timeOf,
+} from "../../files/row-lines.ts";
 import { DATABASE, FOLDER, idAt, nameOf } from "../session-id.ts";
 
-const NEEDED: Readonly<Record<string, readonly string[]>> = {
+const NEEDED: Needed = {
   sessions: ["id", "updated_at"],
   messages: ["id", "session_id", "role", "content_json", "created_timestamp"],
 };
@@ -48,7 +52,7 @@ export function* logsIn(
     if (id !== null) yield { id, path: `${FOLDER}/${DATABASE}/${id}`, ...state };
     else onUnreadable({ id: null, path: FOLDER, cause: noId(name) });
   }
-  for (const name of filesIn(root, onUnreadable)) {
+  for (const name of namesIn(join(root, FOLDER), FOLDER, onUnreadable)) {
     const id = idAt([FOLDER, name]);
     const path = `${FOLDER}/${name}`;
     if (id === null || copied.has(nameOf(id))) continue;
@@ -74,14 +78,14 @@ export function convert(root: string, path: readonly string[]): ConvertedLog | n
   if (id === null) return null; // A file, which is a log as it is.
   const source = join(root, FOLDER, DATABASE);
   const bytes = readForeign(source, (rows) => {
-    if (!hasTables(rows)) throw otherTables(source);
+    if (!hasTables(rows, NEEDED)) throw otherTables(source, NEEDED);
     const columns = rows.columns("sessions");
     const [row] = rows.tell(columns.map(named).join(", "), `sessions WHERE id = ${quoted(id)}`);
     if (row === undefined) return null;
     const own = `messages WHERE session_id = ${quoted(id)}`;
     const [[size = 0] = []] = rows.tell("sum(octet_length(content_json))", own);
     checkBytes(`${source}/${id}`, Number(size));
-    return linesOf([objectOf(columns, row), ...messagesOf(rows, own)]);
+    return linesOf([rowOf(columns, row), ...messagesOf(rows, own)]);
   });
   return bytes === null ? null : { bytes, source };
 }
@@ -89,7 +93,7 @@ export function convert(root: string, path: readonly string[]): ConvertedLog | n
 function rowsIn(root: string, only?: string): Map<string, LookedAt> | null {
   const path = join(root, FOLDER, DATABASE);
   return readForeign(path, (rows) => {
-    if (!hasTables(rows)) throw otherTables(path);
+    if (!hasTables(rows, NEEDED)) throw otherTables(path, NEEDED);
     const where = (name: string) => (only === undefined ? "" : `WHERE ${name} = ${quoted(only)}`);
     const found = new Map<string, { size: number; mtimeMs: number }>();
     const seconds = "CAST(strftime('%s', updated_at) AS INTEGER)";
@@ -110,7 +114,7 @@ function rowsIn(root: string, only?: string): Map<string, LookedAt> | null {
 
 function messagesOf({ tell, columns }: ForeignRows, own: string): JsonObject[] {
   const names = columns("messages");
-  const rows = tell(names.map(named).join(", "), own).map((row) => objectOf(names, row));
+  const rows = tell(names.map(named).join(", "), own).map((row) => rowOf(names, row));
   rows.sort((a, b) => order(a, "created_timestamp", b) || order(a, "id", b));
   return rows.map(({ message_id, id, created_timestamp, session_id: _, ...row }) => {
     return { id: message_id ?? String(id), created: created_timestamp, ...row };
@@ -121,55 +125,12 @@ function order(a: JsonObject, name: string, b: JsonObject): number {
   return (Number(a[name]) || 0) - (Number(b[name]) || 0);
 }
 
-/** A row by its columns. `x_json` becomes `x`; what is not JSON is kept as text. */
-function objectOf(columns: readonly string[], row: readonly SqlValue[]): JsonObject {
-  const fields = columns.flatMap((name, at): [string, unknown][] => {
-    const value = row[at];
-    if (value === null || value === undefined) return [];
-    const text = textOf(value);
-    const isJson = name.endsWith("_json") || name === "extension_data";
-    const parsed = isJson && text !== null ? parse(text) : undefined;
-    if (parsed !== undefined) return [[name.replace(/_json$/, ""), parsed]];
-    return [[name, text ?? value]];
-  });
-  return Object.fromEntries(fields);
-}
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) || Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function filesIn(root: string, onUnreadable: NonNullable<FindOptions["onUnreadable"]>): string[] {
-  try {
-    return readdirSync(join(root, FOLDER)).sort();
-  } catch (cause) {
-    if (errnoOf(cause) !== "ENOENT") {
-      const path = join(root, FOLDER);
-      onUnreadable({ id: null, path: FOLDER, cause: ioError(path, "reading", cause) });
-    }
-    return [];
-  }
-}
-
-function hasTables({ columns }: ForeignRows): boolean {
-  return Object.entries(NEEDED).every(([table, needed]) => {
-    const there = columns(table);
-    return needed.every((column) => there.includes(column));
-  });
-}
-
-function otherTables(path: string): VerbatimError {
-  const text = `${path} has no tables sessions and messages that we know; it is left out`;
-  return new VerbatimError("IO_ERROR", text, { path, operation: "reading", errno: "ENOTSUP" });
-}
-
-function noId(session: string): VerbatimError {
-  const reason = "it is no path segment";
-  const text = `the session ${JSON.stringify(session.slice(0, 99))} is left out: its id is no name`;
-  return new VerbatimError("BAD_ID", text, { id: session, reason });
+/** `x_json` becomes `x`, if it holds an object or a list. */
+function rowOf(columns: readonly string[], row: readonly SqlValue[]): JsonObject {
+  const isJson = (name: string) => name.endsWith("_json") || name === "extension_data";
+  return Object.fromEntries(
+    Object.entries(objectOf(columns, row, isJson)).map(([name, value]) => {
+      return typeof value === "object" ? [name.replace(/_json$/, ""), value] : [name, value];
+    }),
+  );
 }

@@ -16,21 +16,34 @@ import {
 } from "../../../catalog/foreign-database.ts";
 import type { SqlValue } from "../../../catalog/sqlite.ts";
 import type { JsonObject } from "../../fields.ts";
-import { checkBytes, linesOf, objectIn, timeOf } from "../../files/row-lines.ts";
+import {
+  checkBytes,
+  hasTables,
+  linesOf,
+  type Needed,
+  objectIn,
+  objectOf,
+  timeOf,
+} from "../../files/row-lines.ts";
 
 /** Columns of `session` with JSON. */
 const JSON_COLUMNS = ["summary_diffs", "revert", "permission", "metadata", "model"];
+const isJson = (column: string) => JSON_COLUMNS.includes(column);
 
-const TABLES: Readonly<Record<string, readonly string[]>> = {
+export const TABLES: Needed = {
   session: ["id", "time_updated"],
   message: ["id", "session_id", "time_created", "time_updated", "data"],
   part: ["id", "message_id", "session_id", "time_updated", "data"],
 };
 
+const EVENTS: Needed = {
+  session_message: ["id", "session_id", "type", "seq", "time_updated", "data"],
+};
+
 /** Sessions and their state; null if there is no such file, or it has other tables. */
 export function rowsIn(path: string, only?: string): Map<string, LookedAt> | null {
   return readForeign(path, (rows) => {
-    if (!hasTables(rows)) return null;
+    if (!hasTables(rows, TABLES)) return null;
     const where = (column: string) =>
       only === undefined ? "" : `WHERE ${column} = ${quoted(only)}`;
     const found = new Map<string, { size: number; mtimeMs: number }>();
@@ -61,7 +74,7 @@ export function rowsIn(path: string, only?: string): Map<string, LookedAt> | nul
 export function linesIn(path: string, id: string, place: string): Buffer | null {
   return readForeign(path, (rows) => {
     const columns = rows.columns("session");
-    if (!hasTables(rows)) return null;
+    if (!hasTables(rows, TABLES)) return null;
     const names = columns.map(named).join(", ");
     const [session] = rows.tell(names, `session WHERE id = ${quoted(id)}`);
     if (session === undefined) return null;
@@ -70,7 +83,7 @@ export function linesIn(path: string, id: string, place: string): Buffer | null 
       const [[bytes = 0] = []] = rows.tell("sum(octet_length(data))", `${table} ${own}`);
       checkBytes(`${path}/${id}`, Number(bytes));
     }
-    return linesOf(linesFrom(rows, own, sessionRow(columns, session), place));
+    return linesOf(linesFrom(rows, own, objectOf(columns, session, isJson), place));
   });
 }
 
@@ -108,25 +121,6 @@ function withId(id: string, data: SqlValue | undefined): JsonObject & { readonly
   return Object.assign({ id }, objectIn(textOf(data)), { id });
 }
 
-function sessionRow(columns: readonly string[], row: readonly SqlValue[]): JsonObject {
-  return Object.fromEntries(
-    columns.flatMap((name, at) => {
-      const value = row[at];
-      if (value === null || value === undefined) return [];
-      const text = JSON_COLUMNS.includes(name) ? textOf(value) : null;
-      return [[name, text === null ? (textOf(value) ?? value) : parsed(text)]];
-    }),
-  );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
 /** By number or text, the first column first. */
 function byColumns(a: readonly SqlValue[], b: readonly SqlValue[]): number {
   for (const at of [0, 1]) {
@@ -136,16 +130,6 @@ function byColumns(a: readonly SqlValue[], b: readonly SqlValue[]): number {
   return 0;
 }
 
-function hasTables({ columns }: ForeignRows): boolean {
-  return Object.entries(TABLES).every(([table, needed]) => {
-    const there = columns(table);
-    return needed.every((column) => there.includes(column));
-  });
-}
-
-function hasEvents({ columns }: ForeignRows): boolean {
-  const there = columns("session_message");
-  return ["id", "session_id", "type", "seq", "time_updated", "data"].every((each) => {
-    return there.includes(each);
-  });
+function hasEvents(rows: ForeignRows): boolean {
+  return hasTables(rows, EVENTS);
 }

@@ -1,13 +1,13 @@
 /** Sessions: all of OpenCode's, from its databases and from the files of older versions. */
 
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, ioError, VerbatimError } from "../../../base/errors.ts";
+import type { VerbatimError } from "../../../base/errors.ts";
 import type { FindOptions, LookedAt, Unreadable } from "../../../catalog/find.ts";
 import type { FoundLog } from "../../../catalog/session-row.ts";
 import type { ConvertedLog } from "../../files/converted-host.ts";
+import { namesIn, noId, otherTables } from "../../files/row-lines.ts";
 import { idAt, isDatabase, nameOf, prefixAt } from "../session-id.ts";
-import { linesIn, rowsIn } from "./database.ts";
+import { linesIn, rowsIn, TABLES } from "./database.ts";
 import { countMessages, linesOfFiles, lookAtFile, sessionFiles } from "./json-files.ts";
 
 /** Names of OpenCode's own databases. In the same directory may be those of other programs. */
@@ -22,7 +22,7 @@ export function* logsIn(
   { onUnreadable = () => {} }: FindOptions,
 ): Generator<FoundLog> {
   const rows = new Map<string, number>();
-  for (const name of databasesIn(root, onUnreadable)) {
+  for (const name of namesIn(root, "", onUnreadable).filter(isDatabase)) {
     for (const [session, state] of readable(root, name, onUnreadable)) {
       const path = `${name}/${session}`;
       const id = idAt([name, session]);
@@ -57,17 +57,6 @@ export function convert(root: string, path: readonly string[]): ConvertedLog | n
   return bytes === null ? null : { bytes, source };
 }
 
-function databasesIn(root: string, onUnreadable: (unreadable: Unreadable) => void): string[] {
-  try {
-    return readdirSync(root).filter(isDatabase).sort();
-  } catch (cause) {
-    if (errnoOf(cause) !== "ENOENT") {
-      onUnreadable({ id: null, path: "", cause: ioError(root, "reading", cause) });
-    }
-    return [];
-  }
-}
-
 function readable(
   root: string,
   name: string,
@@ -75,21 +64,10 @@ function readable(
 ): Iterable<[string, LookedAt]> {
   try {
     const found = rowsIn(join(root, name));
-    if (found === null && OWN.test(name)) throw otherTables(join(root, name));
+    if (found === null && OWN.test(name)) throw otherTables(join(root, name), TABLES);
     return found ?? [];
   } catch (cause) {
     if (OWN.test(name)) onUnreadable({ id: null, path: name, cause: cause as VerbatimError });
     return [];
   }
-}
-
-function otherTables(path: string): VerbatimError {
-  const text = `${path} has no tables session, message and part that we know; it is left out`;
-  return new VerbatimError("IO_ERROR", text, { path, operation: "reading", errno: "ENOTSUP" });
-}
-
-function noId(session: string): VerbatimError {
-  const reason = "it is no path segment";
-  const text = `the session ${JSON.stringify(session.slice(0, 99))} is left out: its id is no name`;
-  return new VerbatimError("BAD_ID", text, { id: session, reason });
 }
