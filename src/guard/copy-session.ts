@@ -10,7 +10,7 @@ import { readStretch } from "../log/bytes.ts";
 import { type Buffers, type Copied, copyBytes } from "./copy-bytes.ts";
 import { copyRows } from "./copy-rows.ts";
 import type { GuardSigning } from "./signing.ts";
-import { openSource } from "./source.ts";
+import type { Sources } from "./source.ts";
 import { addVersion, VERSION_BYTES_MAX } from "./versions.ts";
 
 /** What all sessions of a root have in common. */
@@ -25,6 +25,7 @@ export interface CopyOptions {
 
 export interface SessionToCopy {
   readonly found: FoundLog;
+  readonly sources: Sources;
   readonly kept: Kept | undefined;
   /** The directory of the copy. */
   readonly directory: Directory;
@@ -36,10 +37,10 @@ export interface SessionToCopy {
 
 /** The caller syncs and closes the file. */
 export async function copySession(options: CopyOptions, session: SessionToCopy): Promise<Copied> {
-  const { host, dialect, root, signing } = options;
+  const { dialect, signing } = options;
   const { found, directory, kept, isThorough, buffers, guardedRoot } = session;
   const { path, id } = found;
-  const opened = await openSource(host, dialect, root, found);
+  const opened = await session.sources.open(found);
   try {
     const work = { source: opened.file, directory, name: basename(path), path, id, kept };
     const stretch = signing?.stretch(guardedRoot, `${dialect}/${id}`, path);

@@ -20,7 +20,8 @@ import { type Copied, makeBuffers } from "./copy-bytes.ts";
 import { type CopyOptions, copySession } from "./copy-session.ts";
 import { hashGeneration, stamp } from "./generation.ts";
 import { Journal } from "./journal.ts";
-import { isGone } from "./source.ts";
+import { OpenDirectories } from "./open-directories.ts";
+import { isGone, Sources } from "./source.ts";
 
 /** Files and bytes that are synced together. */
 const BATCH_FILES = 64;
@@ -71,7 +72,7 @@ interface CopiedSession {
 /** Copies that are not durable yet, and the directories that are open for them. */
 interface Batch {
   readonly copies: readonly CopiedSession[];
-  readonly opened: readonly Directory[];
+  readonly opened: OpenDirectories;
 }
 
 export class RootGuard {
@@ -206,18 +207,22 @@ export class RootGuard {
   }
 
   async #copy(batch: readonly FoundLog[]): Promise<Batch> {
+    const { host, nowMs } = this.#options;
     const copies: CopiedSession[] = [];
-    const opened = new Map<string, Directory>();
+    const opened = new OpenDirectories(host, this.directory, { create: true });
+    const sources = new Sources(host, this.dialect, this.root);
     for (const found of batch) {
-      const nowMs = this.#options.nowMs();
+      const atMs = nowMs();
       try {
-        const directory = await this.#directoryOf(found.path, opened);
-        copies.push({ found, copied: await this.#copyOne(found, directory), directory, nowMs });
+        const directory = await opened.of(found.path);
+        const copied = await this.#copyOne(found, sources, directory);
+        copies.push({ found, copied, directory, nowMs: atMs });
       } catch (cause) {
         this.#refused(found.path, cause);
       }
     }
-    return { copies, opened: [...opened.values()] };
+    sources.close();
+    return { copies, opened };
   }
 
   /** Makes a batch durable, after the one before: bytes, then names, then times, then events. */
@@ -234,7 +239,7 @@ export class RootGuard {
       for (const directory of new Set(fresh.map((each) => each.directory))) await directory.sync();
     } finally {
       for (const { copied } of copies) copied.file.close();
-      for (const directory of opened) directory.close();
+      opened.close();
     }
     for (const each of durable) this.#settle(each);
     await this.#tell(durable.flatMap(({ copied }) => copied.events));
@@ -270,27 +275,16 @@ export class RootGuard {
     if (!isYoung) stamp(join(directory.path, copied.name), mtimeMs);
   }
 
-  #copyOne(found: FoundLog, directory: Directory): Promise<Copied> {
+  #copyOne(found: FoundLog, sources: Sources, directory: Directory): Promise<Copied> {
     const { path, mtimeMs } = found;
     const seen = this.#seen.get(path);
     const isResting = seen?.owesCompare === true && this.#options.nowMs() - mtimeMs > REST_MS;
     return copySession(this.#options, {
-      ...{ found, directory, guardedRoot: this.directory, buffers: this.#buffers },
+      ...{ found, sources, directory, guardedRoot: this.directory, buffers: this.#buffers },
       kept: this.sessions.get(path),
       isThorough: seen === undefined || isResting,
       warn: (at, cause) => this.#warn(at, cause),
     });
-  }
-
-  async #directoryOf(path: string, opened: Map<string, Directory>): Promise<Directory> {
-    const below = dirname(path);
-    const known = opened.get(below);
-    if (known) return known;
-    const options = { create: true, root: this.directory };
-    const { files } = this.#options.host;
-    const directory = await files.openDirectory(join(this.directory, below), options);
-    opened.set(below, directory);
-    return directory;
   }
 
   /** A session that has another file now, such as a compressed one, is not deleted. */

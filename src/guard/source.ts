@@ -1,12 +1,13 @@
 /** Source: a session as its program has it, opened without following a link below the root. */
 
 import { lstatSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { errnoOf } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import type { FoundLog } from "../catalog/session-row.ts";
 import { dialectNamed } from "../dialects/all.ts";
+import { OpenDirectories } from "./open-directories.ts";
 
 export interface OpenedSource {
   /** The session as its dialect reads it. */
@@ -19,35 +20,46 @@ export interface OpenedSource {
   readonly mode: number | null;
 }
 
-/** Opens a session as its dialect reads it, and as its program wrote it. */
-export async function openSource(
-  host: Host,
-  dialect: string,
-  root: string,
-  { id, path }: FoundLog,
-): Promise<OpenedSource> {
-  const { hostFor, program, logPath } = dialectNamed(dialect);
-  const file = await openAt(hostFor?.(host, root) ?? host, root, logPath(id).join("/"));
-  try {
-    if (program?.changes === "rows") return { file, isPlain: false, raw: null, mode: null };
-    const stats = lstatSync(join(root, path), { bigint: true });
-    const isSame = file.identity() === `${stats.dev}:${stats.ino}`;
-    const isPlain = isSame && program?.changes === "grows";
-    const raw = isPlain ? null : await openAt(host, root, path);
-    return { file, isPlain, raw, mode: Number(stats.mode) & 0o777 };
-  } catch (cause) {
-    file.close();
-    throw cause;
+/** The sessions of one program's directory, to be opened. Closing it closes no session. */
+export class Sources {
+  readonly #dialect: string;
+  readonly #root: string;
+  readonly #raw: OpenDirectories;
+  readonly #read: OpenDirectories;
+
+  constructor(host: Host, dialect: string, root: string) {
+    const reading = dialectNamed(dialect).hostFor?.(host, root);
+    this.#dialect = dialect;
+    this.#root = root;
+    this.#raw = new OpenDirectories(host, root, { create: false });
+    this.#read = reading ? new OpenDirectories(reading, root, { create: false }) : this.#raw;
+  }
+
+  /** Opens a session as its dialect reads it, and as its program wrote it. */
+  async open({ id, path }: FoundLog): Promise<OpenedSource> {
+    const { program, logPath } = dialectNamed(this.#dialect);
+    const file = await openAt(this.#read, logPath(id).join("/"));
+    try {
+      if (program?.changes === "rows") return { file, isPlain: false, raw: null, mode: null };
+      const stats = lstatSync(join(this.#root, path), { bigint: true });
+      const isSame = file.identity() === `${stats.dev}:${stats.ino}`;
+      const isPlain = isSame && program?.changes === "grows";
+      const raw = isPlain ? null : await openAt(this.#raw, path);
+      return { file, isPlain, raw, mode: Number(stats.mode) & 0o777 };
+    } catch (cause) {
+      file.close();
+      throw cause;
+    }
+  }
+
+  close(): void {
+    this.#raw.close();
+    if (this.#read !== this.#raw) this.#read.close();
   }
 }
 
-async function openAt({ files }: Host, root: string, path: string): Promise<OpenFile> {
-  const directory = await files.openDirectory(join(root, dirname(path)), { create: false, root });
-  try {
-    return directory.open(basename(path), "read");
-  } finally {
-    directory.close();
-  }
+async function openAt(directories: OpenDirectories, path: string): Promise<OpenFile> {
+  return (await directories.of(path)).open(basename(path), "read");
 }
 
 export function isGone(path: string): boolean {
