@@ -42,7 +42,7 @@ export class SessionRoots {
   readonly #roots: RootChoice;
   readonly #cwd: string;
   readonly #more: () => readonly string[];
-  /** Stores in the given roots that a URL named, by key. */
+  /** Stores that were found in the given roots, by key. */
   readonly #known = new Map<string, ServedStore>();
 
   /** Throws IO_ERROR for a root that is not a directory. `more`: additional roots. */
@@ -61,6 +61,7 @@ export class SessionRoots {
       return statOf(root)?.isDirectory() ? findStores({ cwd, root }).flatMap(served) : [];
     };
     const own = roots === "found" ? findStores({ cwd }).flatMap(served) : roots.flatMap(inside);
+    if (roots !== "found") for (const store of own) this.#known.set(store.key, store);
     const found = [...own, ...this.#more().flatMap(inside)];
     const byKey = new Map<string, ServedStore>();
     for (const store of found) {
@@ -90,11 +91,7 @@ export class SessionRoots {
   #store(key: string): ServedStore | undefined {
     const known = this.#known.get(key);
     if (known && isStore(known.dialect, known.root) && keyOf(known) === key) return known;
-    const found = this.stores().find((each) => each.key === key);
-    if (found && this.#roots !== "found" && this.#roots.includes(found.root)) {
-      this.#known.set(key, found);
-    }
-    return found;
+    return this.stores().find((each) => each.key === key);
   }
 }
 
