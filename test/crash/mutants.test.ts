@@ -48,6 +48,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "log/appender.ts",
     line: "return this.#cuts !== this.#cutsSynced;",
     becomes: "return false;",
+    seed: 3041712679,
   },
   {
     bug: "does not cut a torn tail",

@@ -20,13 +20,14 @@ const MUTANTS: readonly Mutant[] = [
     file: "signing/writing/log-signer.ts",
     line: "this.#own, { ...this.#state }, ",
     becomes: "this.#own, this.#state, ",
+    seed: 1013904227,
   },
   {
     bug: "signs lines that are not durable yet",
     file: "store/session-appends.ts",
     line: "const durable = turn.syncAll();",
     becomes: "const durable = Promise.resolve();",
-    seed: 4,
+    seed: 1013904230,
   },
   {
     bug: "trusts sidecar checkpoints that may be in memory only",

@@ -55,7 +55,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "streams/journal/journal-record.ts",
     line: 'if (hex(crc) !== crcText) return none("its crc differs");',
     becomes: "",
-    seed: 3,
+    seed: 2415085372,
   },
   {
     bug: "returns bytes without checking their crc",
@@ -75,7 +75,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "streams/journal/data-directory.ts",
     line: "segments.filter(({ firstLsn }) => firstLsn <= lastLsn)",
     becomes: "segments",
-    seed: 11,
+    seed: 2654435772,
   },
   {
     bug: "trusts a checkpoint whose group is torn",
@@ -89,18 +89,21 @@ const MUTANTS: readonly Mutant[] = [
     file: "streams/commit/committer.ts",
     line: "      await journal.settle();\n      throw refusal;",
     becomes: "      throw refusal;",
+    seed: 535203443,
   },
   {
     bug: "looks up messages in an index that is behind",
     file: "streams/lookup/index-backlog.ts",
     line: "if (waiting === undefined || upTo <= waiting.from) return;",
     becomes: "return;",
+    seed: 2415085370,
   },
   {
     bug: "begins a checkpoint while its index is behind",
     file: "streams/journal/write-back.ts",
     line: "backlog.write(); // The lines",
     becomes: "void backlog; // The lines",
+    seed: 2027808453,
   },
   {
     bug: "marks bytes that are not synced yet",
@@ -113,6 +116,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "streams/journal/recovery.ts",
     line: "if (journal.doubtful !== null) await rewrite(journals, journal.doubtful);",
     becomes: "",
+    seed: 387276918,
   },
 ];
 
