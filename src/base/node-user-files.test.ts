@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { thrownRefusal } from "../../test/support/refusal.ts";
@@ -112,4 +112,14 @@ test("an error of the disk is an IO_ERROR", () => {
   const name = "x".repeat(300);
   const { details } = thrownRefusal(() => readUserFile(`/tmp/${name}`, OWN), "IO_ERROR");
   assert.equal(details.errno, "ENAMETOOLONG");
+});
+
+test("a file over the limit is refused without reading it", () => {
+  const path = join(tempDirectory(), "large");
+  writeFileSync(path, "");
+  truncateSync(path, 2 ** 30); // Sparse.
+  const before = process.memoryUsage().arrayBuffers;
+  const file = readUserFile(path, { bytesMax: 2 ** 26, access: "anyone" });
+  assert.match(file?.fault ?? "", /larger than/);
+  assert.ok(process.memoryUsage().arrayBuffers - before < 2 ** 25);
 });

@@ -48,7 +48,10 @@ export function readUserFile(path: string, rules: UserFileRules): UserFile | nul
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return refused("it is not a regular file; replace it with one");
     const fault = accessFault(path, stats, rules.access);
-    return fault === null ? readText(descriptor, rules.bytesMax) : refused(fault);
+    if (fault !== null) return refused(fault);
+    // Before any byte of it takes memory.
+    if (stats.size > rules.bytesMax) return refused(tooLarge(rules.bytesMax));
+    return readText(descriptor, rules.bytesMax);
   } catch (cause) {
     throw ioError(path, "reading", cause);
   } finally {
@@ -107,6 +110,10 @@ function accessFault(path: string, stats: Stats, access: UserFileRules["access"]
 /** How much is read at first; doubled while there is more. */
 const FIRST_BYTES = 4096;
 
+function tooLarge(bytesMax: number): string {
+  return `it is larger than ${bytesMax} bytes`;
+}
+
 function readText(descriptor: number, bytesMax: number): UserFile {
   // Most files are far smaller than their limit, and may be read often.
   let bytes = Buffer.allocUnsafe(Math.min(bytesMax + 1, FIRST_BYTES));
@@ -119,7 +126,7 @@ function readText(descriptor: number, bytesMax: number): UserFile {
     }
     count = readSync(descriptor, bytes, length, bytes.length - length, null);
   }
-  if (length > bytesMax) return refused(`it is larger than ${bytesMax} bytes`);
+  if (length > bytesMax) return refused(tooLarge(bytesMax));
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, length));
     return { text, fault: null };
