@@ -278,6 +278,26 @@ test("a summary has no text of the program, and an output's first lines say how 
   );
 });
 
+test.skipIf(!samples.isThere).each([
+  ["copilot-cli", "copilot-cli/vct-copilot.jsonl", "session-state/s1/events.jsonl"],
+  ["gemini-cli", "gemini-cli/vct-gemini.jsonl", "tmp/app/chats/session-a.jsonl"],
+])(
+  "a checkpoint of Entire with a transcript of %s has the same entries",
+  async (name, file, path) => {
+    const root = tempDirectory();
+    const text = readFileSync(join(samples.path, file), "utf8");
+    put(root, path, text);
+    put(root, ".entire/metadata/s1/full.jsonl", text);
+    const id = dialectNamed(name).idAt(path.split("/")) ?? "";
+    const [own, read] = [
+      await readSession(name, root, id),
+      await readSession("entire", root, "s1"),
+    ];
+    assert.deepEqual(read, own);
+    assert.notEqual(countsOf(read).prompts, 0);
+  },
+);
+
 test("a checkpoint of Entire whose transcript is a rollout is read as one", async () => {
   const root = tempDirectory();
   const count = (total: number) => {

@@ -8,27 +8,27 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { asLines, CliUser } from "./cli.ts";
 
-const COPILOT = asLines(
-  { timestamp: "2026-01-01T00:00:00Z", type: "session.start", data: { sessionId: "x" } },
-  { timestamp: "2026-01-01T00:00:01Z", type: "user.message", data: { content: "needle" } },
+const DROID = asLines(
+  { type: "session_start", id: "1", title: "needle" },
+  { type: "todo_state", id: "2", todos: [] },
 );
-const SAID = /2 lines were read and no message was understood: this is a Copilot CLI session/;
+const SAID = /2 lines were read and no message was understood: this is a Droid session/;
 
-/** A user whose Entire store holds a session of Copilot CLI. */
+/** A user whose Entire store holds a session of Droid. */
 function userWithOthers(): CliUser {
   const user = new CliUser();
-  const directory = join(user.cwd, ".entire/metadata/copilot-1");
+  const directory = join(user.cwd, ".entire/metadata/droid-1");
   mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, "full.jsonl"), COPILOT);
+  writeFileSync(join(directory, "full.jsonl"), DROID);
   return user;
 }
 
 test.each([
-  [["show", "copilot-1"]],
-  [["show", "copilot-1", "--json"]],
-  [["show", "copilot-1", "--last", "1"]],
-  [["render", "copilot-1"]],
-  [["export", "copilot-1", "--format", "etf"]],
+  [["show", "droid-1"]],
+  [["show", "droid-1", "--json"]],
+  [["show", "droid-1", "--last", "1"]],
+  [["render", "droid-1"]],
+  [["export", "droid-1", "--format", "etf"]],
   [["search", "needle"]],
 ])("%s reports that no message was understood, and which program wrote the file", async (args) => {
   const { stderr } = await userWithOthers().run(args);
@@ -38,14 +38,14 @@ test.each([
 
 test("a page of such a session reports it, too", async () => {
   const user = userWithOthers();
-  const { stderr } = await user.run(["show", "copilot-1", "--html", "page.html"]);
+  const { stderr } = await user.run(["show", "droid-1", "--html", "page.html"]);
   expect(stderr).toMatch(SAID);
   expect(readFileSync(join(user.cwd, "page.html"), "utf8")).toMatch(SAID);
 });
 
 test("doctor names the program that wrote it", async () => {
-  const { stdout } = await userWithOthers().run(["doctor", "copilot-1"]);
-  expect(stdout).toMatch(/NOTHING_UNDERSTOOD: 2 lines, .*: this is a Copilot CLI session/);
+  const { stdout } = await userWithOthers().run(["doctor", "droid-1"]);
+  expect(stdout).toMatch(/NOTHING_UNDERSTOOD: 2 lines, .*: this is a Droid session/);
 });
 
 test("a session with at least one message gets no such report", async () => {

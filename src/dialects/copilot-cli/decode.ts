@@ -17,6 +17,14 @@ export function decode(value: unknown): Understood {
   return { entry: { ...said, ...eventOf(value, type, getObject(value, "data")) }, fault: null };
 }
 
+const TYPES = /^(?:(?:session|user|assistant|tool|system|hook|subagent)\.[a-z_.]+|abort)$/;
+
+/** Whether a value certainly is an event of Copilot CLI. */
+export function isEvent(value: unknown): boolean {
+  const isNamed = isObject(value) && TYPES.test(getString(value, "type") ?? "");
+  return isNamed && isObject(get(value, "data"));
+}
+
 /** The part of a subagent's event that names its agent; null: it is the main agent's. */
 export function agentIn(event: JsonObject): string | null {
   const data = getObject(event, "data");

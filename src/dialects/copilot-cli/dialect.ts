@@ -2,13 +2,11 @@
 
 import { type About, inHome } from "../agent-program.ts";
 import type { Native } from "../dialect.ts";
-import { get, getObject, getString, isObject } from "../fields.ts";
+import { get, getObject, getString } from "../fields.ts";
 import { readerDialect } from "../reader.ts";
-import { agentIn, decode } from "./decode.ts";
+import { agentIn, decode, isEvent } from "./decode.ts";
 import { Runs } from "./runs.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
-
-const TYPES = /^(?:(?:session|user|assistant|tool|system|hook|subagent)\.[a-z_.]+|abort)$/;
 
 /** Events that may be a program's text in the user's role. */
 const ADDED_TYPES: readonly unknown[] = [
@@ -31,8 +29,7 @@ export const copilotCli = readerDialect("copilot-cli", {
   idAt,
   nameOf,
   decode,
-  isOwn: (value) =>
-    isObject(value) && TYPES.test(getString(value, "type") ?? "") && isObject(get(value, "data")),
+  isOwn: isEvent,
   about,
   asideOf: (event) => (agentIn(event) === null ? null : "other_agent"),
   isProgramsPrompt(event) {

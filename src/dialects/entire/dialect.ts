@@ -17,7 +17,7 @@ import { complete } from "./complete.ts";
 import { express } from "./express.ts";
 import { recording } from "./files/recording.ts";
 import { OPTIONS } from "./options.ts";
-import { compactionOfAny, decodeAny, isRollout, TranscriptMemory } from "./others.ts";
+import { compactionOfAny, decodeAny, isOthers, TranscriptMemory } from "./others.ts";
 import { idAt, LOG_NAME, logPath, SESSIONS_PATH } from "./session-id.ts";
 import { spilling } from "./spill.ts";
 
@@ -25,7 +25,7 @@ import { spilling } from "./spill.ts";
 const signing: Signing = {
   turnMark(native: Native): TurnMark {
     const { role = null, saidBy } = decodeAny(native).entry ?? {};
-    if (isRollout(native) && saidBy) return null;
+    if (isOthers(native) && saidBy) return null;
     return rowMark(native, role, asideOf(native) === "other_agent");
   },
 
@@ -88,7 +88,7 @@ export const entire: Dialect<"entire"> = {
   logPath,
   idAt,
   decode: decodeAny,
-  readsToo: isRollout,
+  readsToo: isOthers,
   isOwn: isTranscriptRow,
   sessionOf: (value: unknown) => (isObject(value) ? getString(value, "sessionId") : null),
   express,

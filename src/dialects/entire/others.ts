@@ -1,49 +1,104 @@
 /**
- * Others: transcripts of Codex. Entire stores the agent's own file as `full.jsonl`; with Codex that
- * is a rollout. Each line says whose it is.
+ * Others: transcripts of other agents. Entire stores the agent's own file as `full.jsonl`: a rollout
+ * of Codex, events of Copilot CLI, rows of Gemini CLI. Each line says whose it is.
  */
 
 import type { Entry } from "../../model/entry.ts";
-import {
-  decode as decodeRollout,
-  isOwn as isRollout,
-  compaction as rolloutCompaction,
-} from "../codex/decode.ts";
+import * as codex from "../codex/decode.ts";
 import { RolloutMemory } from "../codex/memory.ts";
+import { decode as decodeEvent, isEvent } from "../copilot-cli/decode.ts";
+import { Runs } from "../copilot-cli/runs.ts";
 import type { Compaction, LineMemory, Native, Understood } from "../dialect.ts";
+import { get, getString, has, isObject } from "../fields.ts";
+import * as gemini from "../gemini-cli/decode.ts";
+import { GrowingMessages } from "../gemini-cli/growing.ts";
 import { compaction } from "./compaction.ts";
 import { decode } from "./decode.ts";
 import { QueueMemory } from "./queue.ts";
 
-export { isRollout };
+interface Other {
+  readonly name: string;
+  isOwn(value: unknown): boolean;
+  decode(value: unknown): Understood;
+  isSummary(row: Native): boolean;
+  remembers(state?: unknown): LineMemory;
+}
+
+const OTHERS: readonly Other[] = [
+  {
+    name: "rollout",
+    isOwn: codex.isOwn,
+    decode: codex.decode,
+    isSummary: codex.compaction.isSummary,
+    remembers: (state) => new RolloutMemory(state),
+  },
+  {
+    name: "copilot",
+    isOwn: isEvent,
+    decode: decodeEvent,
+    isSummary: (row) => decodeEvent(row).entry?.saidBy === "summary",
+    remembers: (state) => new Runs(state),
+  },
+  {
+    name: "gemini",
+    isOwn: isGeminis,
+    decode: gemini.decode,
+    isSummary: gemini.compaction.isSummary,
+    remembers: (state) => new GrowingMessages(state),
+  },
+];
+
+/** Gemini CLI's messages have their content in the row; Claude's have a `message`. */
+function isGeminis(value: unknown): boolean {
+  if (gemini.isOwn(value)) return true;
+  if (!isObject(value) || getString(value, "id") === null || has(value, "message")) return false;
+  return (
+    ["user", "gemini", "info", "warning", "error"].includes(String(get(value, "type"))) &&
+    has(value, "content")
+  );
+}
+
+function otherOf(value: unknown): Other | undefined {
+  return OTHERS.find(({ isOwn }) => isOwn(value));
+}
+
+/** Whether another agent wrote a line. */
+export function isOthers(value: unknown): boolean {
+  return otherOf(value) !== undefined;
+}
 
 export function decodeAny(value: unknown): Understood {
-  return isRollout(value) ? decodeRollout(value) : decode(value);
+  return (otherOf(value)?.decode ?? decode)(value);
 }
 
 export const compactionOfAny: Compaction = {
   ...compaction,
-  isSummary: (row: Native) => compaction.isSummary(row) || rolloutCompaction.isSummary(row),
+  isSummary: (row: Native) => (otherOf(row)?.isSummary ?? compaction.isSummary)(row),
 };
 
-/** The memory of both: a line is read by that of its program. */
+/** The memories of all: a line is read by that of its program. */
 export class TranscriptMemory implements LineMemory {
   readonly #queue: QueueMemory;
-  #rollout: RolloutMemory | null;
+  readonly #others = new Map<string, LineMemory>();
 
   constructor(state?: unknown) {
-    const { queue, rollout = null } = (state ?? {}) as { queue?: unknown; rollout?: unknown };
+    const { queue, ...others } = (state ?? {}) as Readonly<Record<string, unknown>>;
     this.#queue = new QueueMemory(queue);
-    this.#rollout = rollout === null ? null : new RolloutMemory(rollout);
+    for (const { name, remembers } of OTHERS) {
+      if (others[name]) this.#others.set(name, remembers(others[name]));
+    }
   }
 
   read<Read extends Entry>(entry: Read): Read {
-    if (!isRollout(entry.native)) return this.#queue.read(entry);
-    this.#rollout ??= new RolloutMemory();
-    return this.#rollout.read(entry);
+    const other = otherOf(entry.native);
+    if (other === undefined) return this.#queue.read(entry);
+    const memory = this.#others.get(other.name) ?? other.remembers();
+    this.#others.set(other.name, memory);
+    return memory.read(entry);
   }
 
   state(): unknown {
-    return { queue: this.#queue.state(), rollout: this.#rollout?.state() ?? null };
+    const others = [...this.#others].map(([name, memory]) => [name, memory.state()] as const);
+    return { queue: this.#queue.state(), ...Object.fromEntries(others) };
   }
 }
