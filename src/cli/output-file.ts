@@ -8,13 +8,13 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { ioError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { UsageError } from "../command/command.ts";
 import { writeAll } from "../dialects/files/aside.ts";
+import { statOf } from "../listing/find-stores.ts";
 import { isLogPlace } from "../listing/log-places.ts";
 
 /** Text is buffered before writing: events are short, and one call for each would be slow. */
@@ -64,7 +64,7 @@ async function writePieces(file: OpenFile, pieces: AsyncIterable<string>): Promi
 }
 
 function refuseTarget(path: string, logPath: string): void {
-  const [target, log] = [path, logPath].map((each) => statSync(each, { throwIfNoEntry: false }));
+  const [target, log] = [path, logPath].map(statOf);
   if (target && !target.isFile()) {
     throw new UsageError(`${path} exists and is not a file; choose another name`);
   }

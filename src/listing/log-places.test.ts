@@ -66,3 +66,12 @@ test("a link to a session's directory leads to its log", () => {
   assert.ok(isLogPlace(join(root, "here/transcript.jsonl")));
   assert.ok(!isLogPlace(join(root, "gone/transcript.jsonl")));
 });
+
+test("output may not be written to a database or the files next to it", () => {
+  const root = tempDirectory();
+  const database = join(root, "opencode.db");
+  for (const ending of ["", "-wal", "-shm"]) assert.ok(!isLogPlace(database + ending));
+  writeFileSync(database, "SQLite format 3\0…");
+  for (const ending of ["", "-wal", "-shm", "-journal"]) assert.ok(isLogPlace(database + ending));
+  assert.ok(!isLogPlace(join(root, "opencode.html")));
+});

@@ -1,12 +1,12 @@
 /**
  * Log places: whether a path is, or could be, a log or one of its files.
  *
- * LP1  Output written for a user never replaces a log, a file next to one, or a file in a server's
- *      data directory; not only those of the session that is read. A process may be appending
- *      there, and would lose acknowledged lines.
+ * LP1  Output written for a user never replaces a log, a file next to one, a file in a server's
+ *      data directory, or a database, which may be another program's; not only those of the session
+ *      that is read. A process may be appending there, and would lose acknowledged lines.
  */
 
-import { existsSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
 import { isProgramsOwn } from "./find-stores.ts";
@@ -19,13 +19,34 @@ const SPILL = /\.spill$/;
 const STREAMS_LOCK = "streams.lock";
 const STREAMS_FOLDERS: readonly string[] = ["logs", "journal"];
 const STREAMS_FILE = /^(?:meta\.jsonl|streams\..*)$/;
+/** The files of SQLite next to a database, and how a database begins. */
+const DATABASE_ENDINGS = /-(?:wal|shm|journal)$/;
+const DATABASE_HEAD = "SQLite format 3\0";
 
 /** Whether other output must not be written to this path (LP1). */
 export function isLogPlace(path: string): boolean {
   const full = resolve(path);
   const directory = realDirectory(dirname(full));
   const log = join(directory, basename(full).replace(SIDECAR_ENDINGS, ""));
-  return isSessionFile(log) || existsSync(`${log}.lock`) || isOfStreams(directory, basename(full));
+  if (isSessionFile(log) || existsSync(`${log}.lock`)) return true;
+  return isOfStreams(directory, basename(full)) || isOfDatabase(full);
+}
+
+function isOfDatabase(path: string): boolean {
+  const database = path.replace(DATABASE_ENDINGS, "");
+  if (!statSync(database, { throwIfNoEntry: false })?.isFile()) return false;
+  const head = Buffer.alloc(DATABASE_HEAD.length);
+  try {
+    const file = openSync(database, "r");
+    try {
+      readSync(file, head, 0, head.length, 0);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false; // Not ours to read; the write will be refused, too.
+  }
+  return head.toString("latin1") === DATABASE_HEAD;
 }
 
 /** By its path alone, so that a log that does not exist yet counts, too. */

@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -99,6 +99,28 @@ test.each(BOTH)(
     expect(missing.stderr).toMatch(/there is no session .*none/);
   },
 );
+
+test.each(BOTH)("no command writes its output over the database of %s", async (_, rows) => {
+  const { user, database } = userOf(rows);
+  const before = treeAt(join(database, ".."));
+  for (const ending of ["", "-wal", "-shm"]) {
+    const output = ["--output", database + ending];
+    for (const command of [
+      ["render", rows.id, ...output],
+      ["export", rows.id, "--format", "etf", ...output],
+      ["show", rows.id, "--html", database + ending],
+      ["handoff", rows.id, ...output],
+    ]) {
+      const { code, stderr } = await user.run(command);
+      assert.notEqual(code, 0, command.join(" "));
+      expect(stderr).toContain("choose another file");
+    }
+  }
+  assert.deepEqual(treeAt(join(database, "..")), before);
+  const page = join(user.home, "page.md");
+  assert.equal((await user.run(["render", rows.id, "--output", page])).code, 0);
+  assert.match(readFileSync(page, "utf8"), /Count the zebras/);
+});
 
 test.each(BOTH)("every command works on a row of %s and changes nothing there", async (_, rows) => {
   const { user, database } = userOf(rows);
