@@ -42,6 +42,8 @@ export function idSegments(id: string, ending: RegExp | null = null): readonly s
     if (segment === "") refuse("it has an empty segment");
     if (segment === ".") refuse("it has a segment that is only a dot");
     const counted = ending === null ? segment : segment.replace(ending, "");
+    // A character has at most three bytes per unit: a short segment need not be encoded.
+    if (counted.length * 3 <= ID_SEGMENT_BYTES_MAX) continue;
     if (new TextEncoder().encode(counted).length > ID_SEGMENT_BYTES_MAX) {
       refuse(`a segment is over ${ID_SEGMENT_BYTES_MAX} bytes`);
     }

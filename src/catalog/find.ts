@@ -17,7 +17,7 @@
  *   id, is reported to `onNoId`: it may be a session that was renamed to hide it.
  */
 
-import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { errnoOf, ioError, unsafePath, type VerbatimError } from "../base/errors.ts";
 import { countingDevice } from "../base/node-surroundings.ts";
 import type { FoundLog } from "./session-row.ts";
@@ -137,7 +137,7 @@ function* findNamed(
   depthLeft: number,
 ): Generator<FoundLog> {
   const above = directory.join("/");
-  for (const name of list(search, above)) {
+  for (const { name } of list(search, above)) {
     const path = `${above}/${name}`;
     const stats = look(search, path);
     if (stats === undefined || !stats.isDirectory()) {
@@ -164,18 +164,28 @@ function* findAtLevel(
   const [level, ...deeper] = levels;
   const above = directory.join("/");
   if (level === undefined) {
-    for (const name of list(search, above)) {
+    for (const { name } of list(search, above)) {
       const path = [...directory, name];
       const log = isLog(name) ? logAt(search, path.join("/"), path) : null;
       if (log !== null) yield log;
     }
     return;
   }
-  for (const name of level === null ? list(search, above) : [level]) {
-    if (isDirectory(search, `${above}/${name}`)) {
+  for (const name of level === null ? directoriesIn(search, above) : [level]) {
+    if (level === null || isDirectory(search, `${above}/${name}`)) {
       yield* findAtLevel(search, [...directory, name], deeper, isLog);
     }
   }
+}
+
+/** By the types that listing a directory returns: no file in it is examined. */
+function directoriesIn(search: Search, above: string): string[] {
+  const names: string[] = [];
+  for (const each of list(search, above)) {
+    if (each.isDirectory()) names.push(each.name);
+    else if (each.isSymbolicLink()) tellLink(search, `${above}/${each.name}`);
+  }
+  return names;
 }
 
 /** The log at a path, if it is a session's. */
@@ -208,9 +218,9 @@ function look(search: Search, path: string): Stats | undefined {
   }
 }
 
-function list(search: Search, path: string): string[] {
+function list(search: Search, path: string): Dirent[] {
   try {
-    return readdirSync(fullPath(search, path));
+    return readdirSync(fullPath(search, path), { withFileTypes: true });
   } catch (cause) {
     // A directory that was deleted meanwhile has no logs.
     if (errnoOf(cause) !== "ENOENT") tellRefusal(search, path, cause);
