@@ -64,7 +64,7 @@ export interface LearnedFacts {
 }
 
 /** Messages whose usage is remembered. Lines of one message are close together. */
-export const MESSAGES_REMEMBERED = 1024;
+export const MESSAGES_REMEMBERED = 128;
 
 /** Longer ids do not occur, and are not remembered: a line may hold 16 MiB. */
 export const ID_CHARS_MAX = 256;

@@ -193,8 +193,8 @@ async function indexFrom(
     for (const { entry, start: at, end } of lines) {
       if (entry !== null) {
         const { dialect } = session;
-        const mark = dialect.signing.turnMark(entry.native, log.id);
-        fold.add(entry, at, listedAside(dialect, entry.native, log.id), mark);
+        const aside = listedAside(dialect, entry.native, log.id);
+        fold.add(entry, at, aside, dialect.signing.turnMark(entry.native, log.id, aside));
       }
       indexedTo = end;
     }

@@ -7,6 +7,7 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
+import type { Mutable } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import { hostOf } from "../dialects/all.ts";
@@ -57,43 +58,61 @@ export class SessionWindow {
     memory = this.#dialect.remembers?.(),
   ): Promise<PlacedEntry[]> {
     await this.log.check(offset);
-    return remembered(await this.#take(this.log.forward(offset), limits), memory);
+    const piece = new Piece(this.#dialect, limits);
+    if (piece.hasRoom) await this.log.each(offset, (line) => piece.add(line));
+    return remembered(piece.entries, memory);
   }
 
   /** The entries that end at or before `offset`, in order. */
   async before(offset: number, limits: PieceLimits): Promise<PlacedEntry[]> {
     await this.log.check(offset);
-    const entries = (await this.#take(this.log.backward(offset), limits)).reverse();
-    return remembered(entries, this.#dialect.remembers?.());
+    const piece = new Piece(this.#dialect, limits);
+    if (piece.hasRoom) {
+      for await (const line of this.log.backward(offset)) if (!piece.add(line)) break;
+    }
+    return remembered(piece.entries.reverse(), this.#dialect.remembers?.());
   }
 
   close(): void {
     this.log.close();
   }
+}
 
-  async #take(
-    lines: AsyncGenerator<WindowLine>,
-    { entriesMax, bytesMax }: PieceLimits,
-  ): Promise<PlacedEntry[]> {
-    const entries: PlacedEntry[] = [];
-    if (entriesMax === 0) return entries;
-    let bytes = 0;
-    for await (const { value, fault, start, end } of lines) {
-      // A line too long to be held in memory does not count toward the limit.
-      bytes += fault === null ? end - start : 0;
-      if (bytes > bytesMax && entries.length > 0) break;
-      entries.push(placed(this.#dialect, value, fault, start, end));
-      if (entries.length === entriesMax) break;
-    }
-    return entries;
+/** The entries of a piece, up to its limits. */
+class Piece {
+  readonly entries: Mutable<PlacedEntry>[] = [];
+  readonly #dialect: Dialect;
+  readonly #limits: PieceLimits;
+  #bytes = 0;
+
+  constructor(dialect: Dialect, limits: PieceLimits) {
+    this.#dialect = dialect;
+    this.#limits = limits;
+  }
+
+  get hasRoom(): boolean {
+    return this.entries.length < this.#limits.entriesMax;
+  }
+
+  /** Returns whether there is room for more. */
+  add({ value, fault, start, end }: WindowLine): boolean {
+    // A line too long to be held in memory does not count toward the limit.
+    this.#bytes += fault === null ? end - start : 0;
+    if (this.#bytes > this.#limits.bytesMax && this.entries.length > 0) return false;
+    this.entries.push(placed(this.#dialect, value, fault, start, end));
+    return this.hasRoom;
   }
 }
 
-function remembered(entries: PlacedEntry[], memory: LineMemory | undefined): PlacedEntry[] {
+function remembered(
+  entries: Mutable<PlacedEntry>[],
+  memory: LineMemory | undefined,
+): PlacedEntry[] {
   if (!memory) return entries;
-  return entries.map((placed) => {
-    return placed.entry === null ? placed : { ...placed, entry: memory.read(placed.entry) };
-  });
+  for (const placed of entries) {
+    if (placed.entry !== null) placed.entry = memory.read(placed.entry);
+  }
+  return entries;
 }
 
 export interface SessionFollower {
@@ -141,7 +160,8 @@ function placed(
   end: number,
 ): PlacedEntry {
   if (fault !== null) return { start, end, entry: null, fault };
-  return { start, end, ...dialect.decode(value) };
+  const { entry, fault: why } = dialect.decode(value);
+  return { start, end, entry, fault: why };
 }
 
 /** Whether an error means that a session does not exist, however it was asked for. */

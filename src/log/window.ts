@@ -86,6 +86,13 @@ export class LogWindow {
     }
   }
 
+  /** Passes the lines to a function until it returns false; waits per chunk, not per line. */
+  async each(from: number, onLine: (line: WindowLine) => boolean): Promise<void> {
+    for await (const spans of spansForward(this.#file, this.#stretch(from, this.end))) {
+      for (const span of spans) if (!onLine(lineOf(span))) return;
+    }
+  }
+
   /** The lines before `to`, last one first. */
   async *backward(to = this.end): AsyncGenerator<WindowLine> {
     for await (const spans of spansBackward(this.#file, this.#stretch(0, to))) {

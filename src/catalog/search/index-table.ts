@@ -32,9 +32,11 @@ CREATE TABLE sessions (
   agent TEXT,
   models TEXT NOT NULL,
   turn_fields INTEGER NOT NULL,
+  has_words INTEGER NOT NULL,
   state TEXT NOT NULL, -- Extraction ${EXTRACTION}.
   UNIQUE (root, id)
 );
+CREATE INDEX sessions_without_words ON sessions (root, id) WHERE has_words = 0;
 CREATE TABLE entries (
   entry INTEGER PRIMARY KEY AUTOINCREMENT,
   session INTEGER NOT NULL REFERENCES sessions,
@@ -82,11 +84,12 @@ export const NAME_MARK = "\n";
 
 const SESSION = "SELECT * FROM sessions WHERE root = ? AND id = ?";
 const ADD_SESSION = `
-INSERT INTO sessions (root, id, size, mtime_us, indexed_to, mark, models, turn_fields, state)
-VALUES (?, ?, -1, 0, 0, '', '', 0, '') RETURNING session`;
+INSERT INTO sessions
+  (root, id, size, mtime_us, indexed_to, mark, models, turn_fields, has_words, state)
+VALUES (?, ?, -1, 0, 0, '', '', 0, 0, '') RETURNING session`;
 const SET_SESSION = `
 UPDATE sessions SET size = ?, mtime_us = ?, indexed_to = ?, mark = ?, agent = ?, models = ?,
-  turn_fields = ?, state = ? WHERE session = ?`;
+  turn_fields = ?, has_words = MAX(has_words, ?), state = ? WHERE session = ?`;
 const ADD_ENTRY = `
 INSERT INTO entries (session, start, role, at, tools) VALUES (?, ?, ?, ?, ?) RETURNING entry`;
 const ADD_WORDS = "INSERT INTO words (rowid, text) VALUES (?, ?)";
@@ -180,17 +183,23 @@ export function addSession(cache: Cache, root: number, id: string): number {
   return Number(cache.value(ADD_SESSION, root, id));
 }
 
-/** Within the caller's transaction. */
+/** An entry's number, and its text. */
+export type EntryWords = readonly [entry: SqlValue, text: string];
+
+/**
+ * Within the caller's transaction, all but the words: these are returned, for `writeWords`. A
+ * statement that could fail begins a savepoint, and at each savepoint FTS5 writes out the words
+ * that it has collected; in turns with other statements, words take three times as long.
+ */
 export function writePiece(
   cache: Cache,
   session: number,
   { entries, usage, tools }: FoldedPiece,
   { indexedTo, mark, agent, state, log }: Progress,
-): void {
-  for (const { start, role, at, tools: names, text } of entries) {
-    const entry = cache.value(ADD_ENTRY, session, start, role, at, listOf(names));
-    cache.run(ADD_WORDS, entry, text);
-  }
+): EntryWords[] {
+  const words = entries.map(({ start, role, at, tools: names, text }): EntryWords => {
+    return [cache.value(ADD_ENTRY, session, start, role, at, listOf(names)), text];
+  });
   for (const { day, model, source, turns, sums } of usage) {
     cache.run(ADD_USAGE, session, day, model, source, turns, ...sums);
   }
@@ -199,9 +208,15 @@ export function writePiece(
     cache.run(ADD_TOOL, session, day, tool, ...counts);
   }
   const { size = -1, mtimeMs = 0 } = log ?? {};
-  const about = [agent, listOf(state.models) ?? "", state.usage.turnFields, JSON.stringify(state)];
   const found = [size, Math.round(mtimeMs * 1000), indexedTo, mark];
-  cache.run(SET_SESSION, ...found, ...about, session);
+  const about = [agent, listOf(state.models) ?? "", state.usage.turnFields];
+  const hasWords = entries.length > 0 ? 1 : 0;
+  cache.run(SET_SESSION, ...found, ...about, hasWords, JSON.stringify(state), session);
+  return words;
+}
+
+export function writeWords(cache: Cache, words: readonly EntryWords[]): void {
+  for (const [entry, text] of words) cache.run(ADD_WORDS, entry, text);
 }
 
 /** Removes some of a session's entries; returns whether none is left. */

@@ -21,6 +21,7 @@ import { isFresh, type LogState } from "../table.ts";
 import type { FoldedPiece } from "./index-fold.ts";
 import {
   addSession,
+  type EntryWords,
   type IndexedPlace,
   type IndexedSession,
   makeRoot,
@@ -31,6 +32,7 @@ import {
   rootKey,
   SEARCH_SCHEMA,
   writePiece,
+  writeWords,
 } from "./index-table.ts";
 
 /** How long to wait for other processes' transactions, and the pause between tries. */
@@ -40,9 +42,7 @@ const BUSY_PAUSE_MS = 25;
 const KNOWN_PER_READ = 1_000;
 
 const WORDLESS = `
-SELECT id FROM sessions WHERE root = ? AND indexed_to > 0
-  AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.session = sessions.session)
-  ORDER BY id LIMIT ?`;
+SELECT id FROM sessions WHERE root = ? AND has_words = 0 AND indexed_to > 0 ORDER BY id LIMIT ?`;
 
 /** A piece of a session, to be added after `before` (null: nothing). */
 export interface NewPiece {
@@ -160,10 +160,13 @@ export class SearchIndex {
     return this.attempt((cache) => {
       let results: (IndexedSession | null)[] = [];
       cache.transaction(() => {
+        const words: EntryWords[][] = [];
         results = pieces.map((piece) => {
           const { dialect, root } = piece.place;
-          return addPiece(cache, makeRoot(cache, dialect, paths.get(root) ?? root), piece);
+          const key = makeRoot(cache, dialect, paths.get(root) ?? root);
+          return addPiece(cache, key, piece, words);
         });
+        for (const each of words) writeWords(cache, each);
       });
       return results;
     });
@@ -236,10 +239,16 @@ export class SearchIndex {
   }
 }
 
-function addPiece(cache: Cache, root: number, { id, before, piece, progress }: NewPiece) {
+/** All but its words, which are added to `words`. */
+function addPiece(
+  cache: Cache,
+  root: number,
+  { id, before, piece, progress }: NewPiece,
+  words: EntryWords[][],
+): IndexedSession | null {
   if (!isSame(readSession(cache, root, id), before)) return null;
   const session = before?.session ?? addSession(cache, root, id);
-  writePiece(cache, session, piece, progress);
+  words.push(writePiece(cache, session, piece, progress));
   const { indexedTo, mark, state, log } = progress;
   const { size, mtimeMs } = log ?? { size: -1, mtimeMs: 0 };
   return { session, size, mtimeMs, indexedTo, mark, state };
