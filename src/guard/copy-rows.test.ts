@@ -111,3 +111,25 @@ test("a line that a crash left incomplete is written again", async () => {
   assert.deepEqual(rowsOf(user.copyOf(PATH)), ["header", "m1", "header", "m2"]);
   assert.equal(await restored(user, {}), next);
 });
+
+test("a compressed rollout of Codex is guarded as rows and restored byte for byte", async () => {
+  const user = new GuardedUser({ dialect: "codex" });
+  const path =
+    "sessions/2025/09/25/rollout-2025-09-25T10-00-00-6f1c2d3e-0000-4000-8000-000000000001.jsonl.zst";
+  const line = '{"type":"response_item","payload":{"type":"message","role":"user","content":[]}}\n';
+  const block = Buffer.alloc(3);
+  block.writeUIntLE((line.length << 3) | 1, 0, 3); // A last block, stored as it is.
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0x38]);
+  const frame = Buffer.concat([head, block, Buffer.from(line)]);
+  user.write(path, frame);
+  await user.pass();
+  assert.equal(user.copyOf(path), line);
+  rmSync(user.pathOf(path));
+  await user.pass();
+  const root = readGuardedRoot(user.directory);
+  assert.ok(root);
+  const session = { root, kept: user.kept(path) };
+  const restored = await restore(nodeHost, session, { exportTo: tempDirectory() });
+  assert.equal(restored.path, user.pathOf(path));
+  assert.ok(readFileSync(restored.path).equals(frame));
+});

@@ -242,3 +242,34 @@ test("the service files are well-formed", () => {
   const script = "import sys,xml.dom.minidom as m;m.parseString(sys.stdin.buffer.read())";
   execFileSync("python3", ["-c", script], { input: plist });
 });
+
+test("install writes a service that systemd accepts, and uninstall removes it", async () => {
+  const user = new GuardUser();
+  const config = join(user.home, "config");
+  const bin = join(user.home, "bin");
+  mkdirSync(bin);
+  const calls = join(user.home, "calls");
+  // The real systemctl would change the services of the user who runs the tests.
+  writeFileSync(join(bin, "systemctl"), `#!/bin/sh\necho "$@" >> ${calls}\n`, { mode: 0o755 });
+  const env = { XDG_CONFIG_HOME: config, PATH: `${bin}:${process.env.PATH}` };
+  const unit = join(config, "systemd/user/verbatim-guard.service");
+  const installed = await user.run(["guard", "install", "--sign"], { env });
+  assert.deepEqual([installed.code, installed.stdout], [0, `wrote ${unit}\n`]);
+  assert.match(readFileSync(unit, "utf8"), /^ExecStart=".*node" ".*" "guard" "--sign"$/m);
+  if (existsSync("/usr/bin/systemd-analyze")) {
+    const runtime = { PATH: process.env.PATH ?? "", XDG_RUNTIME_DIR: user.home };
+    execFileSync("systemd-analyze", ["verify", "--user", unit], { env: runtime });
+  }
+  const removed = await user.run(["guard", "uninstall"], { env });
+  assert.equal(removed.code, 0, removed.stderr);
+  assert.ok(!existsSync(unit));
+  const named = "--now verbatim-guard.service";
+  assert.equal(readFileSync(calls, "utf8"), `--user enable ${named}\n--user disable ${named}\n`);
+  writeFileSync(join(bin, "systemctl"), "#!/bin/sh\nexit 3\n");
+  const failed = await user.run(["guard", "install"], { env });
+  assert.equal(failed.code, 7);
+  assert.match(
+    failed.stderr,
+    /systemctl --user enable .* failed: it ended with 3; run it yourself/,
+  );
+});
