@@ -1,4 +1,9 @@
-/** Corpus: the same sessions of Claude Code and Codex each time, in a home directory. */
+/**
+ * Corpus: the same sessions of Claude Code and Codex each time, in a home directory.
+ *
+ * With what makes their rows long in real sessions: Claude Code stores the result of a tool a second
+ * time in `toolUseResult`, Codex the model's encrypted reasoning.
+ */
 
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -96,7 +101,9 @@ function claudeTurn(random: Random, n: number, turn: number, odd: string): strin
   });
   const tool = `toolu_${n}_${turn}`;
   const call = { type: "tool_use", id: tool, name: "Bash", input: { command: random.text(12) } };
-  const result = { type: "tool_result", tool_use_id: tool, content: random.text(350) };
+  const output = random.text(350);
+  const result = { type: "tool_result", tool_use_id: tool, content: output };
+  const toolUseResult = { stdout: output, stderr: "", interrupted: false, isImage: false };
   const said = (text: string) => ({ role: "user", content: text });
   return lines([
     { ...row(0), type: "user", message: said(odd + random.text(40)) },
@@ -106,7 +113,7 @@ function claudeTurn(random: Random, n: number, turn: number, odd: string): strin
       message: message(1, [{ type: "text", text: random.text(80) }]),
     },
     { ...row(2), type: "assistant", message: message(2, [call]) },
-    { ...row(3), type: "user", message: { role: "user", content: [result] } },
+    { ...row(3), type: "user", message: { role: "user", content: [result] }, toolUseResult },
     {
       ...row(4),
       type: "assistant",
@@ -141,10 +148,12 @@ function codexTurn(random: Random, n: number, turn: number, odd: string): string
   const total = { input_tokens: 9_010 * turn, cached_input_tokens: 9_000 * turn };
   const counts = { ...total, output_tokens: 200 * turn, total_tokens: 9_210 * turn };
   const input = JSON.stringify({ command: random.text(12) });
+  const reasoning = Buffer.from(random.text(200)).toString("base64");
   return lines([
     row(0, "turn_context", { cwd: `/home/me/app${n % 20}`, model: "gpt-x", effort: "high" }),
     row(1, "response_item", said("user", "input_text", text)),
     row(1, "event_msg", { type: "user_message", message: text }),
+    row(2, "response_item", { type: "reasoning", summary: [], encrypted_content: reasoning }),
     row(2, "response_item", { type: "function_call", ...call, arguments: input }),
     row(3, "response_item", { type: "function_call_output", ...call, output: random.text(350) }),
     row(4, "response_item", said("assistant", "output_text", answer)),

@@ -18,6 +18,9 @@ import { type ByteOffset, toByteOffset } from "../base/offset.ts";
 import { LF, NUL, type Readable, readChunksBackward, readStretch } from "./bytes.ts";
 import { decodeLine } from "./json.ts";
 
+/** Most lines are shorter. */
+const LAST_LINE_BYTES = 16 * 1024;
+
 export interface Tail {
   /** One past the last whole line: where the next append goes. */
   readonly end: ByteOffset;
@@ -29,6 +32,9 @@ export interface Tail {
 
 /** Looks at the end of a log of that size, reading backward only as far as it must. */
 export async function findTail(file: Readable, size = file.size()): Promise<Tail> {
+  if (await endsInWholeLine(file, size)) {
+    return { end: toByteOffset(size), tornBytes: 0, lacksOnlyLf: false };
+  }
   const afterLastLf = await findAfterLastLf(file, size);
   const end = await findLastWholeLineEnd(file, afterLastLf);
   return {
@@ -36,6 +42,15 @@ export async function findTail(file: Readable, size = file.size()): Promise<Tail
     tornBytes: size - end,
     lacksOnlyLf: await isWholeJson(file, afterLastLf, size),
   };
+}
+
+/** Whether one read shows that the last line is whole (T1), as it nearly always is. */
+async function endsInWholeLine(file: Readable, size: number): Promise<boolean> {
+  const from = Math.max(0, size - LAST_LINE_BYTES);
+  const bytes = await readStretch(file, from, size);
+  if (bytes.length !== size - from || bytes.at(-1) !== LF) return false;
+  const start = bytes.lastIndexOf(LF, -2) + 1;
+  return (start > 0 || from === 0) && !bytes.subarray(start).includes(NUL);
 }
 
 async function findAfterLastLf(file: Readable, size: number): Promise<number> {

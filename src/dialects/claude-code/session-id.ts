@@ -22,7 +22,7 @@ export function nameOf(id: string): string {
 }
 
 export function isSubagent(id: string): boolean {
-  return nameOf(id).startsWith("agent-");
+  return id.startsWith("agent-", id.lastIndexOf("/") + 1);
 }
 
 /** The session that started a subagent; `said` is the session that its rows name. */

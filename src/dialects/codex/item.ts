@@ -61,8 +61,13 @@ function readMessage(entry: Mutable<Entry>, item: JsonObject): void {
 
 /** Whether every text is one that Codex adds. */
 function isPrograms(parts: readonly Part[]): boolean {
-  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return texts.length > 0 && texts.every((text) => PROGRAMS.test(text));
+  let isSaid = false;
+  for (const part of parts) {
+    if (part.type !== "text") continue;
+    if (!PROGRAMS.test(part.text)) return false;
+    isSaid = true;
+  }
+  return isSaid;
 }
 
 export function partsOf(content: unknown): Part[] {
