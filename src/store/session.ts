@@ -13,8 +13,11 @@ import { refuseForeign } from "../dialects/files/foreign-log.ts";
 import {
   type BadEntry,
   type EntryOptions,
+  eachEntry,
   inOrder,
+  lastInOrder,
   type ReadLine,
+  rangeIn,
   readOptions,
   type StoredEntry,
   understand,
@@ -22,7 +25,7 @@ import {
 import { checkLine } from "../log/framing.ts";
 import { encodeLine } from "../log/json.ts";
 import type { LogOptions } from "../log/log-options.ts";
-import { LogReader, type ReadRange } from "../log/reader.ts";
+import { LogReader } from "../log/reader.ts";
 import type { Sync } from "../log/turn.ts";
 import { LogWriter } from "../log/writer.ts";
 import type { Entry, NewEntry } from "../model/entry.ts";
@@ -306,28 +309,16 @@ export class Session implements Published {
   /** Passes the entries in order to a function, as fast as they can be read. */
   async each(onEntry: (entry: Entry) => void, onBadLine: (bad: BadEntry) => void): Promise<void> {
     await this.#parts.beforeReading?.();
-    const { dialect } = this;
-    const memory = dialect.remembers?.();
-    const onLine = ({ value, start, number }: ReadLine) => {
-      const { entry, fault } = dialect.decode(value);
-      if (entry !== null) onEntry(memory ? memory.read(entry) : entry);
-      else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
-    };
-    await this.reader({ onBadLine }).each(onLine);
+    await eachEntry(this.dialect, this.reader({ onBadLine }), onEntry, onBadLine);
   }
 
   async last(count: number, options: EntryOptions = {}): Promise<StoredEntry[]> {
-    const entries: StoredEntry[] = [];
     checkWhole("count", count);
     readOptions(this.root, options);
-    if (count === 0) return entries;
+    if (count === 0) return [];
     await this.#parts.beforeReading?.();
     const backward = this.reader(options).backward(rangeIn(options));
-    for await (const entry of this.#understand(backward, options)) {
-      if (entries.push(entry) === count) break;
-    }
-    const memory = this.dialect.remembers?.();
-    return entries.reverse().map((entry) => memory?.read(entry) ?? entry);
+    return lastInOrder(this.dialect, this.#understand(backward, options), count);
   }
 
   async *follow(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
@@ -344,9 +335,8 @@ export class Session implements Published {
   }
 
   #understand(lines: AsyncIterable<ReadLine>, options: EntryOptions): AsyncGenerator<StoredEntry> {
-    const { dialect, path } = this;
-    const openDirectory = () => this.#openDirectory();
-    return understand(lines, { dialect, path, openDirectory }, options);
+    const log = { dialect: this.dialect, path: this.path };
+    return understand(lines, { ...log, openDirectory: () => this.#openDirectory() }, options);
   }
 
   close(): Promise<void> {
@@ -403,12 +393,7 @@ export class Session implements Published {
 
   #refuseWhenClosed(): void {
     if (!this.#closing) return;
-    throw new VerbatimError("LOG_CLOSED", `${this.path} was closed; open the session again`, {
-      path: this.path,
-    });
+    const { path } = this;
+    throw new VerbatimError("LOG_CLOSED", `${path} was closed; open the session again`, { path });
   }
-}
-
-function rangeIn({ from, to }: EntryOptions): ReadRange {
-  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
 }

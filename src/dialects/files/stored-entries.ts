@@ -5,7 +5,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import type { Directory } from "../../base/files.ts";
 import type { ByteOffset } from "../../base/offset.ts";
 import type { OnBadLine } from "../../log/bad-line-warning.ts";
-import type { BadLine, ReadOptions, ReadRange } from "../../log/reader.ts";
+import type { BadLine, LogReader, ReadOptions, ReadRange } from "../../log/reader.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { Dialect } from "../dialect.ts";
 import { decodeWhole } from "./spill-files.ts";
@@ -83,6 +83,26 @@ export function readOptions(root: string, options: EntryOptions): ReadOptions {
   };
 }
 
+/** The range that the options name. */
+export function rangeIn({ from, to }: EntryOptions): ReadRange {
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+}
+
+/** Passes the entries of a whole log to a function, without a promise for each. */
+export async function eachEntry(
+  dialect: Dialect,
+  reader: LogReader,
+  onEntry: (entry: Entry) => void,
+  onBadLine: (bad: BadEntry) => void,
+): Promise<void> {
+  const memory = dialect.remembers?.();
+  await reader.each(({ value, start, number }) => {
+    const { entry, fault } = dialect.decode(value);
+    if (entry !== null) onEntry(memory ? memory.read(entry) : entry);
+    else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
+  });
+}
+
 export async function* understand(
   lines: AsyncIterable<ReadLine>,
   { dialect, path, openDirectory }: UnderstoodLog,
@@ -111,6 +131,18 @@ export async function* inOrder<Read extends Entry>(
   const memory = remembers?.();
   if (!memory) yield* entries;
   else for await (const entry of entries) yield memory.read(entry);
+}
+
+/** The last entries of a log that is read backward, in order. */
+export async function lastInOrder(
+  { remembers }: Dialect,
+  backward: AsyncIterable<StoredEntry>,
+  count: number,
+): Promise<StoredEntry[]> {
+  const entries: StoredEntry[] = [];
+  for await (const entry of backward) if (entries.push(entry) === count) break;
+  const memory = remembers?.();
+  return entries.reverse().map((entry) => memory?.read(entry) ?? entry);
 }
 
 /** The BAD_LINE error for a reader that throws. */
