@@ -119,7 +119,7 @@ for (const [name, { provider, events, sse }] of Object.entries(STREAMS)) {
             if (error) assert.equal(failed, error);
           },
         ),
-        { numRuns: 150 },
+        { numRuns: 400 },
       );
     });
   });

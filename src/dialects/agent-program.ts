@@ -26,6 +26,8 @@ export interface AgentProgram {
    *   rows       rows of a database
    */
   readonly changes: "grows" | "rewritten" | "rows";
+  /** Parents are what users forked sessions from, so that both are listed. */
+  readonly hasForks?: true;
   /** How long the program keeps a session; null: for good. Absent: for good. */
   retention?(root: string): Retention | null;
   /**

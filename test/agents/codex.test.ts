@@ -154,13 +154,13 @@ function event(payload: object): string {
 }
 
 function meta(id: string, more: object = {}): string {
-  const payload = { id, cwd: `/work/${id}`, ...more };
+  const payload = { id, cwd: `/home/me/${id}`, ...more };
   return `${JSON.stringify({ type: "session_meta", payload })}\n`;
 }
 
 const summaryOf = (root: string, id: string) => storeAt("codex", root).summaries().summarise(id);
 
-test("a fork has its parent, and the title of its own name", async () => {
+test("a fork is a session of its own, with its own name as title", async () => {
   const root = tempDirectory();
   const parent = "01998190-0000-7f40-9309-dc4e48c5844a";
   const named = { type: "thread_name_updated", thread_name: "Named" };
@@ -170,15 +170,15 @@ test("a fork has its parent, and the title of its own name", async () => {
   ];
   put(root, `${ID}.jsonl`, lines.join(""));
   expect(await summaryOf(root, ID)).toMatchObject({
-    ...{ parent, title: "Named", branch: "fix", project: `/work/${UUID}` },
+    ...{ parent: null, title: "Named", branch: "fix", project: `/home/me/${UUID}` },
   });
 });
 
-test("the parent of forks and subagents is the session that has its uuid", async () => {
+test("the parent of a subagent is the session that has its uuid", async () => {
   const parent = "01998190-0000-7f40-9309-dc4e48c5844a"; // 25 September 2025, 15:48 UTC.
   const spawned = { subagent: { thread_spawn: { parent_thread_id: parent, depth: 1 } } };
   const facts = [
-    ...[{ forked_from_id: parent }, { source: spawned }],
+    { source: spawned },
     { parent_thread_id: parent, forked_from_id: "01998190-1111-7f40-9309-dc4e48c5844a" },
   ];
   const places = [
@@ -206,7 +206,7 @@ test("a file that Codex began after turns were reverted is a session of the same
   put(root, `${ID}.jsonl`, meta(UUID) + row("first"));
   put(root, `${later}.jsonl`, meta(UUID, { history_base: base }) + row("second"));
   expect(await summaryOf(root, later)).toMatchObject({
-    ...{ title: "second", project: `/work/${UUID}`, parent: null },
+    ...{ title: "second", project: `/home/me/${UUID}`, parent: null },
   });
   assert.deepEqual(idsIn(root), [ID, later]);
   const { nameOf } = dialectNamed("codex");

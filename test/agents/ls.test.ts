@@ -1,7 +1,7 @@
 /** `verbatim ls` on the sessions of other programs: found from anywhere, newest first. */
 
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser, jsonLines } from "../cli/cli.ts";
@@ -50,6 +50,25 @@ test("ls --all lists subagents; one whose session is gone is always listed", asy
   const orphan = await user.run(["ls"]);
   expect(orphan.stdout).toContain("agent-a21e2f5");
   assert.equal(orphan.stderr, "");
+});
+
+test("a fork is listed next to the session that it continues", async () => {
+  const user = new CliUser();
+  const sessions = join(user.home, ".pi/agent/sessions/--home-me-app--");
+  mkdirSync(sessions, { recursive: true });
+  const put = (name: string, more: object) => {
+    const timestamp = "2026-05-11T09:00:00.000Z";
+    const header = { type: "session", version: 3, id: name, timestamp, cwd: "/home/me/app" };
+    writeFileSync(join(sessions, `${name}.jsonl`), `${JSON.stringify({ ...header, ...more })}\n`);
+  };
+  put("2026-05-11T09-00-00-000Z_6f1c", {});
+  put("2026-05-12T09-00-00-000Z_6f1d", {
+    parentSession: join(sessions, "2026-05-11T09-00-00-000Z_6f1c.jsonl"),
+  });
+  const { stdout, stderr } = await user.run(["ls"]);
+  expect(stdout).toContain("_6f1c");
+  expect(stdout).toContain("_6f1d");
+  assert.equal(stderr, "");
 });
 
 test("ls --json lists every session, with its name in its program", async () => {

@@ -100,7 +100,8 @@ export class ChosenSessions {
 
   /** Of a program: rye's and Entire's children are sessions of their own, and so is an orphan. */
   #isSubagents({ dialect, root, id, parent }: SessionSummary): boolean {
-    if (parent === null || parent === id || !dialectNamed(dialect).program) return false;
+    const { program } = dialectNamed(dialect);
+    if (parent === null || parent === id || !program || program.hasForks) return false;
     return this.#found.has(keyOf({ dialect, root }, parent));
   }
 }

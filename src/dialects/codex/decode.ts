@@ -209,9 +209,8 @@ export function about(row: Native, id: string): About | null {
   };
 }
 
-/** The uuid of the thread that started this one, else of the one that it is a fork of. */
+/** The uuid of the thread that started this one. A user's fork is a session of its own. */
 function parentIn(meta: JsonObject): string | null {
   const spawned = getObject(getObject(getObject(meta, "source"), "subagent"), "thread_spawn");
-  const started = getString(meta, "parent_thread_id") ?? getString(spawned, "parent_thread_id");
-  return started ?? getString(meta, "forked_from_id");
+  return getString(meta, "parent_thread_id") ?? getString(spawned, "parent_thread_id");
 }

@@ -23,6 +23,7 @@ export const pi = readerDialect("pi", {
       return [agent, ...(sessions === null ? [] : [sessions])];
     },
     changes: "grows",
+    hasForks: true,
   },
   layout,
   logPath,
