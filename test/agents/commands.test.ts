@@ -7,12 +7,11 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { appendFileSync, chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { expect, onTestFinished, test } from "vitest";
-import { CliUser, jsonLines, main } from "../cli/cli.ts";
+import { expect, test } from "vitest";
+import { CliUser, jsonLines } from "../cli/cli.ts";
 import { treeAt } from "../support/tree.ts";
 import { putClaude, turnOf } from "./claude-files.ts";
+import { mcpCall } from "./mcp-call.ts";
 
 const ID = "6f1c2d3e-1000-4000-8000-000000000001";
 const WHOLE_ID = `-home-me-app/${ID}`;
@@ -142,14 +141,7 @@ test("doctor reports a torn end of another program's session, and repair leaves 
 
 test("mcp lists, reads, searches and verifies sessions of Claude Code", async () => {
   const { user } = userWithSession();
-  const client = new Client({ name: "test", version: "1" });
-  const env = { PATH: process.env.PATH ?? "", HOME: user.home };
-  const transport = { command: process.execPath, args: [...main, "mcp"], cwd: user.cwd, env };
-  await client.connect(new StdioClientTransport(transport));
-  onTestFinished(() => client.close());
-  const call = async (name: string, given: Record<string, unknown>) => {
-    return JSON.stringify(await client.callTool({ name, arguments: given }));
-  };
+  const call = await mcpCall(user);
   expect(await call("list_sessions", { dialect: "claude-code" })).toContain("Fix the zebra");
   expect(await call("read_session", { session: "6f1c2d3e" })).toContain("Fix the zebra");
   expect(await call("search_sessions", { query: "zebra" })).toContain(ID);

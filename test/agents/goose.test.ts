@@ -92,7 +92,7 @@ test("messages that Goose adds or replaces change what a listing compares", () =
 test("older files are read, unless the database has their session", async () => {
   const { root, path } = place();
   const lines = [
-    { description: "Old one", working_dir: "/work/old", message_count: 2, total_tokens: 7 },
+    { description: "Old one", working_dir: "/home/me/old", message_count: 2, total_tokens: 7 },
     { role: "user", created: 1704110400, content: [{ type: "text", text: "Hello" }] },
     { role: "assistant", created: 1704110401, content: [{ type: "text", text: "Hi" }] },
   ].map((line) => JSON.stringify(line));
@@ -109,7 +109,7 @@ test("older files are read, unless the database has their session", async () => 
   const [first, prompt] = await entriesOf(root, "20240101_120000.jsonl");
   assert.ok(first && prompt);
   const about = goose.about?.(first.native, "20240101_120000.jsonl");
-  assert.deepEqual(about, { title: "Old one", cwd: "/work/old" });
+  assert.deepEqual(about, { title: "Old one", cwd: "/home/me/old" });
   expect(prompt).toMatchObject({ role: "user", at: "2024-01-01T12:00:00.000Z" });
   database.close();
 });

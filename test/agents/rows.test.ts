@@ -6,14 +6,13 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { CliUser, main } from "../cli/cli.ts";
+import { CliUser } from "../cli/cli.ts";
 import { linkedClient } from "../cli/linked-client.ts";
 import { treeAt } from "../support/tree.ts";
 import { message, SCHEMA, SESSION } from "./goose-database.ts";
+import { mcpCall } from "./mcp-call.ts";
 import { OpencodeDatabase } from "./opencode-database.ts";
 
 interface Rows {
@@ -161,14 +160,7 @@ test.each(BOTH)("what %s writes next is shown by tail", async (_, rows) => {
 
 test.each(BOTH)("mcp lists, reads, searches and verifies rows of %s", async (_, rows) => {
   const { user } = userOf(rows);
-  const client = new Client({ name: "test", version: "1" });
-  const env = { PATH: process.env.PATH ?? "", HOME: user.home };
-  const transport = { command: process.execPath, args: [...main, "mcp"], cwd: user.cwd, env };
-  await client.connect(new StdioClientTransport(transport));
-  onTestFinished(() => client.close());
-  const call = async (name: string, given: Record<string, unknown>) => {
-    return JSON.stringify(await client.callTool({ name, arguments: given }));
-  };
+  const call = await mcpCall(user);
   expect(await call("list_sessions", { dialect: rows.dialect })).toContain("Count lines");
   expect(await call("read_session", { session: rows.beginning })).toContain("Count the zebras");
   expect(await call("search_sessions", { query: "zebras" })).toContain(rows.id);

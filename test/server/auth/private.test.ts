@@ -20,7 +20,7 @@ import { cookieOf, linkOf } from "./browser-user.ts";
 import { bearer, makeToken } from "./token-user.ts";
 
 const ROW = {
-  ...{ type: "user", uuid: "u-1", parentUuid: null, sessionId: "s-1", cwd: "/work/demo" },
+  ...{ type: "user", uuid: "u-1", parentUuid: null, sessionId: "s-1", cwd: "/home/me/demo" },
   ...{ timestamp: "2026-01-01T00:00:00.000Z", message: { role: "user", content: "a secret" } },
 };
 
