@@ -29,6 +29,8 @@ import { bareRow, isFresh, type Place, readLines, removeRows, SCHEMA, writeRows 
 
 /** Logs summarised concurrently. */
 const SUMMARISED_AT_ONCE = 8;
+/** Longer logs are summarised one at a time: each may hold a line of 16 MiB in memory. */
+const LONG_LOG_BYTES = 4 * 2 ** 20;
 /** Rows per transaction: the most that an interrupted first listing loses. */
 const ROWS_PER_WRITE = 256;
 
@@ -150,12 +152,22 @@ export class Catalog {
         await this.attempt((cache) => writeRows(cache, place, written), undefined);
       }
     };
+    let lastLong: Promise<unknown> = Promise.resolve();
+    const summaryOf = ({ id, size }: SessionRow) => {
+      if (size <= LONG_LOG_BYTES) return summarise(id);
+      const summary = lastLong.then(() => {
+        signal?.throwIfAborted();
+        return summarise(id);
+      });
+      lastLong = summary.catch(() => {});
+      return summary;
+    };
     if (stale.length > 0) onProgress(0, stale.length);
     await inParallel(newestFirst, SUMMARISED_AT_ONCE, async (index) => {
       if (signal?.aborted) return;
       const bare = rowOf(lines[index] as RowLine);
       try {
-        const row = { ...bare, ...(await summarise(bare.id)) };
+        const row = { ...bare, ...(await summaryOf(bare)) };
         lines[index] = lineOf(row, sort);
         unwritten.push(row);
       } catch (error) {

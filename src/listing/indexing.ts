@@ -92,13 +92,15 @@ export async function freshenIndex(
     try {
       await indexSession(host, batch, store, log, signal);
     } catch (cause) {
+      if (signal?.aborted) break;
       if (!isOfSession(cause)) throw cause;
       onFailure(log.id, cause);
     }
   }
   await batch.flush();
+  if (signal?.aborted) return false;
   if (stale.length > 0) onProgress(stale.length, stale.length);
-  return signal?.aborted !== true;
+  return true;
 }
 
 /** The logs that differ from the index, and the indexed sessions that have no log any more. */
@@ -186,7 +188,7 @@ async function indexFrom(
   let indexedTo = from?.indexedTo ?? 0;
   const fold = new IndexFold(from?.state ?? undefined);
   const memory = session.dialect.remembers?.(from?.state?.memory);
-  const limits = { entriesMax: pace.lines, bytesMax: pace.bytes };
+  const limits = { entriesMax: pace.lines, bytesMax: pace.bytes, signal };
   for (;;) {
     const start = indexedTo;
     const lines = start < window.end ? await window.after(start, limits, memory) : [];

@@ -30,6 +30,8 @@ export interface PieceLimits {
   readonly entriesMax: number;
   /** Bytes of lines, as they are in the log. */
   readonly bytesMax: number;
+  /** Ends reading, also inside a long line; `before` ignores it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export class SessionWindow {
@@ -59,7 +61,7 @@ export class SessionWindow {
   ): Promise<PlacedEntry[]> {
     await this.log.check(offset);
     const piece = new Piece(this.#dialect, limits);
-    if (piece.hasRoom) await this.log.each(offset, (line) => piece.add(line));
+    if (piece.hasRoom) await this.log.each(offset, (line) => piece.add(line), limits.signal);
     return remembered(piece.entries, memory);
   }
 

@@ -8,6 +8,7 @@ export const NUL = 0x00;
 /** Forward reads want few, large calls; backward ones mostly want the last few lines. */
 const CHUNK_BYTES = 256 * 1024;
 const BACKWARD_CHUNK_BYTES = 64 * 1024;
+const SEARCH_BYTES = 1024 * 1024;
 
 /** The read-only part of a file. */
 export type Readable = Pick<OpenFile, "read" | "size">;
@@ -47,6 +48,25 @@ export async function* readChunks(
   } finally {
     await Promise.allSettled([next]); // A caller that stops early closes the file next.
   }
+}
+
+/** The offset of the first LF in `[from, to)`, else `to`, or the file's end. Holds no chunk. */
+export async function findLf(
+  file: Readable,
+  from: number,
+  to: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  const chunk = Buffer.allocUnsafe(Math.min(to - from, SEARCH_BYTES));
+  for (let at = from; at < to; ) {
+    signal?.throwIfAborted();
+    const read = chunk.subarray(0, await file.read(chunk.subarray(0, to - at), at));
+    const lf = read.indexOf(LF);
+    if (lf !== -1) return at + lf;
+    if (read.length === 0) return at;
+    at += read.length;
+  }
+  return to;
 }
 
 /** The range `[from, to)` in chunks, last one first, each with its offset. */

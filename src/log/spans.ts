@@ -6,7 +6,7 @@
  */
 
 import type { OpenFile } from "../base/files.ts";
-import { LF, readChunks, readChunksBackward } from "./bytes.ts";
+import { findLf, LF, readChunks, readChunksBackward } from "./bytes.ts";
 
 /** One line: `bytes[from, to)`, without its LF, found at `start` of the file. */
 export interface Span {
@@ -27,23 +27,35 @@ export interface Stretch {
   readonly lacksLastLf: boolean;
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /** The lines of a range that starts and ends on line boundaries, some at a time, in order. */
 export async function* spansForward(file: OpenFile, stretch: Stretch): AsyncGenerator<Span[]> {
+  const { to, signal } = stretch;
   const open = new OpenLine(stretch.lineBytesMax);
   let start = stretch.from;
-  for await (const chunk of readChunks(file, stretch.from, stretch.to, stretch.signal)) {
-    const spans: Span[] = [];
-    let at = 0;
-    for (let lf = chunk.indexOf(LF); lf !== -1; lf = chunk.indexOf(LF, at)) {
-      const span = open.close(start, chunk, at, lf, "after");
-      spans.push(span);
-      start += span.length + 1;
-      at = lf + 1;
+  let read = stretch.from;
+  while (read < to) {
+    const readFrom = read;
+    for await (const chunk of readChunks(file, readFrom, to, signal)) {
+      const spans: Span[] = [];
+      let at = 0;
+      for (let lf = chunk.indexOf(LF); lf !== -1; lf = chunk.indexOf(LF, at)) {
+        const span = open.close(start, chunk, at, lf, "after");
+        spans.push(span);
+        start += span.length + 1;
+        at = lf + 1;
+      }
+      if (at < chunk.length) open.add(chunk.subarray(at));
+      read += chunk.length;
+      if (spans.length > 0) yield spans;
+      if (open.isTooLong) break;
     }
-    if (at < chunk.length) open.add(chunk.subarray(at));
-    if (spans.length > 0) yield spans;
+    if (read === readFrom) break; // The file has become shorter.
+    // The rest of a line over the limit is only searched for its LF.
+    if (open.isTooLong) read = open.skip(read, await findLf(file, read, to, signal));
   }
-  if (stretch.lacksLastLf) yield [open.close(start, Buffer.alloc(0), 0, 0, "after")];
+  if (stretch.lacksLastLf) yield [open.close(start, NOTHING, 0, 0, "after")];
 }
 
 /** Like `spansForward`, last line first. */
@@ -65,7 +77,7 @@ export async function* spansBackward(file: OpenFile, stretch: Stretch): AsyncGen
     if (unread > 0) open.add(chunk.subarray(0, unread));
     if (spans.length > 0) yield spans;
   }
-  yield [open.close(stretch.from, Buffer.alloc(0), 0, 0, "before")];
+  yield [open.close(stretch.from, NOTHING, 0, 0, "before")];
 }
 
 /** The parts of a line that spans chunks, in the order in which they were read. */
@@ -78,9 +90,19 @@ class OpenLine {
     this.#lineBytesMax = lineBytesMax;
   }
 
+  get isTooLong(): boolean {
+    return this.#bytes > this.#lineBytesMax;
+  }
+
+  /** Adds bytes that are not held, and returns where they end. */
+  skip(from: number, to: number): number {
+    this.#bytes += to - from;
+    return to;
+  }
+
   add(part: Buffer): void {
     this.#bytes += part.length;
-    if (this.#bytes > this.#lineBytesMax) this.#parts = [];
+    if (this.isTooLong) this.#parts = [];
     else this.#parts.push(part);
   }
 

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { test } from "vitest";
 import { logHolding } from "../../test/support/open-log.ts";
 import { expectedEnd } from "../../test/support/tail-oracle.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { openLogPath, openToRead } from "./log-path.ts";
 import { LogReader } from "./reader.ts";
@@ -105,6 +106,19 @@ test("a line longer than the chunks in which the end is searched is found whole"
       });
     }
   }
+});
+
+test("NULs further from the LF than the longest line are not looked for", async () => {
+  const { lineBytesMax } = LOG_LIMITS;
+  const filler = (bytes: number) => "x".repeat(bytes);
+  const long = `\0${filler(lineBytesMax + 128 * 1024)}\n`;
+  const end = LOG.length + long.length;
+  assert.deepEqual(await tailOf(LOG, long), { end, tornBytes: 0, lacksOnlyLf: false });
+
+  const torn = `\0${filler(lineBytesMax - 1)}\n`;
+  const tornBytes = torn.length;
+  const cut = { end: LOG.length, tornBytes, lacksOnlyLf: false };
+  assert.deepEqual(await tailOf(LOG, torn), cut);
 });
 
 async function tailOf(...parts: (string | Uint8Array)[]): Promise<Tail> {

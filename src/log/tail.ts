@@ -6,7 +6,8 @@
  *
  * T1  A line is whole if and only if it ends in LF and has no NUL (append refuses both inside a
  *     line). Whether its JSON parses does not matter here: acknowledged bytes are never dropped for
- *     being malformed.
+ *     being malformed. NULs further from the LF than the longest line are not looked for: no writer
+ *     left them.
  * T2  A torn tail has no byte that was acknowledged as durable: an append is acknowledged only
  *     after the LF of its last line is durable (appender.ts, W1).
  * T3  Whole lines after a line with NULs are before the end: a hole that a power cut left between
@@ -72,8 +73,9 @@ async function findLastWholeLineEnd(file: Readable, to: number): Promise<number>
     while (true) {
       const lf = unread === 0 ? -1 : chunk.lastIndexOf(LF, unread - 1);
       holdsNul ||= chunk.subarray(lf + 1, unread).includes(NUL);
+      const isSearched = lf !== -1 || lineEnd - at > LOG_LIMITS.lineBytesMax;
+      if (isSearched && !holdsNul) return lineEnd;
       if (lf === -1) break;
-      if (!holdsNul) return lineEnd;
       lineEnd = at + lf + 1;
       holdsNul = false;
       unread = lf;

@@ -87,8 +87,13 @@ export class LogWindow {
   }
 
   /** Passes the lines to a function until it returns false; waits per chunk, not per line. */
-  async each(from: number, onLine: (line: WindowLine) => boolean): Promise<void> {
-    for await (const spans of spansForward(this.#file, this.#stretch(from, this.end))) {
+  async each(
+    from: number,
+    onLine: (line: WindowLine) => boolean,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const stretch = { ...this.#stretch(from, this.end), signal };
+    for await (const spans of spansForward(this.#file, stretch)) {
       for (const span of spans) if (!onLine(lineOf(span))) return;
     }
   }

@@ -68,7 +68,7 @@ export async function listLines(
   };
   const catalog = await Catalog.open(catalogPath);
   try {
-    const summarise = async (id: string) => (await summaries()).summarise(id);
+    const summarise = async (id: string) => (await summaries()).summarise(id, signal);
     const options = { sort, onProgress, signal };
     const unreadable: Unreadable[] = [];
     const found = eachLog(root, dialectNamed(dialect).layout, {

@@ -307,9 +307,14 @@ export class Session implements Published {
   }
 
   /** Passes the entries in order to a function, as fast as they can be read. */
-  async each(onEntry: (entry: Entry) => void, onBadLine: (bad: BadEntry) => void): Promise<void> {
+  async each(
+    onEntry: (entry: Entry) => void,
+    onBadLine: (bad: BadEntry) => void,
+    signal?: AbortSignal,
+  ): Promise<void> {
     await this.#parts.beforeReading?.();
-    await eachEntry(this.dialect, this.reader({ onBadLine }), onEntry, onBadLine);
+    const reader = this.reader({ onBadLine, ...(signal && { signal }) });
+    await eachEntry(this.dialect, reader, onEntry, onBadLine);
   }
 
   async last(count: number, options: EntryOptions = {}): Promise<StoredEntry[]> {

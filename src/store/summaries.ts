@@ -29,7 +29,7 @@ export class Summaries {
     this.#store = store;
   }
 
-  async summarise(id: string): Promise<Summary> {
+  async summarise(id: string, signal?: AbortSignal): Promise<Summary> {
     const session = this.#store.open(id);
     const { dialect } = session;
     const fold = new SummaryFold();
@@ -43,7 +43,7 @@ export class Summaries {
         if (about) fold.learn(about);
         agent ??= dialect.agentSaidIn?.(native) ?? null;
       };
-      await session.each(onEntry, () => fold.addBadLine());
+      await session.each(onEntry, () => fold.addBadLine(), signal);
     } finally {
       await session.release();
     }

@@ -42,7 +42,7 @@ const BUSY_PAUSE_MS = 25;
 const KNOWN_PER_READ = 1_000;
 
 const WORDLESS = `
-SELECT id FROM sessions WHERE root = ? AND has_words = 0 AND indexed_to > 0 ORDER BY id LIMIT ?`;
+SELECT id, size FROM sessions WHERE root = ? AND has_words = 0 AND indexed_to > 0 ORDER BY id LIMIT ?`;
 
 /** A piece of a session, to be added after `before` (null: nothing). */
 export interface NewPiece {
@@ -132,12 +132,17 @@ export class SearchIndex {
   }
 
   /** Sessions of a place that were read and have no words, up to `limit`. */
-  wordless({ dialect, root }: IndexedPlace, limit: number): Promise<string[]> {
+  wordless(
+    { dialect, root }: IndexedPlace,
+    limit: number,
+  ): Promise<{ id: string; size: number }[]> {
     const path = realRoot(root);
     return this.attempt((cache) => {
       const key = rootKey(cache, dialect, path);
       if (key === null) return [];
-      return cache.all(WORDLESS, key, limit).map(({ id }) => String(id));
+      return cache
+        .all(WORDLESS, key, limit)
+        .map(({ id, size }) => ({ id: String(id), size: Number(size) }));
     });
   }
 

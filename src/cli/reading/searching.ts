@@ -25,7 +25,7 @@ import {
   searchPage,
   understandQuery,
 } from "../../listing/searching.ts";
-import { agentOf, projectOf } from "../../listing/whose.ts";
+import { agentOf, nameIn, projectOf } from "../../listing/whose.ts";
 import { safeLine } from "../../render/text.ts";
 import { Store } from "../../store/store.ts";
 import { EXIT_INTERRUPTED, INTERRUPTED, interruptible, progressOn } from "./interruption.ts";
@@ -45,6 +45,8 @@ const NOTHING_FOUND = "nothing found; try fewer words, or a beginning with * (`c
 const PAGE = 50;
 /** Maximum sessions of a store that are checked and listed as not searchable. */
 const WORDLESS_MAX = 20;
+/** A larger one is not read again with each search only to report why it is not searchable. */
+const WORDLESS_BYTES_MAX = 64 * 2 ** 20;
 /** Entries examined before progress is printed. */
 const EXAMINED = 50_000;
 
@@ -106,11 +108,17 @@ async function freshen(
 /** Lists sessions that cannot be found because none of their messages was understood. */
 async function tellWordless(index: SearchIndex, place: FoundStore, io: Io): Promise<void> {
   const store = new Store(nodeHost, { ...place, onWarning: () => {} });
-  for (const id of await index.wordless(place, WORDLESS_MAX)) {
-    const session = store.session(id);
+  for (const { id, size } of await index.wordless(place, WORDLESS_MAX)) {
+    const warn = (why: string) => io.err(`warning: ${safeLine(id)} is not searched: ${why}`);
+    if (size > WORDLESS_BYTES_MAX) {
+      const bytes = `${Math.round(size / 1e6)} MB`;
+      const name = safeLine(nameIn(place.dialect, id));
+      warn(`no message was found in its ${bytes}; verbatim doctor ${name} reports why`);
+      continue;
+    }
     try {
-      const found = await notUnderstood(nodeHost, session);
-      if (found) io.err(`warning: ${safeLine(id)} is not searched: ${notUnderstoodText(found)}`);
+      const found = await notUnderstood(nodeHost, store.session(id));
+      if (found) warn(notUnderstoodText(found));
     } catch (cause) {
       if (!(cause instanceof VerbatimError)) throw cause; // Unreadable: reported when it was indexed.
     }
