@@ -12,11 +12,11 @@ import { moveAside } from "../dialects/files/aside.ts";
 import { DIRECTORY_MODE, FILE_MODE } from "../findings/file-findings.ts";
 import type { Finding, FindingCode } from "../findings/finding.ts";
 import { type FoundSession, openFound } from "../listing/find-session.ts";
-import { holdLog } from "../log/held-log.ts";
 import type { LogPath } from "../log/log-path.ts";
 import { LogReader } from "../log/reader.ts";
 import { LogWriter } from "../log/writer.ts";
 import type { Doctor } from "./examine-session.ts";
+import { holdLog } from "./held-log.ts";
 import { derivedKind } from "./own-names.ts";
 
 /** What was done about which finding. */

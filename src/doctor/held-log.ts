@@ -1,8 +1,8 @@
 /** Held log: an existing log, locked like its writer does, for repairing its sidecar files. */
 
 import type { Host } from "../base/host.ts";
-import { LogLock } from "./lock.ts";
-import { type LogPath, openLogPath, openToRead } from "./log-path.ts";
+import { LogLock } from "../log/lock.ts";
+import { type LogPath, openLogPath, openToRead } from "../log/log-path.ts";
 
 export interface HeldLog {
   readonly place: LogPath;
