@@ -12,6 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { test } from "vitest";
+import { isTried } from "../../test/support/seed.ts";
 import {
   JSON_STREAM,
   message,
@@ -60,7 +61,8 @@ test("no flipped, duplicated or deleted byte of a stream or its checkpoints veri
     // Every seventh byte of the long checkpoint lines is enough to hit each field.
     const step = length > 500 ? 7 : 1;
     for (let at = 0; at < length; at += step) {
-      for (const change of CHANGES) {
+      for (const [nth, change] of CHANGES.entries()) {
+        if (!isTried(at + nth, CHANGES.length)) continue;
         for (const { full, original } of files) writeFileSync(full, changed(original, at, change));
         const verdicts = await streams.verdicts();
         for (const { path, full, original } of files) {

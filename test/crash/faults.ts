@@ -1,6 +1,7 @@
 /** Faults: how each kind of disk call can fail, for tests that make each one fail. */
 
 import type { Call, Fault } from "../../src/torture/fault-files.ts";
+import { isTried } from "../support/seed.ts";
 
 /** The ways in which a kind of call can fail. */
 export const FAULTS: Record<Call, readonly Fault[]> = {
@@ -19,3 +20,8 @@ export const FAULTS: Record<Call, readonly Fault[]> = {
   truncate: [{ errno: "EIO" }],
   syncDirectory: [{ errno: "EIO" }],
 };
+
+/** The ways in which this run makes a call fail: one; all of them if VERBATIM_TIMES is 6. */
+export function triedFor<T>(call: number, ways: readonly T[]): T[] {
+  return ways.filter((_, nth) => isTried(call + nth, ways.length));
+}

@@ -15,10 +15,10 @@ import { COMPACT_LOOK_BYTES, lineOf } from "../../src/signing/heads/head-file.ts
 import { Heads } from "../../src/signing/heads/heads.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { pinOf } from "../support/pins.ts";
+import { seed } from "../support/seed.ts";
 import { diskDirectory } from "../support/temp-directory.ts";
 import type { PinOrder } from "./heads-child.ts";
 import { unit } from "./lines.ts";
-import { seed } from "./seed.ts";
 
 const ROUNDS = 20;
 /** Sessions without new pins: a compaction must keep their old ones. */

@@ -13,10 +13,10 @@ import type { Durability } from "../../src/log/log-options.ts";
 import { LogReader } from "../../src/log/reader.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { openWriter } from "../support/open-log.ts";
+import { seed, times } from "../support/seed.ts";
 import { splitAfterLf } from "../support/tail-oracle.ts";
 import { diskDirectory } from "../support/temp-directory.ts";
 import { lineOf, unit } from "./lines.ts";
-import { seed, times } from "./seed.ts";
 import type { WriterOrder } from "./writer-child.ts";
 
 const ROUNDS_PER_DURABILITY = 27 * times;

@@ -10,10 +10,10 @@ import { test } from "vitest";
 import type { Durability } from "../../src/log/log-options.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { newLogPath, openWriter } from "../support/open-log.ts";
+import { seed } from "../support/seed.ts";
 import { splitAfterLf } from "../support/tail-oracle.ts";
 import { diskDirectory } from "../support/temp-directory.ts";
 import { lineOf, type Sizes, unit, writerOf } from "./lines.ts";
-import { seed } from "./seed.ts";
 import type { WriterOrder } from "./writer-child.ts";
 
 const LINES = 1000;

@@ -1,6 +1,6 @@
 /**
  * Every call: signed streams. Each disk call fails in turn, in each possible way, and the power is cut
- * afterwards. Pins are on the same disk. The verdict is never `tampered` or a lost head, and signing
+ * afterwards. A run tries every second of these failures; VERBATIM_TIMES=2 tries all. Pins are on the same disk. The verdict is never `tampered` or a lost head, and signing
  * continues.
  */
 
@@ -14,6 +14,7 @@ import type { Call, Fault, Process } from "../../src/torture/fault-files.ts";
 import { keys, signer } from "../../src/torture/signed-machine.ts";
 import { pinnedUnder } from "../../src/verifying/data-directories.ts";
 import { verifyDataDirectory } from "../../src/verifying/verify-directory.ts";
+import { isTried } from "../support/seed.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
 
@@ -164,10 +165,12 @@ test("no stream is found tampered and signing continues, whichever call fails wh
   const directory = tempDirectory();
   const sound = new Life(0, null, join(directory, "sound.db"));
   await sound.live();
-  let lives = 0;
+  let [cases, lives] = [0, 0];
   for (const [call, kind] of sound.calls.entries()) {
     for (const fault of FAULTS[kind]) {
-      const seed = lives++;
+      const seed = cases++;
+      if (!isTried(seed, 2)) continue;
+      lives++;
       const life = new Life(seed, { call, fault }, join(directory, `${seed}.db`));
       await life.live().catch((cause: unknown) => {
         throw new Error(`call ${call} (${kind}), ${JSON.stringify(fault)}, seed ${seed}`, {

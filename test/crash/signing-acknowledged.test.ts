@@ -1,6 +1,7 @@
 /**
  * Acknowledged means signed: the first appends of a session, with a crash at each disk call, or that
- * call failing, and a power cut right after it.
+ * call failing, and a power cut right after it. A run tries one trouble for each call; VERBATIM_TIMES=4
+ * tries all.
  *
  *   by turns       no acknowledged line is in a log without a genesis
  *   every append   every acknowledged line is under a durable checkpoint
@@ -14,6 +15,7 @@ import { hasSidecar } from "../../src/proof/envelopes.ts";
 import { type Call, type Fault, Machine, type Process } from "../../src/torture/fault-files.ts";
 import { Random, Scheduler } from "../../src/torture/scheduler.ts";
 import { SignedMachine, type SigningWay } from "../../src/torture/signed-machine.ts";
+import { triedFor } from "./faults.ts";
 
 const WAYS: readonly SigningWay[] = [
   { mode: "exclusive", durability: "disk", isEveryAppend: false },
@@ -143,7 +145,7 @@ test.each<string>(["verbatim", "rye", "entire", "homeagent", "claude", "sdk"])(
       const sound = new Beginning(dialect, way, null, 1);
       await sound.live();
       for (const [call, kind] of sound.calls.entries()) {
-        for (const trouble of TROUBLES[kind]) {
+        for (const trouble of triedFor(call, TROUBLES[kind])) {
           await new Beginning(dialect, way, { call, with: trouble }, call).live().catch((cause) => {
             const what = JSON.stringify({ way: at, call, kind, trouble });
             throw new Error(`${what}: ${String(cause)}`, { cause });
@@ -152,6 +154,6 @@ test.each<string>(["verbatim", "rye", "entire", "homeagent", "claude", "sdk"])(
         }
       }
     }
-    assert.ok(lives > 200, `only ${lives} lives`);
+    assert.ok(lives > 100, `only ${lives} lives`);
   },
 );

@@ -1,6 +1,7 @@
 /**
- * Every call: a signed session. Each disk call fails in turn, in each possible way. The verdict is
- * never `tampered`, acknowledged lines are there, and the chain continues.
+ * Every call: a signed session. Each disk call fails in turn, in one way per run, with
+ * VERBATIM_TIMES=3 in each possible way. The verdict is never `tampered`, acknowledged lines are there,
+ * and the chain continues.
  */
 
 import assert from "node:assert/strict";
@@ -12,6 +13,7 @@ import type { Call, Fault, Process } from "../../src/torture/fault-files.ts";
 import { SignedMachine, type SigningWay } from "../../src/torture/signed-machine.ts";
 import { sayable } from "../support/signing-user.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
+import { triedFor } from "./faults.ts";
 
 const WAYS: readonly SigningWay[] = [
   { mode: "exclusive", durability: "disk", isEveryAppend: false },
@@ -136,7 +138,7 @@ test.each<string>(["rye", "entire", "homeagent"])(
     await sound.live();
     let lives = 0;
     for (const [call, kind] of sound.calls.entries()) {
-      for (const fault of FAULTS[kind]) {
+      for (const fault of triedFor(call, FAULTS[kind])) {
         await new Life(dialect, { call, fault }).live().catch((cause: unknown) => {
           throw new Error(`call ${call} (${kind}), ${JSON.stringify(fault)}`, { cause });
         });

@@ -1,14 +1,14 @@
 /**
- * Every call: a short life of a local store. Each disk call fails in turn, in each possible way, and
- * the power is cut afterwards; `streams.db` is kept, deleted, or restored from an older copy. No call is
- * left out.
+ * Every call: a short life of a local store. Each disk call fails in turn, and the power is cut
+ * afterwards; `streams.db` is kept, deleted, or restored from an older copy. No call is left out. A run
+ * makes each call fail in one way, VERBATIM_TIMES=6 in each possible way.
  */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { FAULTS } from "./faults.ts";
+import { FAULTS, triedFor } from "./faults.ts";
 import { type IndexFate, StreamsLife } from "./streams-life.ts";
 
 const FATES: readonly IndexFate[] = ["kept", "deleted", "older"];
@@ -22,9 +22,11 @@ test.each(FATES)(
 
     let seeds = 0;
     for (const [call, kind] of sound.calls.entries()) {
+      const tried = triedFor(call, FAULTS[kind]);
       for (const fault of FAULTS[kind]) {
         // The seed also determines whether the processes close their stores or are killed.
         const seed = seeds++;
+        if (!tried.includes(fault)) continue;
         const life = new StreamsLife(seed, { call, fault }, indexPath, fate);
         const what = `call ${call} (${kind}), ${JSON.stringify(fault)}, seed ${seed}`;
         const faults = await life.live().catch((error: unknown) => [String(error)]);

@@ -9,9 +9,9 @@ import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
 import { startChild } from "../support/child.ts";
+import { seed, times } from "../support/seed.ts";
 import { diskDirectory } from "../support/temp-directory.ts";
 import { unit } from "./lines.ts";
-import { seed, times } from "./seed.ts";
 
 const ROUNDS = 15 * times;
 const PRODUCERS = 32;

@@ -27,7 +27,7 @@ import {
 } from "../support/examining.ts";
 import { openDescriptorsBelow } from "../support/open-descriptors.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { settledTreeAt, treeAt } from "../support/tree.ts";
+import { treeAt } from "../support/tree.ts";
 
 async function twoThreads(): Promise<{ project: string; path: string }> {
   const project = tempDirectory();
@@ -144,7 +144,7 @@ test("doctor leaves no file open and creates none, whatever a killed process lef
   for (const ending of ["", "-wal", "-shm"]) {
     if (existsSync(path + ending)) copyFileSync(path + ending, copy + ending);
   }
-  const before = await settledTreeAt(directory);
+  const before = treeAt(directory);
   assert.deepEqual(await listed(copy), ["a-1 completed", "deep/b-2 completed"]);
   assert.deepEqual(treeAt(directory), before);
   assert.deepEqual(openDescriptorsBelow(directory), []);

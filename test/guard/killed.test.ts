@@ -1,6 +1,6 @@
 /**
- * A guard that is killed at random, under a program that writes. GUARD_KILLS sets how often; the
- * default is for CI.
+ * A guard that is killed at random, under a program that writes. GUARD_KILLS sets how often, or
+ * VERBATIM_TIMES=10 for 200 times.
  */
 
 import assert from "node:assert/strict";
@@ -11,8 +11,9 @@ import { expect, test } from "vitest";
 import { readGuardedRoot } from "../../src/dialects/files/guard-store.ts";
 import { startChild } from "../support/child.ts";
 import { GuardedUser } from "../support/guarding.ts";
+import { times } from "../support/seed.ts";
 
-const KILLS = Number(process.env.GUARD_KILLS ?? 20);
+const KILLS = Number(process.env.GUARD_KILLS ?? 20 * times);
 const SESSIONS = 4;
 
 function pathOf(session: number): string {

@@ -10,6 +10,7 @@ import { loadSigner, rotateKey } from "../../src/signing/keys/keys.ts";
 import { addTrust, type Grant, revokeTrust } from "../../src/signing/trust/trust.ts";
 import { verify } from "../../src/signing.ts";
 import { memoryHost } from "../support/memory-files.ts";
+import { isTried } from "../support/seed.ts";
 import { JSON_STREAM, message, RAW_STREAM, SignedStreams } from "../support/signed-streams.ts";
 import {
   ALL_SHAPES,
@@ -344,7 +345,8 @@ test("any flipped, deleted or doubled byte in or after a rotation or a link is n
   for (let at = start; at < honest.length; at += 7) {
     const [before, after] = [honest.subarray(0, at), honest.subarray(at + 1)];
     const byte = honest[at] as number;
-    for (const middle of [[byte ^ (1 << (at % 8))], [], [byte, byte]]) {
+    const changes = [[byte ^ (1 << (at % 8))], [], [byte, byte]];
+    for (const middle of changes.filter((_, nth) => isTried(at + nth, 3))) {
       const verdict = await judge(Buffer.concat([before, Buffer.from(middle), after]));
       assert.notEqual(verdict, "verified", `byte ${at}, ${middle}`);
     }

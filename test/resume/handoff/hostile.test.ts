@@ -26,6 +26,7 @@ import { loadSigner } from "../../../src/signing/keys/keys.ts";
 import { UserJudging } from "../../../src/verifying/user-judging.ts";
 import { memoryHost } from "../../support/memory-files.ts";
 import { refusal } from "../../support/refusal.ts";
+import { isTried } from "../../support/seed.ts";
 import { said } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { settledTreeAt, treeAt } from "../../support/tree.ts";
@@ -75,6 +76,7 @@ test.each(["rye", "homeagent"] as const)(
   async (dialect) => {
     const { bytes, judging } = await small(dialect);
     for (let at = 0; at < bytes.length; at++) {
+      if (!isTried(at, 3)) continue;
       const altered = Buffer.from(bytes);
       altered[at] = (altered[at] ?? 0) ^ (1 << (at % 8));
       assert.ok(await judged(altered, judging), `byte ${at} of ${bytes.length}`);
