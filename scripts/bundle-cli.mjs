@@ -1,8 +1,9 @@
 /**
  * Bundles the command line's many modules into few files: loading them one by one is a large part of
  * the cost of a short command (docs/decisions/0007-bundled-cli.md). One file has what every command
- * loads, and what `ls` needs to print a cached listing; the rest is in chunks that are loaded when
- * needed. `main.js` and the code for an agent's hooks are bundled separately.
+ * loads, and what `ls` needs to print a cached listing; one what reads a session; one what `search`
+ * needs besides. The rest is in chunks that are loaded when needed. `main.js` and the code for an
+ * agent's hooks are bundled separately.
  *
  *     node scripts/bundle-cli.mjs <directory with the compiled sources>
  */
@@ -15,26 +16,41 @@ const [, , compiled = "dist"] = process.argv;
 const bundled = join(compiled, "cli.bundled");
 const program = resolve(compiled, "cli", "program.js");
 const hookDrain = resolve(compiled, "dialects", "claude", "door", "hook-drain.js");
-/** @type {Set<string>} */
-const first = new Set();
 
 /**
- * Finds what is loaded at once with these modules.
- *
- * @type {import("rolldown").Plugin}
+ * The files that short commands load, and the modules that each begins from. A file has what is
+ * loaded at once with its modules, except what an earlier file has.
  */
-const findFirst = {
-  name: "find-first",
+const FILES = {
+  first: ["cli/program.js", "cli/recording/waiting-hooks.js", "cli/reading/listing.js"],
+  sessions: ["store/store.js"],
+  search: ["cli/reading/searching.js"],
+};
+
+/**
+ * The file of each module that is in one of `FILES`.
+ *
+ * @type {Map<string, string>}
+ */
+const fileOf = new Map();
+
+/** @type {import("rolldown").Plugin} */
+const assignFiles = {
+  name: "assign-files",
   buildEnd() {
-    /** @param {string} id */
-    const add = (id) => {
-      if (first.has(id)) return;
-      first.add(id);
-      for (const imported of this.getModuleInfo(id)?.importedIds ?? []) add(imported);
+    /**
+     * @param {string} file
+     * @param {string} id
+     */
+    const add = (file, id) => {
+      if (fileOf.has(id)) return;
+      fileOf.set(id, file);
+      for (const imported of this.getModuleInfo(id)?.importedIds ?? []) add(file, imported);
     };
-    add(program);
-    add(resolve(compiled, "cli", "reading", "listing.js"));
-    first.delete(program);
+    for (const [file, modules] of Object.entries(FILES)) {
+      for (const module of modules) add(file, resolve(compiled, module));
+    }
+    fileOf.delete(program);
   },
 };
 
@@ -61,13 +77,15 @@ await build({
   input: { program, "hook-drain": hookDrain },
   platform: "node",
   external: natives,
-  plugins: [findFirst],
+  plugins: [assignFiles],
   checks: { ineffectiveDynamicImport: false },
   output: {
     dir: bundled,
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    codeSplitting: { groups: [{ name: "first", test: (id) => first.has(id) }] },
+    codeSplitting: {
+      groups: Object.keys(FILES).map((name) => ({ name, test: (id) => fileOf.get(id) === name })),
+    },
   },
 });
 // Separate: what a hook needs must not share a chunk with what it does not need.

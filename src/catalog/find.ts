@@ -154,28 +154,34 @@ function* findNamed(
   }
 }
 
-/** Logs this many levels below a directory. */
+/** Logs this many levels below a directory. One generator for all levels: each costs per log. */
 function* findAtLevel(
   search: Search,
   directory: readonly string[],
   levels: LevelLayout["levels"],
   isLog: LevelLayout["isLog"],
 ): Generator<FoundLog> {
-  const [level, ...deeper] = levels;
-  const above = directory.join("/");
-  if (level === undefined) {
-    for (const { name } of list(search, above)) {
-      const path = [...directory, name];
-      const log = isLog(name) ? logAt(search, path.join("/"), path) : null;
+  for (const place of directoriesAt(search, directory, levels)) {
+    const above = place.join("/");
+    const before = above === "" ? "" : `${above}/`;
+    for (const name of namesIn(search, above)) {
+      const log = isLog(name) ? logAt(search, before + name, [...place, name]) : null;
       if (log !== null) yield log;
     }
-    return;
   }
-  for (const name of level === null ? directoriesIn(search, above) : [level]) {
-    if (level === null || isDirectory(search, `${above}/${name}`)) {
-      yield* findAtLevel(search, [...directory, name], deeper, isLog);
-    }
-  }
+}
+
+/** The directories this many levels below a directory. */
+function directoriesAt(
+  search: Search,
+  directory: readonly string[],
+  [level, ...deeper]: LevelLayout["levels"],
+): (readonly string[])[] {
+  if (level === undefined) return [directory];
+  const above = directory.join("/");
+  const isThere = level === null || isDirectory(search, `${above}/${level}`);
+  const names = level === null ? directoriesIn(search, above) : isThere ? [level] : [];
+  return names.flatMap((name) => directoriesAt(search, [...directory, name], deeper));
 }
 
 /** By the types that listing a directory returns: no file in it is examined. */
@@ -219,8 +225,17 @@ function look(search: Search, path: string): Stats | undefined {
 }
 
 function list(search: Search, path: string): Dirent[] {
+  return listed(search, path, (full) => readdirSync(full, { withFileTypes: true }));
+}
+
+/** Without their types, which take as long again. */
+function namesIn(search: Search, path: string): string[] {
+  return listed(search, path, (full) => readdirSync(full));
+}
+
+function listed<T>(search: Search, path: string, read: (full: string) => T[]): T[] {
   try {
-    return readdirSync(fullPath(search, path), { withFileTypes: true });
+    return read(fullPath(search, path));
   } catch (cause) {
     // A directory that was deleted meanwhile has no logs.
     if (errnoOf(cause) !== "ENOENT") tellRefusal(search, path, cause);

@@ -73,23 +73,26 @@ export async function page<S extends { readonly key: string }, R extends Mark, T
   let last = cursor === null ? null : positionIn(cursor);
   if (cursor !== null && last === null) return null;
   const after = last;
-  const placed = sources.map((source) => placedRows(source, after));
-  const heads = await Promise.all(placed.map(async (each) => (await each.next()).value));
+  const readers = sources.map((source) => new RowReader(source, after));
+  const heads: (Placed<R> | undefined)[] = [];
+  for (const reader of readers) heads.push(reader.next() ?? (await reader.nextRead()));
   const sessions: T[] = [];
   for (let examined = 0; ; examined++) {
     let first = -1;
-    for (const [n, head] of heads.entries()) {
+    for (let n = 0; n < heads.length; n++) {
+      const head = heads[n];
       if (head && (first < 0 || compare(head.at, (heads[first] as Placed<R>).at) < 0)) first = n;
     }
-    const head = heads[first];
-    if (!head) return { sessions, next: null };
+    const [head, reader] = [heads[first], readers[first]];
+    if (!head || !reader) return { sessions, next: null };
     if (sessions.length >= limit || examined >= examinedMax) {
       return { sessions, next: last && cursorOf(last) };
     }
     last = head.at;
-    const told = await take(head.row, (sources[first] as Source<S, R>).store);
+    const taken = take(head.row, reader.source.store);
+    const told = taken instanceof Promise ? await taken : taken;
     if (told !== null) sessions.push(told);
-    heads[first] = (await placed[first]?.next())?.value;
+    heads[first] = reader.next() ?? (await reader.nextRead());
   }
 }
 
@@ -98,22 +101,39 @@ interface Placed<R> {
   readonly at: Position;
 }
 
-/** The rows of a source after a position. */
-async function* placedRows<S extends { readonly key: string }, R extends Mark>(
-  { store, rows: known, more }: Source<S, R>,
-  after: Position | null,
-): AsyncGenerator<Placed<R>, undefined> {
-  let last = after;
-  for (let rows = known; ; rows = await more(last)) {
-    const before: Position | null = last;
-    for (const row of rows) {
-      const at = { key: row.key, id: row.id, store: store.key };
-      if (last !== null && compare(at, last) <= 0) continue;
-      last = at;
-      yield { row, at };
+/**
+ * The rows of a source after a position. Waits only for rows that are not read yet: waiting for each
+ * of two thousand takes as long as reading them.
+ */
+class RowReader<S extends { readonly key: string }, R extends Mark> {
+  readonly source: Source<S, R>;
+  #rows: readonly R[];
+  #at = 0;
+  #last: Position | null;
+
+  constructor(source: Source<S, R>, after: Position | null) {
+    this.source = source;
+    this.#rows = source.rows;
+    this.#last = after;
+  }
+
+  /** The next of the rows that are read. */
+  next(): Placed<R> | undefined {
+    while (this.#at < this.#rows.length) {
+      const row = this.#rows[this.#at++] as R;
+      const at = { key: row.key, id: row.id, store: this.source.store.key };
+      if (this.#last !== null && compare(at, this.#last) <= 0) continue;
+      this.#last = at;
+      return { row, at };
     }
-    // What was read is at most the row that it began from.
-    if (!more || (rows !== known && last === before)) return;
+    return undefined;
+  }
+
+  /** Reads more rows, and returns the first; undefined if there is none. */
+  async nextRead(): Promise<Placed<R> | undefined> {
+    this.#rows = (await this.source.more?.(this.#last)) ?? [];
+    this.#at = 0;
+    return this.next();
   }
 }
 

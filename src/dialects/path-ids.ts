@@ -6,7 +6,7 @@
  * An id is the path below `under` without the ending. Each file has one id and each id one file.
  */
 
-import { idSegments } from "../base/ids.ts";
+import { idSegments, isPlainId } from "../base/ids.ts";
 import type { LevelLayout } from "../catalog/find.ts";
 
 export interface PathIdsOptions {
@@ -26,7 +26,20 @@ export interface PathIds {
   readonly layout: LevelLayout;
 }
 
+/** The id; null if no session can have it. */
+export function idIfValid(id: string): string | null {
+  if (isPlainId(id)) return id;
+  try {
+    idSegments(id);
+    return id;
+  } catch {
+    return null;
+  }
+}
+
 export function pathIds({ under, levels, ending, isName = () => true }: PathIdsOptions): PathIds {
+  const above = [...under, ...levels];
+  const prefix = [...under, ""].join("/");
   const stemOf = (name: string) => name.slice(0, name.length - ending.length);
   const isLog = (name: string) => name.endsWith(ending) && isName(stemOf(name));
   const logPath = (id: string) => {
@@ -34,17 +47,12 @@ export function pathIds({ under, levels, ending, isName = () => true }: PathIdsO
     return [...under, ...segments.slice(0, -1), `${segments.at(-1)}${ending}`];
   };
   const idAt = (path: readonly string[]) => {
-    const [name = "", directories] = [path.at(-1), path.slice(under.length, -1)];
-    if (under.some((segment, at) => path[at] !== segment)) return null;
-    if (directories.length !== levels.length || !isLog(name)) return null;
-    if (levels.some((level, at) => level !== null && level !== directories[at])) return null;
-    const id = [...directories, stemOf(name)].join("/");
-    try {
-      idSegments(id);
-      return id;
-    } catch {
-      return null; // No session can have this path.
+    if (path.length !== above.length + 1 || !isLog(path.at(-1) ?? "")) return null;
+    // A loop: listings call it for each log, and a callback for each segment would double its time.
+    for (let at = 0; at < above.length; at++) {
+      if (above[at] !== null && above[at] !== path[at]) return null;
     }
+    return idIfValid(stemOf(path.join("/").slice(prefix.length)));
   };
   return { logPath, idAt, layout: { under, levels, isLog, idAt } };
 }

@@ -1,17 +1,22 @@
 /**
- * Writes the URL of every module that a program imports, one per line, to the file in LOADED_TO.
+ * Writes every module that a program loads, one per line, to the file in LOADED_TO: the URLs of those
+ * that it imports, and the paths of those that it requires.
  */
 
 import { appendFileSync } from "node:fs";
-import { register } from "node:module";
+import { createRequire, register } from "node:module";
+
+const to = process.env.LOADED_TO ?? "/dev/null";
 
 // Loaded a second time, as hooks, in Node's own thread for hooks.
 if (!globalThis.verbatimLoads) {
   globalThis.verbatimLoads = true;
   register(import.meta.url);
+  const { cache } = createRequire(import.meta.url);
+  process.on("exit", () => appendFileSync(to, `${Object.keys(cache).join("\n")}\n`));
 }
 
 export async function load(url, context, next) {
-  appendFileSync(process.env.LOADED_TO ?? "/dev/null", `${url}\n`);
+  appendFileSync(to, `${url}\n`);
   return next(url, context);
 }

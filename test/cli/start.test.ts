@@ -5,6 +5,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { isBuilt } from "../../scripts/setup.mjs";
 import { CliUser } from "./cli.ts";
 import { event, putThread, putTurns } from "./stores.ts";
 
@@ -75,4 +76,16 @@ test("a listing without changes loads no code that reads sessions (LS1)", async 
   };
   assert.ok((await readers()).length > 0);
   assert.deepEqual(await readers(), []);
+});
+
+test("a search, and a listing that reads a session, load at most ten of our files", async (test) => {
+  if (!isBuilt()) test.skip("measures the bundle in dist, which is not up to date");
+  const user = new CliUser();
+  putTurns(user, "cook/s1");
+  for (const args of [["search", "cook"], ["ls"]]) {
+    putTurns(user, `cook/${args[0]}`);
+    const loaded = await loadedBy(user, args);
+    const ours = new Set(loaded.filter((url) => url.includes("/dist/cli/")));
+    assert.ok(ours.size > 0 && ours.size <= 10, [...ours].join("\n"));
+  }
 });

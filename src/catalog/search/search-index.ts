@@ -16,7 +16,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { VerbatimError } from "../../base/errors.ts";
 import { realRoot } from "../catalog.ts";
-import { type Cache, isDamage, isSqliteError, openCache, problemOf } from "../sqlite.ts";
+import {
+  type Cache,
+  isDamage,
+  isSqliteError,
+  openCache,
+  problemOf,
+  type SqlValue,
+} from "../sqlite.ts";
 import { isFresh, type LogState } from "../table.ts";
 import type { FoldedPiece } from "./index-fold.ts";
 import {
@@ -40,6 +47,12 @@ const BUSY_MS_MAX = 30_000;
 const BUSY_PAUSE_MS = 25;
 /** Sessions per statement. */
 const KNOWN_PER_READ = 1_000;
+
+/** By columns, each in one text: passing single values takes several times as long. */
+const KNOWN = `
+SELECT json_group_array(id), json_group_array(size), json_group_array(mtime_us)
+FROM (SELECT id, size, mtime_us FROM sessions
+  WHERE root = ? AND id > ? ORDER BY id LIMIT ${KNOWN_PER_READ})`;
 
 const WORDLESS = `
 SELECT id, size FROM sessions WHERE root = ? AND has_words = 0 AND indexed_to > 0 ORDER BY id LIMIT ?`;
@@ -105,20 +118,19 @@ export class SearchIndex {
   /** The ids of a place's indexed sessions, with their logs' states; in pieces. */
   async *known({ dialect, root }: IndexedPlace): AsyncGenerator<Map<string, LogState>> {
     const path = realRoot(root);
-    const sql = `SELECT id, size, mtime_us FROM sessions
-      WHERE root = ? AND id > ? ORDER BY id LIMIT ${KNOWN_PER_READ}`;
     for (let after: string | undefined = ""; after !== undefined; ) {
       const from: string = after;
-      const rows = await this.attempt((cache) => {
+      const [ids, sizes, mtimes] = await this.attempt((cache) => {
         const key = rootKey(cache, dialect, path);
-        return key === null ? [] : cache.all(sql, key, from);
+        return key === null ? [] : cache.row(KNOWN, key, from).map(listIn);
       });
       const known = new Map<string, LogState>();
-      for (const { id, size, mtime_us } of rows) {
-        known.set(String(id), { size: Number(size), mtimeMs: Number(mtime_us) / 1000 });
+      for (const [at, id] of (ids ?? []).entries()) {
+        const mtimeMs = Number(mtimes?.[at]) / 1000;
+        known.set(String(id), { size: Number(sizes?.[at]), mtimeMs });
       }
       yield known;
-      const last = rows[KNOWN_PER_READ - 1]?.id;
+      const last = ids?.[KNOWN_PER_READ - 1];
       after = last === undefined ? undefined : String(last);
     }
   }
@@ -242,6 +254,10 @@ export class SearchIndex {
       { path, problem },
     );
   }
+}
+
+function listIn(json: SqlValue): SqlValue[] {
+  return JSON.parse(String(json)) as SqlValue[];
 }
 
 /** All but its words, which are added to `words`. */

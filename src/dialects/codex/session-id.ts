@@ -10,7 +10,7 @@
 
 import { VerbatimError } from "../../base/errors.ts";
 import { idSegments } from "../../base/ids.ts";
-import type { PathIds } from "../path-ids.ts";
+import { idIfValid, type PathIds } from "../path-ids.ts";
 
 export const ENDING = ".jsonl";
 export const COMPRESSED_ENDING = `${ENDING}.zst`;
@@ -23,21 +23,15 @@ function isRollout(name: string): boolean {
   return NAME.test(name);
 }
 
-/** The directories that hold rollouts: one for each day, and one for archived ones. */
-function isPlace([first, ...rest]: readonly string[]): boolean {
-  return first === "sessions" ? rest.length === 3 : first === "archived_sessions" && !rest.length;
+/** In a directory that holds rollouts: one for each day, and one for archived ones. */
+function isInPlace(path: readonly string[]): boolean {
+  const depth = path[0] === "sessions" ? 5 : 2;
+  return path.length === depth && (depth === 5 || path[0] === "archived_sessions");
 }
 
 export function idAt(path: readonly string[]): string | null {
-  const [directories, name = ""] = [path.slice(0, -1), path.at(-1)];
-  if (!isPlace(directories) || !isRollout(name)) return null;
-  const id = [...directories, stemOf(name)].join("/");
-  try {
-    idSegments(id);
-    return id;
-  } catch {
-    return null; // No session can have this path.
-  }
+  if (!isInPlace(path) || !isRollout(path.at(-1) ?? "")) return null;
+  return idIfValid(stemOf(path.join("/")));
 }
 
 export function logPath(id: string): readonly string[] {
