@@ -1,17 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
+import { times } from "../../test/support/seed.ts";
 import { torture } from "./torture.ts";
 
-/** Some seconds. Longer runs: docs/torture.md. */
-const STEPS = 1_200;
+/** Some seconds. Longer runs: VERBATIM_TIMES, docs/torture.md. */
+const STEPS = 800 * times;
 
-test("no crash loses, duplicates, moves or alters messages that streams acknowledged", async () => {
-  const { violations, counts } = await torture("streams", { seed: 1, steps: STEPS });
+test(
+  "no crash loses, duplicates, moves or alters messages that streams acknowledged",
+  async () => {
+    const { violations, counts } = await torture("streams", { seed: 1, steps: STEPS });
 
-  assert.deepEqual(violations, []);
-  // A case that never occurred was not tested.
-  for (const [name, count] of Object.entries(counts)) assert.ok(count > 0, `no ${name} in the run`);
-}, 180_000);
+    assert.deepEqual(violations, []);
+    // A case that never occurred was not tested.
+    for (const [name, count] of Object.entries(counts))
+      assert.ok(count > 0, `no ${name} in the run`);
+  },
+  180_000 * times,
+);
 
 test("an opening may fail when a killed process left a sync that fails", async () => {
   const { violations } = await torture("streams", { seed: 2563012672, steps: 215 });

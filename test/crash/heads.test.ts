@@ -15,12 +15,12 @@ import { COMPACT_LOOK_BYTES, lineOf } from "../../src/signing/heads/head-file.ts
 import { Heads } from "../../src/signing/heads/heads.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { pinOf } from "../support/pins.ts";
-import { seed } from "../support/seed.ts";
+import { seed, times } from "../support/seed.ts";
 import { diskDirectory } from "../support/temp-directory.ts";
 import type { PinOrder } from "./heads-child.ts";
 import { unit } from "./lines.ts";
 
-const ROUNDS = 20;
+const ROUNDS = 12 * times;
 /** Sessions without new pins: a compaction must keep their old ones. */
 const AT_REST = 20;
 
@@ -76,42 +76,46 @@ test("concurrent processes lose no pin, even while one of them compacts the file
   assert.ok(statSync(join(stateDirectory, "heads.jsonl")).size < COMPACT_LOOK_BYTES / 2);
 });
 
-test("a process killed at any moment, compacting or not, loses no durable pin", async () => {
-  const stateDirectory = diskDirectory();
-  let [compacted, interrupted, pinned] = [0, 0, 0];
-  let next = prepare(stateDirectory, 0);
-  for (let round = 0; round < ROUNDS; round++) {
-    const { order, child, linesToGo } = next;
-    if (round + 1 < ROUNDS) next = prepare(stateDirectory, round + 1);
-    nearlyFull(stateDirectory, linesToGo);
-    const path = join(stateDirectory, "heads.jsonl");
-    const full = statSync(path).size;
-    const temporary = `${path}.tmp`;
-    // The other processes find what a killed compaction left.
-    if (round % 2 === 0) rmSync(temporary, { force: true });
-    const wasLeft = existsSync(temporary);
-    const before = atRest(await bookOf(stateDirectory));
-    // Every second time it is killed during a compaction, if that can be seen.
-    const moment = async () => {
-      const isOver = () => existsSync(temporary) || statSync(path).size < full;
-      while (round % 2 === 0 && !isOver()) await new Promise(setImmediate);
-      await sleep(unit(seed + round, 2) * (round % 2 === 0 ? 8 : 25));
-    };
-    const said = await runUntilKilled(child, linesToGo, moment);
+test(
+  "a process killed at any moment, compacting or not, loses no durable pin",
+  async () => {
+    const stateDirectory = diskDirectory();
+    let [compacted, interrupted, pinned] = [0, 0, 0];
+    let next = prepare(stateDirectory, 0);
+    for (let round = 0; round < ROUNDS; round++) {
+      const { order, child, linesToGo } = next;
+      if (round + 1 < ROUNDS) next = prepare(stateDirectory, round + 1);
+      nearlyFull(stateDirectory, linesToGo);
+      const path = join(stateDirectory, "heads.jsonl");
+      const full = statSync(path).size;
+      const temporary = `${path}.tmp`;
+      // The other processes find what a killed compaction left.
+      if (round % 2 === 0) rmSync(temporary, { force: true });
+      const wasLeft = existsSync(temporary);
+      const before = atRest(await bookOf(stateDirectory));
+      // Every second time it is killed during a compaction, if that can be seen.
+      const moment = async () => {
+        const isOver = () => existsSync(temporary) || statSync(path).size < full;
+        while (round % 2 === 0 && !isOver()) await new Promise(setImmediate);
+        await sleep(unit(seed + round, 2) * (round % 2 === 0 ? 8 : 25));
+      };
+      const said = await runUntilKilled(child, linesToGo, moment);
 
-    const message = `seed ${seed}, round ${round}: said ${said}`;
-    const book = await bookOf(stateDirectory);
-    assert.deepEqual(atRest(book), before, message);
-    assert.ok(seqOf(book, order) >= said, message);
-    pinned += said + 1;
-    if (statSync(path).size < full) compacted++;
-    if (!wasLeft && existsSync(temporary)) interrupted++;
-  }
-  console.log(
-    `kill -9 of pinning processes, seed ${seed}: ${ROUNDS} deaths, ${pinned} pins, ` +
-      `${compacted} compactions done, ${interrupted} interrupted`,
-  );
-});
+      const message = `seed ${seed}, round ${round}: said ${said}`;
+      const book = await bookOf(stateDirectory);
+      assert.deepEqual(atRest(book), before, message);
+      assert.ok(seqOf(book, order) >= said, message);
+      pinned += said + 1;
+      if (statSync(path).size < full) compacted++;
+      if (!wasLeft && existsSync(temporary)) interrupted++;
+    }
+    console.log(
+      `kill -9 of pinning processes, seed ${seed}: ${ROUNDS} deaths, ${pinned} pins, ` +
+        `${compacted} compactions done, ${interrupted} interrupted`,
+    );
+  },
+  120_000 * times,
+);
 
 /** Starts a process before its round, so that its start costs no time. */
 function prepare(

@@ -19,7 +19,7 @@ import { diskDirectory } from "../support/temp-directory.ts";
 import { lineOf, unit } from "./lines.ts";
 import type { WriterOrder } from "./writer-child.ts";
 
-const ROUNDS_PER_DURABILITY = 27 * times;
+const ROUNDS_PER_DURABILITY = 18 * times;
 /** A log goes through several kills, so that each recovery starts from what the last one left. */
 const ROUNDS_PER_LOG = 9;
 

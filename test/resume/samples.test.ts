@@ -12,6 +12,7 @@ import type { Dialect } from "../../src/dialects/dialect.ts";
 import { entire } from "../../src/dialects/entire/dialect.ts";
 import { rye } from "../../src/dialects/rye/dialect.ts";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
+import { isTried } from "../support/seed.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { decoded } from "./any-session.ts";
 import { judgeAll, piped } from "./judged.ts";
@@ -40,11 +41,15 @@ function samplesIn(folder: string, dialect: Dialect): Sample[] {
     });
 }
 
-/** Of consecutive silent lines only the last is judged: they change nothing. */
+/**
+ * Every third prefix, other ones in each run, and the whole; every one if VERBATIM_TIMES is 3. Of
+ * consecutive silent lines only the last is judged: they change nothing.
+ */
 function judgePrefixes({ name, entries }: Sample): void {
   for (let end = 0; end <= entries.length; end++) {
     const isSilent = entries[end - 1]?.kind === "other" && entries[end]?.kind === "other";
-    if (!isSilent) judgeAll(entries.slice(0, end), `the first ${end} lines of ${name}`);
+    const isDue = isTried(end, 3) || end === entries.length;
+    if (isDue && !isSilent) judgeAll(entries.slice(0, end), `the first ${end} lines of ${name}`);
   }
 }
 
