@@ -243,7 +243,7 @@ test("a line that is finished while a reader looks is not called torn", async ()
 });
 
 test("an aborted reader throws the signal's reason", async () => {
-  const path = logHolding(`"${"x".repeat(100 * KIB)}"\n`.repeat(10));
+  const path = logHolding(`"${"x".repeat(400 * KIB)}"\n`.repeat(10));
   const reason = new Error("enough");
   for (const way of ["forward", "backward"] as const) {
     const aborted = read(path, { signal: AbortSignal.abort(reason) })[way]();
