@@ -31,9 +31,10 @@ export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
   checkChoice("dialect", dialect, READ_DIALECT_NAMES);
   const wanted = dialect === undefined ? READ_DIALECT_NAMES : [dialect];
   if (root === undefined) {
+    const guarded = guardedRoots(); // Once: there are many programs.
     return wanted.flatMap((name) => {
       const { program } = dialectNamed(name);
-      if (program) return programStores(name, program);
+      if (program) return programStores(name, program, guarded);
       const found = dialectNamed(name).usersRoot?.() ?? projectAbove(cwd, name);
       // A dialect given by name has its default place; otherwise the store must exist.
       if (dialect !== undefined) return [{ dialect: name, root: found ?? cwd }];
@@ -56,10 +57,15 @@ export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
  * Where the program keeps sessions: in the user's home, wherever the user is. And where the guard
  * keeps those that the program no longer has.
  */
-function programStores(dialect: string, program: AgentProgram): FoundStore[] {
+function programStores(
+  dialect: string,
+  program: AgentProgram,
+  guarded: readonly string[],
+): FoundStore[] {
   const roots = new Set(program.roots(surroundings()));
   const own = [...roots].filter((root) => hasSessions(dialect, root));
-  return [...own, ...guardedRoots(dialect)].map((root) => ({ dialect, root }));
+  const kept = guarded.filter((root) => basename(root).startsWith(`${dialect}@`));
+  return [...own, ...kept].map((root) => ({ dialect, root }));
 }
 
 /** Whether a store has copies of sessions that their program no longer has. */

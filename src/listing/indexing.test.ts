@@ -380,3 +380,24 @@ test("entries of several stores are found newest first, whichever store they are
     ["s3", "s2", "s1", "s0"],
   );
 });
+
+test("a page of hits opens the log of each session once", async () => {
+  const project = new Project();
+  for (const id of ["a-1", "b-1"])
+    project.append(id, user("alpha"), answer("alpha"), user("alpha"));
+  const index = await project.open();
+  await project.freshen(index);
+  const opened: string[] = [];
+  const files: typeof nodeHost.files = {
+    makeDirectory: (path, options) => nodeHost.files.makeDirectory(path, options),
+    openDirectory(path, options) {
+      opened.push(path);
+      return nodeHost.files.openDirectory(path, options);
+    },
+  };
+  const options = { places: [project.store], after: null, limit: 10, examinedMax: 99 };
+  const query = understandQuery("alpha", NOW);
+  const { hits } = await searchPage({ ...nodeHost, files }, index, query, options);
+  assert.equal(hits.length, 6);
+  assert.deepEqual(opened.sort(), ["a-1", "b-1"].map((id) => dirname(project.path(id))).sort());
+});

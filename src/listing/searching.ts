@@ -13,6 +13,7 @@ import { searchableText } from "../catalog/search/searchable.ts";
 import { type SnippetPiece, snippetOf } from "../catalog/search/snippet.ts";
 import { READ_DIALECT_NAMES } from "../dialects/all.ts";
 import type { Role } from "../model/entry.ts";
+import type { Session } from "../store/session.ts";
 import { Store } from "../store/store.ts";
 import type { FoundStore } from "./find-stores.ts";
 import { isAbsence, SessionWindow } from "./session-window.ts";
@@ -47,41 +48,68 @@ export async function searchPage<P extends FoundStore>(
   options: FindOptions<P>,
 ): Promise<HitPage<P>> {
   const { entries, next } = await index.attempt((cache) => findEntries(cache, query, options));
+  const reader = new HitReader(host, query);
   const hits: SearchHit<P>[] = [];
   let bytes = 0;
-  for (const found of entries) {
-    const hit = await readHit(host, found, query);
-    if (hit === null) continue;
-    hits.push(hit);
-    bytes += hit.end - hit.start;
-    if (bytes > PAGE_BYTES_MAX && found !== entries.at(-1)) return { hits, next: found.entry };
+  try {
+    for (const found of entries) {
+      const hit = await reader.read(found);
+      if (hit === null) continue;
+      hits.push(hit);
+      bytes += hit.end - hit.start;
+      if (bytes > PAGE_BYTES_MAX && found !== entries.at(-1)) return { hits, next: found.entry };
+    }
+  } finally {
+    await reader.close();
   }
   return { hits, next };
 }
 
-/** The entry as it is in the log now; null if it is no longer there. */
-async function readHit<P extends FoundStore>(
-  host: Host,
-  found: FoundEntry<P>,
-  { terms }: SearchQuery,
-): Promise<SearchHit<P> | null> {
-  const { dialect, root } = found.place;
-  const session = new Store(host, { dialect, root, onWarning: () => {} }).session(found.id);
-  try {
-    const window = await SessionWindow.open(host, session);
+/** Reads hits from their logs. Hits of one session follow each other: its log is opened once. */
+class HitReader {
+  readonly #host: Host;
+  readonly #query: SearchQuery;
+  #open: { readonly of: string; readonly session: Session; readonly window: SessionWindow } | null =
+    null;
+
+  constructor(host: Host, query: SearchQuery) {
+    this.#host = host;
+    this.#query = query;
+  }
+
+  /** The entry as it is in the log now; null if it is no longer there. */
+  async read<P extends FoundStore>(found: FoundEntry<P>): Promise<SearchHit<P> | null> {
     try {
+      const window = await this.#windowOf(found);
       const [line] = await window.after(found.start, { entriesMax: 1, bytesMax: 1 });
       if (!line?.entry) return null;
       const { entry, end } = line;
       const { role, at } = entry;
-      return { ...found, end, role, at, snippet: snippetOf(searchableText(entry), terms) };
-    } finally {
-      window.close();
-      await session.release();
+      const snippet = snippetOf(searchableText(entry), this.#query.terms);
+      return { ...found, end, role, at, snippet };
+    } catch (cause) {
+      await this.close();
+      if (isAbsence(cause) || isMoved(cause)) return null;
+      throw cause;
     }
-  } catch (cause) {
-    if (isAbsence(cause) || isMoved(cause)) return null;
-    throw cause;
+  }
+
+  async close(): Promise<void> {
+    const open = this.#open;
+    this.#open = null;
+    open?.window.close();
+    await open?.session.release();
+  }
+
+  async #windowOf({ place, id }: FoundEntry): Promise<SessionWindow> {
+    const { dialect, root } = place;
+    const of = `${dialect}\0${root}\0${id}`;
+    if (this.#open?.of === of) return this.#open.window;
+    await this.close();
+    const session = new Store(this.#host, { dialect, root, onWarning: () => {} }).session(id);
+    const window = await SessionWindow.open(this.#host, session);
+    this.#open = { of, session, window };
+    return window;
   }
 }
 

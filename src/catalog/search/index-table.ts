@@ -37,6 +37,7 @@ CREATE TABLE sessions (
   UNIQUE (root, id)
 );
 CREATE INDEX sessions_without_words ON sessions (root, id) WHERE has_words = 0;
+CREATE INDEX sessions_by_state ON sessions (root, id, size, mtime_us);
 CREATE TABLE entries (
   entry INTEGER PRIMARY KEY AUTOINCREMENT,
   session INTEGER NOT NULL REFERENCES sessions,

@@ -11,7 +11,7 @@ import { findEntries } from "./find-entries.ts";
 import { IndexFold } from "./index-fold.ts";
 import { SEARCH_SCHEMA } from "./index-table.ts";
 import { parseQuery } from "./query.ts";
-import { IndexBegunAnew, SearchIndex } from "./search-index.ts";
+import { IndexBegunAnew, KNOWN, SearchIndex } from "./search-index.ts";
 import { sumUsage } from "./usage-report.ts";
 
 /** It need not exist. */
@@ -154,4 +154,19 @@ test("a page takes as many statements among a thousand sessions as among ten, an
     [rows.length, rows[0]?.sessions, rows[0]?.turns, sessions],
     [1, 1010, 1010, 1010],
   );
+});
+
+test("which sessions are indexed is read from an index alone, without their rows", async () => {
+  const index = await opened(join(tempDirectory(), "search.db"));
+  for (const id of ["a", 'b"\n', "c"]) await put(index, id, ["words"]);
+  const plan = await index.attempt((cache) => cache.all(`EXPLAIN QUERY PLAN ${KNOWN}`, 1, ""));
+  assert.match(JSON.stringify(plan), /COVERING INDEX sessions_by_state/);
+  const known: unknown[] = [];
+  for await (const piece of index.known(place)) known.push(...piece);
+  const state = { size: 1, mtimeMs: 1 };
+  assert.deepEqual(known, [
+    ["a", state],
+    ['b"\n', state],
+    ["c", state],
+  ]);
 });
