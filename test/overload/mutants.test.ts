@@ -71,10 +71,17 @@ const MUTANTS: readonly Mutant[] = [
   },
 ];
 
+const FLOODS_MAX = 4;
+
 for (const { bug, breaks, flood, seconds, ...mutation } of MUTANTS) {
-  test(`a flood shows a server that ${bug}`, { timeout: 120_000 }, async () => {
-    const broken = await flood(seconds, mutation);
-    const unseen = breaks.filter((promised) => broken[promised] === undefined);
-    assert.deepEqual(unseen, [], `this alone was seen: ${JSON.stringify(broken)}`);
+  test(`a flood shows a server that ${bug}`, { timeout: 240_000 }, async () => {
+    for (let tries = 1; ; tries++) {
+      const broken = await flood(seconds, mutation);
+      const unseen = breaks.filter((promised) => broken[promised] === undefined);
+      if (unseen.length === 0) return;
+      // On a busy machine the flood itself may be too slow to overload the server.
+      if (tries < FLOODS_MAX) continue;
+      assert.deepEqual(unseen, [], `this alone was seen: ${JSON.stringify(broken)}`);
+    }
   });
 }

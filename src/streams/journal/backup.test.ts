@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from "node:path";
 import { test } from "vitest";
 import { refusal } from "../../../test/support/refusal.ts";
+import { times } from "../../../test/support/seed.ts";
 import {
   JSON_STREAM,
   message,
@@ -51,7 +52,7 @@ test("a backup taken during 32 writers has a prefix of each, with everything ack
     }
   });
   while (acknowledged.size < WRITERS) await new Promise((later) => setTimeout(later, 5));
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < 2 * times; round++) {
     const before = new Map(acknowledged);
     const to = join(tempDirectory(), "copy");
     const { streams: count } = await backUp({ host: nodeHost, from: streams.directory, to });
@@ -127,7 +128,7 @@ test("whatever is appended and signed between any two reads, a backup is consist
     counts.set(path, n + 1);
   };
   for (let n = 0; n < 120; n++) await move();
-  for (let round = 0; round < 2; round++) {
+  for (let round = 0; round < times; round++) {
     const before = new Map(counts);
     const to = join(tempDirectory(), "copy");
     await backUp({ host: restless(move), from: streams.directory, to });
