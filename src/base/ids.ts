@@ -11,16 +11,8 @@ import { ID_SEGMENT_BYTES_MAX } from "./limits.ts";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Segments of letters, digits, `_`, `-` and `.` that do not begin with a dot: most ids. */
-const PLAIN = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;
-
 /** Endings of logs and of the sidecar files that are opened like logs. */
 const LOG_ENDING = /\.jsonl(?:\.checkpoints)?$/;
-
-/** Whether `idSegments` certainly accepts an id; false says nothing. Fast, for listings. */
-export function isPlainId(id: string): boolean {
-  return id.length <= ID_SEGMENT_BYTES_MAX && PLAIN.test(id) && !id.includes("..");
-}
 
 /** Like `idSegments`, for the path of a log: its ending does not count towards the length. */
 export function logSegments(path: string): readonly string[] {
