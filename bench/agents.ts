@@ -17,6 +17,7 @@ const QUICK = { sessions: 200, bytesEach: 200_000, runs: 2, looks: 7, guards: 3 
 
 const CLI = pathOf("../dist/cli/main.js");
 const BARE = pathOf("./agents/bare.mjs");
+const BARE_LOOK = pathOf("./agents/bare-look.mjs");
 const CHILD = pathOf("./agents/child.mjs");
 
 interface Took {
@@ -40,9 +41,9 @@ await runBench("agents", async ({ directory, isQuick }) => {
   run(BARE, home); // Warms up the file cache.
   return [
     ...firstListing(what, home, runs, run),
-    ...secondListing(corpus, looks, run),
+    ...secondListing(home, corpus, looks, run),
     ...indexing(what, home, directory, runs, run),
-    ...searching(looks, run),
+    ...searching(home, looks, run),
     ...guarding(what, home, directory, guards, (data) =>
       program(home, [CLI, "guard", "--once"], { XDG_DATA_HOME: data }),
     ),
@@ -66,16 +67,50 @@ function firstListing(what: string, home: string, runs: number, run: Run): Resul
   return [compared(name, ours, bare, "ms", { atMost: 1.3 })];
 }
 
-function secondListing({ files }: Corpus, looks: number, run: Run): Result[] {
-  const measure = "next listing, one session grown, wall ms beyond start-up";
-  say(measure);
-  const values: number[] = [];
+/** A short command on histories that hardly changed. */
+interface Look {
+  readonly what: string;
+  readonly args: readonly string[];
+  /** Wall time beyond start-up, in milliseconds. */
+  readonly atMost: number;
+  /** Runs before each. */
+  readonly before?: (n: number) => void;
+  /** Arguments of the bare loop (`agents/bare-look.mjs`). */
+  readonly bare: readonly string[];
+}
+
+/** Start-up is `verbatim --version`: the command line without a command. */
+function looking({ what, args, atMost, before, bare }: Look, looks: number, run: Run): Result[] {
+  say(what);
+  const [wall, cpu, whole, least]: [number[], number[], number[], number[]] = [[], [], [], []];
   for (let n = 0; n < looks; n++) {
-    const started = run(CLI, "--version").wallMs;
-    appendFileSync(files[0] ?? "", oneMoreTurn(1_000 + n));
-    values.push(run(CLI, "ls", "--json").wallMs - started);
+    const empty = run();
+    const started = run(CLI, "--version");
+    before?.(n);
+    const took = run(CLI, ...args);
+    wall.push(took.wallMs - started.wallMs);
+    cpu.push(took.cpuMs - started.cpuMs);
+    whole.push(took.wallMs - empty.wallMs);
+    least.push(run(BARE_LOOK, ...bare).wallMs - empty.wallMs);
   }
-  return [{ measure, ours: null, reference: null, values, unit: "ms", bound: { atMost: 50 } }];
+  const row = (
+    measure: string,
+    values: readonly number[],
+    bound: Result["bound"] = null,
+  ): Result => ({ measure, ours: null, reference: null, values, unit: "ms", bound });
+  return [
+    row(`${what}, wall ms beyond start-up`, wall, { atMost }),
+    row("the same, processor ms beyond start-up", cpu),
+    row("the same, wall ms beyond an empty Node program", whole),
+    row("a bare loop that looks at the same files, wall ms beyond an empty Node program", least),
+  ];
+}
+
+function secondListing(home: string, { files }: Corpus, looks: number, run: Run): Result[] {
+  const before = (n: number) => appendFileSync(files[0] ?? "", oneMoreTurn(1_000 + n));
+  const what = "next listing, one session grown";
+  const look = { what, args: ["ls", "--json"], atMost: 50, before, bare: [home] };
+  return looking(look, looks, run);
 }
 
 function indexing(what: string, home: string, directory: string, runs: number, run: Run): Result[] {
@@ -97,20 +132,13 @@ function indexing(what: string, home: string, directory: string, runs: number, r
   ];
 }
 
-function searching(looks: number, run: Run): Result[] {
+function searching(home: string, looks: number, run: Run): Result[] {
   run(CLI, "ls", "--json");
   return [
-    { query: COMMON_WORD, what: "a common word", atMost: 50 },
-    { query: RARE_PHRASE, what: "a rare phrase", atMost: 20 },
-  ].map(({ query, what, atMost }) => {
-    const measure = `search for ${what}, wall ms beyond start-up`;
-    say(measure);
-    const values: number[] = [];
-    for (let n = 0; n < looks; n++) {
-      const started = run(CLI, "--version").wallMs;
-      values.push(run(CLI, "search", query).wallMs - started);
-    }
-    return { measure, ours: null, reference: null, values, unit: "ms", bound: { atMost } };
+    { query: COMMON_WORD, what: "search for a common word", atMost: 50 },
+    { query: RARE_PHRASE, what: "search for a rare phrase", atMost: 20 },
+  ].flatMap(({ query, what, atMost }) => {
+    return looking({ what, args: ["search", query], atMost, bare: [home, query] }, looks, run);
   });
 }
 
