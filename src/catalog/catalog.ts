@@ -34,8 +34,8 @@ const LONG_LOG_BYTES = 4 * 2 ** 20;
 /** Rows per transaction: the most that an interrupted first listing loses. */
 const ROWS_PER_WRITE = 256;
 
-/** Reads a session's log and summarises it. */
-export type Summarise = (id: string) => Promise<Summary>;
+/** Reads a session's log and summarises it; the signal ends reading. */
+export type Summarise = (id: string, signal?: AbortSignal) => Promise<Summary>;
 
 /** Progress: sessions summarised, of those that need it. */
 export type FreshenProgress = (done: number, total: number) => void;
@@ -157,7 +157,7 @@ export class Catalog {
       if (size <= LONG_LOG_BYTES) return summarise(id);
       const summary = lastLong.then(() => {
         signal?.throwIfAborted();
-        return summarise(id);
+        return summarise(id, signal);
       });
       lastLong = summary.catch(() => {});
       return summary;

@@ -42,6 +42,12 @@ export function getNumber(object: JsonObject, key: string): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
+/** A number of tokens, or a price: a finite number that is not negative, else null. */
+export function getCount(object: JsonObject, key: string): number | null {
+  const value = getNumber(object, key);
+  return value !== null && value >= 0 ? value : null;
+}
+
 /** A copy without the named keys, in the same order. */
 export function without(object: JsonObject, keys: readonly string[]): JsonObject {
   return withRest({}, object, keys);

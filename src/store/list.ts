@@ -9,7 +9,7 @@
  *      sessions is not loaded.
  */
 
-import { Catalog } from "../catalog/catalog.ts";
+import { Catalog, type Summarise } from "../catalog/catalog.ts";
 import { eachLog, type Unreadable } from "../catalog/find.ts";
 import { lineOf, type RowLine, rowOf, type SessionSort } from "../catalog/session-row.ts";
 import { dialectNamed } from "../dialects/all.ts";
@@ -68,7 +68,7 @@ export async function listLines(
   };
   const catalog = await Catalog.open(catalogPath);
   try {
-    const summarise = async (id: string) => (await summaries()).summarise(id, signal);
+    const summarise: Summarise = async (id, stop) => (await summaries()).summarise(id, stop);
     const options = { sort, onProgress, signal };
     const unreadable: Unreadable[] = [];
     const found = eachLog(root, dialectNamed(dialect).layout, {

@@ -1,13 +1,14 @@
 /** Sessions whose only line is far over the limit of a line: read once, and not held in memory. */
 
 import assert from "node:assert/strict";
-import { closeSync, linkSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, linkSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { SessionWindow } from "../../src/listing/session-window.ts";
 import { Store } from "../../src/store/store.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
+import { measured } from "../cli/measured.ts";
 import { putClaude } from "./claude-files.ts";
 
 const MIB = 2 ** 20;
@@ -31,25 +32,6 @@ function userWithLongLines(): CliUser {
     linkSync(path, join(dirname(path), `${claudeId(at)}.jsonl`));
   }
   return user;
-}
-
-/** Runs a command in its own process; reports its peak memory and the bytes it read. */
-async function measured(user: CliUser, args: readonly string[]) {
-  const module = join(user.cwd, "measure.mjs");
-  const into = join(user.cwd, "measured.json");
-  writeFileSync(
-    module,
-    `import { readFileSync, writeFileSync } from "node:fs";
-    process.on("exit", () => {
-      const read = Number(/rchar: (\\d+)/.exec(readFileSync("/proc/self/io", "utf8"))[1]);
-      const mib = process.resourceUsage().maxRSS / 1024;
-      writeFileSync(${JSON.stringify(into)}, JSON.stringify({ readMib: read / ${MIB}, mib }));
-    });`,
-  );
-  const env = { NODE_OPTIONS: `--import ${module}` };
-  const ran = await user.run(args, { env, isOwnProcess: true });
-  const figures = JSON.parse(readFileSync(into, "utf8")) as { readMib: number; mib: number };
-  return { ...ran, ...figures };
 }
 
 test("ls, search and doctor read lines over the limit once, in less than 200 MB", async () => {

@@ -8,63 +8,17 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { VerbatimError } from "../../src/base/errors.ts";
 import { LOG_LIMITS } from "../../src/base/limits.ts";
 import { eachLog } from "../../src/catalog/find.ts";
-import { dialectNamed, READ_DIALECT_NAMES } from "../../src/dialects/all.ts";
-import { docsPage } from "../support/docs-page.ts";
-import { sharedFiles } from "../support/shared-files.ts";
+import { dialectNamed } from "../../src/dialects/all.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { readSession, storeAt } from "./read-session.ts";
-import { filesIn } from "./sample.ts";
-
-const samples = sharedFiles("samples", "samples", "mutations of real sessions are");
-
-const PROGRAMS = READ_DIALECT_NAMES.filter((name) => dialectNamed(name).program !== undefined);
-
-/** Names that programs give to logs; the first that a reader takes is used. */
-const UUID = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f";
-const NAMES = [
-  ...[`rollout-2026-08-03T10-48-56-${UUID}.jsonl`, `session-2026-08-03T10-48-${UUID}.jsonl`],
-  ...[`2026-08-03T10-48-56-000Z_${UUID}.jsonl`, `${UUID}.jsonl`, "events.jsonl", "wire.jsonl"],
-  ...["context.jsonl", "chat_history.jsonl", "transcript.jsonl", "transcript_full.jsonl"],
-];
-
-/** Where the program keeps a session as a plain log; null if it keeps none as a plain log. */
-function placeOf(name: string): string | null {
-  const { layout, idAt } = dialectNamed(name);
-  const layouts = [layout, ...("others" in layout ? (layout.others ?? []) : [])];
-  for (const each of layouts) {
-    const levels = "levels" in each ? each.levels.map((level) => level ?? "2026") : ["2026"];
-    const names = "levels" in each ? NAMES : [each.logName];
-    const paths = names.map((log) => [...each.under, ...levels, log]);
-    const path = paths.find((segments) => idAt(segments) !== null);
-    if (path !== undefined) return path.join("/");
-  }
-  return null;
-}
-
-/** Lines of the program: those of its page, and some of each sample. */
-function seedsOf(name: string): string[] {
-  const page = existsSync(new URL(`../../docs/formats/${name}.md`, import.meta.url))
-    ? docsPage(`formats/${name}`).fences.filter(({ info }) => info.startsWith("jsonl"))
-    : [];
-  const folders = [name, `more/${name}`, `more/${name.split("-")[0]}`].map((folder) =>
-    join(samples.path, folder),
-  );
-  const files = folders.filter((folder) => existsSync(folder)).flatMap((folder) => filesIn(folder));
-  const lines = files.flatMap((file) => readFileSync(file, "utf8").split("\n").slice(0, 400));
-  const short = lines.filter((line) => line !== "" && line.length < 4000);
-  const step = Math.max(1, Math.floor(short.length / 60));
-  return [
-    ...page.flatMap(({ body }) => body.trimEnd().split("\n")),
-    ...short.filter((_, at) => at % step === 0),
-  ];
-}
+import { PROGRAMS, placeOf, seedsOf } from "./seeds.ts";
 
 const hostile = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),

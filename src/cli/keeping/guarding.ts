@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { requireChoice } from "../../base/choice.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { surroundings, userPaths } from "../../base/node-paths.ts";
@@ -24,6 +25,11 @@ export async function runGuard(
   once: boolean,
 ): Promise<number> {
   const { options, io } = run;
+  // The first copy of many files would make V8 enlarge its young generation for good (by 32 MB),
+  // and collect the rest late.
+  for (const flag of ["--semi-space-growth-factor=1", "--optimize-for-size"]) {
+    setFlagsFromString(flag);
+  }
   const isJson = options.json === true;
   if (agent !== undefined) requireChoice("agent", agent, agentNames());
   const onWarning = (warning: string) => io.err(`warning: ${warning}`);

@@ -13,7 +13,16 @@ import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry
 import type { About } from "../agent-program.ts";
 import type { Compaction, Native, TakingBack, Understood } from "../dialect.ts";
 import { timeOf } from "../entire/decode.ts";
-import { get, getNumber, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";
+import {
+  get,
+  getCount,
+  getNumber,
+  getObject,
+  getString,
+  has,
+  isObject,
+  type JsonObject,
+} from "../fields.ts";
 import { readItem } from "./item.ts";
 import { threadOf } from "./session-id.ts";
 
@@ -129,13 +138,13 @@ export function countedIn(event: JsonObject): Counted | null {
 /** Codex counts cached tokens as input, too. */
 function usageOf(counts: unknown): Usage | null {
   if (!isObject(counts)) return null;
-  const input = getNumber(counts, "input_tokens");
-  const cacheReadTokens = getNumber(counts, "cached_input_tokens") ?? 0;
-  const cacheWriteTokens = getNumber(counts, "cache_write_input_tokens") ?? 0;
+  const input = getCount(counts, "input_tokens");
+  const cacheReadTokens = getCount(counts, "cached_input_tokens") ?? 0;
+  const cacheWriteTokens = getCount(counts, "cache_write_input_tokens") ?? 0;
   const inputTokens =
     input === null ? null : Math.max(0, input - cacheReadTokens - cacheWriteTokens);
-  const outputTokens = getNumber(counts, "output_tokens");
-  const totalTokens = getNumber(counts, "total_tokens");
+  const outputTokens = getCount(counts, "output_tokens");
+  const totalTokens = getCount(counts, "total_tokens");
   return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, totalTokens, spend: null };
 }
 

@@ -7,7 +7,15 @@
 import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
 import { timeOf } from "../entire/decode.ts";
-import { get, getNumber, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import {
+  get,
+  getCount,
+  getNumber,
+  getObject,
+  getString,
+  isObject,
+  type JsonObject,
+} from "../fields.ts";
 
 export function decode(value: unknown): Understood {
   if (!isObject(value)) return { entry: null, fault: "not an object" };
@@ -94,7 +102,7 @@ function answerOf(data: JsonObject): Event {
   const reasoning = getString(data, "reasoningText");
   const requests = get(data, "toolRequests");
   const messageId = getString(data, "messageId");
-  const outputTokens = getNumber(data, "outputTokens");
+  const outputTokens = getCount(data, "outputTokens");
   return {
     kind: "message",
     role: "assistant",
@@ -140,7 +148,7 @@ function resultOf(data: JsonObject): Part {
     callId: getString(data, "toolCallId") || null,
     output,
     error: isError ? (said ?? (typeof output === "string" ? output : "")) : null,
-    durationMs: getNumber(getObject(getObject(data, "toolTelemetry"), "metrics"), "durationMs"),
+    durationMs: getCount(getObject(getObject(data, "toolTelemetry"), "metrics"), "durationMs"),
   };
 }
 

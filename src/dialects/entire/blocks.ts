@@ -8,7 +8,7 @@
 
 import type { Part } from "../../model/entry.ts";
 import { refuseEntry } from "../../model/plain-json.ts";
-import { get, getNumber, getString, has, isObject, type JsonObject } from "../fields.ts";
+import { get, getCount, getString, has, isObject, type JsonObject } from "../fields.ts";
 import { toJsonValue } from "../json-value.ts";
 import { withStructured } from "./structured-content.ts";
 
@@ -86,7 +86,7 @@ function resultOf(block: JsonObject): Part {
   const content = withStructured(get(block, "content", null), get(block, "structuredContent"));
   const output = get(block, "is_json") === true ? parsed(content) : content;
   const callId = idOf(block, "tool_use_id");
-  const durationMs = getNumber(block, "duration_ms");
+  const durationMs = getCount(block, "duration_ms");
   const isFailed = get(block, "is_error") === true;
   const error = isFailed ? getString(block, "error") : null;
   if (!isFailed || error !== null) {

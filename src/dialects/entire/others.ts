@@ -9,7 +9,7 @@ import { RolloutMemory } from "../codex/memory.ts";
 import { decode as decodeEvent, isEvent } from "../copilot-cli/decode.ts";
 import { Runs } from "../copilot-cli/runs.ts";
 import type { Compaction, LineMemory, Native, Understood } from "../dialect.ts";
-import { get, getString, has, isObject } from "../fields.ts";
+import { getString, has, isObject } from "../fields.ts";
 import * as gemini from "../gemini-cli/decode.ts";
 import { GrowingMessages } from "../gemini-cli/growing.ts";
 import { compaction } from "./compaction.ts";
@@ -53,7 +53,7 @@ function isGeminis(value: unknown): boolean {
   if (gemini.isOwn(value)) return true;
   if (!isObject(value) || getString(value, "id") === null || has(value, "message")) return false;
   return (
-    ["user", "gemini", "info", "warning", "error"].includes(String(get(value, "type"))) &&
+    ["user", "gemini", "info", "warning", "error"].includes(getString(value, "type") ?? "") &&
     has(value, "content")
   );
 }

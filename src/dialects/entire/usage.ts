@@ -8,7 +8,7 @@
 import type { Mutable } from "../../base/files.ts";
 import type { Usage } from "../../model/entry.ts";
 import { refuseEntry } from "../../model/plain-json.ts";
-import { get, getNumber, isObject, type JsonObject, withRest } from "../fields.ts";
+import { get, getCount, isObject, type JsonObject, withRest } from "../fields.ts";
 
 /** In the order of the document's example. */
 export const USAGE_FIELDS = [
@@ -36,19 +36,19 @@ function countOf(usage: JsonObject, field: string): number {
 /** The usage of a row; null if it has none. `costUSD` is Claude Code's field. */
 export function usageOf(row: JsonObject, message: JsonObject): Usage | null {
   const usage = get(message, "usage");
-  const spend = getNumber(row, "costUSD");
+  const spend = getCount(row, "costUSD");
   if (!isObject(usage)) {
     return spend === null ? null : { ...NOTHING_COUNTED, spend };
   }
   const counted: Mutable<Usage> = {
-    inputTokens: getNumber(usage, "input_tokens"),
-    outputTokens: getNumber(usage, "output_tokens"),
-    totalTokens: getNumber(usage, "total_tokens"),
+    inputTokens: getCount(usage, "input_tokens"),
+    outputTokens: getCount(usage, "output_tokens"),
+    totalTokens: getCount(usage, "total_tokens"),
     spend,
   };
-  const cacheWriteTokens = getNumber(usage, "cache_creation_input_tokens");
+  const cacheWriteTokens = getCount(usage, "cache_creation_input_tokens");
   if (cacheWriteTokens !== null) counted.cacheWriteTokens = cacheWriteTokens;
-  const cacheReadTokens = getNumber(usage, "cache_read_input_tokens");
+  const cacheReadTokens = getCount(usage, "cache_read_input_tokens");
   if (cacheReadTokens !== null) counted.cacheReadTokens = cacheReadTokens;
   return counted;
 }

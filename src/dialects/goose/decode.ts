@@ -6,7 +6,16 @@
 import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry.ts";
 import type { About } from "../agent-program.ts";
 import type { Native, Understood } from "../dialect.ts";
-import { get, getNumber, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";
+import {
+  get,
+  getCount,
+  getNumber,
+  getObject,
+  getString,
+  has,
+  isObject,
+  type JsonObject,
+} from "../fields.ts";
 
 /** Names that Goose gives to a session until it has a better one. */
 const PLACEHOLDER = /^(?:CLI Session|New (?:Chat|Session)\b.*|\d{8}_\d+)$/i;
@@ -57,13 +66,13 @@ function start(base: Entry, value: JsonObject): Entry {
 
 /** Goose counts tokens for the whole session; input includes what was cached. */
 function usageOf(value: JsonObject): Usage | null {
-  const count = (name: string) => getNumber(value, `accumulated_${name}_tokens`);
+  const count = (name: string) => getCount(value, `accumulated_${name}_tokens`);
   const [inputTokens, outputTokens, totalTokens] = [
     count("input"),
     count("output"),
     count("total"),
   ];
-  const spend = getNumber(value, "accumulated_cost");
+  const spend = getCount(value, "accumulated_cost");
   if (inputTokens === null && outputTokens === null && totalTokens === null) return null;
   return { inputTokens, outputTokens, totalTokens, spend };
 }

@@ -2,7 +2,7 @@
 
 import type { Part, Usage } from "../../model/entry.ts";
 import { timeOf } from "../entire/decode.ts";
-import { get, getNumber, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import { get, getCount, getObject, getString, isObject, type JsonObject } from "../fields.ts";
 
 /** A text, or a list of parts. */
 export function contentParts(content: unknown): Part[] {
@@ -56,7 +56,7 @@ export function resultPart(callId: string | null, result: unknown): Part {
 export function usageIn(counts: unknown): Usage | null {
   if (!isObject(counts)) return null;
   const count = (...keys: string[]) => {
-    const found = keys.map((key) => getNumber(counts, key)).find((each) => each !== null) ?? null;
+    const found = keys.map((key) => getCount(counts, key)).find((each) => each !== null) ?? null;
     return found !== null && found >= 0 ? found : null;
   };
   const input = count("inputOther", "input_other");

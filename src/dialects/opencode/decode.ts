@@ -6,7 +6,15 @@
 import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry.ts";
 import type { About } from "../agent-program.ts";
 import type { Compaction, Native, Understood } from "../dialect.ts";
-import { get, getNumber, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import {
+  get,
+  getCount,
+  getNumber,
+  getObject,
+  getString,
+  isObject,
+  type JsonObject,
+} from "../fields.ts";
 import { decodeEvent } from "./events.ts";
 import { isoOf, usageOf } from "./usage.ts";
 
@@ -72,7 +80,7 @@ function usageIn(info: JsonObject, parts: readonly JsonObject[]): Usage | null {
   const tokens = steps.length > 1 ? steps : [info];
   return usageOf(
     tokens.map((each) => getObject(each, "tokens")),
-    getNumber(info, "cost"),
+    getCount(info, "cost"),
   );
 }
 
@@ -107,7 +115,7 @@ function toolParts(part: JsonObject, value: Native): Part[] {
   }
   const error = getString(state, "error");
   const output = get(state, "output", null);
-  const isRunning = ["pending", "running"].includes(String(get(state, "status")));
+  const isRunning = ["pending", "running"].includes(getString(state, "status") ?? "");
   if (isRunning || (output === null && error === null)) return parts;
   const { start, end } = getObject(state, "time");
   const durationMs = typeof start === "number" && typeof end === "number" ? end - start : null;

@@ -4,7 +4,15 @@
  */
 
 import type { Entry, Part } from "../../model/entry.ts";
-import { get, getNumber, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import {
+  get,
+  getCount,
+  getNumber,
+  getObject,
+  getString,
+  isObject,
+  type JsonObject,
+} from "../fields.ts";
 import { isoOf, usageOf } from "./usage.ts";
 
 export function decodeEvent(base: Entry, info: JsonObject): Entry {
@@ -37,7 +45,7 @@ function assistant(said: Entry, info: JsonObject): Entry {
     role: "assistant",
     parts: objectsIn(info, "content").flatMap(contentParts),
     model: getString(getObject(info, "model"), "id"),
-    usage: usageOf([getObject(info, "tokens")], getNumber(info, "cost")),
+    usage: usageOf([getObject(info, "tokens")], getCount(info, "cost")),
     ...(finish !== null && { stopReason: finish }),
   };
 }

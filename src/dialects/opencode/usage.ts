@@ -1,7 +1,7 @@
 /** Usage: OpenCode's tokens, costs and times. */
 
 import type { Usage } from "../../model/entry.ts";
-import { getNumber, getObject, type JsonObject } from "../fields.ts";
+import { getCount, getObject, type JsonObject } from "../fields.ts";
 
 /** Later times are not real, and no Date. */
 const TIME_MAX_MS = 8_000_000_000_000;
@@ -16,18 +16,18 @@ export function isoOf(ms: number | null): string | null {
  * reasoning apart from output, and have a total by which that is seen.
  */
 export function usageOf(counted: readonly JsonObject[], spend: number | null): Usage | null {
-  const all = counted.filter((tokens) => getNumber(tokens, "input") !== null);
+  const all = counted.filter((tokens) => getCount(tokens, "input") !== null);
   if (all.length === 0) return spend ? { ...NONE, spend } : null;
   const sum = (of: (tokens: JsonObject) => number) => all.reduce((s, each) => s + of(each), 0);
   const cached = (name: string) => (tokens: JsonObject) => {
-    return getNumber(getObject(tokens, "cache"), name) ?? 0;
+    return getCount(getObject(tokens, "cache"), name) ?? 0;
   };
-  const counts = (name: string) => (tokens: JsonObject) => getNumber(tokens, name) ?? 0;
+  const counts = (name: string) => (tokens: JsonObject) => getCount(tokens, name) ?? 0;
   const [read, write] = [cached("read"), cached("write")];
   const output = (tokens: JsonObject) => {
     const apart = counts("output")(tokens) + counts("reasoning")(tokens);
     const others = counts("input")(tokens) + read(tokens) + write(tokens);
-    const total = getNumber(tokens, "total");
+    const total = getCount(tokens, "total");
     return total !== null && total >= others + apart ? apart : counts("output")(tokens);
   };
   return {

@@ -8,7 +8,15 @@ import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry
 import type { Understood } from "../dialect.ts";
 import { textOf } from "../entire/blocks.ts";
 import { timeOf } from "../entire/decode.ts";
-import { get, getNumber, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import {
+  get,
+  getCount,
+  getNumber,
+  getObject,
+  getString,
+  isObject,
+  type JsonObject,
+} from "../fields.ts";
 
 export function decode(value: unknown): Understood {
   if (!isObject(value)) return { entry: null, fault: "not an object" };
@@ -154,14 +162,14 @@ function commandText(message: JsonObject): string {
 function usageOf(message: JsonObject): Usage | null {
   const usage = get(message, "usage");
   if (!isObject(usage)) return null;
-  const cacheWriteTokens = getNumber(usage, "cacheWrite");
-  const cacheReadTokens = getNumber(usage, "cacheRead");
+  const cacheWriteTokens = getCount(usage, "cacheWrite");
+  const cacheReadTokens = getCount(usage, "cacheRead");
   return {
-    inputTokens: getNumber(usage, "input"),
-    outputTokens: getNumber(usage, "output"),
+    inputTokens: getCount(usage, "input"),
+    outputTokens: getCount(usage, "output"),
     ...(cacheWriteTokens === null ? {} : { cacheWriteTokens }),
     ...(cacheReadTokens === null ? {} : { cacheReadTokens }),
-    totalTokens: getNumber(usage, "totalTokens"),
-    spend: getNumber(getObject(usage, "cost"), "total"),
+    totalTokens: getCount(usage, "totalTokens"),
+    spend: getCount(getObject(usage, "cost"), "total"),
   };
 }

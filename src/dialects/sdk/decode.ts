@@ -6,9 +6,9 @@
  */
 
 import type { Mutable } from "../../base/files.ts";
-import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
+import { type Entry, emptyEntry, type Part, type Role, type Usage } from "../../model/entry.ts";
 import type { Native, Understood } from "../dialect.ts";
-import { get, getObject, getString, isObject } from "../fields.ts";
+import { get, getNumber, getObject, getString, isObject, type JsonObject } from "../fields.ts";
 import { decodeItem } from "./item.ts";
 import { LINE_TYPES, lineFault } from "./line.ts";
 import { decodeMessage } from "./ui-message.ts";
@@ -45,7 +45,13 @@ function timeOf(at: unknown): string | null {
 
 const KINDS: readonly unknown[] = ["start", "message", "turn_start", "turn_end", "end", "other"];
 const ROLES: readonly unknown[] = ["system", "user", "assistant", "tool"];
+const SEALS = ["signature", "withheld", "provider"];
 const PART_TYPES = ["text", "reasoning", "tool_call", "tool_result", "child", "other"];
+
+function numbersIn(usage: JsonObject): Partial<Usage> {
+  const isNumber = ([key]: [string, unknown]) => getNumber(usage, key) !== null;
+  return Object.fromEntries(Object.entries(usage).filter(isNumber));
+}
 
 /** An entry as `express` wrote it; invalid fields are left out. */
 export function neutralOf(said: Native): Partial<Entry> {
@@ -55,10 +61,11 @@ export function neutralOf(said: Native): Partial<Entry> {
   if (ROLES.includes(role)) entry.role = role as Role;
   if (Array.isArray(parts)) entry.parts = parts.map(partOf);
   if (typeof model === "string") entry.model = model;
-  if (isObject(usage)) entry.usage = { ...NO_USAGE, ...usage };
+  if (isObject(usage)) entry.usage = { ...NO_USAGE, ...numbersIn(usage) };
   if (outcome === "completed" || outcome === "error") entry.outcome = outcome;
   if (isObject(error)) {
-    entry.error = { code: String(get(error, "code")), detail: String(get(error, "detail")) };
+    const [code, detail] = [getString(error, "code") ?? "", getString(error, "detail") ?? ""];
+    entry.error = { code, detail };
   }
   const messageId = getString(said, "messageId");
   const stopReason = getString(said, "stopReason");
@@ -90,5 +97,7 @@ function partOf(said: unknown): Part {
     return { type, session: getString(part, "session") ?? "", agent: getString(part, "agent") };
   }
   if (type === "other") return { type, native: orNull("native") };
-  return part as unknown as Part;
+  const seals = SEALS.filter((key) => getString(part, key) !== null);
+  const sealed = Object.fromEntries(seals.map((key) => [key, part[key]]));
+  return { type, text: part.text, ...(type === "reasoning" && sealed) } as Part;
 }

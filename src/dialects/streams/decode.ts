@@ -9,6 +9,7 @@
  */
 
 import type { Mutable } from "../../base/files.ts";
+import { compactJson } from "../../base/print-json.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Native, Understood } from "../dialect.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
@@ -31,7 +32,7 @@ export function decode(value: unknown): Understood {
 
 /** Unknown JSON is shown as it is. */
 function shown(value: unknown): Part {
-  return textOf(`\`\`\`json\n${JSON.stringify(value)}\n\`\`\``);
+  return textOf(`\`\`\`json\n${compactJson(value)}\n\`\`\``);
 }
 
 function saidIn(value: Native): Mutable<Partial<Entry>> {
