@@ -24,18 +24,27 @@ export async function knownRow(
   const kept = await readRow(catalog, dialect, root, log.id);
   if (kept !== null && (isFresh(kept, log) || log.size > READ_BYTES_MAX)) return kept;
   if (log.size > READ_BYTES_MAX) return bareRow(log);
+  return readNow(host, { dialect, root }, log, catalog);
+}
+
+async function readNow(
+  host: Host,
+  { dialect, root }: FoundStore,
+  log: FoundLog,
+  catalog: Catalog | null,
+): Promise<SessionRow | null> {
   const { Store } = await import("../store/store.ts");
   const store = new Store(host, { dialect, root, onWarning: () => {} });
   try {
     const row = { ...bareRow(log), ...(await store.summaries().summarise(log.id)) };
-    await keepRow(catalog, dialect, root, row);
+    if (catalog) await keepRow(catalog, dialect, root, row);
     return row;
   } catch {
     return null; // `ls` says why.
   }
 }
 
-/** The same by the session's id; null also if its log has no file of its own. */
+/** The same by the session's id, however long its log is: indexing it took longer. */
 export async function knownRowOf(
   host: Host,
   catalog: Catalog,
@@ -45,6 +54,8 @@ export async function knownRowOf(
   const kept = await readRow(catalog, store.dialect, store.root, id);
   if (kept !== null) return kept;
   const path = dialectNamed(store.dialect).logPath(id).join("/");
+  // A row of a database has no file of its own; the catalog then keeps nothing.
   const state = lookAtLog(store.root, path);
-  return state === null ? null : knownRow(host, catalog, store, { id, path, ...state });
+  const log = { id, path, ...(state ?? { size: 0, mtimeMs: 0 }) };
+  return readNow(host, store, log, state === null ? null : catalog);
 }

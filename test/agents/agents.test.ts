@@ -1,12 +1,13 @@
 /** What a person sees first: `verbatim agents`, `verbatim` alone, titles, and search hits. */
 
 import assert from "node:assert/strict";
-import { utimesSync } from "node:fs";
+import { mkdirSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 import { put } from "../cli/stores.ts";
 import { putClaude, turnOf } from "./claude-files.ts";
+import { OpencodeDatabase } from "./opencode-database.ts";
 
 const id = (n: number) => `${n}f1c2d3e-1000-4000-8000-000000000000`;
 
@@ -102,4 +103,47 @@ test("a search hit names the agent, the project and the title", async () => {
   expect(json).toMatchObject({
     ...{ agent: "Claude Code", project: "/home/me/shop", title: "Paint the zebra" },
   });
+});
+
+/** The fields that docs/cli.md names. */
+const HIT_FIELDS = [
+  ...["session", "dialect", "root", "agent", "project", "title", "start", "end"],
+  ...["role", "at", "tools", "snippet"],
+];
+
+test("the first search knows project and title of a long session and of a database's row", async () => {
+  const user = new CliUser();
+  const long = { type: "user", message: { role: "user", content: "x".repeat(17 * 2 ** 20) } };
+  putClaude(user.home, { id: id(1), cwd: "/home/me/shop", prompt: "Paint the zebra" }, [long]);
+  const data = join(user.home, ".local/share/opencode");
+  mkdirSync(data, { recursive: true });
+  const database = new OpencodeDatabase(join(data, "opencode.db"));
+  database.session("ses_1", { directory: "/home/me/zoo", title: "Feed it" });
+  database.message("ses_1", "msg_1", 1000, { role: "user" }, [{ type: "text", text: "a zebra" }]);
+  database.close();
+  const hits = jsonLines((await user.run(["search", "zebra", "--json"])).stdout);
+  const known = hits.map(({ agent, project, title }) => [agent, project, title]);
+  assert.deepEqual(known.sort(), [
+    ["Claude Code", "/home/me/shop", "Paint the zebra"],
+    ["OpenCode", "/home/me/zoo", "Feed it"],
+  ]);
+  const page = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
+  for (const hit of hits) assert.deepEqual(Object.keys(hit), HIT_FIELDS);
+  for (const field of HIT_FIELDS) expect(page).toContain(`\`${field}\``);
+});
+
+test("handoff and resume of a session with a line over the limit say which commands skip it", async () => {
+  const user = new CliUser();
+  const long = { type: "user", message: { role: "user", content: "x".repeat(17 * 2 ** 20) } };
+  putClaude(user.home, { id: id(1), prompt: "Paint the zebra" }, [long]);
+  for (const args of [["handoff"], ["resume", "--for", "anthropic", "--allow-unsigned"]]) {
+    const { code, stderr } = await user.run([...args, id(1)]);
+    assert.notEqual(code, 0);
+    expect(stderr).toContain("`verbatim render` and `verbatim show` skip the line and report it");
+  }
+  for (const command of ["render", "show"]) {
+    const { stdout, stderr } = await user.run([command, id(1)]);
+    expect(stdout).toContain("Paint the zebra");
+    expect(stderr).toContain("1 bad line was skipped: line 3 (too long)");
+  }
 });

@@ -150,7 +150,8 @@ export function lineTooLong(at: number): VerbatimError {
   const bytesMax = LOG_LIMITS.lineBytesMax;
   return new VerbatimError(
     "LINE_TOO_LONG",
-    `the line at byte ${at} is longer than ${bytesMax} bytes; no log of ours holds such a line`,
+    `the line at byte ${at} is longer than ${bytesMax} bytes, so the session cannot be judged, ` +
+      "resumed or handed off; `verbatim render` and `verbatim show` skip the line and report it",
     { path: "", bytes: bytesMax + 1, bytesMax },
   );
 }
