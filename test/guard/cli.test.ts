@@ -103,6 +103,16 @@ test("an older generation is shown and restored; the file that was there is rena
   assert.equal(readFileSync(`${user.source}.before-restore-1`, "utf8"), row(9, "summary"));
 });
 
+test("restore writes the newest generation, unless another is named", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once");
+  user.write(row(9, "summary"));
+  await user.ok("guard", "--once");
+  rmSync(user.source);
+  await user.ok("restore", NAME);
+  assert.equal(readFileSync(user.source, "utf8"), row(9, "summary"));
+});
+
 test("ls says when an older generation holds more than the newest", async () => {
   const user = new GuardUser();
   await user.ok("guard", "--once");
