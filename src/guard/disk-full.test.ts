@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import { test } from "vitest";
 import { GuardedUser } from "../../test/support/guarding.ts";
+import { WatchedFiles } from "../../test/support/watched-files.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { nodeHost } from "../base/node-host.ts";
+import { JOURNAL } from "../dialects/files/guard-store.ts";
 
 const PATH = "projects/-app/one.jsonl";
 
@@ -87,4 +89,26 @@ test("bytes that could not be synced are copied again", async () => {
   disk.isSyncFailing = false;
   await guard.scan();
   assert.equal(user.copyOf(PATH), "first\nsecond\n");
+});
+
+test("a new copy and its directory are durable before the journal says that it began", async () => {
+  const files = new WatchedFiles();
+  const user = new GuardedUser({ host: files.host });
+  user.write(PATH, "first\n");
+  const guard = await user.open();
+  files.calls.length = 0;
+  await guard.scan();
+  const at = (call: string, isIt: (name: string) => boolean) =>
+    files.calls.findIndex((made) => made.call === call && isIt(made.name));
+  const order = [
+    at("write", (name) => name.startsWith("one.jsonl.")),
+    at("sync", (name) => name.startsWith("one.jsonl.")),
+    at("syncDirectory", (name) => name === "-app"),
+    at("write", (name) => name === JOURNAL),
+  ];
+  assert.ok(!order.includes(-1), order.join());
+  assert.deepEqual(
+    order,
+    order.toSorted((a, b) => a - b),
+  );
 });
