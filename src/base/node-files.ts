@@ -66,9 +66,6 @@ const OWN_RIGHTS = 0o600;
 
 const SCRATCH = new Uint8Array(2);
 
-/** Reads up to this length happen at once: handing one to another thread takes longer. */
-const SHORT_READ_BYTES = 64 * 1024;
-
 class NodeFile implements OpenFile {
   readonly #descriptor: number;
 
@@ -79,10 +76,7 @@ class NodeFile implements OpenFile {
   async read(into: Uint8Array, at: number): Promise<number> {
     let filled = 0;
     while (filled < into.length) {
-      const isShort = into.length - filled <= SHORT_READ_BYTES;
-      const count = isShort
-        ? readSync(this.#descriptor, into, filled, into.length - filled, at + filled)
-        : await readOnce(this.#descriptor, into, filled, at + filled);
+      const count = await readOnce(this.#descriptor, into, filled, at + filled);
       if (count === 0) break;
       filled += count;
     }
