@@ -15,6 +15,7 @@ import { build } from "rolldown";
 const [, , compiled = "dist"] = process.argv;
 const bundled = join(compiled, "cli.bundled");
 const program = resolve(compiled, "cli", "program.js");
+const scanWorker = resolve(compiled, "usage", "scan", "scan-worker.js");
 const hookDrain = resolve(compiled, "dialects", "claude", "door", "hook-drain.js");
 
 /**
@@ -87,6 +88,12 @@ await build({
       groups: Object.keys(FILES).map((name) => ({ name, test: (id) => fileOf.get(id) === name })),
     },
   },
+});
+// Separate: a thread loads it alone.
+await build({
+  input: { "scan-worker": scanWorker },
+  platform: "node",
+  output: { dir: bundled, entryFileNames: "[name].js" },
 });
 // Separate: what a hook needs must not share a chunk with what it does not need.
 await build({

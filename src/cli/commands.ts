@@ -28,6 +28,7 @@ import { open } from "./serving/open.ts";
 import { serve } from "./serving/serve.ts";
 import { token } from "./serving/token.ts";
 import { completions } from "./shell/completions.ts";
+import { usage } from "./usage/usage.ts";
 
 export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   record,
@@ -38,6 +39,7 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   tail,
   render,
   exportSession,
+  usage,
   ...DIALECT_COMMANDS,
   verify,
   resume,

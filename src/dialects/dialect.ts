@@ -214,6 +214,11 @@ export interface Dialect<Name extends string = string> {
   readonly usersRoot?: () => string;
   /** The host that a store of this dialect uses. Absent: the given one. */
   readonly hostFor?: (host: Host, root: string) => Host;
+  /**
+   * How rows tell what models used, if that is counted in their bytes (src/usage/scan): in messages
+   * of Anthropic's API, or in totals of the session so far. Absent: by the entries.
+   */
+  readonly usageIn?: "messages" | "totals";
   /** The program whose history this is. Absent: sessions are written by users of this package. */
   readonly program?: AgentProgram;
   /** The session's id in its program; `id` is longer, because it names a path. Absent: `id`. */

@@ -27,6 +27,7 @@ type Given =
   | "takingBack"
   | "files"
   | "hostFor"
+  | "usageIn"
   | "agentOf"
   | "agentSaidIn";
 

@@ -20,7 +20,6 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   catalog: ["base", "model"],
   capture: ["base", "model"],
   render: ["base", "model"],
-  usage: ["base", "model"],
   command: ["base", "render"],
   signing: ["base", "model", "log", "proof", "dialects/interface"],
   streams: ["base", "log", "proof", "signing", "catalog"],
@@ -31,6 +30,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   dialects: [...LOW, "dialects/interface", "dialects/lines", "dialects/files", "streams"],
   store: [...LOW, ...DIALECTS, "streams"],
   listing: [...LOW, ...DIALECTS, "streams", "store"],
+  usage: ["base", "model", "catalog", ...DIALECTS, "store", "listing"],
   verifying: [...LOW, ...DIALECTS, "streams", "store", "listing"],
   doctor: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying"],
   "dialects/door": [
@@ -91,6 +91,7 @@ export const BROWSER_SAFE: readonly string[] = [
 export const PACKAGES: Readonly<Record<string, string>> = {
   "fs-native-extensions": "src/base/lock.ts",
   "@photostructure/sqlite": "src/catalog/sqlite.ts",
+  "@pydantic/genai-prices": "src/usage/prices/price-table.ts",
   zod: "src/dialects/homeagent/schema.ts",
   "eventsource-parser": "src/capture/sse.ts",
   fzstd: "src/dialects/codex/files/zstd.ts",

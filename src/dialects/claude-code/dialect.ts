@@ -26,6 +26,7 @@ export const claudeCode = readerDialect("claude-code", {
     changes: "grows",
     retention,
   },
+  usageIn: "messages",
   layout,
   logPath,
   idAt,

@@ -15,6 +15,7 @@ export const codex = readerDialect("codex", {
     },
     changes: "grows",
   },
+  usageIn: "totals",
   layout: { ...layout, logsIn },
   hostFor: (host, root) => convertedHost(host, root, convert),
   logPath,

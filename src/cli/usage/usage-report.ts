@@ -1,0 +1,172 @@
+/** Usage report: opens the ledger, makes the report that was asked for, and prints it. */
+
+import { nodeHost } from "../../base/node-host.ts";
+import { type Io, UsageError } from "../../command/command.ts";
+import { openUsage } from "../../usage/open-usage.ts";
+import { blocksOf } from "../../usage/report/blocks.ts";
+import { type Choice, type CountedUsage, labelOf } from "../../usage/report/counted-usage.ts";
+import { Days, type Period, periodsBetween } from "../../usage/report/days.ts";
+import { type Group, groupBy, sumOf } from "../../usage/report/groups.ts";
+import { overBudget, parseBudget } from "./budget.ts";
+
+export type UsageReport =
+  | "glance"
+  | "daily"
+  | "weekly"
+  | "monthly"
+  | "session"
+  | "project"
+  | "model"
+  | "agent"
+  | "blocks";
+
+export interface ReportOptions extends Choice {
+  readonly io: Io;
+  readonly report: UsageReport;
+  readonly zone: string | undefined;
+  readonly format: "text" | "json" | "csv";
+  readonly isCompact: boolean;
+  readonly explain: string | undefined;
+  readonly budget: string | undefined;
+  readonly isRepriced: boolean;
+}
+
+const PERIODS: Partial<Record<UsageReport, Period>> = {
+  daily: "day",
+  weekly: "week",
+  monthly: "month",
+};
+const FAILURES_LISTED_MAX = 5;
+
+export async function openReports(options: ReportOptions): Promise<number> {
+  const { io, budget: given } = options;
+  const budget = given === undefined ? null : parseBudget(given);
+  const days = new Days(options.zone);
+  const nowMs = Date.now();
+  const choice = choiceOf(options, days, nowMs);
+  const failures: string[] = [];
+  const { usage, book, isKept } = await openUsage(nodeHost, {
+    cwd: process.cwd(),
+    nowMs,
+    onProgress: (done, total) => io.progress(`counting ${done} of ${total} sessions`),
+    onFailure: (id) => failures.push(id),
+  });
+  io.progress(null);
+  tellFailures(failures, io);
+  if (!isKept) io.err("what was counted could not be kept, and is counted again the next time");
+  if (options.isRepriced) {
+    const changed = await book.reprice(usage.ledger.models);
+    const what = changed.length === 0 ? "no price has changed" : changed.join(", ");
+    io.err(`repriced with the newest table: ${what}`);
+    usage.forgetRates();
+  }
+  if (options.explain !== undefined) {
+    const { explain } = await import("./explain.ts");
+    return explain(usage, book, options.explain, options.format, io);
+  }
+  if (budget !== null) return overBudget(usage, days, choice, budget, nowMs, io);
+  await print(usage, days, choice, options, nowMs);
+  return 0;
+}
+
+async function print(
+  usage: CountedUsage,
+  days: Days,
+  choice: Choice,
+  options: ReportOptions,
+  nowMs: number,
+): Promise<void> {
+  const { report, format, io } = options;
+  if (report === "glance" && format === "text") {
+    const { printGlance } = await import("./glance.ts");
+    return printGlance(usage, days, choice, nowMs, io);
+  }
+  const rows = reportRows(usage, days, choice, report, nowMs);
+  const total = sumOf(usage, usage.chosen(days, choice));
+  const printing = await import("./usage-text.ts");
+  const named = report === "glance" ? "daily" : report;
+  if (format === "json") await io.print(printing.reportJson(named, rows, total, days.zone));
+  else if (format === "csv") await io.print(printing.reportCsv(named, rows));
+  else await printing.printReport(named, rows, total, options.isCompact, io);
+}
+
+function reportRows(
+  ...[usage, days, choice, report, nowMs]: [CountedUsage, Days, Choice, UsageReport, number]
+): Group[] {
+  const rows = usage.chosen(days, choice);
+  const { at } = usage.ledger.rows;
+  const period = report === "glance" ? "day" : PERIODS[report];
+  if (period !== undefined) {
+    const groups = groupBy(usage, rows, (row) => days.periodOf(at[row] ?? Number.NaN, period));
+    return withEmpty(usage, groups, period);
+  }
+  switch (report) {
+    case "blocks":
+      return blocksOf(usage, withBlocks(usage, rows, choice), nowMs);
+    case "session":
+      return byLast(groupBy(usage, rows, (row) => usage.sessionOf(row)));
+    case "project":
+      return byCost(groupBy(usage, rows, (row) => usage.projectOf(row)));
+    case "model":
+      return byCost(groupBy(usage, rows, (row) => usage.modelOf(row)));
+    default:
+      return byCost(groupBy(usage, rows, (row) => labelOf(usage.agentOf(row))));
+  }
+}
+
+/** Plans that are limited by blocks are Anthropic's; another agent must be asked for. */
+function* withBlocks(
+  usage: CountedUsage,
+  rows: Iterable<number>,
+  { agent }: Choice,
+): Generator<number> {
+  for (const row of rows) if (agent !== undefined || usage.hasBlocks(row)) yield row;
+}
+
+function byCost(groups: Group[]): Group[] {
+  return groups.sort((a, b) => b.cost - a.cost || b.total - a.total);
+}
+
+function byLast(groups: Group[]): Group[] {
+  return groups.sort((a, b) => (a.lastAt ?? 0) - (b.lastAt ?? 0));
+}
+
+/** In order, with the periods between that have none. */
+function withEmpty(usage: CountedUsage, groups: readonly Group[], period: Period): Group[] {
+  const known = new Map(groups.map((group) => [group.key, group]));
+  const keys = [...known.keys()].filter((key) => key !== "unknown").sort();
+  const [first, last] = [keys[0], keys.at(-1)];
+  const all = first && last ? periodsBetween(first, last, period) : [];
+  const none = sumOf(usage, []);
+  const inOrder = all.map((key) => known.get(key) ?? { ...none, key });
+  const undated = known.get("unknown");
+  return undated ? [...inOrder, undated] : inOrder;
+}
+
+function choiceOf(
+  { since, until, agent, project }: ReportOptions,
+  days: Days,
+  nowMs: number,
+): Choice {
+  const day = (flag: string, text: string | undefined) => {
+    return text === undefined ? undefined : dayIn(flag, text, days, nowMs);
+  };
+  return { since: day("--since", since), until: day("--until", until), agent, project };
+}
+
+/** "2026-11-15", "20261115", or days before today: "7d". */
+function dayIn(flag: string, text: string, days: Days, nowMs: number): string {
+  const [, ago] = /^(\d{1,5})d$/.exec(text) ?? [];
+  if (ago !== undefined) return days.dayOf(nowMs - Number(ago) * 86_400_000);
+  const [, year, month, day] = /^(\d{4})-?(\d\d)-?(\d\d)$/.exec(text) ?? [];
+  const found = `${year}-${month}-${day}`;
+  if (year !== undefined && !Number.isNaN(Date.parse(found))) return found;
+  throw new UsageError(`${flag} takes a day such as 2026-11-15 or 7d, not ${text}`);
+}
+
+function tellFailures(failures: readonly string[], io: Io): void {
+  if (failures.length === 0) return;
+  const listed = failures.slice(0, FAILURES_LISTED_MAX).join(", ");
+  const more = failures.length > FAILURES_LISTED_MAX ? " …" : "";
+  io.err(`${failures.length} sessions could not be read and are not counted: ${listed}${more}`);
+}

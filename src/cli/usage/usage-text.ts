@@ -1,0 +1,170 @@
+/** Usage text: a report as a table with bars, as JSON, and as comma-separated values. */
+
+import type { Io } from "../../command/command.ts";
+import { type Column, formatTable } from "../../command/table.ts";
+import type { Block } from "../../usage/report/blocks.ts";
+import { labelOf } from "../../usage/report/counted-usage.ts";
+import type { Group, ModelSums, Sums } from "../../usage/report/groups.ts";
+import { bar, dollars, tokens } from "./usage-numbers.ts";
+
+const HEADINGS: Readonly<Record<string, string>> = {
+  daily: "day",
+  weekly: "week of",
+  monthly: "month",
+  session: "session",
+  project: "project",
+  model: "model",
+  agent: "agent",
+  blocks: "block",
+};
+/** Narrower terminals get fewer columns. */
+const WIDE_COLUMNS = 100;
+const BAR_COLUMNS = 16;
+
+export async function printReport(
+  report: string,
+  rows: readonly Group[],
+  total: Group,
+  isCompact: boolean,
+  io: Io,
+): Promise<void> {
+  if (rows.length === 0) {
+    io.err("no usage was found; `verbatim agents` lists the agents on this machine");
+    return;
+  }
+  const isShort = isCompact || (io.isTerminal && io.columns < WIDE_COLUMNS);
+  const most = Math.max(...rows.map(({ cost }) => cost));
+  const columns = columnsOf(report, isShort);
+  const cells = rows.map((row) => cellsOf(report, row, most, isShort));
+  cells.push(cellsOf(report, { ...total, key: "total" }, 0, isShort));
+  const lines = formatTable(columns, cells, io.isTerminal ? io.columns : null);
+  await io.print(`${lines.join("\n")}\n`);
+  tellDoubts(total, io);
+}
+
+function columnsOf(report: string, isShort: boolean): Column[] {
+  const right = { align: "right" } as const;
+  const name = { heading: HEADINGS[report] ?? report, widthMin: 10 };
+  const cost = { heading: "cost", ...right };
+  if (isShort) return [name, { heading: "tokens", ...right }, cost, { heading: "", widthMin: 0 }];
+  const about = report === "session" ? ["project"] : report === "model" ? [] : ["models"];
+  return [
+    name,
+    ...about.map((heading) => ({ heading, widthMin: 8 })),
+    ...["input", "output", "cache write", "cache read", "total"].map((heading) => {
+      return { heading, ...right };
+    }),
+    cost,
+    { heading: "", widthMin: 0 },
+  ];
+}
+
+function cellsOf(report: string, row: Group, most: number, isShort: boolean): string[] {
+  const isTotal = row.key === "total";
+  const cost = costText(row);
+  const drawn = isTotal ? "" : bar(row.cost, most, BAR_COLUMNS);
+  const name = isTotal ? "total" : nameOf(report, row);
+  if (isShort) return [name, tokens(row.total, true), cost, drawn];
+  const about =
+    report === "model" ? [] : [isTotal ? "" : report === "session" ? row.project : modelsOf(row)];
+  return [
+    ...[name, ...about, tokens(row.input), tokens(row.output)],
+    ...[tokens(row.cacheWrite5m + row.cacheWrite1h), tokens(row.cacheRead), tokens(row.total)],
+    ...[cost, drawn],
+  ];
+}
+
+function nameOf(report: string, row: Group): string {
+  if (report !== "blocks") return row.key;
+  const { start, isActive, end } = row as Block;
+  const left = Math.max(0, Math.round((end - Date.now()) / 60_000));
+  const state = isActive ? ` (active, ${Math.floor(left / 60)}h ${left % 60}m left)` : "";
+  return `${new Date(start).toISOString().slice(0, 16).replace("T", " ")}Z${state}`;
+}
+
+/** "$1.20", "unknown", or "$1.20 + ?" where a part has no known price. */
+export function costText({ cost, unpriced, total }: Sums): string {
+  if (unpriced === 0) return dollars(cost);
+  return unpriced === total ? "unknown" : `${dollars(cost)} + ?`;
+}
+
+function modelsOf({ models }: Group): string {
+  return models.map(({ model }) => model.replace(/^claude-|-20\d{6}$/g, "")).join(", ");
+}
+
+/** What in these figures is not certain. */
+export function tellDoubts({ models, implausible, recorded, cost }: Group, io: Io): void {
+  for (const { model, unpriced } of models.filter((each) => each.unpriced > 0)) {
+    io.err(`no price is known for ${model}: ${tokens(unpriced)} tokens are not in the cost`);
+  }
+  if (implausible > 0) {
+    io.err(`${implausible} responses have a count that cannot be right; shown as recorded`);
+  }
+  if (recorded !== null) {
+    io.err(`agents recorded ${dollars(recorded)} themselves, next to ${dollars(cost)} here`);
+  }
+}
+
+export function reportJson(
+  report: string,
+  rows: readonly Group[],
+  total: Group,
+  zone: string,
+): string {
+  const document = {
+    report,
+    timeZone: zone,
+    rows: rows.map((row) => ({ [fieldOf(report)]: row.key, ...jsonOf(row) })),
+    totals: jsonOf(total),
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function fieldOf(report: string): string {
+  return { daily: "day", weekly: "week", monthly: "month", blocks: "block" }[report] ?? report;
+}
+
+function jsonOf({ key: _, models, agents, project, firstAt, lastAt, ...sums }: Group): object {
+  return {
+    ...sums,
+    cost: costOrNull(sums),
+    agents: agents.map(labelOf),
+    project,
+    firstAt: isoOf(firstAt),
+    lastAt: isoOf(lastAt),
+    models: models.map(({ firstAt: first, lastAt: last, ...each }: ModelSums) => {
+      return { ...each, cost: costOrNull(each), firstAt: isoOf(first), lastAt: isoOf(last) };
+    }),
+  };
+}
+
+/** A cost of which nothing is known is null, never 0. */
+function costOrNull({ cost, unpriced, total }: Pick<Sums, "cost" | "unpriced" | "total">) {
+  return total > 0 && unpriced === total ? null : cost;
+}
+
+function isoOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+const CSV_FIELDS = [
+  ...["responses", "input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead", "reasoning"],
+  ...["total", "cost", "unpriced", "recorded"],
+] as const;
+
+export function reportCsv(report: string, rows: readonly Group[]): string {
+  const head = [fieldOf(report), "project", "models", ...CSV_FIELDS];
+  const lines = rows.map((row) => {
+    const values: Record<string, unknown> = { ...row, cost: costOrNull(row) };
+    const models = row.models.map(({ model }) => model).join(" ");
+    return [row.key, row.project, models, ...CSV_FIELDS.map((field) => values[field] ?? "")];
+  });
+  return [head, ...lines].map((cells) => `${cells.map(csvCell).join(",")}\r\n`).join("");
+}
+
+/** A cell that a spreadsheet would take for a formula gets a quote before it. */
+function csvCell(value: unknown): string {
+  const text = String(value);
+  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

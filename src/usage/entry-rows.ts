@@ -1,0 +1,76 @@
+/**
+ * Entry rows: counts a session through its dialect's reader, for programs whose rows are not counted
+ * in bytes.
+ *
+ * Ids of messages hold within the session. A session that is written again as a whole is read as a
+ * whole: of a message that is there twice, the last one counts.
+ */
+
+import type { Host } from "../base/host.ts";
+import { SessionWindow } from "../listing/session-window.ts";
+import type { Entry, Usage } from "../model/entry.ts";
+import type { Session } from "../store/session.ts";
+import type { Counted } from "./describe.ts";
+import { RowSet } from "./row-set.ts";
+import { Hash } from "./scan/hash.ts";
+import { FLAGS, PLAUSIBLE_TOKENS_MAX } from "./usage-row.ts";
+
+const LIMITS = { entriesMax: 8_192, bytesMax: 4 * 1024 * 1024 };
+
+export async function countEntries(
+  host: Host,
+  session: Session,
+): Promise<{ counted: Counted; rows: Uint8Array }> {
+  const window = await SessionWindow.open(host, session);
+  const set = new RowSet();
+  let about: Counted["about"] = null;
+  try {
+    const { dialect, id } = session;
+    const memory = dialect.remembers?.();
+    for (let at = 0; at < window.end; ) {
+      const lines = await window.after(at, LIMITS, memory);
+      if (lines.length === 0) break;
+      for (const { entry, start, end } of lines) {
+        at = end;
+        if (entry === null) continue;
+        if (about === null && id !== null && dialect.about?.(entry.native, id)?.cwd) {
+          about = entry.native;
+        }
+        if (entry.usage) putEntry(set, entry, entry.usage, start);
+      }
+    }
+  } finally {
+    window.close();
+  }
+  const { rows, models } = set;
+  const counted = { reached: null, models: [...models], rowCount: rows.length, about };
+  return { counted, rows: rows.toBytes() };
+}
+
+function putEntry(set: RowSet, entry: Entry, usage: Usage, offset: number): void {
+  const { next } = set;
+  const tokens = (count: number | null | undefined) => (count && count > 0 ? count : 0);
+  next.input[0] = tokens(usage.inputTokens);
+  next.output[0] = tokens(usage.outputTokens);
+  next.cacheWrite5m[0] = tokens(usage.cacheWriteTokens);
+  next.cacheWrite1h[0] = next.reasoning[0] = next.request[0] = 0;
+  next.cacheRead[0] = tokens(usage.cacheReadTokens);
+  next.at[0] = entry.at === null ? Number.NaN : Date.parse(entry.at);
+  next.recorded[0] = usage.spend ?? Number.NaN;
+  next.model[0] = set.modelIndex(entry.model ?? "");
+  const { inputTokens, outputTokens, cacheReadTokens } = usage;
+  const isImplausible = [inputTokens, outputTokens, cacheReadTokens].some((count) => {
+    return count !== null && count !== undefined && (count < 0 || count > PLAUSIBLE_TOKENS_MAX);
+  });
+  next.flags[0] = FLAGS.ofSession | FLAGS.lastWins | (isImplausible ? FLAGS.implausible : 0);
+  const hash = new Hash().begin();
+  if (entry.messageId) hash.text(entry.messageId);
+  else
+    hash
+      .text("row")
+      .text(entry.at ?? String(offset))
+      .number(next.output[0]);
+  next.keyHigh[0] = hash.end().high;
+  next.keyLow[0] = hash.low;
+  if (next.input[0] + next.output[0] + next.cacheRead[0] > 0 || usage.spend) set.put();
+}

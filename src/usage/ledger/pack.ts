@@ -1,0 +1,77 @@
+/**
+ * Pack: files that were counted together, as one record of the ledger (docs/formats/usage.md).
+ *
+ *     "VBU1", length of the JSON, number of rows, CRC-32 of what follows: 4 bytes each, little-endian
+ *     JSON of PackedFile[]
+ *     rows of all of them, column by column (columns.ts)
+ */
+
+import { crc32 } from "node:zlib";
+import { type Columns, ROW_BYTES } from "../columns.ts";
+
+const MAGIC = 0x31554256;
+export const HEAD_BYTES = 16;
+/** A longer record is damage: packs are written at a few MB. */
+export const PACK_BYTES_MAX = 256 * 1024 * 1024;
+
+/** A file as it was counted. */
+export interface PackedFile {
+  readonly dialect: string;
+  readonly root: string;
+  /** The session's id in its dialect. */
+  readonly id: string;
+  /** Of the log when it was counted. */
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** How far it was counted, for a file that only grows; null for others. */
+  readonly reached: { offset: number; mark: string; state: unknown } | null;
+  /** What its program calls the session, and the one that started it. */
+  readonly name: string;
+  readonly parent: string | null;
+  readonly project: string | null;
+  /** Keys of the session hold within this. */
+  readonly scope: string;
+  /** The scope whose rows it begins with, and when it began. */
+  readonly replays: string | null;
+  readonly startedAt: number | null;
+  /** The models of its rows. */
+  readonly models: readonly string[];
+  /** How many rows of the pack are its own. */
+  readonly rows: number;
+}
+
+export function packed(files: readonly PackedFile[], rows: Columns): Buffer {
+  const json = Buffer.from(JSON.stringify(files));
+  const body = Buffer.concat([json, rows.toBytes()]);
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32LE(MAGIC, 0);
+  head.writeUInt32LE(json.length, 4);
+  head.writeUInt32LE(rows.length, 8);
+  head.writeUInt32LE(crc32(body), 12);
+  return Buffer.concat([head, body]);
+}
+
+/** The length of a record, by its first bytes; null: they are not a record's. */
+export function packBytes(head: Buffer): number | null {
+  if (head.length < HEAD_BYTES || head.readUInt32LE(0) !== MAGIC) return null;
+  const bytes = HEAD_BYTES + head.readUInt32LE(4) + head.readUInt32LE(8) * ROW_BYTES;
+  return bytes <= PACK_BYTES_MAX ? bytes : null;
+}
+
+/** Appends the rows of a record to `rows` and returns its files; null: it is damaged. */
+export function unpack(bytes: Buffer, rows: Columns): PackedFile[] | null {
+  const jsonBytes = bytes.readUInt32LE(4);
+  const count = bytes.readUInt32LE(8);
+  const body = bytes.subarray(HEAD_BYTES);
+  if (crc32(body) !== bytes.readUInt32LE(12)) return null;
+  let files: PackedFile[];
+  try {
+    files = JSON.parse(body.toString("utf8", 0, jsonBytes)) as PackedFile[];
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(files) || files.reduce((sum, { rows: n }) => sum + n, 0) !== count)
+    return null;
+  rows.addBytes(body.subarray(jsonBytes), count);
+  return files;
+}

@@ -1,0 +1,59 @@
+/** Rates: what a model's tokens cost, and the cost of a row. */
+
+import type { Columns } from "../columns.ts";
+import { FLAGS } from "../usage-row.ts";
+
+/** US dollars per million tokens. Above `over` tokens of input, the price of all tokens is `then`. */
+export type Rate = number | { readonly base: number; readonly tiers: readonly Tier[] };
+
+export interface Tier {
+  readonly over: number;
+  readonly then: number;
+}
+
+export interface Rates {
+  readonly input: Rate;
+  readonly output: Rate;
+  readonly cacheRead: Rate;
+  readonly cacheWrite5m: Rate;
+  readonly cacheWrite1h: Rate;
+  /** Factors on all of these; absent: 1, except for a batch: a half. */
+  readonly batch?: number;
+  readonly fast?: number;
+  readonly us?: number;
+}
+
+const BATCH_FACTOR = 0.5;
+
+/** The cost of a row in US dollars. */
+export function costOf(rows: Columns, row: number, rates: Rates): number {
+  const input = rows.input[row] ?? 0;
+  const read = rows.cacheRead[row] ?? 0;
+  const write5m = rows.cacheWrite5m[row] ?? 0;
+  const write1h = rows.cacheWrite1h[row] ?? 0;
+  const context = input + read + write5m + write1h;
+  const sum =
+    input * priceAt(rates.input, context) +
+    (rows.output[row] ?? 0) * priceAt(rates.output, context) +
+    read * priceAt(rates.cacheRead, context) +
+    write5m * priceAt(rates.cacheWrite5m, context) +
+    write1h * priceAt(rates.cacheWrite1h, context);
+  return (sum / 1e6) * factorOf(rows.flags[row] ?? 0, rates);
+}
+
+/** The price of a million tokens in a request with this many tokens of input. */
+export function priceAt(rate: Rate, context: number): number {
+  if (typeof rate === "number") return rate;
+  let price = rate.base;
+  for (const { over, then } of rate.tiers) if (context > over) price = then;
+  return price;
+}
+
+/** What batch, fast mode and place change. */
+export function factorOf(flags: number, rates: Rates): number {
+  let factor = 1;
+  if ((flags & FLAGS.batch) !== 0) factor *= rates.batch ?? BATCH_FACTOR;
+  if ((flags & FLAGS.fast) !== 0) factor *= rates.fast ?? 1;
+  if ((flags & FLAGS.us) !== 0) factor *= rates.us ?? 1;
+  return factor;
+}

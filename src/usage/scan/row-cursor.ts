@@ -1,0 +1,221 @@
+/**
+ * Row cursor: walks the JSON of one row in its bytes, without an object for it.
+ *
+ * The caller descends into the objects that it needs and skips all other values. Everything before
+ * and between is walked, so a key is only ever found at the place where it is: quotes inside strings
+ * are escaped, and strings are skipped as a whole.
+ *
+ * `isOdd` says that the row cannot be read this way: it is damaged, or a name has an escape in it.
+ * Brackets are counted and not matched: damage inside a skipped value may go unnoticed.
+ */
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+/** A string is searched for its end byte by byte this far; then with a native search. */
+const STRETCH = 96;
+
+/** +1 where a value is opened, -1 where it is closed, 2 for a quote. */
+const STRUCTURE = new Int8Array(256);
+STRUCTURE[OPEN] = STRUCTURE[OPEN_LIST] = 1;
+STRUCTURE[CLOSE] = STRUCTURE[CLOSE_LIST] = -1;
+STRUCTURE[QUOTE] = 2;
+
+/** A stretch of the row's bytes. */
+export class Span {
+  from = -1;
+  to = -1;
+
+  get isThere(): boolean {
+    return this.from >= 0;
+  }
+
+  clear(): void {
+    this.from = -1;
+  }
+}
+
+export class RowCursor {
+  bytes: Buffer = Buffer.alloc(0);
+  at = 0;
+  end = 0;
+  /** The key or string that was read last, without its quotes. */
+  from = 0;
+  to = 0;
+  isOdd = false;
+
+  /** Begins a row: the bytes from `at` to `end`. */
+  begin(bytes: Buffer, at: number, end: number): void {
+    this.bytes = bytes;
+    this.at = at;
+    this.end = end;
+    this.isOdd = false;
+  }
+
+  /** Enters the object that the value is; false: it is no object, and was skipped. */
+  enter(): boolean {
+    this.#space();
+    if (this.bytes[this.at] !== OPEN || this.at >= this.end) {
+      this.skip();
+      return false;
+    }
+    this.at++;
+    return true;
+  }
+
+  /** Moves to the value of the next key, which is `from` to `to`; false: the object has ended. */
+  nextKey(): boolean {
+    const { bytes } = this;
+    this.#space();
+    if (bytes[this.at] === COMMA) {
+      this.at++;
+      this.#space();
+    }
+    if (this.at >= this.end) return this.#odd();
+    if (bytes[this.at] === CLOSE) {
+      this.at++;
+      return false;
+    }
+    if (bytes[this.at] !== QUOTE) return this.#odd();
+    this.#readQuoted();
+    this.#space();
+    if (this.isOdd || bytes[this.at] !== COLON) return this.#odd();
+    this.at++;
+    return true;
+  }
+
+  /** Reads a string without escapes; false: the value is none, and was skipped. */
+  readString(): boolean {
+    this.#space();
+    if (this.bytes[this.at] !== QUOTE) {
+      this.skip();
+      return false;
+    }
+    this.#readQuoted();
+    return !this.isOdd;
+  }
+
+  /** Reads a string into `span`, or clears it if the value is none. */
+  readInto(span: Span): void {
+    if (this.readString()) {
+      span.from = this.from;
+      span.to = this.to;
+    } else {
+      span.clear();
+    }
+  }
+
+  /** NaN: the value is no number, and was skipped. */
+  readNumber(): number {
+    this.#space();
+    const { bytes, end } = this;
+    const start = this.at;
+    let at = start;
+    let value = 0;
+    while (at < end) {
+      const digit = (bytes[at] ?? 0) - 0x30;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+      at++;
+    }
+    const next = bytes[at];
+    if (at > start && at - start < 16 && (next === COMMA || next === CLOSE)) {
+      this.at = at;
+      return value;
+    }
+    this.skip();
+    const text = bytes.toString("latin1", start, this.at).trim();
+    return /^-?\d/.test(text) ? Number(text) : Number.NaN;
+  }
+
+  /** Skips the value. */
+  skip(): void {
+    this.#space();
+    const { bytes, end } = this;
+    let at = this.at;
+    let depth = 0;
+    while (at < end) {
+      const kind = STRUCTURE[bytes[at] ?? 0];
+      if (kind === 2) {
+        at = this.#pastString(at + 1);
+        if (depth === 0) break;
+        continue;
+      }
+      if (kind === 0) {
+        if (depth === 0 && (bytes[at] === COMMA || (bytes[at] ?? 0) <= 0x20)) break;
+        at++;
+        continue;
+      }
+      if (kind === -1 && depth === 0) break;
+      depth += kind ?? 0;
+      at++;
+      if (depth === 0) break;
+    }
+    if (depth !== 0 || at > end) this.isOdd = true;
+    this.at = at;
+  }
+
+  /** Whether the key, or string, that was read last is this one. */
+  is(name: Uint8Array): boolean {
+    const { bytes, from } = this;
+    if (this.to - from !== name.length) return false;
+    for (let n = name.length - 1; n >= 0; n--) if (bytes[from + n] !== name[n]) return false;
+    return true;
+  }
+
+  text(): string {
+    return this.bytes.toString("utf8", this.from, this.to);
+  }
+
+  #space(): void {
+    const { bytes, end } = this;
+    while (this.at < end && (bytes[this.at] ?? 0) <= 0x20) this.at++;
+  }
+
+  #readQuoted(): void {
+    const { bytes, end } = this;
+    let at = this.at + 1;
+    this.from = at;
+    while (at < end && bytes[at] !== QUOTE) {
+      if (bytes[at] === BACKSLASH) {
+        this.isOdd = true;
+        return;
+      }
+      at++;
+    }
+    this.to = at;
+    this.at = at + 1;
+    if (at >= end) this.isOdd = true;
+  }
+
+  /** Past the quote that ends a string; past `end` if there is none. */
+  #pastString(start: number): number {
+    const { bytes, end } = this;
+    let at = start;
+    for (;;) {
+      const near = Math.min(end, at + STRETCH);
+      while (at < near) {
+        const byte = bytes[at];
+        if (byte === QUOTE) return at + 1;
+        at += byte === BACKSLASH ? 2 : 1;
+      }
+      if (at >= end) return end + 1;
+      const quote = bytes.indexOf(QUOTE, at);
+      if (quote < 0 || quote >= end) return end + 1;
+      let before = quote - 1;
+      while (before >= at && bytes[before] === BACKSLASH) before--;
+      if ((quote - before) % 2 === 1) return quote + 1;
+      at = quote + 1;
+    }
+  }
+
+  #odd(): false {
+    this.isOdd = true;
+    return false;
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Total rows: counts the responses in rollouts of Codex, whose counts are totals of the session.
+ *
+ *     {"timestamp","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage",
+ *     "last_token_usage"}}}
+ *
+ * A response is what was added to the total. A total that is repeated adds nothing; one that is
+ * smaller began again, and the last call's count is taken, as for the first total of a file: a fork
+ * may begin with its parent's. Its key is the total itself, so that copies in forks are found.
+ */
+
+import { RowSet } from "../row-set.ts";
+import { FLAGS, PLAUSIBLE_TOKENS_MAX } from "../usage-row.ts";
+import { Hash } from "./hash.ts";
+import type { Scanner } from "./scanner.ts";
+
+const NEEDLES = ["token_count", "turn_context", "session_meta"].map((type) =>
+  Buffer.from(`"${type}"`),
+);
+const LF = 0x0a;
+const ROW_BYTES_MAX = 16 * 1024 * 1024;
+/** In the order of Codex; the input contains the cached and the written. */
+const FIELDS = [
+  ...["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"],
+  ...["reasoning_output_tokens", "total_tokens"],
+] as const;
+
+type Totals = readonly number[];
+type Fields = Readonly<Record<string, unknown>>;
+
+interface State {
+  readonly model: string;
+  readonly total: Totals | null;
+  readonly about: Fields | null;
+}
+
+export class TotalRows implements Scanner {
+  readonly set = new RowSet();
+  about: Fields | null = null;
+  #model = "";
+  #total: Totals | null = null;
+  readonly #hash = new Hash();
+
+  get state(): State {
+    return { model: this.#model, total: this.#total, about: this.about };
+  }
+
+  begin(state: unknown): void {
+    this.set.clear();
+    const { model = "", total = null, about = null } = (state ?? {}) as Partial<State>;
+    [this.#model, this.#total, this.about] = [model, total, about];
+  }
+
+  scan(bytes: Buffer, from: number, to: number): void {
+    const lines = bytes.subarray(0, to);
+    const next = NEEDLES.map((needle) => lines.indexOf(needle, from));
+    for (;;) {
+      const found = Math.min(...next.map((at) => (at < 0 ? to : at)));
+      if (found >= to) return;
+      const start = Math.max(from, lines.lastIndexOf(LF, found) + 1);
+      const lf = lines.indexOf(LF, found);
+      const end = lf < 0 ? to : lf;
+      if (end - start <= ROW_BYTES_MAX) this.#read(parsed(lines.toString("utf8", start, end)));
+      for (const [n, needle] of NEEDLES.entries()) {
+        const at = next[n] ?? -1;
+        if (at >= 0 && at < end) next[n] = lines.indexOf(needle, end);
+      }
+    }
+  }
+
+  #read(row: Fields): void {
+    const payload = objectIn(row, "payload");
+    if (row.type === "turn_context" && typeof payload.model === "string") {
+      this.#model = payload.model;
+    } else if (row.type === "session_meta") {
+      this.about ??= aboutOf(payload);
+    } else if (row.type === "event_msg" && payload.type === "token_count") {
+      this.#count(objectIn(payload, "info"), row.timestamp);
+    }
+  }
+
+  #count(info: Fields, timestamp: unknown): void {
+    const total = totalsIn(info.total_token_usage);
+    const last = totalsIn(info.last_token_usage);
+    const before = this.#total;
+    if (total === null && last === null) return;
+    if (total !== null) this.#total = total;
+    if (total !== null && before !== null && isSame(total, before)) return;
+    const isMore = total !== null && before !== null && isAtLeast(total, before);
+    const added = isMore ? total.map((count, n) => count - (before[n] ?? 0)) : (last ?? total);
+    if (added !== null) this.#put(added, total ?? last ?? [], total === null, timestamp);
+  }
+
+  #put(added: Totals, identity: Totals, hasNoTotal: boolean, timestamp: unknown): void {
+    const { next } = this.set;
+    const [input = 0, cached = 0, written = 0, output = 0, reasoning = 0] = added;
+    next.input[0] = Math.max(0, input - cached - written);
+    next.cacheRead[0] = Math.max(0, cached);
+    next.cacheWrite5m[0] = Math.max(0, written);
+    next.cacheWrite1h[0] = 0;
+    next.output[0] = output;
+    next.reasoning[0] = Math.max(0, Math.min(reasoning, output));
+    next.at[0] = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+    next.recorded[0] = Number.NaN;
+    next.model[0] = this.set.modelIndex(this.#model);
+    const isImplausible = added.some((count) => count > PLAUSIBLE_TOKENS_MAX || count < 0);
+    next.flags[0] = FLAGS.ofSession | (isImplausible ? FLAGS.implausible : 0);
+    const hash = this.#hash.begin();
+    for (const count of identity) hash.number(count);
+    if (hasNoTotal) hash.text(String(timestamp));
+    next.keyHigh[0] = hash.end().high;
+    next.keyLow[0] = hash.low;
+    next.request[0] = 0;
+    if (input + output > 0) this.set.put();
+  }
+}
+
+function parsed(text: string): Fields {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {}; // A damaged row.
+  }
+}
+
+/** The first description is the session's own; a fork repeats its parent's. */
+function aboutOf({ id, cwd, git, source, timestamp, ...rest }: Fields): Fields {
+  const { parent_thread_id, forked_from_id } = rest;
+  const payload = { id, cwd, git, source, timestamp, parent_thread_id, forked_from_id };
+  return { type: "session_meta", payload };
+}
+
+function totalsIn(value: unknown): Totals | null {
+  if (!isObject(value)) return null;
+  return FIELDS.map((field) => {
+    const count = value[field];
+    return typeof count === "number" && Number.isFinite(count) && count > 0 ? count : 0;
+  });
+}
+
+function isSame(one: Totals, other: Totals): boolean {
+  return one.every((count, n) => count === other[n]);
+}
+
+function isAtLeast(one: Totals, other: Totals): boolean {
+  return one.every((count, n) => count >= (other[n] ?? 0));
+}
+
+function objectIn(fields: Fields, name: string): Fields {
+  const value = fields[name];
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
