@@ -44,9 +44,42 @@ export class Columns {
     this.#grow(room);
   }
 
+  static bytesFor(room: number): number {
+    return room * ROW_BYTES;
+  }
+
+  /** Columns over memory that `withRoom` wrote, without a copy. */
+  static over(memory: ArrayBuffer, from: number, room: number, length: number): Columns {
+    const columns = new Columns(0);
+    let at = from;
+    for (const name of NUMBERS) {
+      columns[name] = new Float64Array(memory, at, room);
+      at += room * 8;
+    }
+    for (const name of WORDS) {
+      columns[name] = new Uint32Array(memory, at, room);
+      at += room * 4;
+    }
+    columns.length = length;
+    columns.#room = room;
+    return columns;
+  }
+
+  /** The rows as bytes, with room for more, in the same order as `toBytes`. */
+  withRoom(room: number): Buffer {
+    const bytes = Buffer.alloc(room * ROW_BYTES);
+    let at = 0;
+    for (const name of [...NUMBERS, ...WORDS]) {
+      const column = this[name].subarray(0, this.length);
+      bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), at);
+      at += room * column.BYTES_PER_ELEMENT;
+    }
+    return bytes;
+  }
+
   /** A new row, all zeros. */
   add(): number {
-    if (this.length === this.#room) this.#grow(this.#room * 2);
+    if (this.length === this.#room) this.#grow(Math.max(FIRST_ROWS, this.#room * 2));
     return this.length++;
   }
 
@@ -54,18 +87,32 @@ export class Columns {
     return ((this.flags[row] ?? 0) & flag) !== 0;
   }
 
+  /** Field by field: this runs for every row. */
   copy(to: number, other: Columns, from: number): void {
-    for (const name of WORDS) this[name][to] = other[name][from] ?? 0;
-    for (const name of NUMBERS) this[name][to] = other[name][from] ?? 0;
+    this.keyHigh[to] = other.keyHigh[from] ?? 0;
+    this.keyLow[to] = other.keyLow[from] ?? 0;
+    this.request[to] = other.request[from] ?? 0;
+    this.model[to] = other.model[from] ?? 0;
+    this.flags[to] = other.flags[from] ?? 0;
+    this.at[to] = other.at[from] ?? 0;
+    this.input[to] = other.input[from] ?? 0;
+    this.output[to] = other.output[from] ?? 0;
+    this.cacheWrite5m[to] = other.cacheWrite5m[from] ?? 0;
+    this.cacheWrite1h[to] = other.cacheWrite1h[from] ?? 0;
+    this.cacheRead[to] = other.cacheRead[from] ?? 0;
+    this.reasoning[to] = other.reasoning[from] ?? 0;
+    this.recorded[to] = other.recorded[from] ?? 0;
   }
 
   /** Keeps the larger of each count, and the facts of the row with more tokens. */
   merge(to: number, other: Columns, from: number): void {
     const isMore = isFuller(other, from, this, to);
-    for (const name of COUNTS) {
-      const value = other[name][from] ?? 0;
-      if (value > (this[name][to] ?? 0)) this[name][to] = value;
-    }
+    keepLarger(this.input, to, other.input, from);
+    keepLarger(this.output, to, other.output, from);
+    keepLarger(this.cacheWrite5m, to, other.cacheWrite5m, from);
+    keepLarger(this.cacheWrite1h, to, other.cacheWrite1h, from);
+    keepLarger(this.cacheRead, to, other.cacheRead, from);
+    keepLarger(this.reasoning, to, other.reasoning, from);
     const recorded = other.recorded[from] ?? Number.NaN;
     if (!((this.recorded[to] ?? 0) >= recorded) && !Number.isNaN(recorded)) {
       this.recorded[to] = recorded;
@@ -79,26 +126,24 @@ export class Columns {
 
   /** Forgets all rows and keeps the memory. */
   clear(): void {
-    for (const name of [...WORDS, ...NUMBERS]) this[name].fill(0, 0, this.length);
-    this.length = 0;
+    this.cut(0);
+  }
+
+  /** Forgets the rows from this one on. */
+  cut(length: number): void {
+    for (const name of [...WORDS, ...NUMBERS]) this[name].fill(0, length, this.length);
+    this.length = length;
   }
 
   /** The rows as bytes: column after column, numbers of 64 bits first. */
   toBytes(): Buffer {
-    const bytes = Buffer.alloc(this.length * ROW_BYTES);
-    let at = 0;
-    for (const name of [...NUMBERS, ...WORDS]) {
-      const column = this[name].subarray(0, this.length);
-      bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), at);
-      at += column.byteLength;
-    }
-    return bytes;
+    return this.withRoom(this.length);
   }
 
   /** Appends `count` rows from what `toBytes` returned. */
   addBytes(bytes: Uint8Array, count: number): void {
     const first = this.length;
-    while (this.#room < first + count) this.#grow(this.#room * 2);
+    if (this.#room < first + count) this.#grow(Math.max(first + count, this.#room * 2));
     this.length += count;
     let at = 0;
     for (const name of [...NUMBERS, ...WORDS]) {
@@ -119,9 +164,14 @@ export class Columns {
 export const ROW_BYTES = WORDS.length * 4 + NUMBERS.length * 8;
 
 export function tokensOf(columns: Columns, row: number): number {
-  let sum = 0;
-  for (const name of COUNTS) if (name !== "reasoning") sum += columns[name][row] ?? 0;
-  return sum;
+  const { input, output, cacheWrite5m, cacheWrite1h, cacheRead } = columns;
+  const written = (cacheWrite5m[row] ?? 0) + (cacheWrite1h[row] ?? 0);
+  return (input[row] ?? 0) + (output[row] ?? 0) + written + (cacheRead[row] ?? 0);
+}
+
+function keepLarger(mine: Float64Array, to: number, theirs: Float64Array, from: number): void {
+  const value = theirs[from] ?? 0;
+  if (value > (mine[to] ?? 0)) mine[to] = value;
 }
 
 /** More tokens; if as many, the earlier. */

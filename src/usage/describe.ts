@@ -4,6 +4,7 @@ import type { FoundLog } from "../catalog/session-row.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { LedgerFile } from "./ledger/ledger.ts";
 import type { PackedFile } from "./ledger/pack.ts";
+import { scopeIn } from "./scan/file-scan.ts";
 
 export interface Found {
   readonly dialect: Dialect;
@@ -16,14 +17,13 @@ export interface Found {
 /** What was counted of it, by either way. */
 export interface Counted {
   readonly reached: PackedFile["reached"];
-  readonly models: readonly string[];
   readonly rowCount: number;
   /** Fields of a row that says where the session belongs. */
   readonly about: Readonly<Record<string, unknown>> | null;
 }
 
 export function describe({ dialect, root, log, known }: Found, counted: Counted): PackedFile {
-  const { id, size, mtimeMs } = log;
+  const { id, path, size, mtimeMs } = log;
   const about = counted.about && dialect.about?.(counted.about, id);
   const name = nameIn(dialect, id);
   const thread = threadIn(counted.about);
@@ -32,28 +32,27 @@ export function describe({ dialect, root, log, known }: Found, counted: Counted)
     dialect: dialect.name,
     root,
     id,
+    path,
     size,
     mtimeMs,
     reached: counted.reached,
     name,
     parent: parent ?? known?.parent ?? null,
     project: about?.cwd || (known?.project ?? null),
-    scope: thread.scope ?? known?.scope ?? name,
+    scope: scopeIn(counted.about) ?? known?.scope ?? name,
     replays: thread.replays ?? known?.replays ?? null,
     startedAt: thread.startedAt ?? known?.startedAt ?? null,
-    models: counted.models,
     rows: counted.rowCount,
   };
 }
 
 /** A parent may be given by its id, or by the name that its program uses. */
-function nameIn(dialect: Dialect, id: string): string {
+export function nameIn(dialect: Dialect, id: string): string {
   return dialect.nameOf?.(id) ?? id;
 }
 
-/** Which thread a rollout is, and whose rows it may begin with. */
+/** Whose rows a rollout may begin with, and when it began. */
 function threadIn(about: Counted["about"]): {
-  scope: string | null;
   replays: string | null;
   startedAt: number | null;
 } {
@@ -63,7 +62,6 @@ function threadIn(about: Counted["about"]): {
   const spawned = source?.subagent?.thread_spawn?.parent_thread_id;
   const started = Date.parse(text(meta?.timestamp) ?? "");
   return {
-    scope: text(meta?.id),
     replays: text(meta?.forked_from_id) ?? text(meta?.parent_thread_id) ?? text(spawned),
     startedAt: Number.isNaN(started) ? null : started,
   };

@@ -11,18 +11,20 @@ import { SessionWindow } from "../listing/session-window.ts";
 import type { Entry, Usage } from "../model/entry.ts";
 import type { Session } from "../store/session.ts";
 import type { Counted } from "./describe.ts";
-import { RowSet } from "./row-set.ts";
+import type { RowSet } from "./row-set.ts";
 import { Hash } from "./scan/hash.ts";
 import { FLAGS, PLAUSIBLE_TOKENS_MAX } from "./usage-row.ts";
 
 const LIMITS = { entriesMax: 8_192, bytesMax: 4 * 1024 * 1024 };
 
+/** Puts the responses of a session into `set`; `scope` is what its keys hold within. */
 export async function countEntries(
   host: Host,
   session: Session,
-): Promise<{ counted: Counted; rows: Uint8Array }> {
+  set: RowSet,
+  scope: string,
+): Promise<Counted> {
   const window = await SessionWindow.open(host, session);
-  const set = new RowSet();
   let about: Counted["about"] = null;
   try {
     const { dialect, id } = session;
@@ -42,9 +44,7 @@ export async function countEntries(
   } finally {
     window.close();
   }
-  const { rows, models } = set;
-  const counted = { reached: null, models: [...models], rowCount: rows.length, about };
-  return { counted, rows: rows.toBytes() };
+  return { reached: null, rowCount: set.endFile(scope), about };
 }
 
 function putEntry(set: RowSet, entry: Entry, usage: Usage, offset: number): void {

@@ -12,22 +12,26 @@ export class KeyTable {
   readonly #columns: Columns;
   /** The row plus 1; 0 is free. */
   #slots: Int32Array;
-  #used = 0;
+  #used: number;
 
-  /** `expected`: how many rows will be added, if that is known. */
-  constructor(columns: Columns, expected = 0) {
+  /** `slots` are those of an earlier table with all rows of the columns. */
+  constructor(columns: Columns, slots: Int32Array | null = null) {
     this.#columns = columns;
-    let slots = FIRST_SLOTS;
-    while (slots < expected * 2) slots *= 2;
-    this.#slots = new Int32Array(slots);
+    this.#slots = slots ?? new Int32Array(FIRST_SLOTS);
+    this.#used = slots === null ? 0 : columns.length;
+  }
+
+  get slots(): Int32Array {
+    return this.#slots;
   }
 
   /** The row of the same response; -1 if there is none. */
   find(high: number, low: number, request: number): number {
     const { keyHigh, keyLow, request: requests } = this.#columns;
-    const mask = this.#slots.length - 1;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
     for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-      const row = (this.#slots[slot] ?? 0) - 1;
+      const row = (slots[slot] ?? 0) - 1;
       if (row < 0) return -1;
       if (keyLow[row] !== low || keyHigh[row] !== high) continue;
       const known = requests[row] ?? 0;
@@ -56,6 +60,9 @@ export class KeyTable {
   #grow(): void {
     const old = this.#slots;
     this.#slots = new Int32Array(old.length * 4);
-    for (const row of old) if (row !== 0) this.#put(row - 1);
+    for (let at = 0; at < old.length; at++) {
+      const row = (old[at] ?? 0) - 1;
+      if (row >= 0) this.#put(row);
+    }
   }
 }

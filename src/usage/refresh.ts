@@ -8,101 +8,108 @@
 
 import { join } from "node:path";
 import type { Host } from "../base/host.ts";
-import { eachLog } from "../catalog/find.ts";
+import type { Unreadable } from "../catalog/find.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { guardedPlace } from "../dialects/files/guard-store.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
 import { Store } from "../store/store.ts";
-import { describe, type Found } from "./describe.ts";
+import { type Counted, describe, type Found, nameIn } from "./describe.ts";
 import { countEntries } from "./entry-rows.ts";
+import { findChanged } from "./find-changed.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import type { FileToScan } from "./scan/file-scan.ts";
+import { type PackedFile, packOf } from "./ledger/pack.ts";
+import { FileScanner, type FileToScan } from "./scan/file-scan.ts";
 import { scanFiles } from "./scan/scan-files.ts";
 import { countBytes } from "./window-rows.ts";
 
 export interface RefreshOptions {
+  /** When all was looked at the last time, milliseconds since 1970; 0: never. */
+  readonly lookedAt: number;
   readonly onProgress?: (done: number, total: number) => void;
   /** A session that cannot be read; it is tried again the next time. */
   readonly onFailure: (id: string, cause: unknown) => void;
 }
 
-export interface Refreshed {
-  /** Logs that were looked at, and those that had changed. */
-  readonly logs: number;
-  readonly changed: number;
-}
-
+/** Returns how many sessions had changed. */
 export async function refresh(
   host: Host,
   ledger: Ledger,
   stores: readonly FoundStore[],
   options: RefreshOptions,
-): Promise<Refreshed> {
-  let logs = 0;
-  const changed: Found[] = [];
-  for (const { dialect: name, root } of stores) {
-    const dialect = dialectNamed(name);
-    const onUnreadable = ({
-      id,
-      path,
-      cause,
-    }: {
-      id: string | null;
-      path: string;
-      cause: unknown;
-    }) => options.onFailure(id ?? path, cause);
-    for (const log of eachLog(root, dialect.layout, { onUnreadable })) {
-      logs++;
-      const known = ledger.known(name, root, log.id);
-      if (known?.size === log.size && known.mtimeMs === log.mtimeMs) continue;
-      changed.push({ dialect, root, log, known });
-    }
-  }
+): Promise<number> {
+  const { lookedAt, onFailure } = options;
+  const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
+  const changed = stores.flatMap(({ dialect: name, root }) => {
+    return findChanged({ ledger, dialect: dialectNamed(name), root, lookedAt, onUnreadable });
+  });
   await countChanged(host, ledger, changed, options);
-  return { logs, changed: changed.length };
+  return changed.length;
 }
 
 async function countChanged(
   host: Host,
   ledger: Ledger,
   changed: readonly Found[],
-  { onFailure, onProgress = () => {} }: RefreshOptions,
+  options: RefreshOptions,
 ): Promise<void> {
-  const total = changed.length;
+  const { onFailure, onProgress = () => {} } = options;
   const inBytes = changed.filter(isPlainFile).sort((a, b) => b.log.size - a.log.size);
   const others = changed.filter((found) => !isPlainFile(found));
-  await scanFiles(inBytes.map(toScan), {
-    bytes: inBytes.reduce((sum, { log, known }) => sum + newBytes(log.size, known), 0),
-    onProgress: (done) => onProgress(done, total),
-    onScanned({ index, scan, errno }) {
+  const bytes = inBytes.reduce((sum, { log, known }) => sum + newBytes(log.size, known), 0);
+  let done = 0;
+  await scanFiles(inBytes.map(toScan), bytes, ({ scanned, models, rowCount, rows }) => {
+    const files: PackedFile[] = [];
+    for (const { index, scan, errno } of scanned) {
       const found = inBytes[index] as Found;
-      if (scan !== null) ledger.add(describe(found, scan), scan.rows);
+      if (scan !== null) files.push(describe(found, scan));
       // A compressed file is listed under its plain name.
       else if (errno === "ENOENT") others.push(found);
       else onFailure(found.log.id, Object.assign(new Error(String(errno)), { code: errno }));
-    },
-  });
-  for (const [n, found] of others.entries()) {
-    onProgress(total - others.length + n, total);
-    try {
-      await countOther(host, ledger, found);
-    } catch (cause) {
-      onFailure(found.log.id, cause);
     }
+    if (files.length > 0) ledger.add({ models, files, rowCount, rows });
+    done += scanned.length;
+    onProgress(done, changed.length);
+  });
+  await countOthers(host, ledger, others, options);
+}
+
+/** Sessions in a pack that are read through their dialect. */
+const PACK_SESSIONS = 64;
+
+async function countOthers(
+  host: Host,
+  ledger: Ledger,
+  others: readonly Found[],
+  { onFailure, onProgress = () => {} }: RefreshOptions,
+): Promise<void> {
+  const scanner = new FileScanner();
+  const { set } = scanner;
+  for (let n = 0; n < others.length; n += PACK_SESSIONS) {
+    const files: PackedFile[] = [];
+    for (const found of others.slice(n, n + PACK_SESSIONS)) {
+      try {
+        files.push(describe(found, await countOther(host, scanner, found)));
+      } catch (cause) {
+        set.dropFile();
+        onFailure(found.log.id, cause);
+      }
+    }
+    if (files.length > 0) ledger.add(packOf(files, [...set.models], set.rows));
+    set.clear();
+    onProgress(n, others.length);
   }
 }
 
-async function countOther(host: Host, ledger: Ledger, found: Found): Promise<void> {
-  const { dialect, root, log } = found;
+async function countOther(host: Host, scanner: FileScanner, found: Found): Promise<Counted> {
+  const { dialect, root, log, known } = found;
   const store = new Store(host, { dialect: dialect.name, root, onWarning: () => {} });
   const session = store.session(log.id);
+  const scope = known?.scope ?? nameIn(dialect, log.id);
   try {
     const { usageIn } = dialect;
-    const { counted, rows } =
-      usageIn === undefined
-        ? await countEntries(host, session)
-        : await countBytes(host, session, usageIn);
-    ledger.add(describe(found, counted), rows);
+    return usageIn === undefined
+      ? await countEntries(host, session, scanner.set, scope)
+      : await countBytes(host, session, scanner.scanner(usageIn), scope);
   } finally {
     await session.release();
   }
@@ -114,7 +121,8 @@ function isPlainFile({ dialect, root }: Found): boolean {
 
 function toScan({ dialect, root, log, known }: Found): FileToScan {
   const shape = dialect.usageIn ?? "messages";
-  return { path: join(root, log.path), shape, from: known?.reached ?? null };
+  const name = known?.scope ?? nameIn(dialect, log.id);
+  return { path: join(root, log.path), shape, name, from: known?.reached ?? null };
 }
 
 function newBytes(size: number, known: Found["known"]): number {

@@ -1,11 +1,12 @@
 /**
- * Row set: the responses of one file, each once, while the file is read.
+ * Row set: the responses of some files, each once per file, while they are read.
  *
- * Fill in `next`, then `put`. A row with the key of an earlier one is merged into it.
+ * Fill in `next`, then `put`. A row with the key of an earlier one of the file is merged into it.
  */
 
 import { Columns } from "./columns.ts";
 import { KeyTable } from "./key-table.ts";
+import { Hash } from "./scan/hash.ts";
 import { FLAGS } from "./usage-row.ts";
 
 export class RowSet {
@@ -14,6 +15,7 @@ export class RowSet {
   /** The row that `put` adds: the first and only row of these columns. */
   readonly next = new Columns(1);
   readonly #known = new KeyTable(this.rows);
+  #firstRow = 0;
 
   constructor() {
     this.next.add();
@@ -40,9 +42,37 @@ export class RowSet {
     return known >= 0 ? known : this.models.push(model) - 1;
   }
 
+  /** Ends a file: makes the keys that hold within its session hold everywhere. */
+  endFile(scope: string): number {
+    const { keyHigh, keyLow } = this.rows;
+    const first = this.#firstRow;
+    let hash: Hash | null = null;
+    for (let row = first; row < this.rows.length; row++) {
+      if (!this.rows.has(row, FLAGS.ofSession)) continue;
+      hash ??= scopeHash(scope);
+      keyHigh[row] = ((keyHigh[row] ?? 0) ^ hash.high) >>> 0;
+      keyLow[row] = ((keyLow[row] ?? 0) ^ hash.low) >>> 0;
+    }
+    this.#known.clear();
+    this.#firstRow = this.rows.length;
+    return this.rows.length - first;
+  }
+
+  /** Forgets a file that could not be read to its end. */
+  dropFile(): void {
+    this.rows.cut(this.#firstRow);
+    this.#known.clear();
+  }
+
   clear(): void {
     this.rows.clear();
     this.#known.clear();
+    this.#firstRow = 0;
     this.models.length = 0;
   }
+}
+
+/** What keys of a session are combined with, so that they hold everywhere. */
+export function scopeHash(scope: string): Hash {
+  return new Hash().begin().text(scope).end();
 }

@@ -4,8 +4,8 @@ import type { Host } from "../base/host.ts";
 import { SessionWindow } from "../listing/session-window.ts";
 import type { Session } from "../store/session.ts";
 import type { Counted } from "./describe.ts";
-import { scannerFor } from "./scan/file-scan.ts";
-import type { RowShape } from "./scan/scanner.ts";
+import { scopeIn } from "./scan/file-scan.ts";
+import type { Scanner } from "./scan/scanner.ts";
 
 const PIECE_BYTES = 4 * 1024 * 1024;
 const LF = 0x0a;
@@ -13,10 +13,11 @@ const LF = 0x0a;
 export async function countBytes(
   host: Host,
   session: Session,
-  shape: RowShape,
-): Promise<{ counted: Counted; rows: Uint8Array }> {
-  const { log, ...window } = await openWindow(host, session);
-  const scanner = scannerFor(shape);
+  scanner: Scanner,
+  name: string,
+): Promise<Counted> {
+  const window = await SessionWindow.open(host, session);
+  const { log } = window;
   scanner.begin(null);
   try {
     let held: Buffer = Buffer.alloc(0);
@@ -32,12 +33,5 @@ export async function countBytes(
     window.close();
   }
   const { set, about } = scanner;
-  const { rows, models } = set;
-  const counted = { reached: null, models: [...models], rowCount: rows.length, about };
-  return { counted, rows: rows.toBytes() };
-}
-
-async function openWindow(host: Host, session: Session) {
-  const window = await SessionWindow.open(host, session);
-  return { log: window.log, close: () => window.close() };
+  return { reached: null, rowCount: set.endFile(scopeIn(about) ?? name), about };
 }

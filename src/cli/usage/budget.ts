@@ -2,7 +2,7 @@
 
 import { type Io, UsageError } from "../../command/command.ts";
 import type { Choice, CountedUsage } from "../../usage/report/counted-usage.ts";
-import { type Days, type Period, periodOfDay } from "../../usage/report/days.ts";
+import { type Days, type Period, periodText } from "../../usage/report/days.ts";
 import { sumOf } from "../../usage/report/groups.ts";
 import { dollars } from "./usage-numbers.ts";
 
@@ -35,7 +35,7 @@ export function overBudget(
 ): number {
   io.goOnUnread(); // The result is the exit code.
   const today = days.dayOf(nowMs);
-  const first = periodOfDay(today, period);
+  const first = periodText(days.numberOf(nowMs), period);
   const since = period === "month" ? `${first}-01` : first;
   const sums = sumOf(usage, usage.chosen(days, { ...choice, since, until: today }));
   const spent = sums.cost;

@@ -2,14 +2,14 @@
 
 import type { Io } from "../../command/command.ts";
 import { formatTable } from "../../command/table.ts";
-import { type Choice, type CountedUsage, labelOf } from "../../usage/report/counted-usage.ts";
-import { type Days, periodsBetween } from "../../usage/report/days.ts";
-import { type Group, groupBy, sumOf } from "../../usage/report/groups.ts";
+import { labelOf } from "../../usage/report/agent-choice.ts";
+import type { Choice, CountedUsage } from "../../usage/report/counted-usage.ts";
+import { type Days, dayNumber, dayText, periodsBetween } from "../../usage/report/days.ts";
+import { byFile, byPeriod, type Group, groupBy, sumOf } from "../../usage/report/groups.ts";
 import { bar, tokens } from "./usage-numbers.ts";
 import { costText, tellDoubts } from "./usage-text.ts";
 
 const DAYS_SHOWN = 14;
-const DAY_MS = 86_400_000;
 const BAR_COLUMNS = 30;
 const MODELS_SHOWN = 5;
 
@@ -20,24 +20,29 @@ export async function printGlance(
   nowMs: number,
   io: Io,
 ): Promise<void> {
-  const today = days.dayOf(nowMs);
-  const month = today.slice(0, 7);
-  const first = days.dayOf(nowMs - (DAYS_SHOWN - 1) * DAY_MS);
-  const from = first < `${month}-01` ? first : `${month}-01`;
-  const rows = [...usage.chosen(days, { since: from, until: today, ...choice })];
-  const { at } = usage.ledger.rows;
-  const byDay = groupBy(usage, rows, (row) => days.dayOf(at[row] ?? Number.NaN));
-  const inMonth = rows.filter((row) => days.dayOf(at[row] ?? Number.NaN).startsWith(month));
-  const ofDay = new Map(byDay.map((group) => [group.key, group]));
-  const none = sumOf(usage, []);
+  const today = days.numberOf(nowMs);
+  const month = dayText(today).slice(0, 7);
+  const first = today - (DAYS_SHOWN - 1);
+  const since = dayText(Math.min(first, dayNumber(`${month}-01`)));
+  const until = dayText(today);
+  const rows = usage.chosen(days, { since, until, ...choice });
+  const ofDay = new Map(
+    groupBy(usage, rows, byPeriod(usage, days, "day")).map((group) => [group.key, group]),
+  );
+  const none = sumOf(usage, new Uint32Array());
+  const inMonth = usage.chosen(days, { ...choice, since: `${month}-01`, until });
   const monthly = sumOf(usage, inMonth);
-  const agents = groupBy(usage, inMonth, (row) => labelOf(usage.agentOf(row)));
+  const agents = groupBy(
+    usage,
+    inMonth,
+    byFile(usage, ({ dialect }) => labelOf(dialect)),
+  );
 
   const lines = [
     ...formatTable(
       [{ heading: "" }, { heading: "cost", align: "right" }, { heading: "tokens", align: "right" }],
       [
-        ["today", ...figures(ofDay.get(today) ?? none)],
+        ["today", ...figures(ofDay.get(until) ?? none)],
         ["this month", ...figures(monthly)],
         ...(agents.length > 1
           ? agents.sort(byCost).map((group) => [`  ${group.key}`, ...figures(group)])

@@ -3,10 +3,19 @@
 import { nodeHost } from "../../base/node-host.ts";
 import { type Io, UsageError } from "../../command/command.ts";
 import { openUsage } from "../../usage/open-usage.ts";
+import { hasBlocks, labelOf, wantedFiles } from "../../usage/report/agent-choice.ts";
 import { blocksOf } from "../../usage/report/blocks.ts";
-import { type Choice, type CountedUsage, labelOf } from "../../usage/report/counted-usage.ts";
-import { Days, type Period, periodsBetween } from "../../usage/report/days.ts";
-import { type Group, groupBy, sumOf } from "../../usage/report/groups.ts";
+import type { Choice, CountedUsage } from "../../usage/report/counted-usage.ts";
+import { Days, dayNumber, type Period, periodsBetween, UNKNOWN } from "../../usage/report/days.ts";
+import {
+  byFile,
+  byModel,
+  byPeriod,
+  type Group,
+  groupBy,
+  sumOf,
+  totalOf,
+} from "../../usage/report/groups.ts";
 import { overBudget, parseBudget } from "./budget.ts";
 
 export type UsageReport =
@@ -20,7 +29,11 @@ export type UsageReport =
   | "agent"
   | "blocks";
 
-export interface ReportOptions extends Choice {
+export interface ReportOptions {
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+  readonly agent: string | undefined;
+  readonly project: string | undefined;
   readonly io: Io;
   readonly report: UsageReport;
   readonly zone: string | undefined;
@@ -62,7 +75,7 @@ export async function openReports(options: ReportOptions): Promise<number> {
   }
   if (options.explain !== undefined) {
     const { explain } = await import("./explain.ts");
-    return explain(usage, book, options.explain, options.format, io);
+    return explain(usage, book, options.explain, options.format === "json", io);
   }
   if (budget !== null) return overBudget(usage, days, choice, budget, nowMs, io);
   await print(usage, days, choice, options, nowMs);
@@ -81,8 +94,8 @@ async function print(
     const { printGlance } = await import("./glance.ts");
     return printGlance(usage, days, choice, nowMs, io);
   }
-  const rows = reportRows(usage, days, choice, report, nowMs);
-  const total = sumOf(usage, usage.chosen(days, choice));
+  const rows = reportRows(usage, days, choice, options, nowMs);
+  const total = totalOf(rows);
   const printing = await import("./usage-text.ts");
   const named = report === "glance" ? "daily" : report;
   if (format === "json") await io.print(printing.reportJson(named, rows, total, days.zone));
@@ -91,36 +104,49 @@ async function print(
 }
 
 function reportRows(
-  ...[usage, days, choice, report, nowMs]: [CountedUsage, Days, Choice, UsageReport, number]
+  usage: CountedUsage,
+  days: Days,
+  choice: Choice,
+  { report, agent }: ReportOptions,
+  nowMs: number,
 ): Group[] {
-  const rows = usage.chosen(days, choice);
-  const { at } = usage.ledger.rows;
   const period = report === "glance" ? "day" : PERIODS[report];
+  // Plans that are limited by blocks are Anthropic's; another agent must be asked for.
+  const files = report === "blocks" && agent === undefined ? { isWanted: hasBlocks } : {};
+  const rows = usage.chosen(days, { ...choice, ...files });
   if (period !== undefined) {
-    const groups = groupBy(usage, rows, (row) => days.periodOf(at[row] ?? Number.NaN, period));
-    return withEmpty(usage, groups, period);
+    return withEmpty(usage, groupBy(usage, rows, byPeriod(usage, days, period)), days, period);
   }
   switch (report) {
     case "blocks":
-      return blocksOf(usage, withBlocks(usage, rows, choice), nowMs);
+      return blocksOf(usage, rows, nowMs);
     case "session":
-      return byLast(groupBy(usage, rows, (row) => usage.sessionOf(row)));
+      return byLast(
+        groupBy(
+          usage,
+          rows,
+          byFile(usage, (file) => usage.sessionOf(file)),
+        ),
+      );
     case "project":
-      return byCost(groupBy(usage, rows, (row) => usage.projectOf(row)));
+      return byCost(
+        groupBy(
+          usage,
+          rows,
+          byFile(usage, (file) => usage.projectOf(file)),
+        ),
+      );
     case "model":
-      return byCost(groupBy(usage, rows, (row) => usage.modelOf(row)));
+      return byCost(groupBy(usage, rows, byModel(usage)));
     default:
-      return byCost(groupBy(usage, rows, (row) => labelOf(usage.agentOf(row))));
+      return byCost(
+        groupBy(
+          usage,
+          rows,
+          byFile(usage, ({ dialect }) => labelOf(dialect)),
+        ),
+      );
   }
-}
-
-/** Plans that are limited by blocks are Anthropic's; another agent must be asked for. */
-function* withBlocks(
-  usage: CountedUsage,
-  rows: Iterable<number>,
-  { agent }: Choice,
-): Generator<number> {
-  for (const row of rows) if (agent !== undefined || usage.hasBlocks(row)) yield row;
 }
 
 function byCost(groups: Group[]): Group[] {
@@ -132,14 +158,20 @@ function byLast(groups: Group[]): Group[] {
 }
 
 /** In order, with the periods between that have none. */
-function withEmpty(usage: CountedUsage, groups: readonly Group[], period: Period): Group[] {
+function withEmpty(
+  usage: CountedUsage,
+  groups: readonly Group[],
+  days: Days,
+  period: Period,
+): Group[] {
   const known = new Map(groups.map((group) => [group.key, group]));
-  const keys = [...known.keys()].filter((key) => key !== "unknown").sort();
-  const [first, last] = [keys[0], keys.at(-1)];
-  const all = first && last ? periodsBetween(first, last, period) : [];
-  const none = sumOf(usage, []);
-  const inOrder = all.map((key) => known.get(key) ?? { ...none, key });
-  const undated = known.get("unknown");
+  const times = groups.flatMap(({ firstAt, lastAt }) => [firstAt ?? [], lastAt ?? []].flat());
+  if (times.length === 0) return [...groups];
+  const [first, last] = [Math.min(...times), Math.max(...times)].map((ms) => days.numberOf(ms));
+  const none = sumOf(usage, new Uint32Array());
+  const keys = periodsBetween(first ?? 0, last ?? 0, period);
+  const inOrder = keys.map((key) => known.get(key) ?? { ...none, key });
+  const undated = known.get(UNKNOWN);
   return undated ? [...inOrder, undated] : inOrder;
 }
 
@@ -151,7 +183,9 @@ function choiceOf(
   const day = (flag: string, text: string | undefined) => {
     return text === undefined ? undefined : dayIn(flag, text, days, nowMs);
   };
-  return { since: day("--since", since), until: day("--until", until), agent, project };
+  const isWanted = wantedFiles(agent, project);
+  const range = { since: day("--since", since), until: day("--until", until) };
+  return isWanted ? { ...range, isWanted } : range;
 }
 
 /** "2026-11-15", "20261115", or days before today: "7d". */
@@ -160,7 +194,7 @@ function dayIn(flag: string, text: string, days: Days, nowMs: number): string {
   if (ago !== undefined) return days.dayOf(nowMs - Number(ago) * 86_400_000);
   const [, year, month, day] = /^(\d{4})-?(\d\d)-?(\d\d)$/.exec(text) ?? [];
   const found = `${year}-${month}-${day}`;
-  if (year !== undefined && !Number.isNaN(Date.parse(found))) return found;
+  if (year !== undefined && !Number.isNaN(dayNumber(found))) return found;
   throw new UsageError(`${flag} takes a day such as 2026-11-15 or 7d, not ${text}`);
 }
 

@@ -2,8 +2,8 @@
 
 import type { Io } from "../../command/command.ts";
 import { type Column, formatTable } from "../../command/table.ts";
+import { labelOf } from "../../usage/report/agent-choice.ts";
 import type { Block } from "../../usage/report/blocks.ts";
-import { labelOf } from "../../usage/report/counted-usage.ts";
 import type { Group, ModelSums, Sums } from "../../usage/report/groups.ts";
 import { bar, dollars, tokens } from "./usage-numbers.ts";
 

@@ -7,44 +7,61 @@ import {
   closeSync,
   constants,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
   readSync,
-  renameSync,
+  statSync,
+  utimesSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
-import type { Columns } from "../columns.ts";
-import { HEAD_BYTES, type PackedFile, packBytes, unpack } from "./pack.ts";
+import { HEAD_BYTES, type Pack, packBytes, unpack } from "./pack.ts";
 
 const NAME = "ledger.bin";
-const { O_RDONLY, O_RDWR, O_CREAT, O_NOFOLLOW, O_TRUNC } = constants;
+const { O_RDONLY, O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
-/** Reads all whole packs; returns where they end. A missing file has none. */
-export function readPacks(
-  directory: string,
-  rows: Columns,
-  onFiles: (files: readonly PackedFile[], firstRow: number) => void,
-): number {
+/** Where a ledger ends, and what it begins with: another ledger begins differently. */
+export interface LedgerPlace {
+  /** The head of its first pack, in hex; empty if there is none. */
+  readonly first: string;
+  readonly end: number;
+}
+
+export function placeOf(directory: string): LedgerPlace {
+  const file = openIfThere(join(directory, NAME));
+  if (file === null) return { first: "", end: 0 };
+  try {
+    return { first: firstOf(file), end: fstatSync(file).size };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function firstOf(file: number): string {
+  const head = Buffer.alloc(HEAD_BYTES);
+  const got = readSync(file, head, 0, HEAD_BYTES, 0);
+  return got < HEAD_BYTES ? "" : head.toString("hex");
+}
+
+/** Reads all whole packs from an offset on; returns where they end. A missing file has none. */
+export function readPacks(directory: string, from: number, onPack: (pack: Pack) => void): number {
   const file = openIfThere(join(directory, NAME));
   if (file === null) return 0;
   try {
     const { size } = fstatSync(file);
     const head = Buffer.alloc(HEAD_BYTES);
-    let at = 0;
+    let at = from;
     while (at + HEAD_BYTES <= size) {
       readSync(file, head, 0, HEAD_BYTES, at);
       const length = packBytes(head);
       if (length === null || at + length > size) return at;
       const bytes = Buffer.allocUnsafe(length);
       readSync(file, bytes, 0, length, at);
-      const firstRow = rows.length;
-      const files = unpack(bytes, rows);
-      if (files === null) return at;
-      onFiles(files, firstRow);
+      const pack = unpack(bytes);
+      if (pack === null) return at;
+      onPack(pack);
       at += length;
     }
     return at;
@@ -53,61 +70,77 @@ export function readPacks(
   }
 }
 
-/** Appends packs; false: another process is writing, or the directory cannot be written. */
-export async function appendPacks(directory: string, packs: readonly Buffer[]): Promise<boolean> {
+/**
+ * Appends packs to a ledger that was read to its end; returns where it ends now. Null: another
+ * process is writing or has written, or the directory cannot be written.
+ */
+export async function appendPacks(
+  directory: string,
+  packs: readonly Buffer[],
+  place: LedgerPlace,
+): Promise<LedgerPlace | null> {
   return withLock(directory, () => {
     const file = openSync(join(directory, NAME), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
     try {
-      let end = endOfPacks(file);
+      const first = firstOf(file);
+      if (place.first !== "" && first !== place.first) return null;
+      // What is behind the last pack that could be read is the rest of an interrupted write, or
+      // packs of another process: those are whole.
+      let end = endOfPacks(file, place.end);
+      if (end !== place.end) return null;
       if (end < fstatSync(file).size) ftruncateSync(file, end);
       for (const pack of packs) end += writeSync(file, pack, 0, pack.length, end);
+      return { first: firstOf(file), end };
     } finally {
       closeSync(file);
     }
   });
 }
 
-/** Writes a ledger in place of the one that is there. */
-export async function replacePacks(directory: string, packs: Iterable<Buffer>): Promise<boolean> {
-  return withLock(directory, () => {
-    const path = join(directory, NAME);
-    const file = openSync(`${path}.tmp`, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
-    try {
-      for (const pack of packs) writeSync(file, pack);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(`${path}.tmp`, path);
-  });
-}
-
-/** By the lengths alone: a reader has checked the contents. */
-function endOfPacks(file: number): number {
+/** Where the packs end that begin at an offset. */
+function endOfPacks(file: number, from: number): number {
   const { size } = fstatSync(file);
   const head = Buffer.alloc(HEAD_BYTES);
-  let at = 0;
+  let at = from;
   while (at + HEAD_BYTES <= size) {
     readSync(file, head, 0, HEAD_BYTES, at);
     const length = packBytes(head);
     if (length === null || at + length > size) break;
+    const bytes = Buffer.allocUnsafe(length);
+    readSync(file, bytes, 0, length, at);
+    if (unpack(bytes) === null) break;
     at += length;
   }
   return at;
 }
 
-async function withLock(directory: string, work: () => void): Promise<boolean> {
+/** The modification time of the ledger is when all sessions were looked at. */
+export function lastLook(directory: string): number {
+  try {
+    return statSync(join(directory, NAME)).mtimeMs;
+  } catch {
+    return 0; // There is no ledger.
+  }
+}
+
+export function rememberLook(directory: string, nowMs: number): void {
+  try {
+    utimesSync(join(directory, NAME), nowMs / 1000, nowMs / 1000);
+  } catch {
+    // There is no ledger yet: nothing was found.
+  }
+}
+
+async function withLock<T>(directory: string, work: () => T): Promise<T | null> {
   let lock: number | null = null;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     lock = openSync(join(directory, `${NAME}.lock`), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
     const { tryLockDescriptor } = await import("../../base/lock.ts");
-    if (!tryLockDescriptor(lock, "exclusive")) return false;
-    work();
-    return true;
+    return tryLockDescriptor(lock, "exclusive") ? work() : null;
   } catch (cause) {
     if (errnoOf(cause) === "UNKNOWN") throw cause;
-    return false; // A full disk, or a home that is read-only: everything is counted again.
+    return null; // A full disk, or a home that is read-only: everything is counted again.
   } finally {
     if (lock !== null) closeSync(lock);
   }

@@ -1,53 +1,62 @@
 /**
- * Ledger: every response that was ever counted on this machine, in memory, and the files it was
+ * Ledger: every response that was ever counted on this machine, each once, and the files it was
  * found in.
  *
- * Rows are only added. A file that is read again adds rows with the same keys, and counting.ts
- * counts each response once. So nothing that was counted is lost when a file is cut, rewritten or
- * deleted.
+ * What is counted is appended to a file of packs and never changed there (ledger-file.ts). In memory,
+ * and in the snapshot that saves reading all packs again, a response has one row: with the largest
+ * of each count, in the file that began first. So nothing is lost when a file is cut, rewritten or
+ * deleted, and nothing counts twice when it is read again.
  */
 
 import { Columns } from "../columns.ts";
-import { Hash } from "../scan/hash.ts";
+import { KeyTable } from "../key-table.ts";
 import { FLAGS } from "../usage-row.ts";
-import { appendPacks, readPacks, replacePacks } from "./ledger-file.ts";
-import { type PackedFile, packed } from "./pack.ts";
+import { appendPacks, type LedgerPlace, placeOf, readPacks } from "./ledger-file.ts";
+import { type Pack, type PackedFile, packed } from "./pack.ts";
+import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 
-/** A pack is written when it has this many rows or files. */
-const PACK_ROWS = 32_768;
-const PACK_FILES = 1_024;
-/** The file is written again without repeated rows when more than half of it, and this, is saved. */
-const SPARED_ROWS_MIN = 50_000;
+/** More than this is not replayed each time: a new snapshot is written. */
+const REPLAYED_BYTES_MAX = 512 * 1024;
 
 export interface LedgerFile extends PackedFile {
   readonly index: number;
+  /** The time of its first response, milliseconds since 1970. */
+  firstAt: number;
 }
 
 export class Ledger {
-  readonly rows = new Columns(1024);
+  readonly directory: string;
+  readonly rows: Columns;
   /** The models of the rows. */
-  readonly models: string[] = [];
-  readonly #directory: string;
-  readonly #files: LedgerFile[] = [];
+  readonly models: string[];
+  readonly #files: LedgerFile[];
   readonly #byKey = new Map<string, number>();
+  readonly #table: KeyTable;
   /** The file of each row. */
-  #owners = new Uint32Array(1024);
-  readonly #modelIndex = new Map<string, number>();
-  #pendingFiles: PackedFile[] = [];
-  #pendingRows = new Columns();
-  #packs: Buffer[] = [];
+  #owners: Uint32Array;
+  #unsaved: Buffer[] = [];
+  /** How much of the file the snapshot has, and how much this ledger. */
+  readonly #snapshotEnd: number;
+  #place: LedgerPlace;
 
   private constructor(directory: string) {
-    this.#directory = directory;
+    this.directory = directory;
+    const place = placeOf(directory);
+    const snapshot = readSnapshot(directory, place);
+    this.rows = snapshot?.rows ?? new Columns(1024);
+    this.models = snapshot?.models ?? [];
+    this.#files = snapshot?.files ?? [];
+    this.#owners = snapshot?.owners ?? new Uint32Array(1024);
+    this.#table = new KeyTable(this.rows, snapshot?.slots ?? null);
+    for (const [index, file] of this.#files.entries()) this.#byKey.set(keyOf(file), index);
+    this.#snapshotEnd = snapshot?.end ?? 0;
+    this.#place = place;
+    const end = readPacks(directory, this.#snapshotEnd, (pack) => this.#take(pack));
+    this.#place = { ...place, end };
   }
 
   static open(directory: string): Ledger {
-    const ledger = new Ledger(directory);
-    readPacks(directory, ledger.rows, (files, firstRow) => {
-      let row = firstRow;
-      for (const file of files) row = ledger.#take(file, row);
-    });
-    return ledger;
+    return new Ledger(directory);
   }
 
   get files(): readonly LedgerFile[] {
@@ -62,123 +71,119 @@ export class Ledger {
     return this.#owners[row] ?? 0;
   }
 
+  /** The file of each row. */
+  get owners(): Uint32Array {
+    return this.#owners;
+  }
+
+  /** The row of a response; -1 if there is none. */
+  find(high: number, low: number, request: number): number {
+    return this.#table.find(high, low, request);
+  }
+
   /** The file as it was last counted. */
-  known(dialect: string, root: string, id: string): LedgerFile | undefined {
-    const index = this.#byKey.get(keyOf(dialect, root, id));
+  known(root: string, path: string): LedgerFile | undefined {
+    const index = this.#byKey.get(`${root}\0${path}`);
     return index === undefined ? undefined : this.#files[index];
   }
 
-  /** Adds a file, or more rows of one. `rows` are its `file.rows` rows as bytes. */
-  add(file: PackedFile, rows: Uint8Array): void {
-    this.#pendingFiles.push(file);
-    this.#pendingRows.addBytes(rows, file.rows);
-    const firstRow = this.rows.length;
-    this.rows.addBytes(rows, file.rows);
-    this.#take(file, firstRow);
-    if (this.#pendingRows.length >= PACK_ROWS || this.#pendingFiles.length >= PACK_FILES) {
-      this.#pack();
-    }
+  /** Adds files, or more rows of some. */
+  add(pack: Pack): void {
+    this.#unsaved.push(packed(pack));
+    this.#take(pack);
   }
 
   /** Writes what was added. False: it could not be written, and will be counted again. */
   async save(): Promise<boolean> {
-    this.#pack();
-    if (this.#packs.length === 0) return true;
-    const packs = this.#packs;
-    this.#packs = [];
-    return appendPacks(this.#directory, packs);
-  }
-
-  /** Rewrites the file without rows that are there twice; call after they were marked. */
-  async compact(): Promise<void> {
-    let spared = 0;
-    for (let row = 0; row < this.rows.length; row++) if (this.#isRepeated(row)) spared++;
-    if (spared < SPARED_ROWS_MIN || spared * 2 < this.rows.length) return;
-    await replacePacks(this.#directory, this.#livePacks());
-  }
-
-  *#livePacks(): Generator<Buffer> {
-    const byFile = this.#files.map((): number[] => []);
-    for (let row = 0; row < this.rows.length; row++) {
-      if (!this.#isRepeated(row)) byFile[this.ownerOf(row)]?.push(row);
+    const packs = this.#unsaved;
+    this.#unsaved = [];
+    if (packs.length > 0) {
+      const saved = await appendPacks(this.directory, packs, this.#place);
+      if (saved === null) return false;
+      this.#place = saved;
     }
-    let files: PackedFile[] = [];
-    let rows = new Columns();
-    for (const [index, own] of byFile.entries()) {
-      const { index: _, ...file } = this.#files[index] as LedgerFile;
-      const models: string[] = [];
-      for (const row of own) {
-        const at = rows.add();
-        rows.copy(at, this.rows, row);
-        const model = this.models[this.rows.model[row] ?? 0] ?? "";
-        if (!models.includes(model)) models.push(model);
-        rows.model[at] = models.indexOf(model);
-        this.#scopeKeys(file.scope, rows, at, at + 1);
-      }
-      files.push({ ...file, models, rows: own.length });
-      if (rows.length < PACK_ROWS && files.length < PACK_FILES) continue;
-      yield packed(files, rows);
-      [files, rows] = [[], new Columns()];
+    if (this.#place.end - this.#snapshotEnd > REPLAYED_BYTES_MAX) {
+      writeSnapshot(this.directory, this.#place, {
+        ...{ rows: this.rows, models: this.models, files: this.#files, owners: this.#owners },
+        slots: this.#table.slots,
+      });
     }
-    if (files.length > 0) yield packed(files, rows);
+    return true;
   }
 
-  /** A row that another row of the same file has made superfluous. */
-  #isRepeated(row: number): boolean {
-    return this.rows.has(row, FLAGS.duplicate) && this.rows.has(row, FLAGS.repeated);
+  #take({ models, files, rowCount, rows: bytes }: Pack): void {
+    const rows = new Columns(Math.max(1, rowCount));
+    rows.addBytes(bytes, rowCount);
+    const indexes = models.map((model) => this.#indexOfModel(model));
+    for (let row = 0; row < rowCount; row++) {
+      rows.model[row] = indexes[rows.model[row] ?? 0] ?? 0;
+    }
+    let first = 0;
+    for (const file of files) {
+      const index = this.#takeFile(file);
+      this.#takeRows(rows, first, first + file.rows, index);
+      first += file.rows;
+    }
   }
 
-  #pack(): void {
-    if (this.#pendingFiles.length === 0) return;
-    this.#packs.push(packed(this.#pendingFiles, this.#pendingRows));
-    this.#pendingFiles = [];
-    this.#pendingRows.clear();
-  }
-
-  /** Registers a file whose rows begin at `firstRow`; returns the row after them. */
-  #take(file: PackedFile, firstRow: number): number {
-    const key = keyOf(file.dialect, file.root, file.id);
+  #takeFile(file: PackedFile): number {
+    const key = keyOf(file);
     const index = this.#byKey.get(key) ?? this.#files.length;
+    const firstAt = this.#files[index]?.firstAt ?? Number.POSITIVE_INFINITY;
     this.#byKey.set(key, index);
-    this.#files[index] = { ...file, index };
-    const end = firstRow + file.rows;
-    if (this.#owners.length < end) {
-      const larger = new Uint32Array(Math.max(end, this.#owners.length * 2));
+    this.#files[index] = { ...file, index, firstAt };
+    return index;
+  }
+
+  #takeRows(rows: Columns, from: number, to: number, index: number): void {
+    const file = this.#files[index] as LedgerFile;
+    for (let row = from; row < to; row++) {
+      const at = rows.at[row] ?? Number.NaN;
+      if (at < file.firstAt) file.firstAt = at;
+    }
+    for (let row = from; row < to; row++) {
+      const { keyHigh, keyLow, request } = rows;
+      const known = this.#table.find(keyHigh[row] ?? 0, keyLow[row] ?? 0, request[row] ?? 0);
+      if (known < 0) this.#addRow(rows, row, index);
+      else this.#mergeRow(known, rows, row, file);
+    }
+  }
+
+  #addRow(rows: Columns, row: number, index: number): void {
+    const added = this.rows.add();
+    this.rows.copy(added, rows, row);
+    this.#table.add(added);
+    if (this.#owners.length <= added) {
+      const larger = new Uint32Array(this.#owners.length * 2);
       larger.set(this.#owners);
       this.#owners = larger;
     }
-    this.#owners.fill(index, firstRow, end);
-    const models = file.models.map((model) => this.#indexOfModel(model));
-    const { model } = this.rows;
-    for (let row = firstRow; row < end; row++) model[row] = models[model[row] ?? 0] ?? 0;
-    this.#scopeKeys(file.scope, this.rows, firstRow, end);
-    return end;
+    this.#owners[added] = index;
   }
 
-  /** Makes keys that hold within a session hold everywhere; a second time takes it back. */
-  #scopeKeys(scope: string, rows: Columns, from: number, to: number): void {
-    const { keyHigh, keyLow } = rows;
-    let hash: Hash | null = null;
-    for (let row = from; row < to; row++) {
-      if (!rows.has(row, FLAGS.ofSession)) continue;
-      hash ??= scopeHash(scope);
-      keyHigh[row] = ((keyHigh[row] ?? 0) ^ hash.high) >>> 0;
-      keyLow[row] = ((keyLow[row] ?? 0) ^ hash.low) >>> 0;
+  #mergeRow(known: number, rows: Columns, row: number, file: LedgerFile): void {
+    const owner = this.fileOf(known);
+    if (rows.has(row, FLAGS.lastWins) && owner.index === file.index) {
+      this.rows.copy(known, rows, row);
+      return;
+    }
+    this.rows.merge(known, rows, row);
+    if (owner.index !== file.index && beganBefore(file, owner)) {
+      this.#owners[known] = file.index;
     }
   }
 
   #indexOfModel(model: string): number {
-    const known = this.#modelIndex.get(model);
-    if (known !== undefined) return known;
-    this.#modelIndex.set(model, this.models.length);
-    return this.models.push(model) - 1;
+    const known = this.models.indexOf(model);
+    return known >= 0 ? known : this.models.push(model) - 1;
   }
 }
 
-export function scopeHash(scope: string): Hash {
-  return new Hash().begin().text(scope).end();
+function beganBefore(one: LedgerFile, other: LedgerFile): boolean {
+  if (one.firstAt !== other.firstAt) return one.firstAt < other.firstAt;
+  return one.id < other.id;
 }
 
-function keyOf(dialect: string, root: string, id: string): string {
-  return `${dialect}\0${root}\0${id}`;
+function keyOf({ root, path }: PackedFile): string {
+  return `${root}\0${path}`;
 }

@@ -2,7 +2,7 @@
  * Pack: files that were counted together, as one record of the ledger (docs/formats/usage.md).
  *
  *     "VBU1", length of the JSON, number of rows, CRC-32 of what follows: 4 bytes each, little-endian
- *     JSON of PackedFile[]
+ *     JSON: {"models":[…],"files":[PackedFile, …]}
  *     rows of all of them, column by column (columns.ts)
  */
 
@@ -20,6 +20,8 @@ export interface PackedFile {
   readonly root: string;
   /** The session's id in its dialect. */
   readonly id: string;
+  /** Of its log, below the root. */
+  readonly path: string;
   /** Of the log when it was counted. */
   readonly size: number;
   readonly mtimeMs: number;
@@ -34,21 +36,27 @@ export interface PackedFile {
   /** The scope whose rows it begins with, and when it began. */
   readonly replays: string | null;
   readonly startedAt: number | null;
-  /** The models of its rows. */
-  readonly models: readonly string[];
   /** How many rows of the pack are its own. */
   readonly rows: number;
 }
 
-export function packed(files: readonly PackedFile[], rows: Columns): Buffer {
-  const json = Buffer.from(JSON.stringify(files));
-  const body = Buffer.concat([json, rows.toBytes()]);
+export interface Pack {
+  /** The models of the rows. */
+  readonly models: readonly string[];
+  /** In the order of their rows. */
+  readonly files: readonly PackedFile[];
+  readonly rowCount: number;
+  readonly rows: Uint8Array;
+}
+
+export function packed({ models, files, rowCount, rows }: Pack): Buffer {
+  const json = Buffer.from(JSON.stringify({ models, files }));
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt32LE(MAGIC, 0);
   head.writeUInt32LE(json.length, 4);
-  head.writeUInt32LE(rows.length, 8);
-  head.writeUInt32LE(crc32(body), 12);
-  return Buffer.concat([head, body]);
+  head.writeUInt32LE(rowCount, 8);
+  head.writeUInt32LE(crc32(rows, crc32(json)), 12);
+  return Buffer.concat([head, json, rows]);
 }
 
 /** The length of a record, by its first bytes; null: they are not a record's. */
@@ -58,20 +66,26 @@ export function packBytes(head: Buffer): number | null {
   return bytes <= PACK_BYTES_MAX ? bytes : null;
 }
 
-/** Appends the rows of a record to `rows` and returns its files; null: it is damaged. */
-export function unpack(bytes: Buffer, rows: Columns): PackedFile[] | null {
+/** Null: the record is damaged. */
+export function unpack(bytes: Buffer): Pack | null {
   const jsonBytes = bytes.readUInt32LE(4);
-  const count = bytes.readUInt32LE(8);
+  const rowCount = bytes.readUInt32LE(8);
   const body = bytes.subarray(HEAD_BYTES);
   if (crc32(body) !== bytes.readUInt32LE(12)) return null;
-  let files: PackedFile[];
   try {
-    files = JSON.parse(body.toString("utf8", 0, jsonBytes)) as PackedFile[];
+    const { models, files } = JSON.parse(body.toString("utf8", 0, jsonBytes)) as Pack;
+    if (files.reduce((sum, { rows }) => sum + rows, 0) !== rowCount) return null;
+    return { models, files, rowCount, rows: body.subarray(jsonBytes) };
   } catch {
-    return null;
+    return null; // Not what we write.
   }
-  if (!Array.isArray(files) || files.reduce((sum, { rows: n }) => sum + n, 0) !== count)
-    return null;
-  rows.addBytes(body.subarray(jsonBytes), count);
-  return files;
+}
+
+/** Rows of columns as a pack; `models` are those of the columns. */
+export function packOf(
+  files: readonly PackedFile[],
+  models: readonly string[],
+  rows: Columns,
+): Pack {
+  return { models, files, rowCount: rows.length, rows: rows.toBytes() };
 }

@@ -22,18 +22,20 @@ export interface Block extends Group {
   readonly tokensPerMinute: number | null;
 }
 
-export function blocksOf(usage: CountedUsage, chosen: Iterable<number>, nowMs: number): Block[] {
+export function blocksOf(usage: CountedUsage, chosen: Uint32Array, nowMs: number): Block[] {
   const { at } = usage.ledger.rows;
-  const rows = [...chosen].filter((row) => !Number.isNaN(at[row] ?? Number.NaN));
+  const rows = chosen.filter((row) => !Number.isNaN(at[row] ?? Number.NaN));
   const starts = startsOf(rows, at);
-  const startOf = (ms: number) => starts[lastAtMost(starts, ms)] ?? 0;
-  const groups = groupBy(usage, rows, (row) => String(startOf(at[row] ?? 0)));
+  const groups = groupBy(usage, rows, {
+    numberOf: (row) => lastAtMost(starts, at[row] ?? 0),
+    textOf: (number) => String(starts[number] ?? 0),
+  });
   const blocks = groups.map((group) => blockOf(group, nowMs));
   return blocks.sort((a, b) => a.start - b.start);
 }
 
 /** When blocks begin. By minutes: blocks begin and end with one. */
-function startsOf(rows: readonly number[], at: Float64Array): number[] {
+function startsOf(rows: Uint32Array, at: Float64Array): number[] {
   const minutes = new Map<number, { first: number; last: number }>();
   for (const row of rows) {
     const ms = at[row] ?? 0;

@@ -1,79 +1,79 @@
 /**
- * Counted usage: the ledger with each response once, priced, for reports to go through.
+ * Counted usage: the ledger with prices, for reports.
  *
  * Subagents belong to the session that started them.
  */
 
-import { dialectNamed } from "../../dialects/all.ts";
-import type { CountedBy } from "../counting.ts";
 import type { Ledger, LedgerFile } from "../ledger/ledger.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import { costOf, type Rates } from "../prices/rates.ts";
 import { FLAGS } from "../usage-row.ts";
-import type { Days } from "./days.ts";
+import { type Days, dayNumber, NO_DAY } from "./days.ts";
 
 export interface Choice {
   /** Days, both included: "2026-11-15". */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-  /** The program's dialect or label. */
-  readonly agent?: string | undefined;
-  /** A directory, or its name. */
-  readonly project?: string | undefined;
+  /** Which files count. */
+  readonly isWanted?: (file: LedgerFile) => boolean;
 }
 
+export const UNKNOWN_MODEL = "unknown";
 const UNKNOWN_PROJECT = "unknown";
 const PARENTS_MAX = 32;
 
 export class CountedUsage {
   readonly ledger: Ledger;
-  readonly countedBy: CountedBy;
   readonly #book: PriceBook;
-  readonly #sessions: readonly string[];
-  /** Rates by model, where they are the same at all times. */
-  readonly #rates = new Map<number, Rates | null>();
+  readonly #sessions: (string | undefined)[] = [];
+  #byName: Map<string, LedgerFile> | null = null;
+  /** Rates by model, where they are the same at all times; undefined: not looked up. */
+  #rates: (Rates | null | undefined)[] = [];
 
-  constructor(ledger: Ledger, countedBy: CountedBy, book: PriceBook) {
+  constructor(ledger: Ledger, book: PriceBook) {
     this.ledger = ledger;
-    this.countedBy = countedBy;
     this.#book = book;
-    const byName = new Map(ledger.files.map((file) => [`${file.dialect}\0${file.name}`, file]));
-    this.#sessions = ledger.files.map((file) => rootName(file, byName));
   }
 
-  /** Rows that count and that are chosen. */
-  *chosen(days: Days, { since, until, agent, project }: Choice = {}): Generator<number> {
-    const { rows } = this.ledger;
-    const isWanted = this.ledger.files.map((file) => {
-      return isOfAgent(file, agent) && isOfProject(file, project);
-    });
+  /** The rows that count and that are chosen. */
+  chosen(days: Days, { since, until, isWanted }: Choice = {}): Uint32Array {
+    const { rows, files, owners } = this.ledger;
+    const { flags, at, length } = rows;
+    const wanted = new Uint8Array(files.length).fill(1);
+    if (isWanted) for (const file of files) wanted[file.index] = isWanted(file) ? 1 : 0;
     const hasRange = since !== undefined || until !== undefined;
-    for (let row = 0; row < rows.length; row++) {
-      if (rows.has(row, FLAGS.duplicate)) continue;
-      if (!isWanted[this.ledger.ownerOf(row)]) continue;
+    const first = since === undefined ? NO_DAY : dayNumber(since);
+    const last = until === undefined ? Number.POSITIVE_INFINITY : dayNumber(until);
+    const chosen = new Uint32Array(length);
+    let count = 0;
+    for (let row = 0; row < length; row++) {
+      if (((flags[row] ?? 0) & FLAGS.duplicate) !== 0 || wanted[owners[row] ?? 0] === 0) continue;
       if (hasRange) {
-        const day = days.dayOf(rows.at[row] ?? Number.NaN);
-        if (day === "unknown" || day < (since ?? "") || day > (until ?? "9")) continue;
+        const day = days.numberOf(at[row] ?? Number.NaN);
+        if (day === NO_DAY || day < first || day > last) continue;
       }
-      yield row;
+      chosen[count++] = row;
     }
+    return chosen.subarray(0, count);
   }
 
   modelOf(row: number): string {
-    return this.ledger.models[this.ledger.rows.model[row] ?? 0] || "unknown";
+    return this.ledger.models[this.ledger.rows.model[row] ?? 0] || UNKNOWN_MODEL;
   }
 
   /** The session's name; for a subagent, that of the session that started it. */
-  sessionOf(row: number): string {
-    return this.#sessions[this.ledger.ownerOf(row)] ?? "";
+  sessionOf(file: LedgerFile): string {
+    let name = this.#sessions[file.index];
+    if (name === undefined) {
+      this.#byName ??= new Map(this.ledger.files.map((each) => [nameKey(each), each]));
+      name = rootName(file, this.#byName);
+      this.#sessions[file.index] = name;
+    }
+    return name;
   }
 
-  agentOf(row: number): string {
-    return this.ledger.fileOf(row).dialect;
-  }
-
-  projectOf(row: number): string {
-    return this.ledger.fileOf(row).project ?? UNKNOWN_PROJECT;
+  projectOf({ project }: LedgerFile): string {
+    return project ?? UNKNOWN_PROJECT;
   }
 
   /** In US dollars; NaN: the price of the model is unknown. */
@@ -82,23 +82,18 @@ export class CountedUsage {
     return rates === null ? Number.NaN : costOf(this.ledger.rows, row, rates);
   }
 
-  /** Whether the row is of a program whose plans are limited by blocks. */
-  hasBlocks(row: number): boolean {
-    return dialectNamed(this.agentOf(row)).usageIn === "messages";
-  }
-
   /** Prices have changed. */
   forgetRates(): void {
-    this.#rates.clear();
+    this.#rates = [];
   }
 
   ratesOf(row: number): Rates | null {
     const { rows, models } = this.ledger;
     const model = rows.model[row] ?? 0;
-    const known = this.#rates.get(model);
+    const known = this.#rates[model];
     if (known !== undefined) return known;
     const name = models[model] ?? "";
-    if (!this.#book.varies(name)) this.#rates.set(model, this.#book.ratesFor(name, 0));
+    if (!this.#book.varies(name)) this.#rates[model] = this.#book.ratesFor(name, 0);
     return this.#book.ratesFor(name, rows.at[row] ?? 0);
   }
 }
@@ -107,28 +102,11 @@ function rootName(file: LedgerFile, byName: ReadonlyMap<string, LedgerFile>): st
   let { name, parent } = file;
   for (let n = 0; n < PARENTS_MAX && parent !== null; n++) {
     name = parent;
-    parent = byName.get(`${file.dialect}\0${name}`)?.parent ?? null;
+    parent = byName.get(nameKey({ dialect: file.dialect, name }))?.parent ?? null;
   }
   return name;
 }
 
-/** As people write it: "claude code", "Claude-Code". */
-const folded = (text: string) => text.toLowerCase().replaceAll(/[\s_-]/g, "");
-
-function isOfAgent({ dialect }: LedgerFile, agent: string | undefined): boolean {
-  if (agent === undefined) return true;
-  const wanted = folded(agent);
-  return [dialect, labelOf(dialect)].some((name) => folded(name).startsWith(wanted));
-}
-
-/** What users call the program. */
-export function labelOf(dialect: string): string {
-  return dialectNamed(dialect).program?.label ?? dialect;
-}
-
-function isOfProject({ project, root }: LedgerFile, wanted: string | undefined): boolean {
-  if (wanted === undefined) return true;
-  const path = (project ?? root).replace(/\/+$/, "");
-  if (wanted.includes("/")) return path === wanted || path.startsWith(`${wanted}/`);
-  return path.slice(path.lastIndexOf("/") + 1) === wanted;
+function nameKey({ dialect, name }: Pick<LedgerFile, "dialect" | "name">): string {
+  return `${dialect}\0${name}`;
 }

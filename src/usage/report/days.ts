@@ -1,27 +1,30 @@
-/**
- * Days: in which day, week or month of a time zone a time is.
- *
- * Offsets of time zones are multiples of a quarter of an hour, so the answer is kept for each.
- */
+/** Days: in which day, week or month of a time zone a time is. Days are numbers, 0 is 1970-01-01. */
 
 import { VerbatimError } from "../../base/errors.ts";
 
 export type Period = "day" | "week" | "month";
 
-const QUARTER_MS = 900_000;
 const DAY_MS = 86_400_000;
+const QUARTER_MS = 900_000;
+/** The day of what has no time. */
+export const NO_DAY = -1_000_000;
+export const UNKNOWN = "unknown";
 
 export class Days {
   readonly zone: string;
   readonly #format: Intl.DateTimeFormat;
-  readonly #known = new Map<number, string>();
+  /** How far local time is ahead, for days of UTC in which that does not change; else NaN. */
+  readonly #offsets = new Map<number, number>();
+  #lastUtcDay = Number.NaN;
+  #lastOffset = Number.NaN;
 
   /** `zone` is a name such as Europe/Berlin; refuses others with BAD_SETTING. */
   constructor(zone = Intl.DateTimeFormat().resolvedOptions().timeZone) {
     this.zone = zone;
     try {
       this.#format = new Intl.DateTimeFormat("en-CA", {
-        ...{ timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" },
+        ...{ timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit" },
+        ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
       });
     } catch {
       const reason = `${JSON.stringify(zone)} is no time zone; use a name such as Europe/Berlin`;
@@ -33,48 +36,67 @@ export class Days {
     }
   }
 
-  /** "2026-11-15"; "unknown" for a row without a time. */
-  dayOf(ms: number): string {
-    if (!(Math.abs(ms) < 8e15)) return "unknown";
-    const quarter = Math.floor(ms / QUARTER_MS);
-    let day = this.#known.get(quarter);
-    if (day === undefined) {
-      day = this.#format.format(quarter * QUARTER_MS);
-      this.#known.set(quarter, day);
+  numberOf(ms: number): number {
+    if (!(ms > -8e15 && ms < 8e15)) return NO_DAY;
+    const utcDay = Math.floor(ms / DAY_MS);
+    if (utcDay !== this.#lastUtcDay) {
+      this.#lastUtcDay = utcDay;
+      this.#lastOffset = this.#offsetOn(utcDay);
     }
-    return day;
+    const offset = Number.isNaN(this.#lastOffset)
+      ? this.#offsetAt(Math.floor(ms / QUARTER_MS) * QUARTER_MS)
+      : this.#lastOffset;
+    return Math.floor((ms + offset) / DAY_MS);
   }
 
-  /** A week is its Monday, a month "2026-11". */
-  periodOf(ms: number, period: Period): string {
-    const day = this.dayOf(ms);
-    return day === "unknown" ? day : periodOfDay(day, period);
+  dayOf(ms: number): string {
+    return dayText(this.numberOf(ms));
+  }
+
+  #offsetOn(utcDay: number): number {
+    let offset = this.#offsets.get(utcDay);
+    if (offset === undefined) {
+      const [first, next] = [
+        this.#offsetAt(utcDay * DAY_MS),
+        this.#offsetAt((utcDay + 1) * DAY_MS),
+      ];
+      offset = first === next ? first : Number.NaN;
+      this.#offsets.set(utcDay, offset);
+    }
+    return offset;
+  }
+
+  #offsetAt(ms: number): number {
+    if (this.zone === "UTC") return 0;
+    const [, y, m, d, hours, minutes, seconds] =
+      /^(-?\d+)-(\d+)-(\d+), (\d+):(\d+):(\d+)/.exec(this.#format.format(ms))?.map(Number) ?? [];
+    const local = Date.UTC(y ?? 0, (m ?? 1) - 1, d, hours, minutes, seconds);
+    return local - Math.floor(ms / 1000) * 1000;
   }
 }
 
-const weeks = new Map<string, string>();
-
-export function periodOfDay(day: string, period: Period): string {
-  if (period === "day") return day;
-  if (period === "month") return day.slice(0, 7);
-  let week = weeks.get(day);
-  if (week === undefined) {
-    const ms = Date.parse(`${day}T00:00:00Z`);
-    const sinceMonday = (new Date(ms).getUTCDay() + 6) % 7;
-    week = new Date(ms - sinceMonday * DAY_MS).toISOString().slice(0, 10);
-    weeks.set(day, week);
-  }
-  return week;
+/** "2026-11-15". */
+export function dayText(day: number): string {
+  return day === NO_DAY ? UNKNOWN : new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Every period from the one to the other, so that those without usage are shown as empty. */
-export function periodsBetween(first: string, last: string, period: Period): string[] {
+export function dayNumber(text: string): number {
+  return Math.floor(Date.parse(`${text}T00:00:00Z`) / DAY_MS);
+}
+
+/** A week is its Monday, a month "2026-11". */
+export function periodText(day: number, period: Period): string {
+  if (day === NO_DAY || period === "day") return dayText(day);
+  if (period === "month") return dayText(day).slice(0, 7);
+  return dayText(day - ((((day + 3) % 7) + 7) % 7));
+}
+
+/** Every period from one day to another, so that those without usage are shown as empty. */
+export function periodsBetween(first: number, last: number, period: Period): string[] {
   const periods: string[] = [];
-  const start = Date.parse(`${first.padEnd(10, "-01").slice(0, 10)}T00:00:00Z`);
-  for (let ms = start; periods.length < 100_000; ms += DAY_MS) {
-    const each = periodOfDay(new Date(ms).toISOString().slice(0, 10), period);
-    if (each > last) break;
-    if (periods.at(-1) !== each) periods.push(each);
+  for (let day = first; day <= last && periods.length < 100_000; day++) {
+    const text = periodText(day, period);
+    if (periods.at(-1) !== text) periods.push(text);
   }
   return periods;
 }

@@ -9,7 +9,7 @@
  * looked at. Rows of the second kind, and those that the cursor cannot read, are parsed as a whole.
  */
 
-import { RowSet } from "../row-set.ts";
+import type { RowSet } from "../row-set.ts";
 import { FLAGS } from "../usage-row.ts";
 import { Hash } from "./hash.ts";
 import { type Response, responseIn } from "./plain-row.ts";
@@ -39,7 +39,7 @@ const USAGE = name("usage");
 const SYNTHETIC = "<synthetic>";
 
 export class MessageRows implements Scanner {
-  readonly set = new RowSet();
+  readonly set: RowSet;
   readonly state = null;
   about: Record<string, string> | null = null;
   readonly #cursor = new RowCursor();
@@ -60,8 +60,11 @@ export class MessageRows implements Scanner {
   #modelBytes: Uint8Array = Buffer.alloc(0);
   #modelIndex = -1;
 
+  constructor(set: RowSet) {
+    this.set = set;
+  }
+
   begin(): void {
-    this.set.clear();
     this.about = null;
     this.#modelBytes = Buffer.alloc(0);
   }

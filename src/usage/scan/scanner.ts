@@ -6,6 +6,7 @@ import type { RowSet } from "../row-set.ts";
 export type RowShape = "messages" | "totals";
 
 export interface Scanner {
+  /** Where rows are put. */
   readonly set: RowSet;
   /** Fields of a row that say where the session belongs; null: none was seen. */
   readonly about: Readonly<Record<string, unknown>> | null;

@@ -9,7 +9,7 @@
  * may begin with its parent's. Its key is the total itself, so that copies in forks are found.
  */
 
-import { RowSet } from "../row-set.ts";
+import type { RowSet } from "../row-set.ts";
 import { FLAGS, PLAUSIBLE_TOKENS_MAX } from "../usage-row.ts";
 import { Hash } from "./hash.ts";
 import type { Scanner } from "./scanner.ts";
@@ -35,18 +35,21 @@ interface State {
 }
 
 export class TotalRows implements Scanner {
-  readonly set = new RowSet();
+  readonly set: RowSet;
   about: Fields | null = null;
   #model = "";
   #total: Totals | null = null;
   readonly #hash = new Hash();
+
+  constructor(set: RowSet) {
+    this.set = set;
+  }
 
   get state(): State {
     return { model: this.#model, total: this.#total, about: this.about };
   }
 
   begin(state: unknown): void {
-    this.set.clear();
     const { model = "", total = null, about = null } = (state ?? {}) as Partial<State>;
     [this.#model, this.#total, this.about] = [model, total, about];
   }
