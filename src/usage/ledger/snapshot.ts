@@ -10,9 +10,10 @@
 import {
   closeSync,
   constants,
+  fstatSync,
   fsyncSync,
   openSync,
-  readFileSync,
+  readSync,
   renameSync,
   writeSync,
 } from "node:fs";
@@ -25,7 +26,7 @@ const NAME = "snapshot.bin";
 const MAGIC = 0x53554256;
 const VERSION = 1;
 const HEAD_BYTES = 16;
-const { O_RDWR, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+const { O_RDONLY, O_RDWR, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
 
 export interface SnapshotParts {
   readonly rows: Columns;
@@ -42,42 +43,110 @@ interface Head {
   readonly room: number;
   readonly slots: number;
   readonly models: string[];
-  /** Values of FIELDS, for each file. */
-  readonly files: unknown[][];
+  readonly files: readonly FileValues[];
 }
 
-const FIELDS = [
-  ...["dialect", "root", "id", "path", "size", "mtimeMs", "reached", "name", "parent", "project"],
-  ...["scope", "replays", "startedAt", "rows", "firstAt"],
-] as const;
+/** A file without names; a name or scope that follows from the id is null. */
+type FileValues = readonly [
+  dialect: string,
+  root: string,
+  id: string,
+  path: string,
+  size: number,
+  mtimeMs: number,
+  reached: LedgerFile["reached"],
+  name: string | null,
+  parent: string | null,
+  project: string | null,
+  scope: string | null,
+  replays: string | null,
+  startedAt: number | null,
+  rows: number,
+  firstAt: number | null,
+];
 
 /** Null: there is none for this ledger. */
 export function readSnapshot(
   directory: string,
+  place: LedgerPlace,
+): (SnapshotParts & { end: number }) | null {
+  let file: number;
+  try {
+    file = openSync(join(directory, NAME), O_RDONLY | O_NOFOLLOW);
+  } catch {
+    return null; // Missing, or not ours to read.
+  }
+  try {
+    return readParts(file, place);
+  } catch {
+    return null; // Not what we write.
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readParts(
+  file: number,
   { first, end: ledgerEnd }: LedgerPlace,
 ): (SnapshotParts & { end: number }) | null {
-  try {
-    const bytes = readFileSync(join(directory, NAME));
-    if (bytes.readUInt32LE(0) !== MAGIC || bytes.readUInt32LE(4) !== VERSION) return null;
-    const jsonBytes = bytes.readUInt32LE(8);
-    const head = JSON.parse(bytes.toString("utf8", HEAD_BYTES, HEAD_BYTES + jsonBytes)) as Head;
-    if (head.first !== first || head.end > ledgerEnd) return null;
-    let at = HEAD_BYTES + jsonBytes + padding(jsonBytes);
-    const columnBytes = Columns.bytesFor(head.room);
-    if (bytes.length !== at + columnBytes + head.room * 4 + head.slots * 4) return null;
-    const memory = aligned(bytes, at);
-    const rows = Columns.over(memory, 0, head.room, head.length);
-    at = columnBytes;
-    const owners = new Uint32Array(memory, at, head.room);
-    const slots = new Int32Array(memory, at + head.room * 4, head.slots);
-    const files = head.files.map((values, index) => {
-      return Object.fromEntries([...FIELDS.map((name, n) => [name, values[n]]), ["index", index]]);
-    }) as unknown as LedgerFile[];
-    for (const file of files) file.firstAt ??= Number.POSITIVE_INFINITY;
-    return { rows, models: head.models, files, owners, slots, end: head.end };
-  } catch {
-    return null; // Missing, or not what we write.
+  const { size } = fstatSync(file);
+  const start = Buffer.from(bytesOf(file, 0, HEAD_BYTES));
+  if (start.readUInt32LE(0) !== MAGIC || start.readUInt32LE(4) !== VERSION) return null;
+  const jsonBytes = start.readUInt32LE(8);
+  const json = Buffer.from(bytesOf(file, HEAD_BYTES, Math.min(jsonBytes, size)));
+  const head = JSON.parse(json.toString()) as Head;
+  if (head.first !== first || head.end > ledgerEnd) return null;
+  const at = HEAD_BYTES + jsonBytes + padding(jsonBytes);
+  const columnBytes = Columns.bytesFor(head.room);
+  const length = columnBytes + head.room * 4 + head.slots * 4;
+  if (size !== at + length) return null;
+  const memory = bytesOf(file, at, length);
+  return {
+    rows: Columns.over(memory, 0, head.room, head.length),
+    owners: new Uint32Array(memory, columnBytes, head.room),
+    slots: new Int32Array(memory, columnBytes + head.room * 4, head.slots),
+    models: head.models,
+    files: head.files.map(fileOf),
+    end: head.end,
+  };
+}
+
+/** In memory of their own, where arrays of numbers can begin. */
+function bytesOf(file: number, at: number, length: number): ArrayBuffer {
+  const memory = new ArrayBuffer(length);
+  let got = 0;
+  while (got < length) {
+    const read = readSync(file, new Uint8Array(memory, got), 0, length - got, at + got);
+    if (read === 0) throw new Error("the snapshot ends early");
+    got += read;
   }
+  return memory;
+}
+
+/** Field by field: there are thousands of files. */
+function fileOf(values: FileValues, index: number): LedgerFile {
+  const [dialect, root, id, path, size, mtimeMs, reached, name, parent, ...rest] = values;
+  const [project, scope, replays, startedAt, rows, firstAt] = rest;
+  return {
+    ...{ dialect, root, id, path, size, mtimeMs, reached, name: name ?? lastOf(id), parent },
+    ...{ project, scope: scope ?? name ?? lastOf(id), replays, startedAt, rows, index },
+    firstAt: firstAt ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+function valuesOf(file: LedgerFile): FileValues {
+  const { dialect, root, id, path, size, mtimeMs, reached, parent, project } = file;
+  const name = file.name === lastOf(id) ? null : file.name;
+  const scope = file.scope === file.name ? null : file.scope;
+  const { replays, startedAt, rows, firstAt } = file;
+  return [
+    ...([dialect, root, id, path, size, mtimeMs, reached, name, parent, project, scope] as const),
+    ...([replays, startedAt, rows, Number.isFinite(firstAt) ? firstAt : null] as const),
+  ];
+}
+
+function lastOf(id: string): string {
+  return id.slice(id.lastIndexOf("/") + 1);
 }
 
 /** Not worth an error: the next process reads all packs. */
@@ -88,7 +157,7 @@ export function writeSnapshot(
 ): void {
   const { length } = rows;
   const room = length + Math.max(4096, length >> 3);
-  const values = files.map((file) => FIELDS.map((name) => file[name]));
+  const values = files.map(valuesOf);
   const head: Head = { first, end, length, room, slots: slots.length, models, files: values };
   const json = Buffer.from(JSON.stringify(head));
   const start = Buffer.alloc(HEAD_BYTES);
@@ -120,9 +189,4 @@ export function writeSnapshot(
 /** To a multiple of 8. */
 function padding(length: number): number {
   return (8 - (length % 8)) % 8;
-}
-
-/** The memory from a place on, where arrays of numbers can begin. */
-function aligned(bytes: Buffer, at: number): ArrayBuffer {
-  return bytes.buffer.slice(bytes.byteOffset + at, bytes.byteOffset + bytes.length) as ArrayBuffer;
 }

@@ -27,7 +27,7 @@ export function blocksOf(usage: CountedUsage, chosen: Uint32Array, nowMs: number
   const rows = chosen.filter((row) => !Number.isNaN(at[row] ?? Number.NaN));
   const starts = startsOf(rows, at);
   const groups = groupBy(usage, rows, {
-    numberOf: (row) => lastAtMost(starts, at[row] ?? 0),
+    numbers: (all) => Int32Array.from(all, (row) => lastAtMost(starts, at[row] ?? 0)),
     textOf: (number) => String(starts[number] ?? 0),
   });
   const blocks = groups.map((group) => blockOf(group, nowMs));

@@ -87,6 +87,24 @@ export class CountedUsage {
     this.#rates = [];
   }
 
+  /**
+   * Input, output, cache read, write for 5 minutes and for an hour, for each model; -1 if prices
+   * are unknown, have tiers, or were others at other times.
+   */
+  plainRates(): Float64Array {
+    const { models } = this.ledger;
+    const plain = new Float64Array(models.length * 5).fill(-1);
+    for (const [index, model] of models.entries()) {
+      const rates = this.#book.varies(model) ? null : this.#book.ratesFor(model, 0);
+      if (rates === null) continue;
+      const { input, output, cacheRead, cacheWrite5m, cacheWrite1h } = rates;
+      const all = [input, output, cacheRead, cacheWrite5m, cacheWrite1h];
+      const numbers = all.filter((rate) => typeof rate === "number");
+      if (numbers.length === all.length) plain.set(numbers, index * 5);
+    }
+    return plain;
+  }
+
   ratesOf(row: number): Rates | null {
     const { rows, models } = this.ledger;
     const model = rows.model[row] ?? 0;

@@ -49,6 +49,27 @@ export class Days {
     return Math.floor((ms + offset) / DAY_MS);
   }
 
+  /** The days of these rows; `at` has the time of each. Most rows are of the day of the one before. */
+  numbersOf(at: Float64Array, rows: Uint32Array): Int32Array {
+    const numbers = new Int32Array(rows.length);
+    let [first, end, day] = [0, 0, NO_DAY];
+    for (let n = 0; n < rows.length; n++) {
+      const ms = at[rows[n] ?? 0] ?? Number.NaN;
+      if (!(ms >= first && ms < end)) {
+        day = this.numberOf(ms);
+        // As far as the offset is known to be the same.
+        const offset = this.#lastOffset;
+        [first, end] = [0, 0];
+        if (day !== NO_DAY && !Number.isNaN(offset)) {
+          first = Math.max(day * DAY_MS - offset, this.#lastUtcDay * DAY_MS);
+          end = Math.min((day + 1) * DAY_MS - offset, (this.#lastUtcDay + 1) * DAY_MS);
+        }
+      }
+      numbers[n] = day;
+    }
+    return numbers;
+  }
+
   dayOf(ms: number): string {
     return dayText(this.numberOf(ms));
   }

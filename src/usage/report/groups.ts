@@ -1,10 +1,10 @@
 /** Groups: sums of responses by day, session, model or whatever a report asks for. */
 
-import { tokensOf } from "../columns.ts";
 import type { LedgerFile } from "../ledger/ledger.ts";
-import { type Counts, FLAGS } from "../usage-row.ts";
+import type { Counts } from "../usage-row.ts";
 import { type CountedUsage, UNKNOWN_MODEL } from "./counted-usage.ts";
 import { type Days, type Period, periodText } from "./days.ts";
+import { CELL_LENGTH, type Pivot, SUM, sumRows } from "./sum-rows.ts";
 
 export interface Sums extends Counts {
   readonly responses: number;
@@ -38,216 +38,142 @@ export interface Group extends Sums {
 
 /** What rows are summed by: a number for each row, and its text. */
 export interface Grouping {
-  numberOf(row: number): number;
+  numbers(rows: Uint32Array): Int32Array;
   textOf(number: number): string;
 }
 
 export function byPeriod({ ledger }: CountedUsage, days: Days, period: Period): Grouping {
   const { at } = ledger.rows;
-  const numberOf = (row: number) => days.numberOf(at[row] ?? Number.NaN);
-  return { numberOf, textOf: (day) => periodText(day, period) };
+  return {
+    numbers: (rows) => days.numbersOf(at, rows),
+    textOf: (day) => periodText(day, period),
+  };
 }
 
 export function byFile({ ledger }: CountedUsage, textOf: (file: LedgerFile) => string): Grouping {
-  const { owners, files } = ledger;
   const texts = new Map<string, number>();
-  const numbers = new Int32Array(files.length).fill(-1);
-  const numberOf = (row: number) => {
-    const owner = owners[row] ?? 0;
-    const known = numbers[owner] ?? -1;
-    if (known >= 0) return known;
-    const text = textOf(files[owner] as LedgerFile);
+  const ofFile = new Int32Array(ledger.files.length);
+  for (const file of ledger.files) {
+    const text = textOf(file);
     const number = texts.get(text) ?? texts.size;
     texts.set(text, number);
-    numbers[owner] = number;
-    return number;
+    ofFile[file.index] = number;
+  }
+  const names = [...texts.keys()];
+  const { owners } = ledger;
+  return {
+    numbers: (rows) => Int32Array.from(rows, (row) => ofFile[owners[row] ?? 0] ?? 0),
+    textOf: (number) => names[number] ?? "",
   };
-  return { numberOf, textOf: (number) => [...texts.keys()][number] ?? "" };
 }
 
 export function byModel({ ledger }: CountedUsage): Grouping {
   const { model } = ledger.rows;
   return {
-    numberOf: (row) => model[row] ?? 0,
+    numbers: (rows) => Int32Array.from(rows, (row) => model[row] ?? 0),
     textOf: (number) => ledger.models[number] || UNKNOWN_MODEL,
   };
 }
 
-/** Sums rows. Those of one file are next to each other, and so are mostly those of a group. */
 export function groupBy(usage: CountedUsage, rows: Uint32Array, grouping: Grouping): Group[] {
-  const groups = new Map<number, Gathering>();
-  let last: Gathering | null = null;
-  let lastNumber = Number.NaN;
-  for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] ?? 0;
-    const number = grouping.numberOf(row);
-    if (last === null || number !== lastNumber) {
-      last = groups.get(number) ?? new Gathering(usage);
-      groups.set(number, last);
-      lastNumber = number;
-    }
-    last.add(row);
+  const pivot = sumRows(usage, rows, grouping.numbers(rows));
+  const groups = new Map<string, Group>();
+  for (const [index, number] of pivot.numbers.entries()) {
+    const key = grouping.textOf(number);
+    const group = groupAt(usage, pivot, index, key);
+    const known = groups.get(key);
+    groups.set(key, known ? totalOf([known, group], key) : group);
   }
-  const byText = new Map<string, Gathering>();
-  for (const [number, gathering] of groups) {
-    const text = grouping.textOf(number);
-    const known = byText.get(text);
-    if (known === undefined) byText.set(text, gathering);
-    else known.join(gathering);
-  }
-  return Array.from(byText, ([text, gathering]) => gathering.done(text));
+  return [...groups.values()];
 }
 
 /** The sum of all rows, as one group. */
 export function sumOf(usage: CountedUsage, rows: Uint32Array): Group {
-  const gathering = new Gathering(usage);
-  for (const row of rows) gathering.add(row);
-  return gathering.done("");
+  const grouping = { numbers: () => new Int32Array(rows.length), textOf: () => "" };
+  return groupBy(usage, rows, grouping)[0] ?? totalOf([]);
+}
+
+function groupAt(usage: CountedUsage, pivot: Pivot, index: number, key: string): Group {
+  const { models } = usage.ledger;
+  const ofModels: ModelSums[] = [];
+  for (let model = 0; model < pivot.models; model++) {
+    const from = (index * pivot.models + model) * CELL_LENGTH;
+    const cell = pivot.cells.subarray(from, from + CELL_LENGTH);
+    if ((cell[SUM.responses] ?? 0) === 0) continue;
+    ofModels.push({ model: models[model] || UNKNOWN_MODEL, ...sumsOf(cell) });
+  }
+  const bits = pivot.agents[index] ?? 0;
+  const agents = pivot.dialects.filter((_, bit) => (bits & (1 << bit)) !== 0);
+  const file = usage.ledger.files[pivot.firstFiles[index] ?? 0] as LedgerFile;
+  return { ...grouped(key, ofModels), agents: agents.sort(), project: usage.projectOf(file) };
+}
+
+function sumsOf(cell: Float64Array): Sums {
+  const at = (name: keyof typeof SUM) => cell[SUM[name]] ?? 0;
+  const counts = {
+    ...{ input: at("input"), output: at("output"), reasoning: at("reasoning") },
+    ...{ cacheWrite5m: at("cacheWrite5m"), cacheWrite1h: at("cacheWrite1h") },
+    cacheRead: at("cacheRead"),
+  };
+  return {
+    responses: at("responses"),
+    ...counts,
+    total: totalTokens(counts),
+    cost: at("cost"),
+    unpriced: at("unpriced"),
+    recorded: at("recordings") > 0 ? at("recorded") : null,
+    implausible: at("implausible"),
+    firstAt: at("first") > 0 ? at("first") : null,
+    lastAt: at("last") > 0 ? at("last") : null,
+  };
 }
 
 /** The sum of groups, which share no row. */
-export function totalOf(groups: readonly Group[]): Group {
-  const models = new Map<string, Adding>();
+export function totalOf(groups: readonly Group[], key = ""): Group {
+  const models = new Map<string, ModelSums>();
   for (const sums of groups.flatMap((group) => group.models)) {
-    const adding = models.get(sums.model) ?? new Adding();
-    adding.addSums(sums);
-    models.set(sums.model, adding);
+    const known = models.get(sums.model);
+    models.set(sums.model, known ? { model: sums.model, ...added([known, sums]) } : sums);
   }
-  const agents = new Set(groups.flatMap((group) => group.agents));
-  return groupOf("", models, agents, groups[0]?.project ?? "");
+  const agents = [...new Set(groups.flatMap((group) => group.agents))].sort();
+  return { ...grouped(key, [...models.values()]), agents, project: groups[0]?.project ?? "" };
 }
 
-function groupOf(
-  key: string,
-  ofModels: ReadonlyMap<string, Adding>,
-  agents: ReadonlySet<string>,
-  project: string,
-): Group {
-  const all = new Adding();
-  const models = Array.from(ofModels, ([model, adding]) => {
-    const sums = adding.sums();
-    all.addSums(sums);
-    return { model, ...sums };
-  });
+function grouped(key: string, models: ModelSums[]): Omit<Group, "agents" | "project"> {
   models.sort((a, b) => b.cost - a.cost || b.total - a.total);
-  return { key, ...all.sums(), models, agents: [...agents].sort(), project };
+  return { key, ...added(models), models };
 }
 
-class Gathering {
-  readonly #usage: CountedUsage;
-  readonly #models: (Adding | undefined)[] = [];
-  readonly #agents = new Set<string>();
-  #project = "";
-  #owner = -1;
-
-  constructor(usage: CountedUsage) {
-    this.#usage = usage;
-  }
-
-  add(row: number): void {
-    const { ledger } = this.#usage;
-    const model = ledger.rows.model[row] ?? 0;
-    let ofModel = this.#models[model];
-    if (ofModel === undefined) {
-      ofModel = new Adding();
-      this.#models[model] = ofModel;
-    }
-    ofModel.add(this.#usage, row);
-    const owner = ledger.ownerOf(row);
-    if (owner === this.#owner) return;
-    this.#owner = owner;
-    const file = ledger.files[owner] as LedgerFile;
-    this.#agents.add(file.dialect);
-    if (this.#project === "") this.#project = this.#usage.projectOf(file);
-  }
-
-  join(other: Gathering): void {
-    for (const [model, adding] of other.#models.entries()) {
-      if (adding === undefined) continue;
-      const own = this.#models[model] ?? new Adding();
-      own.addSums(adding.sums());
-      this.#models[model] = own;
-    }
-    for (const agent of other.#agents) this.#agents.add(agent);
-  }
-
-  done(key: string): Group {
-    const { models } = this.#usage.ledger;
-    const named = new Map<string, Adding>();
-    for (const [index, adding] of this.#models.entries()) {
-      if (adding !== undefined) named.set(models[index] || UNKNOWN_MODEL, adding);
-    }
-    return groupOf(key, named, this.#agents, this.#project);
-  }
+function added(all: readonly Sums[]): Sums {
+  const sum = (pick: (sums: Sums) => number) => {
+    return all.reduce((total, each) => total + pick(each), 0);
+  };
+  const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
+  const recorded = known(all.map((each) => each.recorded));
+  const firsts = known(all.map((each) => each.firstAt));
+  const lasts = known(all.map((each) => each.lastAt));
+  const counts = {
+    input: sum((each) => each.input),
+    output: sum((each) => each.output),
+    cacheWrite5m: sum((each) => each.cacheWrite5m),
+    cacheWrite1h: sum((each) => each.cacheWrite1h),
+    cacheRead: sum((each) => each.cacheRead),
+    reasoning: sum((each) => each.reasoning),
+  };
+  return {
+    responses: sum((each) => each.responses),
+    ...counts,
+    total: totalTokens(counts),
+    cost: sum((each) => each.cost),
+    unpriced: sum((each) => each.unpriced),
+    recorded: recorded.length === 0 ? null : recorded.reduce((a, b) => a + b, 0),
+    implausible: sum((each) => each.implausible),
+    firstAt: firsts.length === 0 ? null : Math.min(...firsts),
+    lastAt: lasts.length === 0 ? null : Math.max(...lasts),
+  };
 }
 
-class Adding {
-  responses = 0;
-  input = 0;
-  output = 0;
-  cacheWrite5m = 0;
-  cacheWrite1h = 0;
-  cacheRead = 0;
-  reasoning = 0;
-  cost = 0;
-  unpriced = 0;
-  recorded = 0;
-  hasRecorded = false;
-  implausible = 0;
-  first = Number.POSITIVE_INFINITY;
-  last = Number.NEGATIVE_INFINITY;
-
-  add(usage: CountedUsage, row: number): void {
-    const { rows } = usage.ledger;
-    this.responses++;
-    this.input += rows.input[row] ?? 0;
-    this.output += rows.output[row] ?? 0;
-    this.cacheWrite5m += rows.cacheWrite5m[row] ?? 0;
-    this.cacheWrite1h += rows.cacheWrite1h[row] ?? 0;
-    this.cacheRead += rows.cacheRead[row] ?? 0;
-    this.reasoning += rows.reasoning[row] ?? 0;
-    const cost = usage.costOf(row);
-    if (Number.isNaN(cost)) this.unpriced += tokensOf(rows, row);
-    else this.cost += cost;
-    const recorded = rows.recorded[row] ?? Number.NaN;
-    if (!Number.isNaN(recorded)) {
-      this.hasRecorded = true;
-      this.recorded += recorded;
-    }
-    if (rows.has(row, FLAGS.implausible)) this.implausible++;
-    const at = rows.at[row] ?? Number.NaN;
-    if (at < this.first) this.first = at;
-    if (at > this.last) this.last = at;
-  }
-
-  addSums(sums: Sums): void {
-    this.responses += sums.responses;
-    this.input += sums.input;
-    this.output += sums.output;
-    this.cacheWrite5m += sums.cacheWrite5m;
-    this.cacheWrite1h += sums.cacheWrite1h;
-    this.cacheRead += sums.cacheRead;
-    this.reasoning += sums.reasoning;
-    this.cost += sums.cost;
-    this.unpriced += sums.unpriced;
-    this.hasRecorded ||= sums.recorded !== null;
-    this.recorded += sums.recorded ?? 0;
-    this.implausible += sums.implausible;
-    this.first = Math.min(this.first, sums.firstAt ?? this.first);
-    this.last = Math.max(this.last, sums.lastAt ?? this.last);
-  }
-
-  sums(): Sums {
-    const { responses, input, output, cacheWrite5m, cacheWrite1h, cacheRead, reasoning } = this;
-    return {
-      ...{ responses, input, output, cacheWrite5m, cacheWrite1h, cacheRead, reasoning },
-      total: input + output + cacheWrite5m + cacheWrite1h + cacheRead,
-      cost: this.cost,
-      unpriced: this.unpriced,
-      recorded: this.hasRecorded ? this.recorded : null,
-      implausible: this.implausible,
-      firstAt: Number.isFinite(this.first) ? this.first : null,
-      lastAt: Number.isFinite(this.last) ? this.last : null,
-    };
-  }
+function totalTokens(counts: Counts): number {
+  const written = counts.cacheWrite5m + counts.cacheWrite1h;
+  return counts.input + counts.output + written + counts.cacheRead;
 }

@@ -1,0 +1,135 @@
+/**
+ * Sum rows: adds up rows by group and model, in arrays of numbers.
+ *
+ * A report of a short process goes through all rows once, before the compiler has seen much of it.
+ * So this is two plain loops, without calls and objects for each row.
+ */
+
+import { tokensOf } from "../columns.ts";
+import { FLAGS } from "../usage-row.ts";
+import type { CountedUsage } from "./counted-usage.ts";
+
+/** The numbers of a cell, in their order. */
+export const SUM = {
+  ...{ responses: 0, input: 1, output: 2, cacheWrite5m: 3, cacheWrite1h: 4, cacheRead: 5 },
+  ...{ reasoning: 6, cost: 7, unpriced: 8, recorded: 9, recordings: 10, implausible: 11 },
+  ...{ first: 12, last: 13 },
+} as const;
+export const CELL_LENGTH = 14;
+
+export interface Pivot {
+  /** The number of each group. */
+  readonly numbers: readonly number[];
+  /** The file of the first row of each group. */
+  readonly firstFiles: readonly number[];
+  /** The dialects of each group, as bits of `dialects`. */
+  readonly agents: readonly number[];
+  readonly dialects: readonly string[];
+  readonly models: number;
+  /** Cell `group * models + model` begins at that times CELL_LENGTH. */
+  readonly cells: Float64Array;
+}
+
+/** `numbers` has the number of the group of each row. */
+export function sumRows(usage: CountedUsage, rows: Uint32Array, numbers: Int32Array): Pivot {
+  const { ledger } = usage;
+  const { dialects, ofFile } = dialectsOf(usage);
+  const groups: number[] = [];
+  const firstFiles: number[] = [];
+  const agents: number[] = [];
+  const index = new Map<number, number>();
+  const { owners } = ledger;
+  // The group of each row, in place of its number.
+  let [lastNumber, lastOwner, group] = [Number.NaN, -1, 0];
+  for (let at = 0; at < rows.length; at++) {
+    const number = numbers[at] ?? 0;
+    const owner = owners[rows[at] ?? 0] ?? 0;
+    if (number !== lastNumber || owner !== lastOwner) {
+      lastNumber = number;
+      lastOwner = owner;
+      group = index.get(number) ?? -1;
+      if (group < 0) {
+        group = groups.push(number) - 1;
+        index.set(number, group);
+        firstFiles.push(owner);
+        agents.push(0);
+      }
+      agents[group] = (agents[group] ?? 0) | (ofFile[owner] ?? 0);
+    }
+    numbers[at] = group;
+  }
+  const models = ledger.models.length;
+  const cells = new Float64Array(groups.length * models * CELL_LENGTH);
+  addCells(usage, rows, numbers, cells);
+  return { numbers: groups, firstFiles, agents, dialects, models, cells };
+}
+
+function addCells(
+  usage: CountedUsage,
+  chosen: Uint32Array,
+  groups: Int32Array,
+  cells: Float64Array,
+): void {
+  const { rows, models } = usage.ledger;
+  const { input, output, cacheWrite5m, cacheWrite1h, cacheRead, reasoning } = rows;
+  const { recorded, at, model, flags } = rows;
+  const rates = usage.plainRates();
+  for (let n = 0; n < chosen.length; n++) {
+    const row = chosen[n] ?? 0;
+    const ofModel = model[row] ?? 0;
+    const cell = ((groups[n] ?? 0) * models.length + ofModel) * CELL_LENGTH;
+    const fresh = input[row] ?? 0;
+    const answer = output[row] ?? 0;
+    const write5m = cacheWrite5m[row] ?? 0;
+    const write1h = cacheWrite1h[row] ?? 0;
+    const read = cacheRead[row] ?? 0;
+    const rate = ofModel * 5;
+    let cost: number;
+    // Prices without tiers, for a row without factors: nearly all.
+    if ((rates[rate] ?? -1) >= 0 && ((flags[row] ?? 0) & FACTORS) === 0) {
+      cost =
+        (fresh * (rates[rate] ?? 0) +
+          answer * (rates[rate + 1] ?? 0) +
+          read * (rates[rate + 2] ?? 0) +
+          write5m * (rates[rate + 3] ?? 0) +
+          write1h * (rates[rate + 4] ?? 0)) /
+        1e6;
+    } else {
+      cost = usage.costOf(row);
+    }
+    cells[cell] = (cells[cell] ?? 0) + 1;
+    cells[cell + 1] = (cells[cell + 1] ?? 0) + fresh;
+    cells[cell + 2] = (cells[cell + 2] ?? 0) + answer;
+    cells[cell + 3] = (cells[cell + 3] ?? 0) + write5m;
+    cells[cell + 4] = (cells[cell + 4] ?? 0) + write1h;
+    cells[cell + 5] = (cells[cell + 5] ?? 0) + read;
+    cells[cell + 6] = (cells[cell + 6] ?? 0) + (reasoning[row] ?? 0);
+    if (cost >= 0) cells[cell + 7] = (cells[cell + 7] ?? 0) + cost;
+    else cells[cell + 8] = (cells[cell + 8] ?? 0) + tokensOf(rows, row);
+    const own = recorded[row] ?? Number.NaN;
+    if (own >= 0) {
+      cells[cell + 9] = (cells[cell + 9] ?? 0) + own;
+      cells[cell + 10] = (cells[cell + 10] ?? 0) + 1;
+    }
+    if (((flags[row] ?? 0) & FLAGS.implausible) !== 0) {
+      cells[cell + 11] = (cells[cell + 11] ?? 0) + 1;
+    }
+    const ms = at[row] ?? Number.NaN;
+    const first = cells[cell + 12] ?? 0;
+    if (ms < first || first === 0) cells[cell + 12] = ms;
+    if (ms > (cells[cell + 13] ?? 0)) cells[cell + 13] = ms;
+  }
+}
+
+const FACTORS = FLAGS.batch | FLAGS.fast | FLAGS.us;
+
+function dialectsOf({ ledger: { files } }: CountedUsage) {
+  const dialects: string[] = [];
+  const ofFile = new Int32Array(files.length);
+  for (const { index, dialect } of files) {
+    let bit = dialects.indexOf(dialect);
+    if (bit < 0) bit = dialects.push(dialect) - 1;
+    ofFile[index] = 1 << bit;
+  }
+  return { dialects, ofFile };
+}
