@@ -51,6 +51,19 @@ export function findChanged(look: Look): Found[] {
   return changed;
 }
 
+/** The log at a path, if it is one of the store's and has changed. */
+export function changedAt({ dialect, root, ledger }: Look, full: string): Found[] {
+  if (!full.startsWith(`${root}/`) || dialect.usageIn === undefined) return [];
+  const path = full.slice(root.length + 1);
+  const id = dialect.idAt(path.split("/"));
+  const stats = lstatSync(full, { throwIfNoEntry: false });
+  if (id === null || !stats?.isFile()) return [];
+  const { size, mtimeMs } = stats;
+  const known = ledger.known(root, path);
+  if (known?.size === size && known.mtimeMs === mtimeMs) return [];
+  return [{ dialect, root, log: { id, path, size, mtimeMs }, known }];
+}
+
 class Walk {
   readonly #look: Look;
   readonly #changed: Found[];

@@ -47,9 +47,9 @@ export async function openUsage(host: Host, options: UsageOptions): Promise<Open
   const ledger = Ledger.open(directory);
   const lookedAt = lastLook(directory);
   const changed = await refresh(host, ledger, stores, { ...options, lookedAt });
-  if (changed > 0) markReplays(ledger);
+  markReplays(ledger);
   const isKept = await ledger.save();
-  if (isKept) rememberLook(directory, nowMs);
+  if (isKept) rememberLook(directory, options.only === undefined ? nowMs : lookedAt);
   await book.learn(ledger.models);
   return { usage: new CountedUsage(ledger, book), book, changed, isKept };
 }

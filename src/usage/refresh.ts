@@ -15,7 +15,7 @@ import type { FoundStore } from "../listing/find-stores.ts";
 import { Store } from "../store/store.ts";
 import { type Counted, describe, type Found, nameIn } from "./describe.ts";
 import { countEntries } from "./entry-rows.ts";
-import { findChanged } from "./find-changed.ts";
+import { changedAt, findChanged } from "./find-changed.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { type PackedFile, packOf } from "./ledger/pack.ts";
 import { FileScanner, type FileToScan } from "./scan/file-scan.ts";
@@ -25,6 +25,8 @@ import { countBytes } from "./window-rows.ts";
 export interface RefreshOptions {
   /** When all was looked at the last time, milliseconds since 1970; 0: never. */
   readonly lookedAt: number;
+  /** Look at this log only: an absolute path. */
+  readonly only?: string;
   readonly onProgress?: (done: number, total: number) => void;
   /** A session that cannot be read; it is tried again the next time. */
   readonly onFailure: (id: string, cause: unknown) => void;
@@ -37,10 +39,11 @@ export async function refresh(
   stores: readonly FoundStore[],
   options: RefreshOptions,
 ): Promise<number> {
-  const { lookedAt, onFailure } = options;
+  const { lookedAt, only, onFailure } = options;
   const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
   const changed = stores.flatMap(({ dialect: name, root }) => {
-    return findChanged({ ledger, dialect: dialectNamed(name), root, lookedAt, onUnreadable });
+    const look = { ledger, dialect: dialectNamed(name), root, lookedAt, onUnreadable };
+    return only === undefined ? findChanged(look) : changedAt(look, only);
   });
   await countChanged(host, ledger, changed, options);
   return changed.length;

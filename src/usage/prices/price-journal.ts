@@ -100,8 +100,8 @@ function isRate(value: unknown): value is Rate {
   const { base, tiers } = (value ?? {}) as Record<string, unknown>;
   if (!isPrice(base) || !Array.isArray(tiers)) return false;
   return tiers.every((tier: unknown) => {
-    const { over, then } = (tier ?? {}) as Record<string, unknown>;
-    return isPrice(over) && isPrice(then);
+    const { over, price } = (tier ?? {}) as Record<string, unknown>;
+    return isPrice(over) && isPrice(price);
   });
 }
 

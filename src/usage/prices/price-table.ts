@@ -76,7 +76,7 @@ function ratesOf(price: ModelPrice, { id: provider }: Provider, model: string): 
 function rateOf(price: ModelPrice[string]): Rate | null {
   if (price === undefined) return null;
   if (typeof price === "number") return price;
-  const tiers = price.tiers.map(({ start, price: then }) => ({ over: start, then }));
+  const tiers = price.tiers.map(({ start, price: above }) => ({ over: start, price: above }));
   return { base: price.base, tiers };
 }
 

@@ -3,12 +3,12 @@
 import type { Columns } from "../columns.ts";
 import { FLAGS } from "../usage-row.ts";
 
-/** US dollars per million tokens. Above `over` tokens of input, the price of all tokens is `then`. */
+/** US dollars per million tokens. Above `over` tokens of input, the price of all tokens is `price`. */
 export type Rate = number | { readonly base: number; readonly tiers: readonly Tier[] };
 
 export interface Tier {
   readonly over: number;
-  readonly then: number;
+  readonly price: number;
 }
 
 export interface Rates {
@@ -44,9 +44,9 @@ export function costOf(rows: Columns, row: number, rates: Rates): number {
 /** The price of a million tokens in a request with this many tokens of input. */
 export function priceAt(rate: Rate, context: number): number {
   if (typeof rate === "number") return rate;
-  let price = rate.base;
-  for (const { over, then } of rate.tiers) if (context > over) price = then;
-  return price;
+  let found = rate.base;
+  for (const { over, price } of rate.tiers) if (context > over) found = price;
+  return found;
 }
 
 /** What batch, fast mode and place change. */

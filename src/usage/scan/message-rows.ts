@@ -57,7 +57,7 @@ export class MessageRows implements Scanner {
   #mustParse = false;
   #hasMessage = false;
   /** The bytes of the model that was read last, and its place in the set; -1: it is not counted. */
-  #modelBytes: Uint8Array = Buffer.alloc(0);
+  #modelBytes: Uint8Array | null = null;
   #modelIndex = -1;
 
   constructor(set: RowSet) {
@@ -66,7 +66,7 @@ export class MessageRows implements Scanner {
 
   begin(): void {
     this.about = null;
-    this.#modelBytes = Buffer.alloc(0);
+    this.#modelBytes = null;
   }
 
   scan(bytes: Buffer, from: number, to: number, offset: number): void {
@@ -202,8 +202,8 @@ export class MessageRows implements Scanner {
     const { from, to } = this.#model;
     if (from < 0) return this.set.modelIndex("");
     const known = this.#modelBytes;
-    let isSame = known.length === to - from;
-    for (let n = 0; n < known.length && isSame; n++) isSame = bytes[from + n] === known[n];
+    let isSame = known?.length === to - from;
+    for (let n = to - from - 1; n >= 0 && isSame; n--) isSame = bytes[from + n] === known?.[n];
     if (isSame) return this.#modelIndex;
     const model = bytes.toString("utf8", from, to);
     this.#modelBytes = new Uint8Array(bytes.subarray(from, to));

@@ -1,0 +1,251 @@
+import assert from "node:assert/strict";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "vitest";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { nodeHost } from "../base/node-host.ts";
+import { openUsage } from "./open-usage.ts";
+import { Days } from "./report/days.ts";
+import { explainSession } from "./report/explain.ts";
+import { byFile, groupBy, sumOf } from "./report/groups.ts";
+
+const NOW = Date.parse("2026-11-16T12:00:00Z");
+const days = new Days("UTC");
+
+interface Place {
+  readonly home: string;
+  readonly claude: string;
+  readonly codex: string;
+}
+
+function place(): Place {
+  const home = tempDirectory();
+  return { home, claude: join(home, ".claude"), codex: join(home, ".codex") };
+}
+
+async function counted({ home, claude, codex }: Place) {
+  const stores = [
+    { dialect: "claude-code", root: claude },
+    { dialect: "codex", root: codex },
+  ].filter(({ root }) => existsSync(root));
+  const failures: string[] = [];
+  const opened = await openUsage(nodeHost, {
+    ...{ cwd: home, nowMs: NOW, stores, directory: join(home, "usage") },
+    ownPath: join(home, "prices.json"),
+    onFailure: (id) => failures.push(id),
+  });
+  assert.deepEqual(failures, []);
+  return { ...opened, sum: sumOf(opened.usage, opened.usage.chosen(days)) };
+}
+
+function put(root: string, path: string, rows: readonly object[]): string {
+  const full = join(root, path);
+  mkdirSync(dirname(full), { recursive: true });
+  writeFileSync(full, linesOf(rows));
+  return full;
+}
+
+const linesOf = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+const row = (id: string, output: number, more: object = {}, minute = 0) => ({
+  ...{ type: "assistant", sessionId: "s1", cwd: "/home/me/app", uuid: `u-${id}-${output}` },
+  timestamp: new Date(NOW - 3_600_000 + minute * 60_000).toISOString(),
+  ...{ requestId: `req_${id}`, ...more },
+  message: {
+    ...{ id, model: "claude-opus-4-5-20251101", role: "assistant" },
+    usage: { input_tokens: 10, output_tokens: output, cache_read_input_tokens: 100 },
+  },
+});
+
+test("a session that was resumed in another file counts once, for the first of them", async () => {
+  const at = place();
+  put(at.claude, "projects/p/s2.jsonl", [row("a", 5), row("b", 9), row("c", 20, {}, 9)]);
+  put(at.claude, "projects/p/s1.jsonl", [row("a", 5, {}, -9), row("b", 9)]);
+  const { usage, sum } = await counted(at);
+  assert.deepEqual([sum.responses, sum.output], [3, 34]);
+  const groups = groupBy(
+    usage,
+    usage.chosen(days),
+    byFile(usage, (file) => usage.sessionOf(file)),
+  );
+  assert.deepEqual(
+    new Map(groups.map(({ key, output }) => [key, output])),
+    new Map([
+      ["s1", 14],
+      ["s2", 20],
+    ]),
+  );
+});
+
+test("a subagent belongs to its session, and its progress in the session counts once", async () => {
+  const at = place();
+  const nested = { ...row("x", 3), requestId: "req_x" };
+  const progress = {
+    ...row("x", 3),
+    message: undefined,
+    type: "progress",
+    data: { message: nested },
+  };
+  put(at.claude, "projects/p/s1.jsonl", [row("a", 5), progress]);
+  put(at.claude, "projects/p/s1/subagents/agent-1.jsonl", [row("x", 80, { isSidechain: true })]);
+  const { usage, sum } = await counted(at);
+  assert.deepEqual([sum.responses, sum.output], [2, 85]);
+  const groups = groupBy(
+    usage,
+    usage.chosen(days),
+    byFile(usage, (file) => usage.sessionOf(file)),
+  );
+  assert.deepEqual(
+    groups.map(({ key }) => key),
+    ["s1"],
+  );
+});
+
+test("totals stay when files are deleted, cut or written again", async () => {
+  const at = place();
+  const first = put(at.claude, "projects/p/s1.jsonl", [row("a", 5), row("b", 9)]);
+  const second = put(at.claude, "projects/p/s2.jsonl", [row("c", 7)]);
+  const before = await counted(at);
+  rmSync(second);
+  truncateSync(first, 10);
+  assert.deepEqual((await counted(at)).sum, before.sum);
+  writeFileSync(first, linesOf([row("d", 1)]));
+  assert.equal((await counted(at)).sum.output, 22);
+});
+
+test("a session that grew is read from where it ended, and an unfinished line is read again", async () => {
+  const at = place();
+  const file = put(at.claude, "projects/p/s1.jsonl", [row("a", 5)]);
+  const whole = JSON.stringify(row("b", 9));
+  appendFileSync(file, whole.slice(0, 80));
+  assert.equal((await counted(at)).sum.output, 5);
+  appendFileSync(file, whole.slice(80));
+  assert.equal((await counted(at)).sum.output, 14);
+  appendFileSync(file, `\n${JSON.stringify(row("b", 12))}\n`);
+  const grown = await counted(at);
+  assert.deepEqual([grown.sum.responses, grown.sum.output, grown.changed], [2, 17, 1]);
+  assert.equal((await counted(at)).changed, 0);
+});
+
+test("a ledger whose end was torn is cut there, and the rest is counted again", async () => {
+  const at = place();
+  const file = put(at.claude, "projects/p/s1.jsonl", [row("a", 5)]);
+  await counted(at);
+  appendFileSync(file, linesOf([row("b", 9)]));
+  const before = await counted(at);
+  const ledger = join(at.home, "usage", "ledger.bin");
+  appendFileSync(ledger, "VBU1 half a pack");
+  assert.deepEqual((await counted(at)).sum, before.sum);
+  appendFileSync(file, linesOf([row("c", 1)]));
+  assert.equal((await counted(at)).sum.output, 15);
+  assert.equal((await counted(at)).sum.output, 15);
+});
+
+const meta = (id: string, more: object = {}, minute = 0) => ({
+  timestamp: new Date(NOW + minute * 60_000).toISOString(),
+  type: "session_meta",
+  payload: {
+    id,
+    cwd: "/home/me/app",
+    timestamp: new Date(NOW + minute * 60_000).toISOString(),
+    ...more,
+  },
+});
+const total = (input: number, output: number, minute: number) => ({
+  timestamp: new Date(NOW + minute * 60_000).toISOString(),
+  type: "event_msg",
+  payload: {
+    type: "token_count",
+    info: {
+      total_token_usage: {
+        input_tokens: input,
+        output_tokens: output,
+        total_tokens: input + output,
+      },
+    },
+  },
+});
+
+const UUID = "00000000-0000-4000-8000-00000000000";
+const rollout = (n: number) => `sessions/2026/11/16/rollout-2026-11-16T12-00-00-${UUID}${n}.jsonl`;
+
+test("a fork that repeats its parent's rows counts what it added, in either order of reading", async () => {
+  for (const order of [
+    [1, 2],
+    [2, 1],
+  ]) {
+    const at = place();
+    const rows: Record<number, object[]> = {
+      1: [meta(`${UUID}1`), total(100, 10, 1), total(200, 20, 2), total(300, 30, 99)],
+      2: [
+        meta(`${UUID}2`, { forked_from_id: `${UUID}1` }, 50),
+        ...[meta(`${UUID}1`), total(100, 10, 50), total(200, 20, 50), total(260, 26, 60)],
+      ],
+    };
+    for (const n of order) {
+      put(at.codex, rollout(n), rows[n] ?? []);
+      await counted(at);
+    }
+    const { sum } = await counted(at);
+    assert.deepEqual([sum.input, sum.output], [360, 36], String(order));
+  }
+});
+
+test("an explanation has every row, and says why it does not count", async () => {
+  const at = place();
+  put(at.claude, "projects/p/s1.jsonl", [row("a", 5, {}, -9)]);
+  await counted(at);
+  put(at.claude, "projects/p/s2.jsonl", [row("a", 5), row("c", 20, { costUSD: 0.5 })]);
+  const { usage } = await counted(at);
+  const rows = explainSession(usage, "s2");
+  assert.deepEqual(
+    rows.map(({ ignored, recorded }) => [ignored, recorded]),
+    [
+      ["same response as in p/s1", null],
+      [null, 0.5],
+    ],
+  );
+  // 10 in, 20 out, 100 read at 5, 25 and 0.5 dollars per million.
+  assert.equal(rows[1]?.cost, (10 * 5 + 20 * 25 + 100 * 0.5) / 1e6);
+});
+
+test("a model without a price is listed with its tokens, and priced by the user's own file", async () => {
+  const at = place();
+  const unknown = row("a", 1_000_000);
+  unknown.message.model = "my-model";
+  put(at.claude, "projects/p/s1.jsonl", [unknown]);
+  const before = (await counted(at)).sum;
+  assert.deepEqual([before.cost, before.unpriced], [0, 1_000_110]);
+  writeFileSync(
+    join(at.home, "prices.json"),
+    '{"my-*": {"input": 1, "output": 2, "cacheRead": 0}}',
+  );
+  const after = (await counted(at)).sum;
+  assert.deepEqual([after.cost, after.unpriced], [2.00001, 0]);
+});
+
+test("a past figure stays when prices change, and repricing changes it", async () => {
+  const at = place();
+  const own = (output: number) =>
+    writeFileSync(
+      join(at.home, "prices.json"),
+      JSON.stringify({ "claude-*": { input: 0, output } }),
+    );
+  put(at.claude, "projects/p/s1.jsonl", [row("a", 1_000_000)]);
+  own(10);
+  assert.equal((await counted(at)).sum.cost, 10);
+  own(99);
+  const kept = await counted(at);
+  assert.equal(kept.sum.cost, 10);
+  await kept.book.reprice(kept.usage.ledger.models);
+  kept.usage.forgetRates();
+  assert.equal(sumOf(kept.usage, kept.usage.chosen(days)).cost, 99);
+  assert.equal((await counted(at)).sum.cost, 99);
+});

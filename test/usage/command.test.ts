@@ -1,0 +1,114 @@
+/** `verbatim usage`, as a user runs it. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { CliUser } from "../cli/cli.ts";
+
+const row = (id: string, minutesAgo: number, more: object = {}) =>
+  `${JSON.stringify({
+    ...{ type: "assistant", sessionId: "s1", cwd: "/home/me/app", requestId: `r-${id}`, uuid: id },
+    timestamp: new Date(Date.now() - minutesAgo * 60_000).toISOString(),
+    message: {
+      ...{ id, role: "assistant", model: "claude-opus-4-5-20251101", ...more },
+      usage: { input_tokens: 0, output_tokens: 40_000 },
+    },
+  })}\n`;
+
+/** One response costs a dollar. */
+function userWith(...rows: readonly string[]): { user: CliUser; path: string } {
+  const user = new CliUser();
+  const path = join(user.home, ".claude/projects/-home-me-app/s1.jsonl");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, rows.join(""));
+  return { user, path };
+}
+
+test("the glance has the cost of today and of this month", async () => {
+  const { user } = userWith(row("a", 0), row("b", 0), row("b", 0));
+  const { code, stdout, stderr } = await user.run(["usage"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  expect(stdout).toMatch(/today +\$2\.00 +80\.0k/);
+  expect(stdout).toMatch(/this month +\$2\.00/);
+});
+
+test("each report is text, JSON and comma-separated values, with the same cost", async () => {
+  const { user } = userWith(row("a", 0), row("b", 0));
+  const reports = ["daily", "weekly", "monthly", "session", "project", "model", "agent", "blocks"];
+  for (const report of reports) {
+    const text = await user.run(["usage", report]);
+    assert.deepEqual([text.code, text.stderr], [0, ""], report);
+    expect(text.stdout, report).toContain("$2.00");
+    const json = JSON.parse((await user.run(["usage", report, "--json"])).stdout);
+    assert.equal(json.totals.cost, 2, report);
+    const csv = await user.run(["usage", report, "--csv"]);
+    assert.equal(csv.stdout.trim().split("\r\n").length, json.rows.length + 1, report);
+  }
+});
+
+test("totals stay when the agent deletes its files", async () => {
+  const { user, path } = userWith(row("a", 1));
+  await user.run(["usage"]);
+  rmSync(path);
+  expect((await user.run(["usage"])).stdout).toMatch(/today +\$1\.00/);
+});
+
+test("a model without a known price is never priced at nothing", async () => {
+  const { user } = userWith(row("a", 1, { model: "my-model" }));
+  const { stdout, stderr } = await user.run(["usage", "model"]);
+  expect(stdout).toMatch(/my-model .*unknown/);
+  expect(stderr).toMatch(/no price is known for my-model: 40,000 tokens are not in the cost/);
+  const json = JSON.parse((await user.run(["usage", "model", "--json"])).stdout);
+  assert.equal(json.rows[0].cost, null);
+});
+
+test("a budget that is exceeded is exit code 1", async () => {
+  const { user } = userWith(row("a", 0), row("b", 0));
+  assert.equal((await user.run(["usage", "--budget", "2/day"])).code, 0);
+  const over = await user.run(["usage", "--budget", "1.5/month"]);
+  assert.deepEqual([over.code, over.stdout], [1, "$2.00 of $1.50 this month: over budget\n"]);
+});
+
+test("an explanation names each duplicate and the table of the prices", async () => {
+  const { user, path } = userWith(row("a", 9));
+  await user.run(["usage"]);
+  writeFileSync(join(dirname(path), "s2.jsonl"), row("a", 9) + row("b", 1));
+  const { stdout } = await user.run(["usage", "--explain", "s2"]);
+  expect(stdout).toContain("ignored: same response as in -home-me-app/s1");
+  expect(stdout).toContain("session s2: $1.00");
+  expect(stdout).toMatch(/claude-opus-4-5-20251101: prices of genai-prices \S+ [0-9a-f]{16}/);
+});
+
+test("days, agents and projects can be chosen", async () => {
+  const { user } = userWith(row("a", 1), row("b", 3 * 24 * 60));
+  const cost = async (...args: string[]) =>
+    JSON.parse((await user.run(["usage", "daily", "--json", ...args])).stdout).totals.cost;
+  assert.equal(await cost(), 2);
+  assert.equal(await cost("--since", "1d"), 1);
+  assert.equal(await cost("--until", "1d"), 1);
+  assert.equal(await cost("--agent", "claude code"), 2);
+  assert.equal(await cost("--agent", "codex"), 0);
+  assert.equal(await cost("--project", "app"), 2);
+  assert.equal(await cost("--project", "/home/me"), 2);
+  assert.equal(await cost("--project", "other"), 0);
+});
+
+test("the status line has the cost of the session and of today, and the time that is left", async () => {
+  const { user, path } = userWith(row("a", 2));
+  await user.run(["usage"]);
+  appendFileSync(path, row("b", 0));
+  const input = JSON.stringify({ session_id: "s1", transcript_path: path });
+  const { code, stdout } = await user.run(["usage", "statusline"], { input });
+  assert.equal(code, 0);
+  expect(stdout).toMatch(/^\$2\.00 session · \$[12]\.00 today · \dh \d+m left · \$[\d.]+\/h\n$/);
+  const nothing = await user.run(["usage", "statusline"], { input: "not JSON" });
+  expect(nothing.stdout).toMatch(/^\$2\.00 today/);
+});
+
+test("wrong usage is refused", async () => {
+  const user = new CliUser();
+  for (const args of [["yearly"], ["--since", "soon"], ["--budget", "20"], ["--json", "--csv"]]) {
+    assert.equal((await user.run(["usage", ...args])).code, 2, args.join(" "));
+  }
+});
