@@ -265,13 +265,16 @@ const plants: Readonly<Record<string, Plant>> = {
   },
   "a folder without a README": {
     breaks: "readme",
-    at: "src/usage",
-    files: { "src/usage/planted.ts": "export {};\n" },
+    at: "src/postgres",
+    files: { "src/postgres/planted.ts": "export {};\n" },
   },
   "a README of 21 lines": {
     breaks: "readme",
-    at: "src/usage/README.md",
-    files: { "src/usage/README.md": "line\n".repeat(21), "src/usage/planted.ts": "export {};\n" },
+    at: "src/postgres/README.md",
+    files: {
+      "src/postgres/README.md": "line\n".repeat(21),
+      "src/postgres/planted.ts": "export {};\n",
+    },
   },
   "a file one line too long": {
     breaks: "file-length",
@@ -303,10 +306,10 @@ const plants: Readonly<Record<string, Plant>> = {
   },
   "a room with too many lines": {
     breaks: "room-lines",
-    at: "src/usage",
+    at: "src/postgres",
     files: {
-      "src/usage/README.md": README,
-      ...plantedFiles("src/usage", ROOM_LINES_MAX / FILE_LINES_MAX + 1, LONGEST),
+      "src/postgres/README.md": README,
+      ...plantedFiles("src/postgres", ROOM_LINES_MAX / FILE_LINES_MAX + 1, LONGEST),
     },
   },
   "a core with too many lines": {

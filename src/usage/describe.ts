@@ -2,8 +2,7 @@
 
 import type { FoundLog } from "../catalog/session-row.ts";
 import type { Dialect } from "../dialects/dialect.ts";
-import type { LedgerFile } from "./ledger/ledger.ts";
-import type { PackedFile } from "./ledger/pack.ts";
+import type { LedgerFile, PackedFile } from "./ledger/pack.ts";
 import { scopeIn } from "./scan/file-scan.ts";
 
 export interface Found {

@@ -11,7 +11,8 @@ import { dirname } from "node:path";
 import { eachLog, type FindOptions, type LevelLayout, type Unreadable } from "../catalog/find.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { Found } from "./describe.ts";
-import type { Ledger, LedgerFile } from "./ledger/ledger.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import type { LedgerFile } from "./ledger/pack.ts";
 
 const QUIET_MS = 86_400_000;
 /** File systems may keep times in whole seconds. */

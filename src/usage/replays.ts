@@ -5,7 +5,8 @@
  * Only for keys that hold within a session: ids of messages are the same in a copy.
  */
 
-import type { Ledger, LedgerFile } from "./ledger/ledger.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import type { LedgerFile } from "./ledger/pack.ts";
 import { scopeHash } from "./row-set.ts";
 import { FLAGS } from "./usage-row.ts";
 

@@ -12,17 +12,11 @@ import { Columns } from "../columns.ts";
 import { KeyTable } from "../key-table.ts";
 import { FLAGS } from "../usage-row.ts";
 import { appendPacks, type LedgerPlace, placeOf, readPacks } from "./ledger-file.ts";
-import { type Pack, type PackedFile, packed } from "./pack.ts";
+import { type LedgerFile, type Pack, type PackedFile, packed } from "./pack.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 
 /** More than this is not replayed each time: a new snapshot is written. */
 const REPLAYED_BYTES_MAX = 512 * 1024;
-
-export interface LedgerFile extends PackedFile {
-  readonly index: number;
-  /** The time of its first response, milliseconds since 1970. */
-  firstAt: number;
-}
 
 export class Ledger {
   readonly directory: string;

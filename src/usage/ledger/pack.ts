@@ -40,6 +40,14 @@ export interface PackedFile {
   readonly rows: number;
 }
 
+/** The same in a ledger. */
+export interface LedgerFile extends PackedFile {
+  /** Its place among the ledger's files. */
+  readonly index: number;
+  /** The time of its first response, milliseconds since 1970. */
+  firstAt: number;
+}
+
 export interface Pack {
   /** The models of the rows. */
   readonly models: readonly string[];

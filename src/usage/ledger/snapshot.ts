@@ -19,8 +19,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Columns } from "../columns.ts";
-import type { LedgerFile } from "./ledger.ts";
 import type { LedgerPlace } from "./ledger-file.ts";
+import type { LedgerFile } from "./pack.ts";
 
 const NAME = "snapshot.bin";
 const MAGIC = 0x53554256;

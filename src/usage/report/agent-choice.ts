@@ -1,7 +1,7 @@
 /** Agent choice: which files a user means by the name of an agent or of a project. */
 
 import { dialectNamed } from "../../dialects/all.ts";
-import type { LedgerFile } from "../ledger/ledger.ts";
+import type { LedgerFile } from "../ledger/pack.ts";
 
 /** Null: all. */
 export function wantedFiles(

@@ -4,7 +4,8 @@
  * Subagents belong to the session that started them.
  */
 
-import type { Ledger, LedgerFile } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { LedgerFile } from "../ledger/pack.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import { costOf, type Rates } from "../prices/rates.ts";
 import { FLAGS } from "../usage-row.ts";

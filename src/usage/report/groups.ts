@@ -1,6 +1,6 @@
 /** Groups: sums of responses by day, session, model or whatever a report asks for. */
 
-import type { LedgerFile } from "../ledger/ledger.ts";
+import type { LedgerFile } from "../ledger/pack.ts";
 import type { Counts } from "../usage-row.ts";
 import { type CountedUsage, UNKNOWN_MODEL } from "./counted-usage.ts";
 import { type Days, type Period, periodText } from "./days.ts";
