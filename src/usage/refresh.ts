@@ -6,7 +6,6 @@
  * any other store (listing/find-stores.ts).
  */
 
-import { join } from "node:path";
 import type { Host } from "../base/host.ts";
 import type { Unreadable } from "../catalog/find.ts";
 import { dialectNamed } from "../dialects/all.ts";
@@ -125,7 +124,7 @@ function isPlainFile({ dialect, root }: Found): boolean {
 function toScan({ dialect, root, log, known }: Found): FileToScan {
   const shape = dialect.usageIn ?? "messages";
   const name = known?.scope ?? nameIn(dialect, log.id);
-  return { path: join(root, log.path), shape, name, from: known?.reached ?? null };
+  return { path: `${root}/${log.path}`, shape, name, from: known?.reached ?? null };
 }
 
 function newBytes(size: number, known: Found["known"]): number {

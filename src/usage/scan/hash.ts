@@ -29,7 +29,8 @@ export class Hash {
   }
 
   number(value: number): this {
-    return this.text(String(value));
+    SCRATCH[0] = value;
+    return this.bytes(SCRATCH_BYTES, 0, SCRATCH_BYTES.length);
   }
 
   /** Mixes the bits; never 0 and 0, which is no key. */
@@ -40,6 +41,8 @@ export class Hash {
   }
 }
 
+const SCRATCH = new Float64Array(1);
+const SCRATCH_BYTES = new Uint8Array(SCRATCH.buffer);
 const END = new Uint8Array([0xff]);
 
 function mixed(value: number): number {

@@ -18,7 +18,7 @@ const CLOSE = 0x7d;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 /** A string is searched for its end byte by byte this far; then with a native search. */
-const STRETCH = 96;
+const STRETCH = 32;
 
 /** +1 where a value is opened, -1 where it is closed, 2 for a quote. */
 const STRUCTURE = new Int8Array(256);
@@ -70,6 +70,28 @@ export class RowCursor {
 
   /** Moves to the value of the next key, which is `from` to `to`; false: the object has ended. */
   nextKey(): boolean {
+    const { bytes, end } = this;
+    // As programs write it, without spaces; all else is below.
+    let at = this.at;
+    if (bytes[at] === COMMA) at++;
+    if (bytes[at] === QUOTE) {
+      const from = ++at;
+      let byte = bytes[at];
+      while (byte !== QUOTE && byte !== BACKSLASH && at < end) byte = bytes[++at];
+      if (byte === QUOTE && bytes[at + 1] === COLON && at + 1 < end) {
+        this.from = from;
+        this.to = at;
+        this.at = at + 2;
+        return true;
+      }
+    } else if (bytes[at] === CLOSE && at < end) {
+      this.at = at + 1;
+      return false;
+    }
+    return this.#spacedKey();
+  }
+
+  #spacedKey(): boolean {
     const { bytes } = this;
     this.#space();
     if (bytes[this.at] === COMMA) {
@@ -91,7 +113,7 @@ export class RowCursor {
 
   /** Reads a string without escapes; false: the value is none, and was skipped. */
   readString(): boolean {
-    this.#space();
+    if (this.bytes[this.at] !== QUOTE) this.#space();
     if (this.bytes[this.at] !== QUOTE) {
       this.skip();
       return false;
@@ -112,7 +134,7 @@ export class RowCursor {
 
   /** NaN: the value is no number, and was skipped. */
   readNumber(): number {
-    this.#space();
+    if ((this.bytes[this.at] ?? 0) <= 0x20) this.#space();
     const { bytes, end } = this;
     const start = this.at;
     let at = start;
@@ -135,8 +157,13 @@ export class RowCursor {
 
   /** Skips the value. */
   skip(): void {
-    this.#space();
     const { bytes, end } = this;
+    if (bytes[this.at] === QUOTE) {
+      this.at = this.#pastString(this.at + 1);
+      if (this.at > end) this.isOdd = true;
+      return;
+    }
+    this.#space();
     let at = this.at;
     let depth = 0;
     while (at < end) {

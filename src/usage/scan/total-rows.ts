@@ -14,9 +14,10 @@ import { FLAGS, PLAUSIBLE_TOKENS_MAX } from "../usage-row.ts";
 import { Hash } from "./hash.ts";
 import type { Scanner } from "./scanner.ts";
 
-const NEEDLES = ["token_count", "turn_context", "session_meta"].map((type) =>
-  Buffer.from(`"${type}"`),
-);
+const needle = (type: string) => Buffer.from(`"${type}"`);
+const COUNT = needle("token_count");
+const CONTEXT = needle("turn_context");
+const META = needle("session_meta");
 const LF = 0x0a;
 const ROW_BYTES_MAX = 16 * 1024 * 1024;
 /** In the order of Codex; the input contains the cached and the written. */
@@ -56,18 +57,21 @@ export class TotalRows implements Scanner {
 
   scan(bytes: Buffer, from: number, to: number): void {
     const lines = bytes.subarray(0, to);
-    const next = NEEDLES.map((needle) => lines.indexOf(needle, from));
+    let count = lines.indexOf(COUNT, from);
+    let context = lines.indexOf(CONTEXT, from);
+    // The first description is the session's own: no other is needed.
+    let meta = this.about === null ? lines.indexOf(META, from) : -1;
     for (;;) {
-      const found = Math.min(...next.map((at) => (at < 0 ? to : at)));
+      const found = Math.min(orEnd(count, to), orEnd(context, to), orEnd(meta, to));
       if (found >= to) return;
       const start = Math.max(from, lines.lastIndexOf(LF, found) + 1);
       const lf = lines.indexOf(LF, found);
       const end = lf < 0 ? to : lf;
       if (end - start <= ROW_BYTES_MAX) this.#read(parsed(lines.toString("utf8", start, end)));
-      for (const [n, needle] of NEEDLES.entries()) {
-        const at = next[n] ?? -1;
-        if (at >= 0 && at < end) next[n] = lines.indexOf(needle, end);
-      }
+      if (count >= 0 && count < end) count = lines.indexOf(COUNT, end);
+      if (context >= 0 && context < end) context = lines.indexOf(CONTEXT, end);
+      if (this.about !== null) meta = -1;
+      else if (meta >= 0 && meta < end) meta = lines.indexOf(META, end);
     }
   }
 
@@ -116,6 +120,10 @@ export class TotalRows implements Scanner {
     next.request[0] = 0;
     if (input + output > 0) this.set.put();
   }
+}
+
+function orEnd(at: number, end: number): number {
+  return at < 0 ? end : at;
 }
 
 function parsed(text: string): Fields {
