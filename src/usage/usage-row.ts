@@ -50,10 +50,8 @@ export const FLAGS = {
   implausible: 32,
   /** The row is a copy inside another one, such as a subagent's progress. */
   nested: 64,
-  /** Another row of the same response was counted. Set when rows are counted, never stored. */
+  /** Repeats another session's beginning, and does not count. Never stored in packs. */
   duplicate: 128,
-  /** That other row is of the same file. */
-  repeated: 256,
 } as const;
 
 export type Flag = (typeof FLAGS)[keyof typeof FLAGS];

@@ -7,10 +7,12 @@ import {
   closeSync,
   constants,
   fstatSync,
+  fsyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
   readSync,
+  renameSync,
   statSync,
   utimesSync,
   writeSync,
@@ -20,7 +22,7 @@ import { errnoOf } from "../../base/errors.ts";
 import { HEAD_BYTES, type Pack, packBytes, unpack } from "./pack.ts";
 
 const NAME = "ledger.bin";
-const { O_RDONLY, O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+const { O_RDONLY, O_RDWR, O_CREAT, O_NOFOLLOW, O_TRUNC } = constants;
 
 /** Where a ledger ends, and what it begins with: another ledger begins differently. */
 export interface LedgerPlace {
@@ -90,6 +92,29 @@ export async function appendPacks(
       if (end !== place.end) return null;
       if (end < fstatSync(file).size) ftruncateSync(file, end);
       for (const pack of packs) end += writeSync(file, pack, 0, pack.length, end);
+      return { first: firstOf(file), end };
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
+/** Replaces a ledger that was read to its end, in the same way as `appendPacks`. */
+export async function replacePacks(
+  directory: string,
+  packs: Iterable<Buffer>,
+  place: LedgerPlace,
+): Promise<LedgerPlace | null> {
+  return withLock(directory, () => {
+    const now = placeOf(directory);
+    if (now.first !== place.first || now.end !== place.end) return null;
+    const path = join(directory, NAME);
+    const file = openSync(`${path}.tmp`, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+    try {
+      let end = 0;
+      for (const pack of packs) end += writeSync(file, pack);
+      fsyncSync(file);
+      renameSync(`${path}.tmp`, path);
       return { first: firstOf(file), end };
     } finally {
       closeSync(file);

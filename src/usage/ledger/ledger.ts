@@ -8,15 +8,20 @@
  * deleted, and nothing counts twice when it is read again.
  */
 
-import { Columns } from "../columns.ts";
+import { Columns, ROW_BYTES } from "../columns.ts";
 import { KeyTable } from "../key-table.ts";
 import { FLAGS } from "../usage-row.ts";
-import { appendPacks, type LedgerPlace, placeOf, readPacks } from "./ledger-file.ts";
-import { type LedgerFile, type Pack, type PackedFile, packed } from "./pack.ts";
+import { appendPacks, type LedgerPlace, placeOf, readPacks, replacePacks } from "./ledger-file.ts";
+import { type LedgerFile, type Pack, type PackedFile, packed, packOf } from "./pack.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 
 /** More than this is not replayed each time: a new snapshot is written. */
 const REPLAYED_BYTES_MAX = 512 * 1024;
+/** A ledger that is longer than this, and than its rows so many times over, is written again. */
+const COMPACTED_BYTES_MIN = 8 * 1024 * 1024;
+const COMPACTED_TIMES = 3;
+const FILE_BYTES = 600;
+const PACK_ROWS = 32_768;
 
 export class Ledger {
   readonly directory: string;
@@ -96,13 +101,43 @@ export class Ledger {
       if (saved === null) return false;
       this.#place = saved;
     }
-    if (this.#place.end - this.#snapshotEnd > REPLAYED_BYTES_MAX) {
+    const isRewritten = await this.#compact();
+    if (isRewritten || this.#place.end - this.#snapshotEnd > REPLAYED_BYTES_MAX) {
       writeSnapshot(this.directory, this.#place, {
         ...{ rows: this.rows, models: this.models, files: this.#files, owners: this.#owners },
         slots: this.#table.slots,
       });
     }
     return true;
+  }
+
+  /** Writes the ledger again without repeated rows, if it has become several times as long. */
+  async #compact(): Promise<boolean> {
+    const needed = this.rows.length * ROW_BYTES + this.#files.length * FILE_BYTES;
+    if (this.#place.end < COMPACTED_BYTES_MIN + COMPACTED_TIMES * needed) return false;
+    const place = await replacePacks(this.directory, this.#livePacks(), this.#place);
+    if (place !== null) this.#place = place;
+    return place !== null;
+  }
+
+  *#livePacks(): Generator<Buffer> {
+    const byFile = this.#files.map((): number[] => []);
+    for (let row = 0; row < this.rows.length; row++) byFile[this.ownerOf(row)]?.push(row);
+    let files: PackedFile[] = [];
+    let rows = new Columns();
+    for (const [index, own] of byFile.entries()) {
+      const { index: _, firstAt: __, ...file } = this.#files[index] as LedgerFile;
+      for (const row of own) {
+        const at = rows.add();
+        rows.copy(at, this.rows, row);
+        rows.flags[at] = (rows.flags[at] ?? 0) & ~FLAGS.duplicate;
+      }
+      files.push({ ...file, rows: own.length });
+      if (rows.length < PACK_ROWS) continue;
+      yield packed(packOf(files, this.models, rows));
+      [files, rows] = [[], new Columns()];
+    }
+    if (files.length > 0) yield packed(packOf(files, this.models, rows));
   }
 
   #take({ models, files, rowCount, rows: bytes }: Pack): void {
