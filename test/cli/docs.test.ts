@@ -34,6 +34,7 @@ import { open } from "../../src/cli/serving/open.ts";
 import { serve } from "../../src/cli/serving/serve.ts";
 import { token } from "../../src/cli/serving/token.ts";
 import { completions } from "../../src/cli/shell/completions.ts";
+import { usage } from "../../src/cli/usage/usage.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../../src/dialects/all.ts";
 import { hooks } from "../../src/dialects/claude/door/hooks-command.ts";
 import { stats } from "../../src/dialects/rye/door/stats-command.ts";
@@ -42,7 +43,7 @@ import { root } from "./cli.ts";
 const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
 const COMMANDS = [
-  ...[record, ls, agents, search, show, tail, render, exportSession],
+  ...[record, ls, agents, search, show, tail, render, exportSession, usage],
   ...[stats, verify, resume, handoff, unpack, guard, restore, doctor, repair, serve, open, mcp],
   ...[backup, torture],
 ];

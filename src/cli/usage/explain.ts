@@ -1,7 +1,9 @@
 /** Explain: prints every row of a session, its price, and each duplicate with why it is ignored. */
 
 import { type Io, UsageError } from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
 import { formatTable } from "../../command/table.ts";
+import { safeLine } from "../../render/text.ts";
 import type { PriceBook } from "../../usage/prices/price-book.ts";
 import type { CountedUsage } from "../../usage/report/counted-usage.ts";
 import { explainSession } from "../../usage/report/explain.ts";
@@ -23,7 +25,7 @@ export async function explain(
   const prices = models.map((model) => ({ model, ...book.sourceOf(model) }));
   if (isJson) {
     const listed = prices.map(({ model, table, hash, at }) => ({ model, table, hash, at }));
-    await io.print(`${JSON.stringify({ session, cost, prices: listed, rows }, null, 2)}\n`);
+    await io.print(jsonLine({ session, cost, prices: listed, rows }));
     return 0;
   }
   const right = { align: "right" } as const;
@@ -53,7 +55,7 @@ export async function explain(
     return `${model}: prices of ${table ?? "no table"} ${hash ?? ""}, decided ${at ?? "never"}`;
   });
   const sum = `session ${session}: ${dollars(cost)}`;
-  await io.print(`${[...lines, sum, ...sources].join("\n")}\n`);
+  await io.print(`${[...lines, ...[sum, ...sources].map(safeLine)].join("\n")}\n`);
   return 0;
 }
 

@@ -1,7 +1,9 @@
 /** Usage text: a report as a table with bars, as JSON, and as comma-separated values. */
 
 import type { Io } from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
 import { type Column, formatTable } from "../../command/table.ts";
+import { safeText } from "../../render/text.ts";
 import { labelOf } from "../../usage/report/agent-choice.ts";
 import type { Block } from "../../usage/report/blocks.ts";
 import type { Group, ModelSums, Sums } from "../../usage/report/groups.ts";
@@ -117,7 +119,7 @@ export function reportJson(
     rows: rows.map((row) => ({ [fieldOf(report)]: row.key, ...jsonOf(row) })),
     totals: jsonOf(total),
   };
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return jsonLine(document);
 }
 
 function fieldOf(report: string): string {
@@ -164,7 +166,7 @@ export function reportCsv(report: string, rows: readonly Group[]): string {
 
 /** A cell that a spreadsheet would take for a formula gets a quote before it. */
 function csvCell(value: unknown): string {
-  const text = String(value);
+  const text = safeText(String(value));
   const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

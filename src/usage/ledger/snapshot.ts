@@ -123,14 +123,27 @@ function bytesOf(file: number, at: number, length: number): ArrayBuffer {
   return memory;
 }
 
-/** Field by field: there are thousands of files. */
+/** Field by field, without copies: there are thousands of files. */
 function fileOf(values: FileValues, index: number): LedgerFile {
-  const [dialect, root, id, path, size, mtimeMs, reached, name, parent, ...rest] = values;
-  const [project, scope, replays, startedAt, rows, firstAt] = rest;
+  const id = values[2];
+  const name = values[7] ?? lastOf(id);
   return {
-    ...{ dialect, root, id, path, size, mtimeMs, reached, name: name ?? lastOf(id), parent },
-    ...{ project, scope: scope ?? name ?? lastOf(id), replays, startedAt, rows, index },
-    firstAt: firstAt ?? Number.POSITIVE_INFINITY,
+    dialect: values[0],
+    root: values[1],
+    id,
+    path: values[3],
+    size: values[4],
+    mtimeMs: values[5],
+    reached: values[6],
+    name,
+    parent: values[8],
+    project: values[9],
+    scope: values[10] ?? name,
+    replays: values[11],
+    startedAt: values[12],
+    rows: values[13],
+    firstAt: values[14] ?? Number.POSITIVE_INFINITY,
+    index,
   };
 }
 
