@@ -66,7 +66,7 @@ function warm(home: string, { files }: Corpus): Result[] {
   say(what);
   const [ours, theirs]: [number[], number[]] = [[], []];
   for (let n = 0; n < LOOKS; n++) {
-    appendFileSync(files[0] ?? "", moreRows(GROWN_BYTES, 1_000_000 * (n + 1)));
+    appendFileSync(files[0] ?? "", moreRows(GROWN_BYTES, n));
     const started = median([0, 1, 2].map(() => run(home, [process.execPath, "-e", "0"]).wallMs));
     ours.push(run(home, OURS).wallMs - started);
     if (n % 3 === 0) theirs.push(run(home, THEIRS).wallMs);

@@ -59,11 +59,11 @@ export function makeCorpus(home: string, size: Size): Corpus {
 }
 
 /** About `bytes` more of the first session: new answers, which the corpus's totals do not have. */
-export function moreRows(bytes: number, from: number): string {
+export function moreRows(bytes: number, time: number): string {
   const made = new Made("");
   let text = "";
-  for (let answer = from; text.length < bytes; answer++) {
-    text += answerRows(made, 0, answer, "more", {}).join("");
+  for (let answer = 0; text.length < bytes; answer++) {
+    text += answerRows(made, 0, answer, `more${time}`, {}).join("");
   }
   return text;
 }

@@ -7,7 +7,6 @@
  */
 
 import { lstatSync, readdirSync, type Stats } from "node:fs";
-import { dirname } from "node:path";
 import { eachLog, type FindOptions, type LevelLayout, type Unreadable } from "../catalog/find.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { Found } from "./describe.ts";
@@ -33,12 +32,7 @@ export function findChanged(look: Look): Found[] {
   const options: FindOptions = { onUnreadable };
   const changed: Found[] = [];
   const listed = layout.logsIn?.(root, options) ?? null;
-  if (
-    listed !== null ||
-    !("levels" in layout) ||
-    layout.mark !== undefined ||
-    layout.lookAt === undefined
-  ) {
+  if (listed !== null || dialect.usageIn === undefined || !("levels" in layout)) {
     for (const log of listed ?? eachLog(root, layout, options)) {
       const known = ledger.known(root, log.path);
       if (known?.size === log.size && known.mtimeMs === log.mtimeMs) continue;
@@ -65,13 +59,18 @@ export function changedAt({ dialect, root, ledger }: Look, full: string): Found[
   return [{ dialect, root, log: { id, path, size, mtimeMs }, known }];
 }
 
+interface Folder {
+  changed: number;
+  readonly parents: Set<string>;
+}
+
 class Walk {
   readonly #look: Look;
   readonly #changed: Found[];
   /** Sessions that changed. */
   readonly #names = new Set<string>();
-  /** The logs of each folder, as they were counted. */
-  #folders: Map<string, LedgerFile[]> | null = null;
+  /** When a log of each folder changed last, and whose subagents they are. */
+  #folders: Map<string, Folder> | null = null;
 
   constructor(look: Look, changed: Found[]) {
     this.#look = look;
@@ -129,22 +128,27 @@ class Walk {
   #isQuiet(path: string, { mtimeMs }: Stats): boolean {
     const { lookedAt, ledger, root } = this.#look;
     if (mtimeMs > lookedAt - COARSE_MS) return false;
-    if (this.#folders === null) {
-      this.#folders = new Map();
-      for (const file of ledger.files) {
-        if (file.root !== root) continue;
-        const folder = dirname(file.path);
-        const inFolder = this.#folders.get(folder);
-        if (inFolder) inFolder.push(file);
-        else this.#folders.set(folder, [file]);
-      }
-    }
-    const files = this.#folders.get(path) ?? [];
-    return files.length > 0 && files.every((file) => this.#isAtRest(file, lookedAt));
+    this.#folders ??= this.#foldersOf(ledger.files, root);
+    const folder = this.#folders.get(path);
+    if (folder === undefined || folder.changed >= lookedAt - QUIET_MS) return false;
+    for (const name of this.#names) if (folder.parents.has(name)) return false;
+    return true;
   }
 
-  #isAtRest({ mtimeMs, parent }: LedgerFile, lookedAt: number): boolean {
-    return mtimeMs < lookedAt - QUIET_MS && !(parent !== null && this.#names.has(parent));
+  #foldersOf(files: readonly LedgerFile[], root: string) {
+    const folders = new Map<string, Folder>();
+    for (const file of files) {
+      if (file.root !== root || file.parent === null) continue;
+      const path = file.path.slice(0, file.path.lastIndexOf("/"));
+      const folder = folders.get(path);
+      if (folder === undefined) {
+        folders.set(path, { changed: file.mtimeMs, parents: new Set([file.parent]) });
+      } else {
+        folder.changed = Math.max(folder.changed, file.mtimeMs);
+        folder.parents.add(file.parent);
+      }
+    }
+    return folders;
   }
 
   #stat(path: string): Stats | undefined {
