@@ -14,9 +14,9 @@ import { FLAGS } from "./usage-row.ts";
 const ANCESTORS_MAX = 64;
 
 export function markReplays(ledger: Ledger): void {
+  if (!ledger.files.some(({ replays }) => replays !== null)) return;
   const byScope = new Map(ledger.files.map((file) => [file.scope, file]));
   const ancestors = ledger.files.map((file) => ancestorsOf(file, byScope));
-  if (ancestors.every((each) => each.length === 0)) return;
   const { rows } = ledger;
   for (let row = 0; row < rows.length; row++) {
     if ((ancestors[ledger.ownerOf(row)] ?? []).length === 0) continue;
