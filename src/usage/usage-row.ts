@@ -1,4 +1,7 @@
-/** Usage row: one response of a model and what it used, whatever program recorded it. */
+/**
+ * Usage row: what is known of one response of a model, whatever program recorded it. Rows are kept
+ * as numbers (columns.ts); whose they are is known of their file (ledger/pack.ts).
+ */
 
 /** Tokens, as recorded. */
 export interface Counts {
@@ -12,26 +15,6 @@ export interface Counts {
   readonly cacheRead: number;
   /** How much of `output` is reasoning, where that is recorded. */
   readonly reasoning: number;
-}
-
-export interface UsageRow {
-  /** The program: the name of its dialect. */
-  readonly agent: string;
-  /** The session's id; that of the session that started it, for a subagent. */
-  readonly session: string;
-  /** The directory that the agent worked in; null if unknown. */
-  readonly project: string | null;
-  /** Milliseconds since 1970; null if unknown. */
-  readonly at: number | null;
-  readonly model: string | null;
-  /** The provider's id of the message; null if there is none. */
-  readonly messageId: string | null;
-  readonly requestId: string | null;
-  readonly counts: Counts;
-  /** The cost that the program recorded, in US dollars; null if none. */
-  readonly recorded: number | null;
-  /** FLAGS, added up. */
-  readonly flags: number;
 }
 
 /** What a row is, besides its counts; bits. */
