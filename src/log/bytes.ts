@@ -7,7 +7,7 @@ export const NUL = 0x00;
 
 /** Many callers want the first few lines, or the last few; those that go on get larger chunks. */
 const CHUNK_BYTES = 64 * 1024;
-const CHUNK_BYTES_MAX = 1024 * 1024;
+const CHUNK_BYTES_MAX = 256 * 1024;
 const CHUNK_GROWTH = 4;
 
 /** The read-only part of a file. */

@@ -113,8 +113,8 @@ export class LogReader implements AsyncIterable<LogLine> {
   async *forward(range: ReadRange = {}): AsyncGenerator<LogLine> {
     checkOptions("forward", range, RANGE);
     for await (const { spans, number } of this.#chunks(range)) {
-      for (const [at, span] of spans.entries()) {
-        const line = this.#decode(span, number === null ? null : number + at);
+      for (let at = 0; at < spans.length; at++) {
+        const line = this.#decode(spans[at] as Span, number === null ? null : number + at);
         if (line) yield line;
       }
     }
@@ -265,7 +265,9 @@ export class LogReader implements AsyncIterable<LogLine> {
   #decode(span: Span, number: number | null): LogLine | null {
     const line = this.#parse(span, number);
     const bytes = span.bytes?.subarray(span.from, span.to);
-    return line && bytes ? { ...line, bytes } : null;
+    if (!line || !bytes) return null;
+    const { value, start, end } = line;
+    return { value, bytes, start, end, number: line.number };
   }
 
   #parse(span: Span, number: number | null): ParsedLine | null {
