@@ -43,9 +43,15 @@ export function readForeign<T>(path: string, read: (rows: ForeignRows) => T): T 
       const result = readOnce(uriOf(path, before), read);
       if (attempt === ATTEMPTS_MAX || isSteady()) return result;
     } catch (cause) {
-      if (attempt === ATTEMPTS_MAX || isSteady()) throw unreadable(path, cause);
+      const isOver = attempt === ATTEMPTS_MAX || (isSteady() && !isPassing(cause));
+      if (isOver) throw unreadable(path, cause);
     }
   }
+}
+
+/** The -shm file was read while its owner changed it. */
+function isPassing(cause: unknown): boolean {
+  return problemOf(cause).startsWith("SQLITE_READONLY");
 }
 
 /** A text as a value in SQL. */
@@ -138,6 +144,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   SQLITE_CORRUPT: "it is damaged; check it with `sqlite3 FILE 'PRAGMA integrity_check'`",
   SQLITE_BUSY: "its program has locked it; try again, or close the program",
   SQLITE_CANTOPEN: "its -wal file has no -shm file; open it once with its own program",
+  SQLITE_READONLY: "its program is changing it; try again",
   EINVAL: "it is not a file",
   ELOOP: "it is a link, and links are not followed",
   EACCES: "you may not read it",

@@ -7,6 +7,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { findLogs, type Unreadable } from "../../src/catalog/find.ts";
+import { readForeign } from "../../src/catalog/foreign-database.ts";
 import { lookAtLog } from "../../src/catalog/pages.ts";
 import { SummaryFold } from "../../src/catalog/summary.ts";
 import { opencode } from "../../src/dialects/opencode/dialect.ts";
@@ -157,6 +158,34 @@ test("while OpenCode writes, each reading is of one moment, with what is only in
   assert.deepEqual(before, ["opencode.db", "opencode.db-shm", "opencode.db-wal"]);
   assert.ok((await entriesOf(root, "ses_1")).length >= last);
   assert.deepEqual(files(root), before);
+});
+
+test("a -shm file that was read in the middle of a change is read again", () => {
+  const { path } = place();
+  const database = new OpencodeDatabase(path);
+  database.session("ses_1");
+  let reads = 0;
+  const rows = readForeign(path, ({ tell }) => {
+    if (++reads === 1) {
+      throw Object.assign(new Error("readonly"), { sqliteCodeName: "SQLITE_READONLY_RECOVERY" });
+    }
+    return tell("id", "session");
+  });
+  assert.deepEqual([reads, rows], [2, [["ses_1"]]]);
+  database.close();
+});
+
+test("a database whose program was killed and whose -shm file is broken is read", async () => {
+  const { path } = place();
+  const database = new OpencodeDatabase(path);
+  database.session("ses_1");
+  database.close();
+  const writer = startChild("test/agents/opencode-child.ts", path, "write");
+  await writer.line();
+  await writer.kill();
+  writeFileSync(`${path}-shm`, Buffer.alloc(32_768));
+  const rows = readForeign(path, ({ tell }) => tell("id", "session"));
+  assert.deepEqual(rows, [["ses_1"]]);
 });
 
 test("reading leaves no file behind, and the owner can clean up after it", async () => {
