@@ -5,10 +5,9 @@ import type { OpenFile } from "../base/files.ts";
 export const LF = 0x0a;
 export const NUL = 0x00;
 
-/** Many callers want the first few lines, or the last few; those that go on get larger chunks. */
-const CHUNK_BYTES = 64 * 1024;
-const CHUNK_BYTES_MAX = 256 * 1024;
-const CHUNK_GROWTH = 4;
+/** Forward reads want few, large calls; backward ones mostly want the last few lines. */
+const CHUNK_BYTES = 256 * 1024;
+const BACKWARD_CHUNK_BYTES = 64 * 1024;
 
 /** The read-only part of a file. */
 export type Readable = Pick<OpenFile, "read" | "size">;
@@ -21,8 +20,8 @@ export async function readStretch(file: Readable, from: number, to: number): Pro
 }
 
 /**
- * The range `[from, to)` in chunks, in order; ends early where the file does. After the first chunk,
- * the next one is read while the caller works on the current one.
+ * The range `[from, to)` in chunks, in order; ends early where the file does. The next chunk is
+ * read while the caller works on the current one.
  */
 export async function* readChunks(
   file: OpenFile,
@@ -30,21 +29,19 @@ export async function* readChunks(
   to: number,
   signal?: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  let size = CHUNK_BYTES;
   const startReading = (at: number) => {
-    const chunk = readStretch(file, at, Math.max(at, Math.min(at + size, to)));
+    const chunk = readStretch(file, at, Math.max(at, Math.min(at + CHUNK_BYTES, to)));
     chunk.catch(() => {}); // Thrown when awaited; until then it is not unhandled.
-    size = Math.min(size * CHUNK_GROWTH, CHUNK_BYTES_MAX);
     return chunk;
   };
-  let next: Promise<Buffer> | null = null;
+  let next = startReading(from);
   try {
     for (let at = from; at < to; ) {
       signal?.throwIfAborted();
-      const chunk: Buffer = await (next ?? startReading(at));
+      const chunk = await next;
       if (chunk.length === 0) return;
-      next = at === from ? null : startReading(at + chunk.length);
       at += chunk.length;
+      next = startReading(at);
       yield chunk;
     }
   } finally {
@@ -59,7 +56,7 @@ export async function findLf(
   to: number,
   signal?: AbortSignal,
 ): Promise<number> {
-  const chunk = Buffer.allocUnsafe(Math.min(to - from, CHUNK_BYTES_MAX));
+  const chunk = Buffer.allocUnsafe(Math.min(to - from, CHUNK_BYTES));
   for (let at = from; at < to; ) {
     signal?.throwIfAborted();
     const read = chunk.subarray(0, await file.read(chunk.subarray(0, to - at), at));
@@ -80,7 +77,7 @@ export async function* readChunksBackward(
 ): AsyncGenerator<{ chunk: Buffer; at: number }> {
   for (let end = to; end > from; ) {
     signal?.throwIfAborted();
-    const at = Math.max(from, end - CHUNK_BYTES);
+    const at = Math.max(from, end - BACKWARD_CHUNK_BYTES);
     yield { chunk: await readStretch(file, at, end), at };
     end = at;
   }

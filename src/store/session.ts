@@ -11,7 +11,7 @@ import type { DerivedFiles } from "../dialects/derived-files.ts";
 import type { Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
 import { refuseForeign } from "../dialects/files/foreign-log.ts";
 import {
-  type BadEntry,
+  type EachOptions,
   type EntryOptions,
   eachEntry,
   inOrder,
@@ -307,14 +307,9 @@ export class Session implements Published {
   }
 
   /** Passes the entries in order to a function, as fast as they can be read. */
-  async each(
-    onEntry: (entry: Entry) => void,
-    onBadLine: (bad: BadEntry) => void,
-    signal?: AbortSignal,
-  ): Promise<void> {
+  async each(onEntry: (entry: Entry) => void, options: EachOptions): Promise<void> {
     await this.#parts.beforeReading?.();
-    const reader = this.reader({ onBadLine, ...(signal && { signal }) });
-    await eachEntry(this.dialect, reader, onEntry, onBadLine);
+    await eachEntry(this.dialect, this.reader(options), onEntry, options.onBadLine);
   }
 
   async last(count: number, options: EntryOptions = {}): Promise<StoredEntry[]> {

@@ -43,7 +43,8 @@ export class Summaries {
         if (about) fold.learn(about);
         agent ??= dialect.agentSaidIn?.(native) ?? null;
       };
-      await session.each(onEntry, () => fold.addBadLine(), signal);
+      const onBadLine = () => fold.addBadLine();
+      await session.each(onEntry, { onBadLine, ...(signal && { signal }) });
     } finally {
       await session.release();
     }

@@ -88,6 +88,11 @@ export function rangeIn({ from, to }: EntryOptions): ReadRange {
   return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
 }
 
+export interface EachOptions {
+  readonly onBadLine: (bad: BadEntry) => void;
+  readonly signal?: AbortSignal;
+}
+
 /** Passes the entries of a whole log to a function, without a promise for each. */
 export async function eachEntry(
   dialect: Dialect,
