@@ -1,6 +1,6 @@
 /**
  * Own prices: the user's file `prices.json`, next to `config.json`. Its prices replace those of the
- * table. A name that ends in `*` stands for all models that begin so.
+ * table. A name that ends in `*` means all models that begin so.
  *
  *     {"my-model": {"input": 1, "output": 5, "cacheRead": 0.1}}
  */
