@@ -14,13 +14,16 @@ import { SlowFirst } from "./test/support/slow-first.ts";
 const FOLDERS = ["src", "test", "viewer"];
 const include = FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
 
-/** Code that touches such state: environment, umask, memory, listeners, timers, globals, mocks. */
+/**
+ * Code that touches such state: memory, timers, globals, mocks. Not the environment, the working
+ * directory, the umask and the user, which are as before after each file (process-state.ts).
+ */
 const OWN_PROCESS = [
-  /\bprocess\.(chdir|umask|sete[ug]id|on|once)(\?\.)?\(/,
   /\bprocess\.(memoryUsage|cpuUsage|resourceUsage|getActiveResourcesInfo)\(/,
-  /\bprocess\.env(\.\w+|\[\w+\]) (\?\?)?= /,
-  /\bglobalThis\.\w+ = |\bvi\.\w+\(/,
+  /\bglobalThis\.\w+ = |\bvi\.(mock|useFakeTimers|stubGlobal|resetModules)\(/,
 ];
+/** A listener on the process that the file does not remove. */
+const LISTENS = /\bprocess\.(on|once)\((?!.*\bprocess\.off\()/s;
 
 const alone = FOLDERS.flatMap((folder) =>
   readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: "utf8" })
@@ -28,7 +31,7 @@ const alone = FOLDERS.flatMap((folder) =>
     .map((path) => join(folder, path)),
 ).filter((path) => {
   const text = readFileSync(join(import.meta.dirname, path), "utf8");
-  return OWN_PROCESS.some((sign) => sign.test(text));
+  return [...OWN_PROCESS, LISTENS].some((sign) => sign.test(text));
 });
 
 const each = {
@@ -40,6 +43,8 @@ const each = {
   retry: { count: 1, condition: /^verbatim .* hangs\. / },
 } as const;
 
+const shared = { isolate: false, setupFiles: "test/support/process-state.ts" } as const;
+
 export default defineConfig({
   test: {
     globalSetup: "test/support/run.ts",
@@ -48,7 +53,7 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     projects: [
       { test: { ...each, name: "alone", include: alone } },
-      { test: { ...each, name: "shared", include, exclude: alone, isolate: false } },
+      { test: { ...each, ...shared, name: "shared", include, exclude: alone } },
     ],
   },
 });
