@@ -6,6 +6,8 @@
  * kept.
  */
 
+import type { Part } from "./entry.ts";
+
 /** An element at the start: `<name …>`. */
 const OPENING = /\s*<([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)(?:\s[^<>]{0,200})?>/iy;
 /** Program texts in the user role that are not elements. */
@@ -60,4 +62,13 @@ export function typedText(given: string): string | null {
   const rest = text.slice(at, reminder === -1 ? undefined : reminder).trim();
   if (rest === WARMUP) return null;
   return rest === "" || PROGRAMS.some((each) => rest.startsWith(each)) ? null : rest;
+}
+
+/** What a person typed of a prompt; null when all of it is a program's. */
+export function typedIn(parts: readonly Part[]): string | null {
+  for (const part of parts) {
+    const typed = part.type === "text" ? typedText(part.text) : null;
+    if (typed !== null) return typed;
+  }
+  return null;
 }

@@ -2,6 +2,9 @@
  * Entry rows: counts a session through its dialect's reader, for programs whose rows are not counted
  * in bytes.
  *
+ * A program may record the same usage on messages, at the end of a turn and at the end of the session:
+ * the end of a turn counts instead of its messages, the session's only if there is nothing else.
+ *
  * Ids of messages hold within the session. A session that is written again as a whole is read as a
  * whole: of a message that is there twice, the last one counts.
  */
@@ -29,6 +32,7 @@ export async function countEntries(
   try {
     const { dialect, id } = session;
     const memory = dialect.remembers?.();
+    const usage = new EntryUsage(set);
     for (let at = 0; at < window.end; ) {
       const lines = await window.after(at, LIMITS, memory);
       if (lines.length === 0) break;
@@ -38,16 +42,61 @@ export async function countEntries(
         if (about === null && id !== null && dialect.about?.(entry.native, id)?.cwd) {
           about = entry.native;
         }
-        if (entry.usage) putEntry(set, entry, entry.usage, start);
+        usage.add(entry, start);
       }
     }
+    usage.end();
   } finally {
     window.close();
   }
   return { reached: null, rowCount: set.endFile(scope), about };
 }
 
-function putEntry(set: RowSet, entry: Entry, usage: Usage, offset: number): void {
+/** What is kept of an entry until its turn ends: without its text. */
+interface Used extends Pick<Entry, "at" | "model" | "messageId"> {
+  readonly usage: Usage;
+  readonly start: number;
+}
+
+export class EntryUsage {
+  readonly #set: RowSet;
+  readonly #onPut: (start: number) => void;
+  /** On messages of the current turn. */
+  #waiting: Used[] = [];
+  #isAny = false;
+
+  /** `onPut` is called before the usage of an entry is put into the set. */
+  constructor(set: RowSet, onPut: (start: number) => void = () => {}) {
+    this.#set = set;
+    this.#onPut = onPut;
+  }
+
+  add({ kind, usage, at, model, messageId }: Entry, start: number): void {
+    if (usage === null) return;
+    const used = { usage, at, model, start, ...(messageId !== undefined && { messageId }) };
+    if (kind === "turn_end") this.#waiting = [];
+    if (kind === "message" || kind === "turn_end") this.#waiting.push(used);
+    if (kind !== "message") this.end();
+    if (kind !== "message" && kind !== "turn_end" && !(kind === "end" && this.#isAny)) {
+      this.#put(used);
+    }
+  }
+
+  /** The session ends here. */
+  end(): void {
+    for (const used of this.#waiting) this.#put(used);
+    this.#waiting = [];
+  }
+
+  #put(used: Used): void {
+    this.#isAny = true;
+    this.#onPut(used.start);
+    putUsed(this.#set, used);
+  }
+}
+
+function putUsed(set: RowSet, entry: Used): void {
+  const { usage, start: offset } = entry;
   const { next } = set;
   const tokens = (count: number | null | undefined) => (count && count > 0 ? count : 0);
   next.input[0] = tokens(usage.inputTokens);

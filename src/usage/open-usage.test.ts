@@ -11,6 +11,7 @@ import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { nodeHost } from "../base/node-host.ts";
+import { Store } from "../store/store.ts";
 import { openUsage } from "./open-usage.ts";
 import { Days } from "./report/days.ts";
 import { explainSession } from "./report/explain.ts";
@@ -248,4 +249,43 @@ test("a past figure stays when prices change, and repricing changes it", async (
   kept.usage.forgetRates();
   assert.equal(sumOf(kept.usage, kept.usage.chosen(days)).cost, 99);
   assert.equal((await counted(at)).sum.cost, 99);
+});
+
+test("the end of a turn counts instead of its messages, the session's end only alone", async () => {
+  const home = tempDirectory();
+  const store = new Store(nodeHost, {
+    ...{ dialect: "rye", root: home, agent: "hello", onWarning: () => {} },
+  });
+  const usage = (inputTokens: number) => ({
+    ...{ inputTokens, outputTokens: 0, totalTokens: inputTokens, spend: 0.5 },
+  });
+  const write = async (id: string, ends: readonly number[]) => {
+    const session = store.session(id);
+    await session.append({ kind: "start", model: "model-a" });
+    for (const tokens of ends) {
+      await session.append({ kind: "turn_start" });
+      await session.append({ kind: "turn_end", usage: usage(tokens) });
+    }
+    await session.append({ kind: "end", outcome: "completed", usage: usage(1_000) });
+    await session.close();
+  };
+  await write("both-1", [100, 200]);
+  await write("alone-2", []);
+  const { usage: all } = await openUsage(nodeHost, {
+    ...{ cwd: home, nowMs: NOW, stores: [{ dialect: "rye", root: home }] },
+    ...{ directory: join(home, "usage"), ownPath: join(home, "prices.json") },
+    onFailure: (id) => assert.fail(id),
+  });
+  const groups = groupBy(
+    all,
+    all.chosen(days),
+    byFile(all, ({ id }) => id),
+  );
+  assert.deepEqual(
+    new Map(groups.map(({ key, input, recorded }) => [key, [input, recorded]])),
+    new Map([
+      ["both-1", [300, 1]],
+      ["alone-2", [1_000, 0.5]],
+    ]),
+  );
 });

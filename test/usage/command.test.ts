@@ -16,6 +16,13 @@ const row = (id: string, minutesAgo: number, more: object = {}) =>
     },
   })}\n`;
 
+const prompt = (text: string, minutesAgo: number) =>
+  `${JSON.stringify({
+    ...{ type: "user", sessionId: "s1", cwd: "/home/me/app", uuid: text },
+    timestamp: new Date(Date.now() - minutesAgo * 60_000).toISOString(),
+    message: { role: "user", content: text },
+  })}\n`;
+
 /** One response costs a dollar. */
 function userWith(...rows: readonly string[]): { user: CliUser; path: string } {
   const user = new CliUser();
@@ -78,6 +85,22 @@ test("an explanation names each duplicate and the table of the prices", async ()
   expect(stdout).toContain("ignored: same response as in -home-me-app/s1");
   expect(stdout).toContain("session s2: $1.00");
   expect(stdout).toMatch(/claude-opus-4-5-20251101: prices of genai-prices \S+ [0-9a-f]{16}/);
+});
+
+test("an explanation has each prompt with the cost of the subagents that it started", async () => {
+  const { user, path } = userWith(prompt("Build it", 9), row("a", 8), prompt("Thanks", 2));
+  const folder = join(dirname(path), "s1/subagents");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "agent-1.jsonl"), row("x", 7) + row("y", 1));
+  const { stdout } = await user.run(["usage", "--explain", "s1"]);
+  expect(stdout).toMatch(/Build it +3 +1 +120,000 +\$3\.00\n/);
+  expect(stdout).not.toContain("Thanks");
+  const { prompts } = JSON.parse((await user.run(["usage", "--explain", "s1", "--json"])).stdout);
+  assert.equal(prompts.length, 1);
+  const [{ at: _, ...first }] = prompts;
+  assert.deepEqual(first, {
+    ...{ start: 0, text: "Build it", cost: 3, tokens: 120_000, responses: 3, subagents: 1 },
+  });
 });
 
 test("days, agents and projects can be chosen", async () => {

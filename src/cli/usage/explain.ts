@@ -1,13 +1,22 @@
-/** Explain: prints every row of a session, its price, and each duplicate with why it is ignored. */
+/**
+ * Explain: prints every row of a session, its price, and each duplicate with why it is ignored; then
+ * what each prompt cost, with the subagents that it started.
+ */
 
+import { nodeHost } from "../../base/node-host.ts";
 import { type Io, UsageError } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
 import { formatTable } from "../../command/table.ts";
 import { safeLine } from "../../render/text.ts";
 import type { PriceBook } from "../../usage/prices/price-book.ts";
+import { type PromptGroup, PromptRows } from "../../usage/prompts/prompt-rows.ts";
+import { sessionsOf } from "../../usage/prompts/sessions.ts";
+import { traceCopies } from "../../usage/prompts/trace.ts";
 import type { CountedUsage } from "../../usage/report/counted-usage.ts";
+import { Days } from "../../usage/report/days.ts";
 import { explainSession } from "../../usage/report/explain.ts";
 import { dollars, tokens } from "./usage-numbers.ts";
+import { costOrNull, costText } from "./usage-text.ts";
 
 const CANDIDATES_MAX = 10;
 
@@ -23,9 +32,11 @@ export async function explain(
   const cost = rows.reduce((sum, row) => sum + (row.cost ?? 0), 0);
   const models = [...new Set(rows.map(({ model }) => model))];
   const prices = models.map((model) => ({ model, ...book.sourceOf(model) }));
+  const prompts = await promptsOf(usage, session);
   if (isJson) {
     const listed = prices.map(({ model, table, hash, at }) => ({ model, table, hash, at }));
-    await io.print(jsonLine({ session, cost, prices: listed, rows }));
+    const ofPrompts = prompts.map(promptJson);
+    await io.print(jsonLine({ session, cost, prices: listed, rows, prompts: ofPrompts }));
     return 0;
   }
   const right = { align: "right" } as const;
@@ -55,8 +66,46 @@ export async function explain(
     return `${model}: prices of ${table ?? "no table"} ${hash ?? ""}, decided ${at ?? "never"}`;
   });
   const sum = `session ${session}: ${dollars(cost)}`;
-  await io.print(`${[...lines, ...[sum, ...sources].map(safeLine)].join("\n")}\n`);
+  const last = [sum, ...sources].map(safeLine);
+  await io.print(`${[...lines, "", ...promptLines(prompts), "", ...last].join("\n")}\n`);
   return 0;
+}
+
+async function promptsOf(usage: CountedUsage, name: string): Promise<PromptGroup[]> {
+  const session = sessionsOf(usage).get(name);
+  if (session === undefined) return [];
+  const rows = new PromptRows(usage, usage.chosen(new Days("UTC")));
+  return rows.groups(session, await traceCopies(nodeHost, session.own));
+}
+
+const PROMPT_CHARS_MAX = 60;
+const BEFORE = "(before the first prompt, or the log is gone)";
+
+function promptJson(group: PromptGroup): object {
+  const { prompt, responses, total, subagents } = group;
+  const at = prompt === null || Number.isNaN(prompt.at) ? null : new Date(prompt.at).toISOString();
+  const place = { start: prompt?.start ?? null, at, text: prompt?.text ?? null };
+  return { ...place, cost: costOrNull(group), tokens: total, responses, subagents };
+}
+
+function shortened(text: string): string {
+  return text.length > PROMPT_CHARS_MAX ? `${text.slice(0, PROMPT_CHARS_MAX - 1)}…` : text;
+}
+
+function promptLines(prompts: readonly PromptGroup[]): string[] {
+  const right = { align: "right" } as const;
+  const columns = [
+    { heading: "prompt", widthMin: 20 },
+    { heading: "responses", ...right },
+    { heading: "subagents", ...right },
+    { heading: "tokens", ...right },
+    { heading: "cost", ...right },
+  ];
+  const cells = prompts.map((group) => [
+    ...[shortened(group.prompt?.text ?? BEFORE), tokens(group.responses), tokens(group.subagents)],
+    ...[tokens(group.total), costText(group)],
+  ]);
+  return formatTable(columns, cells);
 }
 
 function sessionNamed(usage: CountedUsage, id: string): string {

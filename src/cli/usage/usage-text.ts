@@ -141,7 +141,7 @@ function jsonOf({ key: _, models, agents, project, firstAt, lastAt, ...sums }: G
 }
 
 /** A cost of which nothing is known is null, never 0. */
-function costOrNull({ cost, unpriced, total }: Pick<Sums, "cost" | "unpriced" | "total">) {
+export function costOrNull({ cost, unpriced, total }: Pick<Sums, "cost" | "unpriced" | "total">) {
   return total > 0 && unpriced === total ? null : cost;
 }
 

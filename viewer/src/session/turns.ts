@@ -6,8 +6,8 @@
  */
 
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
-import type { Part, Usage } from "../../../src/model/entry.ts";
-import { typedText } from "../../../src/model/typed-text.ts";
+import type { Usage } from "../../../src/model/entry.ts";
+import { typedIn } from "../../../src/model/typed-text.ts";
 
 const TITLE_CHARS_MAX = 160;
 
@@ -51,15 +51,6 @@ export function factOf({ start, end, kind, role, at, entry }: EntryItem): TurnFa
   const used = { tokens: tokensOf(usage), spend: usage?.spend ?? null };
   const place = { start, end, at, prompt, isOfTurn, messageId: messageId ?? null };
   return { ...place, ...used, calls, errors: results.length };
-}
-
-/** What a person typed of a prompt; null when all of it is a program's. */
-function typedIn(parts: readonly Part[]): string | null {
-  for (const part of parts) {
-    const typed = part.type === "text" ? typedText(part.text) : null;
-    if (typed !== null) return typed;
-  }
-  return null;
 }
 
 function tokensOf(usage: Usage | null): number | null {
