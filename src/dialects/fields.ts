@@ -31,6 +31,34 @@ export function getObject(object: JsonObject, key: string): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** The list in a field; an empty one if there is none. */
+export function getList(object: JsonObject, key: string): readonly unknown[] {
+  const value = get(object, key);
+  return Array.isArray(value) ? value : [];
+}
+
+/** The objects of the list in a field. */
+export function getObjects(object: JsonObject, key: string): JsonObject[] {
+  return getList(object, key).filter(isObject);
+}
+
+/** Text that may be JSON, such as a call's arguments; all that is not JSON stays as it is. */
+export function parsed(text: unknown): unknown {
+  if (typeof text !== "string") return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The object that a text is as JSON; null if it is none. */
+export function parsedObject(text: unknown): JsonObject | null {
+  if (typeof text !== "string" || !/^\s*\{/.test(text)) return null;
+  const value = parsed(text);
+  return isObject(value) ? value : null;
+}
+
 export function getString(object: JsonObject, key: string): string | null {
   const value = get(object, key);
   return typeof value === "string" ? value : null;

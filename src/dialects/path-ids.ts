@@ -6,6 +6,7 @@
  * An id is the path below `under` without the ending. Each file has one id and each id one file.
  */
 
+import { VerbatimError } from "../base/errors.ts";
 import { idSegments } from "../base/ids.ts";
 import { ID_SEGMENT_BYTES_MAX } from "../base/limits.ts";
 import type { LevelLayout } from "../catalog/find.ts";
@@ -39,6 +40,21 @@ export function idIfValid(id: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Whether a text can be the name of one file or directory. */
+export function isSegment(text: string): boolean {
+  return !text.includes("/") && idIfValid(text) !== null;
+}
+
+/** The last segment of an id: with many programs, their own id of the session. */
+export function lastSegment(id: string): string {
+  return id.slice(id.lastIndexOf("/") + 1);
+}
+
+export function refusedId(id: string, reason: string): VerbatimError<"BAD_ID"> {
+  const text = `the id ${JSON.stringify(id)} is refused: ${reason}`;
+  return new VerbatimError("BAD_ID", text, { id, reason });
 }
 
 export function pathIds({ under, levels, ending, isName = () => true }: PathIdsOptions): PathIds {

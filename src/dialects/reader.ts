@@ -7,6 +7,7 @@
 import { VerbatimError } from "../base/errors.ts";
 import { sidecarOpening } from "./checkpoint-opening.ts";
 import { type Dialect, listedAside, type Understood } from "./dialect.ts";
+import { type Convert, convertedHost } from "./files/converted-host.ts";
 
 type Given =
   | "program"
@@ -26,14 +27,18 @@ type Given =
   | "remembers"
   | "takingBack"
   | "files"
-  | "hostFor"
   | "usageIn"
   | "agentOf"
   | "agentSaidIn";
 
+/** With `convert`, sessions that are not plain logs are presented as such. */
+interface Reader extends Pick<Dialect, Given> {
+  readonly convert?: Convert;
+}
+
 export function readerDialect<Name extends string>(
   name: Name,
-  given: Pick<Dialect, Given>,
+  { convert, ...given }: Reader,
 ): Dialect<Name> {
   // A listing asks for the mark of the line that it has just decoded: each is decoded once.
   let last: Understood = { entry: null, fault: "" };
@@ -45,6 +50,7 @@ export function readerDialect<Name extends string>(
     name,
     isReadOnly: true,
     ...given,
+    ...(convert && { hostFor: (host, root) => convertedHost(host, root, convert) }),
     decode,
     signing: {
       isSidecar: true,

@@ -6,15 +6,20 @@
  */
 
 import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
-import type { Understood } from "../dialect.ts";
 import { timeOf } from "../entire/decode.ts";
-import { get, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";
-import { parsed } from "../kimi/parts.ts";
+import { rowDecoder } from "../entry-parts.ts";
+import {
+  get,
+  getList,
+  getObject,
+  getString,
+  has,
+  isObject,
+  type JsonObject,
+  parsed,
+} from "../fields.ts";
 
-export function decode(value: unknown): Understood {
-  if (!isObject(value)) return { entry: null, fault: "not an object" };
-  return { entry: entryOf(value), fault: null };
-}
+export const decode = rowDecoder(entryOf);
 
 function entryOf(step: JsonObject): Entry {
   const entry: Entry = { ...emptyEntry(step), at: timeOf(get(step, "created_at")) };
@@ -36,11 +41,11 @@ function entryOf(step: JsonObject): Entry {
 }
 
 function answerOf(step: JsonObject, texts: readonly Part[]): Part[] {
-  const [thought, calls] = [getString(step, "thinking"), get(step, "tool_calls")];
+  const thought = getString(step, "thinking");
   return [
     ...(thought ? [{ type: "reasoning", text: thought } as const] : []),
     ...texts,
-    ...(Array.isArray(calls) ? calls : []).map(callOf),
+    ...getList(step, "tool_calls").map(callOf),
   ];
 }
 

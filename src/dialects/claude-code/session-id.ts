@@ -6,7 +6,7 @@
  *     projects/<project>/agent-<id>.jsonl                        older versions
  */
 
-import { eitherPathIds, pathIds } from "../path-ids.ts";
+import { eitherPathIds, lastSegment, pathIds } from "../path-ids.ts";
 
 const under = ["projects"];
 const ending = ".jsonl";
@@ -17,9 +17,7 @@ export const { logPath, idAt, layout } = eitherPathIds([sessions, subagents], (i
   id.split("/").length > 2 ? subagents : sessions,
 );
 
-export function nameOf(id: string): string {
-  return id.slice(id.lastIndexOf("/") + 1);
-}
+export const nameOf = lastSegment;
 
 export function isSubagent(id: string): boolean {
   return id.startsWith("agent-", id.lastIndexOf("/") + 1);

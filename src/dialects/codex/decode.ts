@@ -11,19 +11,20 @@
 import type { Mutable } from "../../base/files.ts";
 import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry.ts";
 import type { About } from "../agent-program.ts";
-import type { Compaction, Native, TakingBack, Understood } from "../dialect.ts";
+import type { Compaction, Native, TakingBack } from "../dialect.ts";
 import { timeOf } from "../entire/decode.ts";
+import { rowDecoder, textParts } from "../entry-parts.ts";
 import {
   get,
   getCount,
   getNumber,
   getObject,
+  getObjects,
   getString,
   has,
   isObject,
-  type JsonObject,
 } from "../fields.ts";
-import { readItem } from "./item.ts";
+import { readItem, textsOf } from "./item.ts";
 import { threadOf } from "./session-id.ts";
 
 /** Rows that only Codex writes. */
@@ -31,17 +32,21 @@ const TYPES =
   /^(session_meta|turn_context|response_item|event_msg|compacted|world_state|token_usage_record)$/;
 
 /** Events that repeat an item, and whose words they are. */
-const SPEAKERS: Readonly<Record<string, "user" | "assistant">> = {
-  user_message: "user",
-  agent_message: "assistant",
-};
+const SPEAKERS: ReadonlyMap<unknown, "user" | "assistant"> = new Map([
+  ["user_message", "user"],
+  ["agent_message", "assistant"],
+]);
 
-export function decode(value: unknown): Understood {
-  if (!isObject(value)) return { entry: null, fault: "not an object" };
-  const entry: Mutable<Entry> = emptyEntry(value);
-  entry.at = timeOf(get(value, "timestamp"));
-  readRow(entry, value);
-  return { entry, fault: null };
+export const decode = rowDecoder((row) => {
+  const entry = entryWith(readRow, row);
+  entry.at = timeOf(get(row, "timestamp"));
+  return entry;
+});
+
+function entryWith(read: typeof readRow, row: Native): Mutable<Entry> {
+  const entry: Mutable<Entry> = emptyEntry(row);
+  read(entry, row);
+  return entry;
 }
 
 /** Whether Codex certainly wrote a line. */
@@ -52,7 +57,7 @@ export function isOwn(value: unknown): boolean {
 }
 
 /** Fills in the fields one by one, without copies: this runs for every row of a listing. */
-function readRow(entry: Mutable<Entry>, row: JsonObject): void {
+function readRow(entry: Mutable<Entry>, row: Native): void {
   const payload = get(row, "payload");
   if (!isObject(payload)) {
     readBareRow(entry, row);
@@ -81,7 +86,7 @@ function readRow(entry: Mutable<Entry>, row: JsonObject): void {
 }
 
 /** Before September 2025: the first row is about the session, the others are items. */
-function readBareRow(entry: Mutable<Entry>, row: JsonObject): void {
+function readBareRow(entry: Mutable<Entry>, row: Native): void {
   if (has(row, "record_type")) return;
   if (isMeta(row)) entry.kind = "start";
   else if (has(row, "type") || has(row, "role")) {
@@ -90,12 +95,12 @@ function readBareRow(entry: Mutable<Entry>, row: JsonObject): void {
   }
 }
 
-function isMeta(row: JsonObject): boolean {
+function isMeta(row: Native): boolean {
   const isNamed = getString(row, "id") !== null && getString(row, "timestamp") !== null;
   return isNamed && !has(row, "type") && !has(row, "role");
 }
 
-function readEvent(entry: Mutable<Entry>, event: JsonObject): void {
+function readEvent(entry: Mutable<Entry>, event: Native): void {
   const type = getString(event, "type") ?? "";
   const counted = type === "token_count" ? countedIn(event) : null;
   if (counted !== null) {
@@ -105,20 +110,15 @@ function readEvent(entry: Mutable<Entry>, event: JsonObject): void {
     entry.kind = "turn_end";
     entry.stopReason = getString(event, "reason") ?? "aborted";
   } else {
-    entry.role = speakerOf(type);
+    entry.role = SPEAKERS.get(type) ?? null;
   }
-}
-
-function speakerOf(type: string): "user" | "assistant" | null {
-  return Object.hasOwn(SPEAKERS, type) ? (SPEAKERS[type] ?? null) : null;
 }
 
 /** The text of an event that repeats an item; null for all other rows. */
 export function spokenIn(row: Native): string | null {
   if (get(row, "type") !== "event_msg") return null;
   const event = getObject(row, "payload");
-  const isSpoken = speakerOf(getString(event, "type") ?? "") !== null;
-  return isSpoken ? getString(event, "message") : null;
+  return SPEAKERS.has(get(event, "type")) ? getString(event, "message") : null;
 }
 
 /** The counts of a row `token_count`: of the last call, and of all calls so far. */
@@ -127,7 +127,7 @@ export interface Counted {
   readonly total: Usage | null;
 }
 
-export function countedIn(event: JsonObject): Counted | null {
+export function countedIn(event: Native): Counted | null {
   const info = get(event, "info");
   if (getString(event, "type") !== "token_count" || !isObject(info)) return null;
   const last = usageOf(get(info, "last_token_usage"));
@@ -149,26 +149,17 @@ function usageOf(counts: unknown): Usage | null {
 }
 
 /** What the model continues with: the items that replace all before, else the summary's text. */
-function summaryOf(payload: JsonObject): Part[] {
-  const history = get(payload, "replacement_history");
-  const items = Array.isArray(history) ? history.filter(isObject).map(itemOf) : [];
+function summaryOf(payload: Native): Part[] {
+  const items = getObjects(payload, "replacement_history").map((item) => entryWith(readItem, item));
   const said = items.filter(({ kind, role, saidBy }) => {
     return kind === "message" && role !== "system" && saidBy !== "program";
   });
   const parts = said.flatMap((item) => item.parts.filter(({ type }) => type === "text"));
-  const message = getString(payload, "message") ?? "";
-  if (parts.length > 0 || message === "") return parts;
-  return [{ type: "text", text: message }];
-}
-
-function itemOf(item: JsonObject): Entry {
-  const entry: Mutable<Entry> = emptyEntry(item);
-  readItem(entry, item);
-  return entry;
+  return parts.length > 0 ? parts : textParts(getString(payload, "message"));
 }
 
 /** An event takes back the last turns. Codex counts prompts; their events repeat them. */
-export const takingBack: TakingBack = {
+const takingBack: TakingBack = {
   says: (row) => isItem(row) || spokenIn(row) !== null,
   takesBack(row) {
     const event = get(row, "type") === "event_msg" ? getObject(row, "payload") : {};
@@ -179,11 +170,8 @@ export const takingBack: TakingBack = {
     const spoken = spokenIn(row);
     if (spoken !== null)
       return get(getObject(row, "payload"), "type") === "user_message" ? spoken : null;
-    const entry: Mutable<Entry> = emptyEntry(row);
-    readRow(entry, row);
-    const { role, saidBy, parts } = entry;
-    if (role !== "user" || saidBy) return null;
-    return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+    const { role, saidBy, parts } = entryWith(readRow, row);
+    return role !== "user" || saidBy ? null : textsOf(parts).join("");
   },
 };
 
@@ -192,13 +180,13 @@ function isItem(row: Native): boolean {
 }
 
 /** Codex writes the summary as one row, and nothing from before it counts. */
-export const compaction: Compaction = {
+const compaction: Compaction = {
   isSummary: (row) => get(row, "type") === "compacted" && isObject(get(row, "payload")),
   isBoundary: () => false,
   keptBy: () => new Set(),
 };
 
-export function about(row: Native, id: string): About | null {
+function about(row: Native, id: string): About | null {
   const type = get(row, "type");
   if (type === "response_item") return null;
   const payload = get(row, "payload");
@@ -219,7 +207,10 @@ export function about(row: Native, id: string): About | null {
 }
 
 /** The uuid of the thread that started this one. A user's fork is a session of its own. */
-function parentIn(meta: JsonObject): string | null {
+function parentIn(meta: Native): string | null {
   const spawned = getObject(getObject(getObject(meta, "source"), "subagent"), "thread_spawn");
   return getString(meta, "parent_thread_id") ?? getString(spawned, "parent_thread_id");
 }
+
+/** What the dialect asks of a row. */
+export const rows = { about, compaction, decode, isOwn, takingBack };

@@ -1,8 +1,7 @@
 /** codex: the rollouts that Codex keeps in the user's home. Page: docs/formats/codex.md. */
 
-import { convertedHost } from "../files/converted-host.ts";
 import { readerDialect } from "../reader.ts";
-import { about, compaction, decode, isOwn, takingBack } from "./decode.ts";
+import { rows } from "./decode.ts";
 import { convert, files, logsIn } from "./files/rollouts.ts";
 import { RolloutMemory } from "./memory.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
@@ -17,15 +16,11 @@ export const codex = readerDialect("codex", {
   },
   usageIn: "totals",
   layout: { ...layout, logsIn },
-  hostFor: (host, root) => convertedHost(host, root, convert),
+  convert,
   logPath,
   idAt,
   nameOf,
-  decode,
-  isOwn,
-  about,
-  compaction,
-  takingBack,
+  ...rows,
   files: async () => files,
   remembers: (state) => new RolloutMemory(state),
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
 import type { Native } from "../dialect.ts";
-import { about, compaction, decode, isOwn } from "./decode.ts";
+import { decode, isOwn, rows } from "./decode.ts";
 import { RolloutMemory } from "./memory.ts";
 
 const page = docsPage("formats/codex");
@@ -30,12 +30,12 @@ test("the example rows are read as the page says", () => {
     ...["start   ", "turn_start   ", "message user summary text", "other   "],
   ]);
   const [meta, context, compacted] = entriesOf("jsonl codex-row");
-  assert.deepEqual(about(meta?.native ?? {}, ID), {
+  assert.deepEqual(rows.about(meta?.native ?? {}, ID), {
     ...{ cwd: "/home/me/app", branch: "main", parent: "" },
   });
-  assert.equal(about(meta?.native ?? {}, ID.replace("89ab", "89ac")), null);
+  assert.equal(rows.about(meta?.native ?? {}, ID.replace("89ab", "89ac")), null);
   assert.equal(context?.model, "gpt-5.6");
-  assert.equal(compaction.isSummary(compacted?.native ?? {}), true);
+  assert.equal(rows.compaction.isSummary(compacted?.native ?? {}), true);
   assert.ok(entriesOf("jsonl codex-row").every(({ native }) => isOwn(native)));
 });
 
@@ -76,7 +76,7 @@ test("the example events are read as the page says", () => {
     ...{ totalTokens: 107, spend: null },
   });
   assert.equal(aborted?.stopReason, "interrupted");
-  assert.deepEqual(about(named?.native ?? {}, ID), { title: "Listing" });
+  assert.deepEqual(rows.about(named?.native ?? {}, ID), { title: "Listing" });
 });
 
 test("the example rows of older versions are read as the page says", () => {
@@ -84,5 +84,5 @@ test("the example rows of older versions are read as the page says", () => {
     ...["start   ", "other   ", "message user  text", "message assistant  tool_call"],
   ]);
   const [meta] = entriesOf("jsonl codex-legacy");
-  assert.equal(about(meta?.native ?? {}, "any")?.branch, "main");
+  assert.equal(rows.about(meta?.native ?? {}, "any")?.branch, "main");
 });

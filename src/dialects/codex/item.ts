@@ -7,7 +7,17 @@
 
 import type { Mutable } from "../../base/files.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
-import { get, getNumber, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import type { Native } from "../dialect.ts";
+import { contentParts, reasoningPart, textBlock } from "../entry-parts.ts";
+import {
+  get,
+  getList,
+  getNumber,
+  getObject,
+  getString,
+  isObject,
+  parsedObject,
+} from "../fields.ts";
 
 const ROLES: Readonly<Record<string, Role>> = {
   user: "user",
@@ -29,7 +39,7 @@ const PROGRAMS = new RegExp(
 );
 
 /** Fills in what the item says; an item that is not understood leaves the entry as it is. */
-export function readItem(entry: Mutable<Entry>, item: JsonObject): void {
+export function readItem(entry: Mutable<Entry>, item: Native): void {
   const type = getString(item, "type") ?? "message";
   if (type === "message") readMessage(entry, item);
   else if (type === "reasoning") say(entry, "assistant", [reasoningOf(item)]);
@@ -48,7 +58,7 @@ function say(entry: Mutable<Entry>, role: Role, parts: readonly Part[]): void {
   entry.parts = parts;
 }
 
-function readMessage(entry: Mutable<Entry>, item: JsonObject): void {
+function readMessage(entry: Mutable<Entry>, item: Native): void {
   const named = getString(item, "role") ?? "";
   const role = Object.hasOwn(ROLES, named) ? ROLES[named] : undefined;
   if (role === undefined) return;
@@ -61,69 +71,38 @@ function readMessage(entry: Mutable<Entry>, item: JsonObject): void {
 
 /** Whether every text is one that Codex adds. */
 function isPrograms(parts: readonly Part[]): boolean {
-  let isSaid = false;
-  for (const part of parts) {
-    if (part.type !== "text") continue;
-    if (!PROGRAMS.test(part.text)) return false;
-    isSaid = true;
-  }
-  return isSaid;
-}
-
-export function partsOf(content: unknown): Part[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  if (!Array.isArray(content)) return [];
-  return content.map((block: unknown): Part => {
-    const text = textOf(block);
-    return text === null ? { type: "other", native: block } : { type: "text", text };
-  });
+  const texts = textsOf(parts);
+  return texts.length > 0 && texts.every((text) => PROGRAMS.test(text));
 }
 
 const TEXTS: readonly unknown[] = [
   ...["input_text", "output_text", "text", "Text", "summary_text", "reasoning_text"],
 ];
 
-function textOf(block: unknown): string | null {
-  if (!isObject(block) || !TEXTS.includes(get(block, "type"))) return null;
-  return getString(block, "text");
+function partsOf(content: unknown): Part[] {
+  return contentParts(content, (block) => textBlock(block, TEXTS));
 }
 
-function textsOf(blocks: unknown): string {
-  if (!Array.isArray(blocks)) return "";
-  return blocks.flatMap((block: unknown) => textOf(block) ?? []).join("\n\n");
+export function textsOf(parts: readonly Part[]): string[] {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
 }
 
-function reasoningOf(item: JsonObject): Part {
-  const text = textsOf(get(item, "content")) || textsOf(get(item, "summary"));
-  const withheld = getString(item, "encrypted_content");
-  return { type: "reasoning", text, ...(withheld === null ? {} : { withheld }) };
-}
-
-function callOf(item: JsonObject, type: string): Part {
-  const named = getString(item, "name") ?? getString(getObject(item, "function"), "name");
-  const input = get(item, "arguments") ?? get(item, "input") ?? get(item, "action") ?? null;
-  const tool = named ?? type.slice(0, -"_call".length);
-  return { type: "tool_call", callId: callIdOf(item), tool, input: inputOf(input) };
-}
-
-function callIdOf(item: JsonObject): string | null {
-  return getString(item, "call_id") ?? getString(item, "id");
+function reasoningOf(item: Native): Part {
+  const [content, summary] = [getList(item, "content"), getList(item, "summary")];
+  const said = textsOf(partsOf(content)).join("\n\n") || textsOf(partsOf(summary)).join("\n\n");
+  return reasoningPart(said, { withheld: getString(item, "encrypted_content") });
 }
 
 /** Arguments are an object as JSON in a string; any other text is kept as it is. */
-function inputOf(value: unknown): unknown {
-  const parsed = typeof value === "string" ? parsedObject(value) : null;
-  return parsed ?? value;
+function callOf(item: Native, type: string): Part {
+  const named = getString(item, "name") ?? getString(getObject(item, "function"), "name");
+  const given = get(item, "arguments") ?? get(item, "input") ?? get(item, "action") ?? null;
+  const tool = named ?? type.slice(0, -"_call".length);
+  return { type: "tool_call", callId: callIdOf(item), tool, input: parsedObject(given) ?? given };
 }
 
-function parsedObject(text: string): JsonObject | null {
-  if (!text.startsWith("{")) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+function callIdOf(item: Native): string | null {
+  return getString(item, "call_id") ?? getString(item, "id");
 }
 
 /**
@@ -131,20 +110,21 @@ function parsedObject(text: string): JsonObject | null {
  * `{"output":"…","metadata":{"exit_code":1,"duration_seconds":0.2}}`. Since then a command's text
  * begins with lines about it, up to `Output:`.
  */
-function resultOf(item: JsonObject): Part {
+function resultOf(item: Native): Part {
   const said = get(item, "output") ?? get(item, "tools") ?? null;
-  const wrapped = typeof said === "string" ? parsedObject(said) : null;
-  const metadata = wrapped ? get(wrapped, "metadata") : undefined;
-  const callId = getString(item, "call_id") ?? getString(item, "id");
-  if (wrapped && isObject(metadata) && typeof get(wrapped, "output") === "string") {
-    const code = getNumber(metadata, "exit_code");
-    const seconds = getNumber(metadata, "duration_seconds");
-    return { type: "tool_result", callId, output: get(wrapped, "output"), ...ended(code, seconds) };
+  const wrapped = parsedObject(said) ?? {};
+  const [metadata, text] = [get(wrapped, "metadata"), getString(wrapped, "output")];
+  const result = { type: "tool_result", callId: callIdOf(item) } as const;
+  if (isObject(metadata) && text !== null) {
+    const [code, seconds] = ["exit_code", "duration_seconds"].map((key) =>
+      getNumber(metadata, key),
+    );
+    return { ...result, output: text, ...ended(code, seconds) };
   }
   const output = outputOf(said);
   const isFailed = isObject(said) && get(said, "success") === false;
   const end = isFailed ? { error: "failed", durationMs: null } : endIn(output);
-  return { type: "tool_result", callId, output, ...end };
+  return { ...result, output, ...end };
 }
 
 /** The lines before a command's output have a few fields. */
@@ -153,29 +133,27 @@ const HEAD_CHARS_MAX = 500;
 function endIn(output: unknown): ReturnType<typeof ended> {
   const start = typeof output === "string" ? output.slice(0, HEAD_CHARS_MAX) : "";
   const head = start.slice(0, Math.max(0, start.indexOf("\nOutput:")));
-  const numberIn = (line: RegExp) => {
-    const text = line.exec(head)?.[1];
-    return text === undefined ? null : Number(text);
-  };
-  return ended(
-    numberIn(/^(?:Exit code:|Process exited with code) (-?\d{1,9})$/m),
-    numberIn(/^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds$/m),
-  );
+  const [code, seconds] = [
+    /^(?:Exit code:|Process exited with code) (-?\d{1,9})$/m,
+    /^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds$/m,
+  ].map((line) => Number(line.exec(head)?.[1] ?? Number.NaN));
+  return ended(code, seconds);
 }
 
-function ended(code: number | null, seconds: number | null) {
+/** Either is absent if it is not a number. */
+function ended(code: number | null = null, seconds: number | null = null) {
+  const isSeconds = seconds !== null && !Number.isNaN(seconds);
   return {
-    error: code === null || code === 0 ? null : `exit code ${code}`,
-    durationMs: seconds === null ? null : Math.round(seconds * 1000),
+    error: code ? `exit code ${code}` : null,
+    durationMs: isSeconds ? Math.round(seconds * 1000) : null,
   };
 }
 
 /** Blocks of text as one text. */
 function outputOf(said: unknown): unknown {
-  const text = textOf(said);
-  if (text !== null) return text;
-  const blocks = isObject(said) ? get(said, "content", said) : said;
-  if (!Array.isArray(blocks)) return blocks;
-  const texts = blocks.map(textOf);
-  return blocks.length > 0 && texts.every((each) => each !== null) ? texts.join("\n") : blocks;
+  const isText = isObject(said) && textBlock(said, TEXTS) !== null;
+  const content = isText ? [said] : isObject(said) ? get(said, "content", said) : said;
+  if (!Array.isArray(content)) return content;
+  const texts = textsOf(partsOf(content));
+  return texts.length > 0 && texts.length === content.length ? texts.join("\n") : content;
 }

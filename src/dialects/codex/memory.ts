@@ -12,9 +12,10 @@
  */
 
 import type { Entry, Part, Usage } from "../../model/entry.ts";
-import type { LineMemory, Native } from "../dialect.ts";
-import { get, getObject, isObject } from "../fields.ts";
+import type { LineMemory } from "../dialect.ts";
+import { getList, getObject } from "../fields.ts";
 import { countedIn, spokenIn } from "./decode.ts";
+import { textsOf } from "./item.ts";
 
 const TEXTS_MAX = 4;
 const TEXT_CHARS_MAX = 65_536;
@@ -76,8 +77,9 @@ export class RolloutMemory implements LineMemory {
     if (this.#items.has(role)) return entry;
     if (text.length <= TEXT_CHARS_MAX) this.#shown.push(text);
     this.#shown.splice(0, this.#shown.length - TEXTS_MAX);
-    const images = imagesIn(entry.native).map((native) => ({ type: "other", native }) as const);
-    const parts = [{ type: "text", text } as const, ...images];
+    const images = getList(getObject(entry.native, "payload"), "images").filter(Boolean);
+    const others = images.map((native) => ({ type: "other", native }) as const);
+    const parts = [{ type: "text", text } as const, ...others];
     return this.#withModel({ ...entry, kind: "message", parts });
   }
 
@@ -94,7 +96,7 @@ export class RolloutMemory implements LineMemory {
   /** Whether an event with the same text was shown. */
   #takeShown(parts: readonly Part[]): boolean {
     if (this.#shown.length === 0) return false;
-    const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+    const texts = textsOf(parts);
     const said = [...texts, texts.join("\n"), texts.join("")];
     const at = this.#shown.findIndex((text) => said.includes(text));
     if (at >= 0) this.#shown.splice(at, 1);
@@ -130,9 +132,4 @@ function difference(now: Usage, before: Usage): Usage {
     totalTokens: added("totalTokens"),
     spend: null,
   };
-}
-
-function imagesIn(row: Native): unknown[] {
-  const images = get(getObject(row, "payload"), "images");
-  return Array.isArray(images) ? images.filter((image) => isObject(image) || image) : [];
 }

@@ -8,9 +8,8 @@
  * Codex compresses old rollouts to `….jsonl.zst`: the same session, presented at its plain path.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
 import { idSegments } from "../../base/ids.ts";
-import { idIfValid, type PathIds } from "../path-ids.ts";
+import { idIfValid, lastSegment, type PathIds, refusedId } from "../path-ids.ts";
 
 export const ENDING = ".jsonl";
 export const COMPRESSED_ENDING = `${ENDING}.zst`;
@@ -38,16 +37,12 @@ export function logPath(id: string): readonly string[] {
   const segments = idSegments(id);
   const path = [...segments.slice(0, -1), `${segments.at(-1)}${ENDING}`];
   if (idAt(path) === id) return path;
-  const reason = "it names no rollout below sessions or archived_sessions";
-  throw new VerbatimError("BAD_ID", `the id ${JSON.stringify(id)} is refused: ${reason}`, {
-    id,
-    reason,
-  });
+  throw refusedId(id, "it names no rollout below sessions or archived_sessions");
 }
 
 /** The id that Codex itself uses: the uuid at the end of the file's name; of a later file, both. */
 export function nameOf(id: string): string {
-  const name = stemOf(id.slice(id.lastIndexOf("/") + 1));
+  const name = stemOf(lastSegment(id));
   return THREAD.exec(name)?.[0] ?? name;
 }
 

@@ -7,14 +7,17 @@
 import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
 import { timeOf } from "../entire/decode.ts";
+import { NOTHING_COUNTED, textParts } from "../entry-parts.ts";
 import {
   get,
   getCount,
+  getList,
   getNumber,
   getObject,
   getString,
   isObject,
   type JsonObject,
+  parsedObject,
 } from "../fields.ts";
 
 export function decode(value: unknown): Understood {
@@ -61,21 +64,16 @@ function eventOf(event: JsonObject, type: string, data: JsonObject): Event {
     case "tool.execution_complete":
       return { kind: "message", role: "tool", parts: [resultOf(data)] };
     case "system.message":
-      return { kind: "message", role: "system", parts: textParts(data, "content") };
+      return { kind: "message", role: "system", parts: textParts(getString(data, "content")) };
     case "system.notification":
-      return addedBy("program", textParts(data, "content"));
+      return addedBy("program", textParts(getString(data, "content")));
     case "session.compaction_complete": {
       const isDone = get(data, "success") !== false && getString(data, "summaryContent") !== null;
-      return isDone ? addedBy("summary", textParts(data, "summaryContent")) : {};
+      return isDone ? addedBy("summary", textParts(getString(data, "summaryContent"))) : {};
     }
     default:
       return {};
   }
-}
-
-function textParts(data: JsonObject, key: string): Part[] {
-  const text = getString(data, key);
-  return text ? [{ type: "text", text }] : [];
 }
 
 function addedBy(saidBy: "program" | "agent" | "summary", parts: readonly Part[]): Event {
@@ -84,23 +82,19 @@ function addedBy(saidBy: "program" | "agent" | "summary", parts: readonly Part[]
 
 /** `content` is what a person typed. It is empty if the program continues by itself. */
 function promptOf(data: JsonObject, isAgents: boolean): Event {
-  const typed = textParts(data, "content");
-  const attached = get(data, "attachments");
-  const files = (Array.isArray(attached) ? attached : []).map(
-    (native: unknown): Part => ({ type: "other", native }),
-  );
+  const typed = textParts(getString(data, "content"));
+  const files = getList(data, "attachments").map((native): Part => ({ type: "other", native }));
   if (isAgents) return addedBy("agent", [...typed, ...files]);
   const source = getString(data, "source") ?? "user";
   if (source !== "user") return addedBy("program", [...typed, ...files]);
   if (typed.length === 0 && files.length === 0) {
-    return addedBy("program", textParts(data, "transformedContent"));
+    return addedBy("program", textParts(getString(data, "transformedContent")));
   }
   return { kind: "message", role: "user", parts: [...typed, ...files] };
 }
 
 function answerOf(data: JsonObject): Event {
   const reasoning = getString(data, "reasoningText");
-  const requests = get(data, "toolRequests");
   const messageId = getString(data, "messageId");
   const outputTokens = getCount(data, "outputTokens");
   return {
@@ -108,8 +102,8 @@ function answerOf(data: JsonObject): Event {
     role: "assistant",
     parts: [
       ...(reasoning ? [{ type: "reasoning", text: reasoning } as const] : []),
-      ...textParts(data, "content"),
-      ...(Array.isArray(requests) ? requests : []).map(callOf),
+      ...textParts(getString(data, "content")),
+      ...getList(data, "toolRequests").map(callOf),
     ],
     model: getString(data, "model"),
     ...(messageId ? { messageId } : {}),
@@ -117,26 +111,12 @@ function answerOf(data: JsonObject): Event {
   };
 }
 
-const NOTHING_COUNTED: Usage = {
-  ...{ inputTokens: null, outputTokens: null, totalTokens: null, spend: null },
-};
-
 function callOf(request: unknown): Part {
   const tool = isObject(request) ? getString(request, "name") : null;
   if (!isObject(request) || tool === null) return { type: "other", native: request };
   const callId = getString(request, "toolCallId") || null;
-  return { type: "tool_call", callId, tool, input: inputOf(get(request, "arguments", null)) };
-}
-
-/** Arguments are an object, or its JSON. */
-function inputOf(given: unknown): unknown {
-  if (typeof given !== "string") return given;
-  try {
-    const parsed: unknown = JSON.parse(given);
-    return isObject(parsed) ? parsed : given;
-  } catch {
-    return given; // A tool that takes text.
-  }
+  const given = get(request, "arguments", null); // An object, its JSON, or a text for the tool.
+  return { type: "tool_call", callId, tool, input: parsedObject(given) ?? given };
 }
 
 function resultOf(data: JsonObject): Part {

@@ -6,7 +6,7 @@
  *     projects/<project>/agent-transcripts/<id>.jsonl                   older versions
  */
 
-import { eitherPathIds, type PathIds, pathIds } from "../path-ids.ts";
+import { eitherPathIds, lastSegment, type PathIds, pathIds } from "../path-ids.ts";
 
 const FOLDER = "agent-transcripts";
 const at = (...deeper: readonly (string | null)[]): PathIds =>
@@ -18,9 +18,7 @@ export const { logPath, idAt, layout } = eitherPathIds([nested, subagents, flat]
   return depth > 4 ? subagents : depth === 4 ? nested : flat;
 });
 
-export function nameOf(id: string): string {
-  return id.slice(id.lastIndexOf("/") + 1);
-}
+export const nameOf = lastSegment;
 
 /** The session that started a subagent. */
 export function parentOf(id: string): string | null {

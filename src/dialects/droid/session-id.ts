@@ -5,7 +5,7 @@
  *     sessions/<uuid>.jsonl                older versions
  */
 
-import { eitherPathIds, pathIds } from "../path-ids.ts";
+import { eitherPathIds, lastSegment, pathIds } from "../path-ids.ts";
 
 const [under, ending] = [["sessions"], ".jsonl"];
 const nested = pathIds({ under, levels: [null], ending });
@@ -15,9 +15,7 @@ export const { logPath, idAt, layout } = eitherPathIds([nested, flat], (id) =>
   id.includes("/") ? nested : flat,
 );
 
-export function nameOf(id: string): string {
-  return id.slice(id.lastIndexOf("/") + 1);
-}
+export const nameOf = lastSegment;
 
 /** The id of a session in the same directory. */
 export function siblingOf(id: string, name: string): string | null {

@@ -8,7 +8,7 @@
 
 import type { Part } from "../../model/entry.ts";
 import { refuseEntry } from "../../model/plain-json.ts";
-import { get, getCount, getString, has, isObject, type JsonObject } from "../fields.ts";
+import { get, getCount, getString, has, isObject, type JsonObject, parsed } from "../fields.ts";
 import { toJsonValue } from "../json-value.ts";
 import { withStructured } from "./structured-content.ts";
 
@@ -94,14 +94,6 @@ function resultOf(block: JsonObject): Part {
   }
   const rest = isOnlyText(content) ? null : content;
   return { type: "tool_result", callId, output: rest, error: textOf(content), durationMs };
-}
-
-function parsed(content: unknown): unknown {
-  try {
-    return typeof content === "string" ? JSON.parse(content) : content;
-  } catch {
-    return content; // Not our JSON: keep the text as it is.
-  }
 }
 
 /** The text of a content: the string, or its text blocks joined by blank lines. */

@@ -29,7 +29,7 @@ const OTHERS: readonly Other[] = [
     name: "rollout",
     isOwn: codex.isOwn,
     decode: codex.decode,
-    isSummary: codex.compaction.isSummary,
+    isSummary: codex.rows.compaction.isSummary,
     remembers: (state) => new RolloutMemory(state),
   },
   {
@@ -43,7 +43,7 @@ const OTHERS: readonly Other[] = [
     name: "gemini",
     isOwn: isGeminis,
     decode: gemini.decode,
-    isSummary: gemini.compaction.isSummary,
+    isSummary: gemini.rows.compaction.isSummary,
     remembers: (state) => new GrowingMessages(state),
   },
 ];

@@ -8,6 +8,7 @@
 import type { Mutable } from "../../base/files.ts";
 import type { Usage } from "../../model/entry.ts";
 import { refuseEntry } from "../../model/plain-json.ts";
+import { NOTHING_COUNTED } from "../entry-parts.ts";
 import { get, getCount, isObject, type JsonObject, withRest } from "../fields.ts";
 
 /** In the order of the document's example. */
@@ -52,13 +53,6 @@ export function usageOf(row: JsonObject, message: JsonObject): Usage | null {
   if (cacheReadTokens !== null) counted.cacheReadTokens = cacheReadTokens;
   return counted;
 }
-
-const NOTHING_COUNTED: Usage = {
-  inputTokens: null,
-  outputTokens: null,
-  totalTokens: null,
-  spend: null,
-};
 
 /** Maps a usage to `message.usage`; null if no token was counted. */
 export function expressUsage(usage: Usage): JsonObject | null {

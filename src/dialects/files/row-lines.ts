@@ -99,6 +99,15 @@ function parsed(text: string): unknown {
   }
 }
 
+/** The sorted names in a directory; none if it is missing or cannot be read. */
+export function namesOrNone(directory: string): string[] {
+  try {
+    return readdirSync(directory).sort();
+  } catch {
+    return [];
+  }
+}
+
 /** The sorted names in a directory; one that cannot be read is reported, unless it is missing. */
 export function namesIn(
   directory: string,

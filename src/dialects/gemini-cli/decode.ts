@@ -5,11 +5,12 @@
  * messages. Every object is an entry; what is not a message is `other`.
  */
 
-import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
+import { type Aside, type Entry, emptyEntry, type Part } from "../../model/entry.ts";
 import type { About } from "../agent-program.ts";
-import type { Compaction, Native, TakingBack, Understood } from "../dialect.ts";
+import type { Compaction, Native, TakingBack } from "../dialect.ts";
 import { timeOf } from "../entire/decode.ts";
-import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import { rowDecoder, textParts } from "../entry-parts.ts";
+import { get, getList, getObject, getObjects, getString, isObject } from "../fields.ts";
 import { googleParts, googleResult, googleText, googleUsage } from "../google-parts.ts";
 
 /** Texts in the user's role that Gemini CLI writes. */
@@ -22,12 +23,9 @@ const PROGRAMS = [
 /** Rows that Gemini CLI shows to the user only. */
 const NOTICES: readonly unknown[] = ["info", "warning", "error"];
 
-export function decode(value: unknown): Understood {
-  if (!isObject(value)) return { entry: null, fault: "not an object" };
-  return { entry: entryOf(value), fault: null };
-}
+export const decode = rowDecoder(entryOf);
 
-function entryOf(row: JsonObject): Entry {
+function entryOf(row: Native): Entry {
   const entry = emptyEntry(row);
   if (isHeader(row)) return { ...entry, kind: "start", at: timeOf(get(row, "startTime")) };
   const state = stateIn(row);
@@ -43,18 +41,18 @@ function entryOf(row: JsonObject): Entry {
 }
 
 /** The messages of a row that sets the whole conversation; null: it is not such a row. */
-export function stateIn(row: JsonObject): readonly JsonObject[] | null {
-  const messages = get(getObject(row, "$set"), "messages");
-  if (!Array.isArray(messages)) return null;
-  return messages.filter((each): each is JsonObject => isObject(each) && idIn(each) !== null);
+export function stateIn(row: Native): readonly Native[] | null {
+  const set = getObject(row, "$set");
+  if (!Array.isArray(get(set, "messages"))) return null;
+  return getObjects(set, "messages").filter((each) => idIn(each) !== null);
 }
 
-export function idIn(row: JsonObject): string | null {
+export function idIn(row: Native): string | null {
   return getString(row, "id");
 }
 
 /** What `messages` say, as one message: they are new when Gemini CLI has compressed its history. */
-export function stateEntry(row: JsonObject, messages: readonly JsonObject[]): Entry {
+export function stateEntry(row: Native, messages: readonly Native[]): Entry {
   const at = timeOf(get(getObject(row, "$set"), "lastUpdated"));
   const entries = messages.map(entryOf);
   const parts = entries.flatMap((entry) => entry.parts.filter(isSaid));
@@ -69,18 +67,18 @@ function isSaid({ type }: Part): boolean {
 }
 
 /** A row that sets the conversation replaces all before it but the messages that it repeats. */
-export const compaction: Compaction = {
+const compaction: Compaction = {
   isSummary: (row) => stateIn(row) !== null,
   isBoundary: (row) => stateIn(row) !== null,
   keptBy(row, before) {
     const ids = new Set((stateIn(row) ?? []).map(idIn));
-    const isKept = (each: JsonObject) => idIn(each) !== null && ids.has(idIn(each));
+    const isKept = (each: Native) => idIn(each) !== null && ids.has(idIn(each));
     return new Set(before.filter((each) => (stateIn(each) ?? [each]).some(isKept)));
   },
 };
 
 /** Whether it is the first row of a file: the session without its messages. */
-export function isHeader(row: JsonObject): boolean {
+export function isHeader(row: Native): boolean {
   return getString(row, "sessionId") !== null && getString(row, "projectHash") !== null;
 }
 
@@ -94,20 +92,18 @@ function userEntry(said: Entry): Entry {
   const parts = googleParts(get(row, "content"));
   const isResults = parts.length > 0 && parts.every(({ type }) => type === "tool_result");
   if (isResults) return { ...said, role: "tool", parts };
-  const command = commandIn(row);
-  const typed: Part[] = command === null ? [] : [{ type: "text", text: command }];
   const by = isProgramsPrompt(row) ? ({ saidBy: "program" } as const) : {};
-  return { ...said, role: "user", ...by, parts: [...typed, ...parts] };
+  return { ...said, role: "user", ...by, parts: [...textParts(commandIn(row)), ...parts] };
 }
 
 /** The slash command that the user typed, where the row's content is what it expands to. */
-function commandIn(row: JsonObject): string | null {
+function commandIn(row: Native): string | null {
   const typed = googleText(get(row, "displayContent")).trim();
   const isOther = typed !== googleText(get(row, "content")).trim();
   return typed.startsWith("/") && isOther ? typed : null;
 }
 
-export function isProgramsPrompt(row: Native): boolean {
+function isProgramsPrompt(row: Native): boolean {
   if (get(row, "type") !== "user") return false;
   const text = googleText(get(row, "content")).trimStart();
   return PROGRAMS.some((each) => text.startsWith(each));
@@ -116,7 +112,7 @@ export function isProgramsPrompt(row: Native): boolean {
 function modelEntry(said: Entry): Entry {
   const row = said.native;
   const content = googleParts(get(row, "content"));
-  const calls = listIn(row, "toolCalls").flatMap(callOf);
+  const calls = getList(row, "toolCalls").flatMap(callOf);
   const known = new Set(calls.flatMap((part) => ("callId" in part ? [part.callId] : [])));
   const isThought = content.some(({ type }) => type === "reasoning");
   return {
@@ -125,7 +121,7 @@ function modelEntry(said: Entry): Entry {
     model: getString(row, "model"),
     usage: googleUsage(get(row, "tokens")),
     parts: [
-      ...(isThought ? [] : listIn(row, "thoughts").flatMap(thoughtOf)),
+      ...(isThought ? [] : getList(row, "thoughts").flatMap(thoughtOf)),
       // Later versions have a call in the content, too.
       ...content.filter((part) => part.type !== "tool_call" || !known.has(part.callId)),
       ...calls,
@@ -146,41 +142,36 @@ function callOf(call: unknown): Part[] {
   if (!isObject(call) || tool === null) return [{ type: "other", native: call }];
   const callId = getString(call, "id");
   const made: Part = { type: "tool_call", callId, tool, input: get(call, "args", {}) };
-  const [status, result] = [get(call, "status"), get(call, "result")];
-  const isFailed = status === "error" || status === "cancelled";
-  if (result === undefined || result === null) {
-    return isFailed ? [made, { ...googleResult(callId, null), error: status }] : [made];
-  }
+  const [status, result] = [get(call, "status"), get(call, "result", null)];
+  const failure = status === "error" || status === "cancelled" ? status : null;
+  if (result === null && failure === null) return [made];
   const answer = googleResult(callId, result);
-  const why = answer.error ?? (isFailed ? (getString(call, "resultDisplay") ?? status) : null);
-  return [made, { ...answer, error: why }];
-}
-
-function listIn(row: JsonObject, key: string): readonly unknown[] {
-  const list = get(row, key);
-  return Array.isArray(list) ? list : [];
+  const shown = failure && result !== null ? getString(call, "resultDisplay") : null;
+  return [made, { ...answer, error: answer.error ?? shown ?? failure }];
 }
 
 /** Notices are the program's own. */
-export function isNotice(row: Native): boolean {
-  return NOTICES.includes(get(row, "type"));
+export function asideOf(row: Native): Aside | null {
+  return NOTICES.includes(get(row, "type")) ? "program" : null;
 }
 
 /** The header, and each later `$set`, may have a title. */
-export function about(row: Native): About | null {
+function about(row: Native): About | null {
   const facts = isHeader(row) ? row : getObject(row, "$set");
-  const [title, list] = [getString(facts, "summary"), get(facts, "directories")];
+  const title = getString(facts, "summary");
   // Only a subagent's are those that it works in; others are added to the project by the user.
-  const isOwn = get(facts, "kind") === "subagent" && Array.isArray(list);
-  const cwd: unknown = isOwn ? list[0] : null;
+  const [cwd] = get(facts, "kind") === "subagent" ? getList(facts, "directories") : [];
   if (title === null && typeof cwd !== "string") return null;
   return { ...(title === null ? {} : { title }), ...(typeof cwd === "string" ? { cwd } : {}) };
 }
 
 /** `$rewindTo` names the first message that no longer counts. */
-export const takingBack: TakingBack = {
+const takingBack: TakingBack = {
   says: (row) => idIn(row) !== null || stateIn(row) !== null,
   takesBack: (row) => (getString(row, "$rewindTo") === null ? null : Number.POSITIVE_INFINITY),
   idOf: (row) => getString(row, "id"),
   backTo: (row) => getString(row, "$rewindTo"),
 };
+
+/** What the dialect asks of a row. */
+export const rows = { about, asideOf, compaction, decode, isOwn, isProgramsPrompt, takingBack };

@@ -4,20 +4,9 @@
  */
 
 import { getString } from "../fields.ts";
-import { convertedHost } from "../files/converted-host.ts";
 import { readerDialect } from "../reader.ts";
-import {
-  about,
-  compaction,
-  decode,
-  isNotice,
-  isOwn,
-  isProgramsPrompt,
-  takingBack,
-} from "./decode.ts";
-import { convert, logsIn } from "./files/documents.ts";
-import { files } from "./files/project.ts";
-import { retention } from "./files/retention.ts";
+import { rows } from "./decode.ts";
+import { convert, files, logsIn, retention } from "./files/project.ts";
 import { GrowingMessages } from "./growing.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
 
@@ -35,14 +24,8 @@ export const geminiCli = readerDialect("gemini-cli", {
   logPath,
   idAt,
   nameOf,
-  decode,
-  isOwn,
-  about,
-  asideOf: (row) => (isNotice(row) ? "program" : null),
-  isProgramsPrompt,
+  ...rows,
   remembers: (state) => new GrowingMessages(state),
-  takingBack,
-  compaction,
-  hostFor: (host, root) => convertedHost(host, root, convert),
+  convert,
   files: async () => files,
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
 import type { Native } from "../dialect.ts";
-import { about, decode, isNotice, isOwn, takingBack } from "./decode.ts";
+import { rows as asked, decode, isOwn } from "./decode.ts";
 import { GrowingMessages } from "./growing.ts";
 
 const rows = docsPage("formats/gemini-cli")
@@ -35,9 +35,9 @@ test("the example rows are decoded as the page says", () => {
     ...{ totalTokens: 14397, spend: null },
   });
   assert.deepEqual(answer?.parts[0], { type: "reasoning", text: "**Looking** I list them." });
-  assert.deepEqual(rows.map(isNotice).indexOf(true), 5);
-  assert.deepEqual(about(rows[6] ?? {}), { title: "Listing files" });
-  assert.equal(takingBack.backTo?.(rows[7] ?? {}), "u1");
+  assert.deepEqual(rows.map(asked.asideOf).indexOf("program"), 5);
+  assert.deepEqual(asked.about(rows[6] ?? {}), { title: "Listing files" });
+  assert.equal(asked.takingBack.backTo?.(rows[7] ?? {}), "u1");
   assert.deepEqual(rows.map(isOwn).indexOf(true), 0);
 });
 

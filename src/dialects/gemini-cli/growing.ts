@@ -31,12 +31,14 @@ export class GrowingMessages implements LineMemory {
     const state = stateIn(entry.native);
     if (state !== null) {
       const added = state.filter((message) => !this.#ids.has(fingerprint(idIn(message) ?? "")));
-      for (const message of added) this.#noteId(idIn(message) ?? "");
+      const ids = added.map((message) => fingerprint(idIn(message) ?? ""));
+      note(this.#ids, ids, IDS_REMEMBERED);
       const { saidBy: _, ...rest } = entry;
       return { ...rest, ...stateEntry(entry.native, added) } as Read;
     }
-    if (messageId !== undefined) this.#noteId(messageId);
-    if (kind !== "message" || messageId === undefined) return entry;
+    if (messageId === undefined) return entry;
+    note(this.#ids, [fingerprint(messageId)], IDS_REMEMBERED);
+    if (kind !== "message") return entry;
     const added: string[] = []; // Later: a part that is twice in one row is two parts.
     const parts = entry.parts.filter((part) => {
       const key = keyOf(messageId, part);
@@ -45,7 +47,7 @@ export class GrowingMessages implements LineMemory {
       if (part.type === "tool_call" && part.callId !== null) added.push(this.#called(part.callId));
       return true;
     });
-    this.#note(added);
+    note(this.#seen, added, PARTS_REMEMBERED);
     if (parts.length === entry.parts.length) return entry;
     const isRepeat = parts.length === 0 && usage === null;
     return isRepeat ? { ...entry, kind: "other", role: null, parts } : { ...entry, parts };
@@ -55,25 +57,17 @@ export class GrowingMessages implements LineMemory {
     return { seen: [...this.#seen], ids: [...this.#ids] };
   }
 
-  #noteId(id: string): void {
-    this.#ids.add(fingerprint(id));
-    forgetOldest(this.#ids, IDS_REMEMBERED);
-  }
-
   /** A later message that uses the id of a call again has its own result. */
   #called(callId: string): string {
     const key = `called ${fingerprint(callId)}`;
     if (this.#seen.has(key)) this.#seen.delete(resultKey(callId));
     return key;
   }
-
-  #note(keys: readonly string[]): void {
-    for (const key of keys) this.#seen.add(key);
-    forgetOldest(this.#seen, PARTS_REMEMBERED);
-  }
 }
 
-function forgetOldest(keys: Set<string>, countMax: number): void {
+/** Adds to the keys, and forgets the oldest beyond the limit. */
+function note(keys: Set<string>, added: readonly string[], countMax: number): void {
+  for (const key of added) keys.add(key);
   for (const oldest of keys) {
     if (keys.size <= countMax) break;
     keys.delete(oldest);

@@ -8,7 +8,7 @@
  * A session that an older version began and a later one continued has both files.
  */
 
-import { eitherPathIds, pathIds } from "../path-ids.ts";
+import { eitherPathIds, lastSegment, pathIds } from "../path-ids.ts";
 
 const under = ["tmp"];
 const DOCUMENT = ".json";
@@ -22,6 +22,7 @@ const documents = pathIds({
 });
 const subagents = pathIds({ under, levels: [...chats, null], ending: ".jsonl" });
 
+export const nameOf = lastSegment;
 export const { logPath, idAt, layout } = eitherPathIds([logs, documents, subagents], (id) => {
   if (id.split("/").length > 3) return subagents;
   return id.endsWith(DOCUMENT) ? documents : logs;
@@ -29,10 +30,6 @@ export const { logPath, idAt, layout } = eitherPathIds([logs, documents, subagen
 
 export function isDocument(path: readonly string[]): boolean {
   return documents.idAt(path) !== null;
-}
-
-export function nameOf(id: string): string {
-  return id.slice(id.lastIndexOf("/") + 1);
 }
 
 /** The project's directory below `tmp`, and the id of the session that started a subagent. */

@@ -3,7 +3,6 @@
  * docs/formats/goose.md.
  */
 
-import { convertedHost } from "../files/converted-host.ts";
 import { readerDialect } from "../reader.ts";
 import { about, decode, lineKey } from "./decode.ts";
 import { convert, logsIn, lookAt } from "./files/sessions.ts";
@@ -26,5 +25,5 @@ export const goose = readerDialect("goose", {
   nameOf,
   decode,
   about,
-  hostFor: (host, root) => convertedHost(host, root, convert),
+  convert,
 });

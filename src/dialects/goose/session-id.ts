@@ -7,8 +7,8 @@
  * A row has a path as if its database were a directory.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
 import { idSegments } from "../../base/ids.ts";
+import { isSegment, refusedId } from "../path-ids.ts";
 
 export const FOLDER = "sessions";
 export const DATABASE = "sessions.db";
@@ -18,8 +18,7 @@ export function logPath(id: string): readonly string[] {
   if (idSegments(id).length === 1) {
     return id.endsWith(ENDING) ? [FOLDER, id] : [FOLDER, DATABASE, id];
   }
-  const reason = "Goose has no session of this name";
-  throw new VerbatimError("BAD_ID", `the id ${id} is refused: ${reason}`, { id, reason });
+  throw refusedId(id, "Goose has no session of this name");
 }
 
 export function idAt(path: readonly string[]): string | null {
@@ -29,11 +28,7 @@ export function idAt(path: readonly string[]): string | null {
   const isFile = path.length === 2 && second.endsWith(ENDING);
   if (!isRow && !isFile) return null;
   const id = isRow ? third : second;
-  try {
-    return idSegments(id).length === 1 ? id : null;
-  } catch {
-    return null; // No session can have this path.
-  }
+  return isSegment(id) ? id : null;
 }
 
 /** The id in Goose itself. */

@@ -6,8 +6,18 @@
  */
 
 import { type Entry, emptyEntry, type Part, type Speaker } from "../../model/entry.ts";
-import type { Native, Understood } from "../dialect.ts";
-import { get, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";
+import type { Native } from "../dialect.ts";
+import { contentParts, reasoningPart, rowDecoder, textBlock } from "../entry-parts.ts";
+import {
+  get,
+  getList,
+  getObject,
+  getObjects,
+  getString,
+  has,
+  isObject,
+  type JsonObject,
+} from "../fields.ts";
 import { callPart } from "../kimi/parts.ts";
 
 /** Texts in the user's role that Grok writes without marking them. */
@@ -18,10 +28,7 @@ const REASONS: Readonly<Record<string, Speaker | null>> = {
   compaction_meta: "summary",
 };
 
-export function decode(value: unknown): Understood {
-  if (!isObject(value)) return { entry: null, fault: "not an object" };
-  return { entry: entryOf(value), fault: null };
-}
+export const decode = rowDecoder(entryOf);
 
 function entryOf(row: JsonObject): Entry {
   const said: Entry = { ...emptyEntry(row), kind: "message" };
@@ -72,28 +79,20 @@ export function isProgramsPrompt(row: Native): boolean {
 
 /** A text, or a list of texts and images. */
 function textParts(content: unknown): Part[] {
-  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  if (!Array.isArray(content)) return [];
-  return content.map((part): Part => {
-    const text = isObject(part) && get(part, "type") === "text" ? getString(part, "text") : null;
-    return text === null ? { type: "other", native: part } : { type: "text", text };
-  });
+  return content === "" ? [] : contentParts(content, (part) => textBlock(part, ["text"]));
 }
 
 function reasoningOf(row: JsonObject): Part[] {
-  const summary = get(row, "summary");
-  const texts = (Array.isArray(summary) ? summary : []).filter(isObject);
-  const text = texts.map((part) => getString(part, "text") ?? "").join("\n\n");
-  const withheld = getString(row, "encrypted_content");
-  return [{ type: "reasoning", text, ...(withheld === null ? {} : { withheld }) }];
+  const texts = getObjects(row, "summary").map((part) => getString(part, "text") ?? "");
+  return [reasoningPart(texts.join("\n\n"), { withheld: getString(row, "encrypted_content") })];
 }
 
 function answerOf(row: JsonObject): Part[] {
-  const [thought, calls] = [getString(row, "reasoning_content"), get(row, "tool_calls")];
+  const thought = getString(row, "reasoning_content");
   return [
     ...(thought ? [{ type: "reasoning", text: thought } as const] : []),
     ...textParts(get(row, "content")),
-    ...(Array.isArray(calls) ? calls : []).map(callPart),
+    ...getList(row, "tool_calls").map(callPart),
   ];
 }
 

@@ -4,12 +4,10 @@
  *     sessions/%2Fhome%2Fme%2Fapp/<session>/chat_history.jsonl
  */
 
-import { directoryIds } from "../path-ids.ts";
+import { directoryIds, lastSegment } from "../path-ids.ts";
 
 export const { logPath, idAt, layout } = directoryIds({
   ...{ under: ["sessions"], levels: [null, null], logName: "chat_history.jsonl" },
 });
 
-export function nameOf(id: string): string {
-  return id.slice(id.lastIndexOf("/") + 1);
-}
+export const nameOf = lastSegment;

@@ -2,7 +2,16 @@
 
 import type { Part, Usage } from "../../model/entry.ts";
 import { timeOf } from "../entire/decode.ts";
-import { get, getCount, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import { reasoningPart } from "../entry-parts.ts";
+import {
+  get,
+  getCount,
+  getObject,
+  getString,
+  isObject,
+  type JsonObject,
+  parsed,
+} from "../fields.ts";
 
 /** A text, or a list of parts. */
 export function contentParts(content: unknown): Part[] {
@@ -17,8 +26,7 @@ function partOf(part: unknown): Part {
     return { type: "text", text };
   }
   if (isObject(part) && typeof thought === "string" && get(part, "type") === "think") {
-    const withheld = getString(part, "encrypted");
-    return { type: "reasoning", text: thought, ...(withheld === null ? {} : { withheld }) };
+    return reasoningPart(thought, { withheld: getString(part, "encrypted") });
   }
   return { type: "other", native: part };
 }
@@ -32,16 +40,6 @@ export function callPart(call: unknown): Part {
   const callId = getString(call, "toolCallId") ?? getString(call, "id");
   const input = get(made, "args") ?? parsed(get(made, "arguments")) ?? {};
   return { type: "tool_call", callId, tool, input };
-}
-
-/** Arguments that are not JSON stay text. */
-export function parsed(text: unknown): unknown {
-  if (typeof text !== "string") return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 export function resultPart(callId: string | null, result: unknown): Part {

@@ -1,145 +1,209 @@
 /**
  * Decode: the lines that a session of OpenCode is presented as (docs/formats/opencode.md). One line
  * for the session, one for each message with its parts; what they hold is as OpenCode stored it.
+ * Newer versions write events, and in time only those.
  */
 
 import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry.ts";
 import type { About } from "../agent-program.ts";
 import type { Compaction, Native, Understood } from "../dialect.ts";
-import {
-  get,
-  getCount,
-  getNumber,
-  getObject,
-  getString,
-  isObject,
-  type JsonObject,
-} from "../fields.ts";
-import { decodeEvent } from "./events.ts";
-import { isoOf, usageOf } from "./usage.ts";
+import { isoOf, NOTHING_COUNTED, reasoningPart, textParts } from "../entry-parts.ts";
+import { get, getCount, getNumber, getObject, getObjects, getString } from "../fields.ts";
 
 /** A title that OpenCode makes up until it has a better one. */
 const PLACEHOLDER = /^(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** Parts that say nothing of their own: the message has their tokens, costs and finish. */
 const MARKS: readonly unknown[] = ["step-start", "step-finish", "snapshot"];
+/** Who speaks in an event. Others say that the agent or the model changed, or are later inventions. */
+const EVENTS: Readonly<Record<string, Pick<Entry, "role" | "saidBy">>> = {
+  user: { role: "user" },
+  synthetic: { role: "user", saidBy: "program" },
+  compaction: { role: "user", saidBy: "summary" },
+  system: { role: "system" },
+  shell: { role: "assistant" },
+  assistant: { role: "assistant" },
+};
 
 export function decode(value: unknown): Understood {
-  if (!isObject(value)) return { entry: null, fault: "not an object" };
-  const type = get(value, "type");
-  const info = getObject(value, "info");
-  const base = emptyEntry(value);
-  if (type === "session") {
-    const created =
-      getNumber(info, "time_created") ?? getNumber(getObject(info, "time"), "created");
-    return { entry: { ...base, kind: "start", at: isoOf(created) }, fault: null };
+  const line = getObject({ value }, "value");
+  const [type, info, base] = [get(line, "type"), getObject(line, "info"), emptyEntry(line)];
+  const created = getNumber(info, "time_created") ?? getNumber(getObject(info, "time"), "created");
+  const messageId = getString(info, "id") ?? "";
+  const at = isoOf(type === "session" ? created : getNumber(getObject(info, "time"), "created"));
+  const said = { ...base, kind: "message", at, messageId } as const;
+  switch (type) {
+    case "session":
+      return { entry: { ...base, kind: "start", at }, fault: null };
+    case "event":
+      return { entry: eventEntry(said, info) ?? { ...base, at }, fault: null };
+    case "message":
+    case "parts":
+      return { entry: (type === "message" && messageEntry(said, info)) || base, fault: null };
+    default:
+      return { entry: null, fault: line === value ? "unknown type" : "not an object" };
   }
-  if (type === "event") return { entry: decodeEvent(base, info), fault: null };
-  if (type !== "message" && type !== "parts") return { entry: null, fault: "unknown type" };
-  const role = getString(info, "role");
-  if (type === "parts" || (role !== "user" && role !== "assistant")) {
-    return { entry: base, fault: null };
-  }
-  const said = { ...base, kind: "message", at: createdAt(info), messageId: idOf(info) } as const;
-  return { entry: role === "user" ? user(said, value) : assistant(said, value), fault: null };
 }
 
-function user(base: Entry, value: Native): Entry {
-  const parts = partsOf(value);
-  const isTyped = (part: JsonObject) => !get(part, "synthetic") && !get(part, "ignored");
+function messageEntry(said: Entry, info: Native): Entry | null {
+  if (get(info, "role") === "user") return userEntry(said);
+  return get(info, "role") === "assistant" ? answerEntry(said, info) : null;
+}
+
+function userEntry(said: Entry): Entry {
+  const parts = getObjects(said.native, "parts");
+  const isTyped = (part: Native) => !get(part, "synthetic") && !get(part, "ignored");
   const hasTyped = parts.some((part) => get(part, "type") === "text" && isTyped(part));
   const read = parts.flatMap((part): Part[] => {
     // Next to what the user typed, such as a file that was attached as text.
     if (hasTyped && !isTyped(part)) return [{ type: "other", native: part }];
-    return partOf(part, value);
+    return partOf(part, said.native);
   });
   const isPrograms = !hasTyped && parts.some((part) => !isTyped(part) || isCompaction(part));
-  return { ...base, role: "user", parts: read, ...(isPrograms && { saidBy: "program" }) };
+  return { ...said, role: "user", parts: read, ...(isPrograms && { saidBy: "program" }) };
 }
 
-function assistant(base: Entry, value: Native): Entry {
-  const info = getObject(value, "info");
-  const parts = partsOf(value);
-  const error = getString(getObject(info, "error"), "name");
-  const finish = getString(info, "finish") ?? error;
+function answerEntry(said: Entry, info: Native): Entry {
+  const parts = getObjects(said.native, "parts");
+  const finish = getString(info, "finish") ?? getString(getObject(info, "error"), "name");
   const isDone = getNumber(getObject(info, "time"), "completed") !== null || finish !== null;
+  const steps = parts.filter((part) => get(part, "type") === "step-finish");
   return {
-    ...base,
+    ...said,
     role: "assistant",
-    ...(compaction.isSummary(value) && { saidBy: "summary" }),
-    parts: parts.flatMap((part) => partOf(part, value)),
+    ...(compaction.isSummary(said.native) && { saidBy: "summary" }),
+    parts: parts.flatMap((part) => partOf(part, said.native)),
     model: getString(info, "modelID") ?? getString(getObject(info, "model"), "modelID"),
-    usage: usageIn(info, parts),
+    // Older versions put several steps into a message, whose tokens are those of the last.
+    usage: usageOf(steps.length > 1 ? steps : [info], getCount(info, "cost")),
     ...(finish !== null && { stopReason: finish }),
     ...(!isDone && { isPartial: true }),
   };
 }
 
-/** Older versions put several steps into a message, whose tokens are those of the last. */
-function usageIn(info: JsonObject, parts: readonly JsonObject[]): Usage | null {
-  const steps = parts.filter((part) => get(part, "type") === "step-finish");
-  const tokens = steps.length > 1 ? steps : [info];
-  return usageOf(
-    tokens.map((each) => getObject(each, "tokens")),
-    getCount(info, "cost"),
-  );
+function eventEntry(said: Entry, info: Native): Entry | null {
+  const type = getString(info, "type") ?? "";
+  const speaker = Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined;
+  if (speaker === undefined) return null;
+  const finish = getString(info, "finish");
+  const texts = textParts(getString(info, "text") ?? getString(info, "summary"));
+  if (type === "shell") return { ...said, ...speaker, parts: shellParts(info) };
+  const files = type === "user" ? getObjects(info, "files") : [];
+  const others = files.map((native): Part => ({ type: "other", native }));
+  if (type !== "assistant") return { ...said, ...speaker, parts: [...texts, ...others] };
+  return {
+    ...{ ...said, ...speaker },
+    parts: getObjects(info, "content").flatMap(contentParts),
+    model: getString(getObject(info, "model"), "id"),
+    usage: usageOf([info], getCount(info, "cost")),
+    ...(finish !== null && { stopReason: finish }),
+  };
 }
 
-function partOf(part: JsonObject, value: Native): Part[] {
+function partOf(part: Native, line: Native): Part[] {
   const type = get(part, "type");
   if (MARKS.includes(type)) return [];
   const text = getString(part, "text");
-  if (type === "text" && text !== null) return text === "" ? [] : [{ type: "text", text }];
-  if (type === "reasoning" && text !== null) return [reasoning(part, text)];
+  if (type === "text" && text !== null) return textParts(text);
+  const { signature } = getObject(getObject(part, "metadata"), "anthropic");
+  if (type === "reasoning" && text !== null) {
+    return [reasoningPart(text, { signature: typeof signature === "string" ? signature : null })];
+  }
   const prompt = getString(part, "prompt");
   if (type === "subtask" && prompt !== null) return [{ type: "text", text: prompt }];
-  return type === "tool" ? toolParts(part, value) : [{ type: "other", native: part }];
+  return type === "tool" ? toolParts(part, line) : [{ type: "other", native: part }];
 }
 
-function reasoning(part: JsonObject, text: string): Part {
-  const anthropic = getObject(getObject(part, "metadata"), "anthropic");
-  const signature = getString(anthropic, "signature");
-  return { type: "reasoning", text, ...(signature !== null && { signature }) };
-}
-
-function toolParts(part: JsonObject, value: Native): Part[] {
+function toolParts(part: Native, line: Native): Part[] {
   const state = getObject(part, "state");
-  const callId = getString(part, "callID");
-  const tool = getString(part, "tool") ?? "";
-  const input = get(state, "input", null);
-  const parts: Part[] = [{ type: "tool_call", callId, tool, input }];
+  const [callId, tool] = [getString(part, "callID"), getString(part, "tool") ?? ""];
+  const parts: Part[] = [{ type: "tool_call", callId, tool, input: get(state, "input", null) }];
   const child = getString(getObject(state, "metadata"), "sessionId");
   if (tool === "task" && child !== null) {
-    const session = `${getString(value, "place") ?? ""}${child}`;
-    const agent = getString(isObject(input) ? input : {}, "subagent_type");
-    parts.push({ type: "child", session, agent });
+    const agent = getString(getObject(state, "input"), "subagent_type");
+    parts.push({ type: "child", session: `${getString(line, "place") ?? ""}${child}`, agent });
   }
-  const error = getString(state, "error");
-  const output = get(state, "output", null);
+  const [output, error] = [get(state, "output", null), getString(state, "error")];
   const isRunning = ["pending", "running"].includes(getString(state, "status") ?? "");
   if (isRunning || (output === null && error === null)) return parts;
   const { start, end } = getObject(state, "time");
   const durationMs = typeof start === "number" && typeof end === "number" ? end - start : null;
-  parts.push({ type: "tool_result", callId, output, error, durationMs });
-  return parts;
+  return [...parts, { type: "tool_result", callId, output, error, durationMs }];
+}
+
+/** The content of an event. */
+function contentParts(content: Native): Part[] {
+  const [type, text] = [get(content, "type"), getString(content, "text")];
+  if (type === "text") return textParts(text);
+  if (type === "reasoning") return [{ type, text: text ?? "" }];
+  if (type !== "tool") return [{ type: "other", native: content }];
+  const state = getObject(content, "state");
+  const [callId, tool] = [getString(content, "id"), getString(content, "name") ?? ""];
+  const call: Part = { type: "tool_call", callId, tool, input: get(state, "input", null) };
+  const status = get(state, "status");
+  if (status !== "completed" && status !== "error") return [call];
+  const failed = getString(getObject(state, "error"), "message") ?? "";
+  const error = status === "error" ? failed : null;
+  const output = get(state, "content", null);
+  return [call, { type: "tool_result", callId, output, error, durationMs: null }];
+}
+
+/** A command that the user ran. */
+function shellParts(info: Native): Part[] {
+  const callId = getString(info, "callID");
+  const ended = { output: get(info, "output", null), error: null, durationMs: null };
+  return [
+    { type: "tool_call", callId, tool: "shell", input: { command: get(info, "command") } },
+    { type: "tool_result", callId, ...ended },
+  ];
+}
+
+/**
+ * The sum of the tokens of steps. OpenCode counts input without cached tokens. Newer versions count
+ * reasoning apart from output, and have a total by which that is seen.
+ */
+function usageOf(steps: readonly Native[], spend: number | null): Usage | null {
+  const counted = steps.map((step) => getObject(step, "tokens"));
+  const all = counted.filter((tokens) => getCount(tokens, "input") !== null).map(countsIn);
+  if (all.length === 0) return spend ? { ...NOTHING_COUNTED, spend } : null;
+  const sum = (name: keyof ReturnType<typeof countsIn>) =>
+    all.reduce((s, each) => s + each[name], 0);
+  return {
+    ...{ inputTokens: sum("input"), outputTokens: sum("output") },
+    ...{ cacheReadTokens: sum("read"), cacheWriteTokens: sum("write") },
+    ...{ totalTokens: null, spend },
+  };
+}
+
+function countsIn(tokens: Native) {
+  const count = (name: string, within = tokens) => getCount(within, name) ?? 0;
+  const [input, output, cache] = [count("input"), count("output"), getObject(tokens, "cache")];
+  const [read, write] = [count("read", cache), count("write", cache)];
+  const apart = output + count("reasoning");
+  const isApart = count("total") >= input + read + write + apart;
+  return { input, output: isApart ? apart : output, read, write };
 }
 
 /** A message with a `compaction` part, then the summary as the assistant's answer to it. */
 export const compaction: Compaction = {
-  isSummary(native) {
-    const info = getObject(native, "info");
+  isSummary(line) {
+    const info = getObject(line, "info");
     return get(info, "summary") === true && get(info, "role") === "assistant";
   },
-  isBoundary: (native) => partsOf(native).some(isCompaction),
+  isBoundary: (line) => getObjects(line, "parts").some(isCompaction),
   keptBy(boundary, before) {
-    const first = partsOf(boundary).map((part) => getString(part, "tail_start_id"));
-    const at = before.findIndex((row) => first.includes(getString(getObject(row, "info"), "id")));
+    const first = getObjects(boundary, "parts").map((part) => getString(part, "tail_start_id"));
+    const at = before.findIndex((line) => first.includes(getString(getObject(line, "info"), "id")));
     return new Set(at < 0 ? [] : before.slice(at));
   },
 };
 
-export function about(native: Native, id: string): About | null {
-  if (get(native, "type") !== "session") return null;
-  const info = getObject(native, "info");
+function isCompaction(part: Native): boolean {
+  return get(part, "type") === "compaction";
+}
+
+export function about(line: Native, id: string): About | null {
+  if (get(line, "type") !== "session") return null;
+  const info = getObject(line, "info");
   const title = getString(info, "title") ?? "";
   const parent = getString(info, "parent_id") ?? getString(info, "parentID");
   return {
@@ -150,25 +214,7 @@ export function about(native: Native, id: string): About | null {
 }
 
 /** What identifies a line when it is written again. */
-export function lineKey(native: Native): string | null {
-  const type = getString(native, "type");
-  const id = getString(getObject(native, "info"), "id");
+export function lineKey(line: Native): string | null {
+  const [type, id] = [getString(line, "type"), getString(getObject(line, "info"), "id")];
   return type === null || id === null ? null : `${type}:${id}`;
-}
-
-function isCompaction(part: JsonObject): boolean {
-  return get(part, "type") === "compaction";
-}
-
-function partsOf(value: Native): JsonObject[] {
-  const parts = get(value, "parts");
-  return Array.isArray(parts) ? parts.filter(isObject) : [];
-}
-
-function createdAt(info: JsonObject): string | null {
-  return isoOf(getNumber(getObject(info, "time"), "created"));
-}
-
-function idOf(info: JsonObject): string {
-  return getString(info, "id") ?? "";
 }

@@ -4,7 +4,6 @@
  */
 
 import { dirname } from "node:path/posix";
-import { convertedHost } from "../files/converted-host.ts";
 import { readerDialect } from "../reader.ts";
 import { about, compaction, decode, lineKey } from "./decode.ts";
 import { convert, logsIn, lookAt } from "./files/sessions.ts";
@@ -28,5 +27,5 @@ export const opencode = readerDialect("opencode", {
   decode,
   about,
   compaction,
-  hostFor: (host, root) => convertedHost(host, root, convert),
+  convert,
 });

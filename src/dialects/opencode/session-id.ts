@@ -8,8 +8,8 @@
  * A row has a path as if its database were a directory.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
 import { idSegments } from "../../base/ids.ts";
+import { isSegment, lastSegment, refusedId } from "../path-ids.ts";
 
 const MAIN = "opencode.db";
 const STORAGE = ["storage", "session"] as const;
@@ -23,8 +23,7 @@ export function logPath(id: string): readonly string[] {
   const [first = "", second, ...more] = idSegments(id);
   if (second === undefined) return [MAIN, first];
   if (first === MAIN || more.length > 0) {
-    const reason = "OpenCode has no session of this name";
-    throw new VerbatimError("BAD_ID", `the id ${id} is refused: ${reason}`, { id, reason });
+    throw refusedId(id, "OpenCode has no session of this name");
   }
   return isDatabase(first) ? [first, second] : [...STORAGE, first, `${second}${ENDING}`];
 }
@@ -45,15 +44,4 @@ export function prefixAt([first = "", , third = ""]: readonly string[]): string 
 }
 
 /** The id in OpenCode itself. */
-export function nameOf(id: string): string {
-  return id.slice(id.lastIndexOf("/") + 1);
-}
-
-/** Whether a text can be the name of one file or directory. */
-export function isSegment(text: string): boolean {
-  try {
-    return idSegments(text).length === 1;
-  } catch {
-    return false;
-  }
-}
+export const nameOf = lastSegment;

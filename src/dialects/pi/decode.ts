@@ -8,6 +8,7 @@ import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry
 import type { Understood } from "../dialect.ts";
 import { textOf } from "../entire/blocks.ts";
 import { timeOf } from "../entire/decode.ts";
+import { contentParts } from "../entry-parts.ts";
 import {
   get,
   getCount,
@@ -97,12 +98,7 @@ function answerOf(message: JsonObject): Row {
 const ANTHROPIC_API = "anthropic-messages";
 
 function partsOf(content: unknown, isSigned = false): Part[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  if (!Array.isArray(content)) return [];
-  return content.map((block: unknown) => {
-    const part = isObject(block) ? partOf(block, isSigned) : null;
-    return part ?? { type: "other", native: block };
-  });
+  return contentParts(content, (block) => partOf(block, isSigned));
 }
 
 function partOf(block: JsonObject, isSigned: boolean): Part | null {

@@ -6,8 +6,9 @@
 
 import { type Entry, emptyEntry, type Part, type Speaker } from "../../model/entry.ts";
 import type { About } from "../agent-program.ts";
-import type { Native, TakingBack, Understood } from "../dialect.ts";
+import type { Native, TakingBack } from "../dialect.ts";
 import { timeOf } from "../entire/decode.ts";
+import { rowDecoder } from "../entry-parts.ts";
 import { get, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";
 import { googleParts, googleUsage } from "../google-parts.ts";
 import { parentOf } from "./session-id.ts";
@@ -22,10 +23,7 @@ const SPEAKERS: Readonly<Record<string, Speaker>> = {
   agent_launch_prompt: "agent",
 };
 
-export function decode(value: unknown): Understood {
-  if (!isObject(value)) return { entry: null, fault: "not an object" };
-  return { entry: entryOf(value), fault: null };
-}
+export const decode = rowDecoder(entryOf);
 
 function entryOf(row: JsonObject): Entry {
   const entry: Entry = { ...emptyEntry(row), at: timeOf(get(row, "timestamp")) };

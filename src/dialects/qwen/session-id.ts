@@ -6,7 +6,7 @@
  *     projects/<project>/subagents/<session>/agent-<id>.jsonl
  */
 
-import { eitherPathIds, pathIds } from "../path-ids.ts";
+import { eitherPathIds, lastSegment, pathIds } from "../path-ids.ts";
 
 const [under, ending] = [["projects"], ".jsonl"];
 /** Other logs in the directory have longer names, such as `<session>.ledger.jsonl`. */
@@ -15,14 +15,11 @@ const chats = pathIds({ under, levels: [null, "chats"], ending, isName });
 const archived = pathIds({ under, levels: [null, "chats", "archive"], ending, isName });
 const subagents = pathIds({ under, levels: [null, "subagents", null], ending });
 
+export const nameOf = lastSegment;
 export const { logPath, idAt, layout } = eitherPathIds([chats, archived, subagents], (id) => {
   if (isSubagent(id)) return subagents;
   return id.split("/").length > 3 ? archived : chats;
 });
-
-export function nameOf(id: string): string {
-  return id.slice(id.lastIndexOf("/") + 1);
-}
 
 export function isSubagent(id: string): boolean {
   return id.split("/")[1] === "subagents";

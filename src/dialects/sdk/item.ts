@@ -8,7 +8,8 @@
 import type { Mutable } from "../../base/files.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
-import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import { contentParts, textBlock } from "../entry-parts.ts";
+import { get, getObject, getString, isObject, type JsonObject, parsed } from "../fields.ts";
 import { usageOf } from "./usage.ts";
 
 type Decoded = Mutable<Partial<Entry>>;
@@ -67,20 +68,14 @@ export function decodeItem(item: JsonObject): Decoded {
 }
 
 function contentOf(item: JsonObject): Part[] {
-  const content = get(item, "content");
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  if (!Array.isArray(content)) return [];
-  return content.map((block: unknown): Part => {
-    const text = isObject(block) ? getString(block, "text") : null;
-    const type = isObject(block) ? getString(block, "type") : null;
-    const isText = type === "input_text" || type === "output_text";
-    return isText && text !== null ? { type: "text", text } : { type: "other", native: block };
-  });
+  return contentParts(get(item, "content"), (block) =>
+    textBlock(block, ["input_text", "output_text"]),
+  );
 }
 
 function callOf(item: JsonObject, type: string): Part {
   const tool = getString(item, "name") ?? type.replace(/_call$/, "");
-  const input = inputOf(get(item, CALLS[type] ?? ""));
+  const input = parsed(get(item, CALLS[type] ?? "") ?? null);
   return { type: "tool_call", callId: callIdOf(item), tool, input };
 }
 
@@ -99,16 +94,6 @@ function hostedParts(item: JsonObject, type: string): Part[] {
 
 function callIdOf(item: JsonObject): string | null {
   return getString(item, "callId") ?? getString(item, "id");
-}
-
-/** Arguments are JSON in a string; any other text is kept as it is. */
-function inputOf(value: unknown): unknown {
-  if (typeof value !== "string") return value ?? null;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
 }
 
 function resultOf(item: JsonObject, field: string): Part {

@@ -3,19 +3,12 @@
  * plain one, as Codex does: it deletes the other one when it has finished compressing.
  */
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-} from "node:fs";
-import { join } from "node:path";
-import { errnoOf, ioError, unsafePath, VerbatimError } from "../../../base/errors.ts";
+import { basename, join } from "node:path";
+import { VerbatimError } from "../../../base/errors.ts";
 import type { DialectFiles } from "../../dialect-files.ts";
 import type { ConvertedLog } from "../../files/converted-host.ts";
+import { bytesBelow } from "../../files/json-document.ts";
+import { namesOrNone } from "../../files/row-lines.ts";
 import { isThere, logsOnce } from "../../files/two-files.ts";
 import { COMPRESSED_ENDING, ENDING, idAt, layout, nameOf } from "../session-id.ts";
 import { decompressed } from "./zstd.ts";
@@ -34,7 +27,7 @@ export const files: DialectFiles = {
       return ["sessions", ...day.split("-")]; // Of the user's time zone.
     });
     for (const place of [...days, ["archived_sessions"]]) {
-      const found = namesIn(join(root, ...place)).map((each) => idAt([...place, each]));
+      const found = namesOrNone(join(root, ...place)).map((each) => idAt([...place, each]));
       const id = found.find((each) => each !== null && nameOf(each) === name);
       if (id) return id;
     }
@@ -44,21 +37,13 @@ export const files: DialectFiles = {
 
 const DAY_MS = 86_400_000;
 
-function namesIn(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
-}
-
 /** The compressed rollout of a session that has no plain one. */
 export function convert(root: string, path: readonly string[]): ConvertedLog | null {
   const plain = join(root, ...path);
   if (!plain.endsWith(ENDING) || isThere(plain)) return null;
   const source = plain.slice(0, -ENDING.length) + COMPRESSED_ENDING;
-  const bytes = isThere(source) ? readBelow(root, path.slice(0, -1), source) : null;
-  if (bytes === null) return null;
+  if (!isThere(source)) return null;
+  const bytes = bytesBelow(root, [...path.slice(0, -1), basename(source)], COMPRESSED_BYTES_MAX);
   try {
     return { bytes: decompressed(bytes), source };
   } catch (cause) {
@@ -71,40 +56,4 @@ export function convert(root: string, path: readonly string[]): ConvertedLog | n
       { cause },
     );
   }
-}
-
-/** The bytes of a file; no link below the root is followed, and no pipe is waited for. */
-function readBelow(root: string, directories: readonly string[], path: string): Buffer {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  directories.forEach((_, at) => {
-    const directory = join(root, ...directories.slice(0, at + 1));
-    if (!lstatSync(directory).isDirectory()) throw unsafePath(directory, root);
-  });
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  } catch (cause) {
-    throw errnoOf(cause) === "ELOOP"
-      ? unsafePath(path, root, cause)
-      : ioError(path, "opening", cause);
-  }
-  try {
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile()) throw unsafePath(path, root);
-    if (stats.size > COMPRESSED_BYTES_MAX) throw tooLarge(path, stats.size);
-    return readFileSync(descriptor);
-  } catch (cause) {
-    throw ioError(path, "reading", cause);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function tooLarge(path: string, bytes: number): VerbatimError<"IO_ERROR"> {
-  return new VerbatimError(
-    "IO_ERROR",
-    `${path} is not read: it has ${bytes} bytes, and compressed rollouts may have ` +
-      `${COMPRESSED_BYTES_MAX}; decompress it with \`zstd -d\``,
-    { path, operation: "reading", errno: "EFBIG" },
-  );
 }

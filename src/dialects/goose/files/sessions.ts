@@ -1,56 +1,51 @@
 /**
  * Sessions: Goose's, as rows of the tables `sessions` and `messages`, and the files of versions
- * before it had a database. Only read, by the rules of catalog/foreign-database.ts.
+ * before it had a database.
  *
- * The size of a session is the number of its rows. Its time is the session's, in seconds, and as
- * milliseconds the last three digits of its last row's number: messages that Goose replaced get new
- * numbers, but the session keeps its time.
+ * The time of a session is its own, in seconds, and as milliseconds the last three digits of its
+ * last row's number: messages that Goose replaced get new numbers, but the session keeps its time.
  */
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { unsafePath, type VerbatimError } from "../../../base/errors.ts";
+import { unsafePath } from "../../../base/errors.ts";
 import type { FindOptions, LookedAt } from "../../../catalog/find.ts";
-import { type ForeignRows, named, quoted, readForeign } from "../../../catalog/foreign-database.ts";
+import { type ForeignRows, named } from "../../../catalog/foreign-database.ts";
 import type { FoundLog } from "../../../catalog/session-row.ts";
 import type { SqlValue } from "../../../catalog/sqlite.ts";
 import type { JsonObject } from "../../fields.ts";
 import type { ConvertedLog } from "../../files/converted-host.ts";
+import { namesIn, objectOf } from "../../files/row-lines.ts";
 import {
-  checkBytes,
-  hasTables,
-  linesOf,
-  type Needed,
-  namesIn,
-  noId,
-  objectOf,
-  otherTables,
-  timeOf,
-} from "../../files/row-lines.ts";
+  linesIn,
+  logsInDatabase,
+  type SessionTables,
+  statesIn,
+} from "../../files/session-database.ts";
 import { DATABASE, FOLDER, idAt, nameOf } from "../session-id.ts";
 
-const NEEDED: Needed = {
-  sessions: ["id", "updated_at"],
-  messages: ["id", "session_id", "role", "content_json", "created_timestamp"],
+const TABLES: SessionTables = {
+  needed: {
+    sessions: ["id", "updated_at"],
+    messages: ["id", "session_id", "role", "content_json", "created_timestamp"],
+  },
+  sessions: { table: "sessions", changedMs: "CAST(strftime('%s', updated_at) AS INTEGER) * 1000" },
+  counted: ({ tell }, own) => [tell("session_id, count(*), max(id)", `messages ${own}`)],
+  changed: (timeMs, last) => timeMs + (Math.abs(Number(last) % 1000) || 0),
+  texts: { messages: "content_json" },
+  session: rowOf,
+  lines: (rows, own, session) => [session, ...messagesOf(rows, own)],
 };
 
 export function* logsIn(
   root: string,
   { onUnreadable = () => {} }: FindOptions,
 ): Generator<FoundLog> {
-  let rows: Iterable<[string, LookedAt]> = [];
-  try {
-    rows = rowsIn(root) ?? [];
-  } catch (cause) {
-    const path = `${FOLDER}/${DATABASE}`;
-    onUnreadable({ id: null, path, cause: cause as VerbatimError });
-  }
+  const database = { root, path: [FOLDER, DATABASE], tables: TABLES, isOwn: true };
   const copied = new Set<string>();
-  for (const [name, state] of rows) {
-    const id = idAt([FOLDER, DATABASE, name]);
-    copied.add(name);
-    if (id !== null) yield { id, path: `${FOLDER}/${DATABASE}/${id}`, ...state };
-    else onUnreadable({ id: null, path: FOLDER, cause: noId(name) });
+  for (const log of logsInDatabase(database, idAt, onUnreadable)) {
+    copied.add(log.id);
+    yield log;
   }
   for (const name of namesIn(join(root, FOLDER), FOLDER, onUnreadable)) {
     const id = idAt([FOLDER, name]);
@@ -67,7 +62,7 @@ export function* logsIn(
 export function lookAt(root: string, path: string): LookedAt | null {
   const [, database, id, ...more] = path.split("/");
   if (database === DATABASE && id !== undefined && more.length === 0) {
-    return rowsIn(root, id)?.get(id) ?? null;
+    return statesIn(join(root, FOLDER, DATABASE), TABLES, id)?.get(id) ?? null;
   }
   const found = lstatSync(join(root, path), { throwIfNoEntry: false });
   return found?.isFile() ? { size: found.size, mtimeMs: found.mtimeMs } : null;
@@ -75,46 +70,15 @@ export function lookAt(root: string, path: string): LookedAt | null {
 
 export function convert(root: string, path: readonly string[]): ConvertedLog | null {
   const id = path.length === 3 ? idAt(path) : null;
-  if (id === null) return null; // A file, which is a log as it is.
   const source = join(root, FOLDER, DATABASE);
-  const bytes = readForeign(source, (rows) => {
-    if (!hasTables(rows, NEEDED)) throw otherTables(source, NEEDED);
-    const columns = rows.columns("sessions");
-    const [row] = rows.tell(columns.map(named).join(", "), `sessions WHERE id = ${quoted(id)}`);
-    if (row === undefined) return null;
-    const own = `messages WHERE session_id = ${quoted(id)}`;
-    const [[size = 0] = []] = rows.tell("sum(octet_length(content_json))", own);
-    checkBytes(`${source}/${id}`, Number(size));
-    return linesOf([rowOf(columns, row), ...messagesOf(rows, own)]);
-  });
+  const bytes = id === null ? null : linesIn(source, TABLES, id); // Null: a log as it is.
   return bytes === null ? null : { bytes, source };
-}
-
-function rowsIn(root: string, only?: string): Map<string, LookedAt> | null {
-  const path = join(root, FOLDER, DATABASE);
-  return readForeign(path, (rows) => {
-    if (!hasTables(rows, NEEDED)) throw otherTables(path, NEEDED);
-    const where = (name: string) => (only === undefined ? "" : `WHERE ${name} = ${quoted(only)}`);
-    const found = new Map<string, { size: number; mtimeMs: number }>();
-    const seconds = "CAST(strftime('%s', updated_at) AS INTEGER)";
-    for (const [id, updated] of rows.tell(`id, ${seconds}`, `sessions ${where("id")}`)) {
-      const mtimeMs = timeOf(typeof updated === "number" ? updated * 1000 : 0);
-      found.set(String(id), { size: 1, mtimeMs });
-    }
-    const group = `messages ${where("session_id")} GROUP BY session_id`;
-    for (const [id, count, last] of rows.tell("session_id, count(*), max(id)", group)) {
-      const session = found.get(String(id));
-      if (session === undefined) continue;
-      session.size += Number(count);
-      session.mtimeMs += Math.abs(Number(last) % 1000) || 0;
-    }
-    return found;
-  });
 }
 
 function messagesOf({ tell, columns }: ForeignRows, own: string): JsonObject[] {
   const names = columns("messages");
-  const rows = tell(names.map(named).join(", "), own).map((row) => rowOf(names, row));
+  const from = `messages ${own}`;
+  const rows = tell(names.map(named).join(", "), from).map((row) => rowOf(names, row));
   rows.sort((a, b) => order(a, "created_timestamp", b) || order(a, "id", b));
   return rows.map(({ message_id, id, created_timestamp, session_id: _, ...row }) => {
     return { id: message_id ?? String(id), created: created_timestamp, ...row };

@@ -2,14 +2,13 @@
 
 import type { DialectFiles } from "../../dialect-files.ts";
 import { timeOf } from "../../entire/decode.ts";
-import { get, getObject, getString, isObject, type JsonObject } from "../../fields.ts";
-import { jsonBelow } from "../../files/json-document.ts";
+import { get, getObject, getString, type JsonObject } from "../../fields.ts";
+import { objectBelow } from "../../files/json-document.ts";
 
 export const files: DialectFiles = {
   standingOf: async (_host, root, id) => {
     const [directory = "", session = ""] = id.split("/");
-    const read = jsonBelow(root, ["sessions", directory, session, "summary.json"]);
-    const summary = isObject(read) ? read : {};
+    const summary = objectBelow(root, ["sessions", directory, session, "summary.json"]);
     const parent = getString(summary, "parent_session_id");
     return {
       ...{ status: null, agent: null },

@@ -2,15 +2,14 @@
 
 import { createHash } from "node:crypto";
 import type { DialectFiles } from "../../dialect-files.ts";
-import { get, getObject, getString, isObject } from "../../fields.ts";
-import { jsonBelow } from "../../files/json-document.ts";
+import { getObject, getObjects, getString } from "../../fields.ts";
+import { objectBelow } from "../../files/json-document.ts";
 import { parentOf, placeOf } from "../session-id.ts";
 
 export const files: DialectFiles = {
   standingOf: async (_host, root, id) => {
     const { directory, session, agent } = placeOf(id);
-    const read = jsonBelow(root, ["sessions", directory, session, "state.json"]);
-    const state = isObject(read) ? read : {};
+    const state = objectBelow(root, ["sessions", directory, session, "state.json"]);
     const started = getString(getObject(getObject(state, "agents"), agent ?? ""), "parentAgentId");
     const cwd = getString(state, "workDir") ?? directoryOf(root, directory);
     const titled = getString(state, "custom_title") ?? getString(state, "title");
@@ -26,10 +25,8 @@ export const files: DialectFiles = {
 
 /** Kimi CLI names a directory by the MD5 of its path, and lists the paths in `kimi.json`. */
 function directoryOf(root: string, name: string): string | null {
-  const known = jsonBelow(root, ["kimi.json"]);
-  const list = isObject(known) ? get(known, "work_dirs") : null;
-  for (const each of Array.isArray(list) ? list : []) {
-    const path = isObject(each) ? getString(each, "path") : null;
+  for (const each of getObjects(objectBelow(root, ["kimi.json"]), "work_dirs")) {
+    const path = getString(each, "path");
     if (path !== null && createHash("md5").update(path).digest("hex") === name) return path;
   }
   return null;

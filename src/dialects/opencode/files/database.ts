@@ -1,124 +1,80 @@
 /**
- * Database: OpenCode's sessions as rows of the tables `session`, `message` and `part`. Only read,
- * by the rules of catalog/foreign-database.ts.
+ * Database: OpenCode's sessions as rows of the tables `session`, `message` and `part`, and of
+ * `session_message`, which newer versions write next to `message`, and in time instead of it.
  *
- * The size of a session is the number of its rows, and its time the latest of the rows that change
- * while OpenCode works: the session, its messages, and the part that was added last.
+ * A session's time is the latest of the rows that change while OpenCode works: the session, its
+ * messages, and the part that was added last.
  */
 
-import type { LookedAt } from "../../../catalog/find.ts";
-import {
-  type ForeignRows,
-  named,
-  quoted,
-  readForeign,
-  textOf,
-} from "../../../catalog/foreign-database.ts";
+import { type ForeignRows, textOf } from "../../../catalog/foreign-database.ts";
 import type { SqlValue } from "../../../catalog/sqlite.ts";
 import type { JsonObject } from "../../fields.ts";
-import {
-  checkBytes,
-  hasTables,
-  linesOf,
-  type Needed,
-  objectIn,
-  objectOf,
-  timeOf,
-} from "../../files/row-lines.ts";
+import { hasTables, type Needed, objectIn, objectOf, timeOf } from "../../files/row-lines.ts";
+import type { SessionTables } from "../../files/session-database.ts";
 
 /** Columns of `session` with JSON. */
 const JSON_COLUMNS = ["summary_diffs", "revert", "permission", "metadata", "model"];
-const isJson = (column: string) => JSON_COLUMNS.includes(column);
-
-export const TABLES: Needed = {
-  session: ["id", "time_updated"],
-  message: ["id", "session_id", "time_created", "time_updated", "data"],
-  part: ["id", "message_id", "session_id", "time_updated", "data"],
-};
-
 const EVENTS: Needed = {
   session_message: ["id", "session_id", "type", "seq", "time_updated", "data"],
 };
 
-/** Sessions and their state; null if there is no such file, or it has other tables. */
-export function rowsIn(path: string, only?: string): Map<string, LookedAt> | null {
-  return readForeign(path, (rows) => {
-    if (!hasTables(rows, TABLES)) return null;
-    const where = (column: string) =>
-      only === undefined ? "" : `WHERE ${column} = ${quoted(only)}`;
-    const found = new Map<string, { size: number; mtimeMs: number }>();
-    for (const [id, updated] of rows.tell("id, time_updated", `session ${where("id")}`)) {
-      found.set(String(id), { size: 1, mtimeMs: timeOf(updated) });
-    }
-    const add = (counted: readonly SqlValue[][]) => {
-      for (const [id, count, updated] of counted) {
-        const session = found.get(String(id));
-        if (session === undefined) continue;
-        session.size += Number(count);
-        session.mtimeMs = Math.max(session.mtimeMs, timeOf(updated));
-      }
-    };
-    const group = `${where("session_id")} GROUP BY session_id`;
-    add(rows.tell("session_id, count(*), max(time_updated)", `message ${group}`));
-    // By the index of sessions alone, and then one look at a part for each.
-    const last = `(SELECT session_id AS s, count(*) AS n, max(rowid) AS r FROM part ${group})`;
-    add(rows.tell("s, n, p.time_updated", `${last} JOIN part p ON p.rowid = r`));
-    if (hasEvents(rows)) {
-      add(rows.tell("session_id, count(*), max(time_updated)", `session_message ${group}`));
-    }
-    return found;
-  });
-}
-
-/** The lines of a session; null if the database has none of this name. */
-export function linesIn(path: string, id: string, place: string): Buffer | null {
-  return readForeign(path, (rows) => {
-    const columns = rows.columns("session");
-    if (!hasTables(rows, TABLES)) return null;
-    const names = columns.map(named).join(", ");
-    const [session] = rows.tell(names, `session WHERE id = ${quoted(id)}`);
-    if (session === undefined) return null;
-    const own = `WHERE session_id = ${quoted(id)}`;
-    for (const table of ["message", "part"]) {
-      const [[bytes = 0] = []] = rows.tell("sum(octet_length(data))", `${table} ${own}`);
-      checkBytes(`${path}/${id}`, Number(bytes));
-    }
-    return linesOf(linesFrom(rows, own, objectOf(columns, session, isJson), place));
-  });
+/** `place` is what the ids of all sessions of the database begin with. */
+export function tablesAt(place: string): SessionTables {
+  return {
+    needed: {
+      session: ["id", "time_updated"],
+      message: ["id", "session_id", "time_created", "time_updated", "data"],
+      part: ["id", "message_id", "session_id", "time_updated", "data"],
+    },
+    sessions: { table: "session", changedMs: "time_updated" },
+    counted(rows, own) {
+      const latest = "session_id, count(*), max(time_updated)";
+      // By the index of sessions alone, and then one look at a part for each.
+      const last = `(SELECT session_id AS s, count(*) AS n, max(rowid) AS r FROM part ${own})`;
+      return [
+        rows.tell(latest, `message ${own}`),
+        rows.tell("s, n, p.time_updated", `${last} JOIN part p ON p.rowid = r`),
+        hasTables(rows, EVENTS) ? rows.tell(latest, `session_message ${own}`) : [],
+      ];
+    },
+    changed: (timeMs, ofRows) => Math.max(timeMs, timeOf(ofRows)),
+    texts: { message: "data", part: "data" },
+    session: (columns, row) => objectOf(columns, row, (each) => JSON_COLUMNS.includes(each)),
+    lines: (rows, own, session) => linesFrom(rows, own, session, place === "" ? {} : { place }),
+  };
 }
 
 function* linesFrom(
-  { tell, columns }: ForeignRows,
+  rows: ForeignRows,
   own: string,
   session: JsonObject,
-  place: string,
+  at: JsonObject,
 ): Generator<JsonObject> {
-  const at = place === "" ? {} : { place };
+  const sorted = (columns: string, table: string) =>
+    rows.tell(columns, `${table} ${own}`).sort(byColumns);
   yield { type: "session", ...at, info: session };
-  const messages = tell("time_created, id, data", `message ${own}`).sort(byColumns);
+  const messages = sorted("time_created, id, data", "message");
   const parts = new Map<string, JsonObject[]>();
-  for (const [message, id, data] of tell("message_id, id, data", `part ${own}`).sort(byColumns)) {
-    const key = String(message);
-    const list = parts.get(key) ?? [];
-    parts.set(key, list);
-    list.push(withId(String(id), data));
+  for (const [message, id, data] of sorted("message_id, id, data", "part")) {
+    const list = parts.get(String(message)) ?? [];
+    parts.set(String(message), list);
+    list.push(withId(id, data));
   }
   for (const [, id, data] of messages) {
-    const info = withId(String(id), data);
+    const info = withId(id, data);
     yield { type: "message", ...at, info, parts: parts.get(info.id) ?? [] };
     parts.delete(info.id);
   }
   // Parts whose message is gone.
   for (const [id, list] of parts) yield { type: "parts", ...at, info: { id }, parts: list };
-  if (messages.length > 0 || !hasEvents({ tell, columns })) return;
-  for (const row of tell("seq, id, type, data", `session_message ${own}`).sort(byColumns)) {
-    const [seq, id, type, data] = row;
-    yield { type: "event", ...at, info: { type, seq, ...withId(String(id), data) } };
+  if (messages.length > 0 || !hasTables(rows, EVENTS)) return;
+  for (const [seq, id, type, data] of sorted("seq, id, type, data", "session_message")) {
+    yield { type: "event", ...at, info: { type, seq, ...withId(id, data) } };
   }
 }
 
-function withId(id: string, data: SqlValue | undefined): JsonObject & { readonly id: string } {
-  return Object.assign({ id }, objectIn(textOf(data)), { id });
+function withId(id: SqlValue | undefined, data: SqlValue | undefined) {
+  return Object.assign({ id: "" }, objectIn(textOf(data)), { id: String(id) });
 }
 
 /** By number or text, the first column first. */
@@ -128,8 +84,4 @@ function byColumns(a: readonly SqlValue[], b: readonly SqlValue[]): number {
     if (one !== other) return one < other ? -1 : 1;
   }
   return 0;
-}
-
-function hasEvents(rows: ForeignRows): boolean {
-  return hasTables(rows, EVENTS);
 }

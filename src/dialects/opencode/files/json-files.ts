@@ -9,23 +9,30 @@
  * files of its last message, where OpenCode works.
  */
 
-import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { readUserFile } from "../../../base/node-user-files.ts";
 import type { FoundLog } from "../../../catalog/session-row.ts";
 import { getNumber, getObject, getString, has, type JsonObject } from "../../fields.ts";
-import { checkBytes, linesOf, objectIn, SESSION_BYTES_MAX } from "../../files/row-lines.ts";
-import { idAt, isSegment, nameOf } from "../session-id.ts";
+import { statOf } from "../../files/guard-store.ts";
+import {
+  checkBytes,
+  linesOf,
+  namesOrNone,
+  objectIn,
+  SESSION_BYTES_MAX,
+} from "../../files/row-lines.ts";
+import { isSegment } from "../../path-ids.ts";
+import { idAt, nameOf } from "../session-id.ts";
 
 const SESSIONS = "storage/session";
 const ENDING = ".json";
 
 /** The paths of all sessions below the data directory. */
 export function* sessionFiles(root: string): Generator<string> {
-  for (const project of names(join(root, SESSIONS))) {
+  for (const project of namesOrNone(join(root, SESSIONS))) {
     const directory = `${SESSIONS}/${project}`;
     if (!statOf(join(root, directory))?.isDirectory()) continue;
-    for (const name of names(join(root, directory))) {
+    for (const name of namesOrNone(join(root, directory))) {
       if (idAt([...directory.split("/"), name]) !== null) yield `${directory}/${name}`;
     }
   }
@@ -38,12 +45,12 @@ export function lookAtFile(root: string, path: string): FoundLog | null {
   if (id === null || !file?.isFile()) return null;
   let { size, mtimeMs } = file;
   const directory = messagesOf(root, nameOf(id), nameOf(id).replace(/^ses_/, ""));
-  const messages = directory === null ? [] : names(directory).filter(isJson);
+  const messages = directory === null ? [] : namesOrNone(directory).filter(isJson);
   size += messages.length;
   const last = messages.at(-1);
   if (directory !== null && last !== undefined) {
     const parts = join(root, "storage/part", last.slice(0, -ENDING.length));
-    const looked = [join(directory, last), ...names(parts).map((name) => join(parts, name))];
+    const looked = [join(directory, last), ...namesOrNone(parts).map((name) => join(parts, name))];
     for (const each of [directory, ...looked]) {
       const stats = statOf(each);
       mtimeMs = Math.max(mtimeMs, stats?.mtimeMs ?? 0);
@@ -56,7 +63,7 @@ export function lookAtFile(root: string, path: string): FoundLog | null {
 /** How many messages a session has. */
 export function countMessages(root: string, session: string): number {
   const directory = messagesOf(root, session, session);
-  return directory === null ? 0 : names(directory).filter(isJson).length;
+  return directory === null ? 0 : namesOrNone(directory).filter(isJson).length;
 }
 
 export function linesOfFiles(root: string, path: string, place: string): Buffer | null {
@@ -75,7 +82,7 @@ function* linesFrom(
   place: string,
 ): Generator<JsonObject> {
   yield { type: "session", place, info: session };
-  const messages = (directory === null ? [] : names(directory).filter(isJson)).map((name) => {
+  const messages = (directory === null ? [] : namesOrNone(directory).filter(isJson)).map((name) => {
     const info = objectAt(join(directory ?? "", name)) ?? {};
     const id = getString(info, "id") ?? name.slice(0, -ENDING.length);
     return { id, info: has(info, "id") ? info : { id, ...info }, time: timeOf(info) };
@@ -85,7 +92,7 @@ function* linesFrom(
   let bytes = 0;
   for (const { id, info } of messages) {
     const own = isSegment(id) ? join(root, "storage/part", id) : null;
-    const found = own === null ? [] : names(own).filter(isJson);
+    const found = own === null ? [] : namesOrNone(own).filter(isJson);
     const parts = found.map((name) => {
       const path = join(own ?? "", name);
       bytes += statOf(path)?.size ?? 0;
@@ -98,7 +105,7 @@ function* linesFrom(
 }
 
 function looseParts(directory: string): JsonObject[] {
-  const files = names(directory).filter(isJson);
+  const files = namesOrNone(directory).filter(isJson);
   return files.map((name) => objectAt(join(directory, name)) ?? {});
 }
 
@@ -125,20 +132,4 @@ function timeOf(info: JsonObject): number {
 
 function isJson(name: string): boolean {
   return name.endsWith(ENDING);
-}
-
-function names(directory: string): string[] {
-  try {
-    return readdirSync(directory).sort();
-  } catch {
-    return []; // No such directory, or one that may not be read.
-  }
-}
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
 }

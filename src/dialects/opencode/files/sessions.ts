@@ -1,13 +1,13 @@
 /** Sessions: all of OpenCode's, from its databases and from the files of older versions. */
 
 import { join } from "node:path";
-import type { VerbatimError } from "../../../base/errors.ts";
-import type { FindOptions, LookedAt, Unreadable } from "../../../catalog/find.ts";
+import type { FindOptions, LookedAt } from "../../../catalog/find.ts";
 import type { FoundLog } from "../../../catalog/session-row.ts";
 import type { ConvertedLog } from "../../files/converted-host.ts";
-import { namesIn, noId, otherTables } from "../../files/row-lines.ts";
+import { namesIn } from "../../files/row-lines.ts";
+import { linesIn, logsInDatabase, statesIn } from "../../files/session-database.ts";
 import { idAt, isDatabase, nameOf, prefixAt } from "../session-id.ts";
-import { linesIn, rowsIn, TABLES } from "./database.ts";
+import { tablesAt } from "./database.ts";
 import { countMessages, linesOfFiles, lookAtFile, sessionFiles } from "./json-files.ts";
 
 /** Names of OpenCode's own databases. In the same directory may be those of other programs. */
@@ -23,27 +23,23 @@ export function* logsIn(
 ): Generator<FoundLog> {
   const rows = new Map<string, number>();
   for (const name of namesIn(root, "", onUnreadable).filter(isDatabase)) {
-    for (const [session, state] of readable(root, name, onUnreadable)) {
-      const path = `${name}/${session}`;
-      const id = idAt([name, session]);
-      rows.set(session, Math.max(state.size, rows.get(session) ?? 0));
-      if (id !== null) yield { id, path, ...state };
-      else onUnreadable({ id: null, path: name, cause: noId(session) });
+    const database = { root, path: [name], tables: tablesAt(""), isOwn: OWN.test(name) };
+    for (const log of logsInDatabase(database, idAt, onUnreadable)) {
+      rows.set(nameOf(log.id), Math.max(log.size, rows.get(nameOf(log.id)) ?? 0));
+      yield log;
     }
   }
   for (const path of sessionFiles(root)) {
     const log = lookAtFile(root, path);
-    if (log === null) continue;
-    const name = nameOf(log.id);
-    const isCopied = rows.has(name) && (rows.get(name) ?? 0) > countMessages(root, name);
-    if (!isCopied) yield log;
+    const copied = log === null ? 0 : (rows.get(nameOf(log.id)) ?? -1);
+    if (log !== null && copied <= countMessages(root, nameOf(log.id))) yield log;
   }
 }
 
 export function lookAt(root: string, path: string): LookedAt | null {
   const [first = "", session = "", ...more] = path.split("/");
   if (!isDatabase(first) || more.length > 0) return lookAtFile(root, path);
-  return rowsIn(join(root, first), session)?.get(session) ?? null;
+  return statesIn(join(root, first), tablesAt(""), session)?.get(session) ?? null;
 }
 
 export function convert(root: string, path: readonly string[]): ConvertedLog | null {
@@ -52,22 +48,7 @@ export function convert(root: string, path: readonly string[]): ConvertedLog | n
   const place = prefixAt(path);
   const source = join(root, isDatabase(first) ? first : path.join("/"));
   const bytes = isDatabase(first)
-    ? linesIn(source, session, place)
+    ? linesIn(source, tablesAt(place), session)
     : linesOfFiles(root, path.join("/"), place);
   return bytes === null ? null : { bytes, source };
-}
-
-function readable(
-  root: string,
-  name: string,
-  onUnreadable: (unreadable: Unreadable) => void,
-): Iterable<[string, LookedAt]> {
-  try {
-    const found = rowsIn(join(root, name));
-    if (found === null && OWN.test(name)) throw otherTables(join(root, name), TABLES);
-    return found ?? [];
-  } catch (cause) {
-    if (OWN.test(name)) onUnreadable({ id: null, path: name, cause: cause as VerbatimError });
-    return [];
-  }
 }
