@@ -44,4 +44,5 @@ export type {
   SessionsClient,
 } from "./client/sessions.ts";
 export type { LiveOptions, StreamChunk, StreamsClient } from "./client/streams.ts";
+export { TOOL_KINDS, type ToolView } from "./model/tool-view.ts";
 export type { UsageRow } from "./model/usage-once.ts";

@@ -2,6 +2,7 @@
 
 import type { Entry, Part } from "../model/entry.ts";
 import { SESSION_STATUSES, type Summary } from "../model/summary.ts";
+import { TOOL_KINDS, type ToolView } from "../model/tool-view.ts";
 import {
   boolean,
   choice,
@@ -143,6 +144,14 @@ export const NEUTRAL_ENTRY = partly(
   ["kind", "at", "role", "parts", "model", "usage", "outcome", "error"],
 );
 
+export const TOOL_VIEW: Schema<ToolView> = object({
+  kind: described(choice(TOOL_KINDS), "What the tool does, whatever its agent calls it"),
+  verb: described(string, "`$`, `Read`; the tool's own name if it is not known"),
+  subject: described(orNull(string), "The command, pattern, address or task, on one line"),
+  path: described(orNull(string), "The file or directory, as the call names it"),
+  lines: described(orNull(list(orNull(count))), "The first and the last line that it reads"),
+}) as Schema<ToolView>;
+
 export const ENTRY = object({
   start: offset,
   end: described(offset, "The offset after the line: where to go on"),
@@ -151,6 +160,7 @@ export const ENTRY = object({
   role: ref("Role", ROLE),
   at: orNull(string),
   fault: described(orNull(string), "Why the line is no entry; then `entry` is null"),
+  tools: described(list(ref<ToolView>("ToolView")), "Its tool calls, in order, for people"),
   /** Without `native` if requested so. */
   entry: orNull(
     ref<Omit<Entry, "native"> & Partial<Pick<Entry, "native">>>("NeutralEntry", NEUTRAL_ENTRY),

@@ -20,6 +20,7 @@ import type { About, AgentProgram } from "./agent-program.ts";
 import type { DialectFiles } from "./dialect-files.ts";
 import type { Native, StoreChoices } from "./native.ts";
 import type { Recording } from "./recording.ts";
+import type { ToolTable } from "./tool-table.ts";
 
 export type { Native };
 
@@ -219,6 +220,8 @@ export interface Dialect<Name extends string = string> {
    * of Anthropic's API, or in totals of the session so far. Absent: by the entries.
    */
   readonly usageIn?: "messages" | "totals";
+  /** The agent's tools, for labels of calls. Absent: any agent's, by their well-known names. */
+  readonly tools?: ToolTable;
   /** The program whose history this is. Absent: sessions are written by users of this package. */
   readonly program?: AgentProgram;
   /** The session's id in its program; `id` is longer, because it names a path. Absent: `id`. */

@@ -11,6 +11,7 @@ import { type Convert, convertedHost } from "./files/converted-host.ts";
 
 type Given =
   | "program"
+  | "tools"
   | "layout"
   | "logPath"
   | "idAt"

@@ -71,6 +71,7 @@ export const DIALECT_PARTS: Readonly<Record<string, string>> = {
   "dialect-files.ts": "dialects/interface",
   "derived-files.ts": "dialects/interface",
   "native.ts": "dialects/interface",
+  "tool-table.ts": "dialects/interface",
   "recording.ts": "dialects/interface",
   "all.ts": "dialects",
   "commands.ts": "dialects/door",

@@ -6,6 +6,7 @@
 import { directoryIds } from "../path-ids.ts";
 import { readerDialect } from "../reader.ts";
 import { decode, isOwn } from "./decode.ts";
+import { tools } from "./tools.ts";
 
 /** The editor, its later name, and the command. Each may exist. */
 const DIRECTORIES = ["antigravity", "antigravity-ide", "antigravity-cli"];
@@ -18,6 +19,7 @@ const { layout, logPath, idAt } = directoryIds({
 });
 
 export const antigravity = readerDialect("antigravity", {
+  tools,
   program: {
     label: "Antigravity",
     roots: ({ home }) => DIRECTORIES.map((name) => `${home}/.gemini/${name}`),

@@ -8,12 +8,14 @@ import { asideOf, isProgramsPrompt, isSilent } from "../entire/aside.ts";
 import { compaction } from "../entire/compaction.ts";
 import { decode, isRow } from "../entire/decode.ts";
 import { QueueMemory } from "../entire/queue.ts";
+import { tools } from "../entire/tools.ts";
 import { readerDialect } from "../reader.ts";
 import { retention } from "./files/retention.ts";
 import { about } from "./rows.ts";
 import { idAt, isSubagent, layout, logPath, nameOf } from "./session-id.ts";
 
 export const claudeCode = readerDialect("claude-code", {
+  tools,
   program: {
     label: "Claude Code",
     roots({ environment: { CLAUDE_CONFIG_DIR, XDG_CONFIG_HOME }, home }) {

@@ -5,8 +5,10 @@ import { rows } from "./decode.ts";
 import { convert, files, logsIn } from "./files/rollouts.ts";
 import { RolloutMemory } from "./memory.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
+import { tools } from "./tools.ts";
 
 export const codex = readerDialect("codex", {
+  tools,
   program: {
     label: "Codex",
     roots({ environment: { CODEX_HOME }, home }) {

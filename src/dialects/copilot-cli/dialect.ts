@@ -7,6 +7,7 @@ import { readerDialect } from "../reader.ts";
 import { agentIn, decode, isEvent } from "./decode.ts";
 import { Runs } from "./runs.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
+import { tools } from "./tools.ts";
 
 /** Events that may be a program's text in the user's role. */
 const ADDED_TYPES: readonly unknown[] = [
@@ -14,6 +15,7 @@ const ADDED_TYPES: readonly unknown[] = [
 ];
 
 export const copilotCli = readerDialect("copilot-cli", {
+  tools,
   program: {
     label: "Copilot CLI",
     roots({ environment: { COPILOT_HOME, XDG_STATE_HOME }, home }) {

@@ -6,8 +6,10 @@ import { get, getString, has, isObject } from "../fields.ts";
 import { readerDialect } from "../reader.ts";
 import { decode, inputsIn } from "./decode.ts";
 import { idAt, layout, logPath, nameOf, parentOf, projectAbove } from "./session-id.ts";
+import { tools } from "./tools.ts";
 
 export const cursor = readerDialect("cursor", {
+  tools,
   program: {
     label: "Cursor",
     roots({ environment: { CURSOR_DATA_DIR }, home }) {

@@ -6,8 +6,10 @@ import { get, getString, has, isObject } from "../fields.ts";
 import { readerDialect } from "../reader.ts";
 import { decode } from "./decode.ts";
 import { idAt, layout, logPath, nameOf, siblingOf } from "./session-id.ts";
+import { tools } from "./tools.ts";
 
 export const droid = readerDialect("droid", {
+  tools,
   program: {
     label: "Droid",
     roots: ({ environment: { FACTORY_HOME_OVERRIDE }, home }) => [

@@ -9,8 +9,10 @@ import { rows } from "./decode.ts";
 import { convert, files, logsIn, retention } from "./files/project.ts";
 import { GrowingMessages } from "./growing.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
+import { tools } from "./tools.ts";
 
 export const geminiCli = readerDialect("gemini-cli", {
+  tools,
   program: {
     label: "Gemini CLI",
     roots: ({ environment: { GEMINI_CLI_HOME }, home }) => [

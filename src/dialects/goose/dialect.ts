@@ -7,8 +7,10 @@ import { readerDialect } from "../reader.ts";
 import { about, decode, lineKey } from "./decode.ts";
 import { convert, logsIn, lookAt } from "./files/sessions.ts";
 import { FOLDER, idAt, logPath, nameOf } from "./session-id.ts";
+import { tools } from "./tools.ts";
 
 export const goose = readerDialect("goose", {
+  tools,
   program: {
     label: "Goose",
     roots({ environment: { GOOSE_PATH_ROOT, XDG_DATA_HOME }, home }) {

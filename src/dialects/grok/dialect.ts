@@ -4,8 +4,10 @@ import { readerDialect } from "../reader.ts";
 import { decode, isOwn, isProgramsPrompt } from "./decode.ts";
 import { files } from "./files/summary.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
+import { tools } from "./tools.ts";
 
 export const grok = readerDialect("grok", {
+  tools,
   program: {
     label: "Grok Build",
     roots: ({ environment: { GROK_HOME }, home }) => [

@@ -7,8 +7,10 @@ import { readerDialect } from "../reader.ts";
 import { about, compaction, decode, isOwn, isProgramsPrompt, takingBack } from "./decode.ts";
 import { files } from "./files/state.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
+import { tools } from "./tools.ts";
 
 export const kimi = readerDialect("kimi", {
+  tools,
   program: {
     label: "Kimi Code",
     roots({ environment: { KIMI_CODE_HOME, KIMI_SHARE_DIR }, home }) {

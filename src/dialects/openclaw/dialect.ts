@@ -6,6 +6,7 @@ import type { Native } from "../dialect.ts";
 import { get, getObject } from "../fields.ts";
 import { decode } from "../pi/decode.ts";
 import * as rows from "../pi/rows.ts";
+import { tools } from "../pi/tools.ts";
 import { readerDialect } from "../reader.ts";
 import { agentOf, idAt, layout, logPath, nameOf, parentOf } from "./session-id.ts";
 
@@ -15,6 +16,7 @@ const DIRECTORIES = [".openclaw", ".clawdbot", ".moltbot", ".moldbot"];
 const OWN_MODELS: readonly unknown[] = ["delivery-mirror", "gateway-injected"];
 
 export const openclaw = readerDialect("openclaw", {
+  tools,
   program: {
     label: "OpenClaw",
     roots({ environment, home }) {

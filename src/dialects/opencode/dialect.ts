@@ -8,8 +8,10 @@ import { readerDialect } from "../reader.ts";
 import { about, compaction, decode, lineKey } from "./decode.ts";
 import { convert, logsIn, lookAt } from "./files/sessions.ts";
 import { idAt, logPath, nameOf } from "./session-id.ts";
+import { tools } from "./tools.ts";
 
 export const opencode = readerDialect("opencode", {
+  tools,
   program: {
     label: "OpenCode",
     roots({ environment: { OPENCODE_DB, XDG_DATA_HOME }, home }) {

@@ -13,8 +13,10 @@ import {
   isSilent,
 } from "./rows.ts";
 import { idAt, layout, logPath, nameOf, parentAt } from "./session-id.ts";
+import { tools } from "./tools.ts";
 
 export const pi = readerDialect("pi", {
+  tools,
   program: {
     label: "pi",
     roots({ environment: { PI_CODING_AGENT_DIR, PI_CODING_AGENT_SESSION_DIR }, home }) {

@@ -1,11 +1,13 @@
 /** qwen: the sessions that Qwen Code keeps in the user's home. Page: docs/formats/qwen.md. */
 
 import { get } from "../fields.ts";
+import { tools } from "../gemini-cli/tools.ts";
 import { readerDialect } from "../reader.ts";
 import { about, decode, isOwn, isProgramsPrompt, takingBack } from "./decode.ts";
 import { idAt, isSubagent, layout, logPath, nameOf } from "./session-id.ts";
 
 export const qwen = readerDialect("qwen", {
+  tools,
   program: {
     label: "Qwen Code",
     roots({ environment: { QWEN_RUNTIME_DIR, QWEN_HOME }, home }) {

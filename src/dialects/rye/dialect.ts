@@ -24,6 +24,7 @@ import {
   threadSegments,
 } from "./thread-id.ts";
 import { isoFormat } from "./time.ts";
+import { tools } from "./tools.ts";
 import { BLOCK_TYPE, isSilentType, meaningOf } from "./vocabulary.ts";
 
 /** Events that begin a call of the model. */
@@ -124,6 +125,7 @@ function forkStart(parent: string, natives: readonly Native[]) {
 function makeDialect(envelope: Envelope): Dialect<"rye"> {
   return {
     name: "rye",
+    tools,
     layout: { under: THREADS_PATH, logName: LOG_NAME, idAt },
     newIds: {
       make: (agent, nowMs) => newThreadId(named(agent), nowMs),

@@ -87,6 +87,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Role: of.ROLE,
   Part: of.PART,
   Usage: of.USAGE,
+  ToolView: of.TOOL_VIEW,
   NeutralEntry: of.NEUTRAL_ENTRY,
   Entry: of.ENTRY,
   EntryPage: of.ENTRY_PAGE,

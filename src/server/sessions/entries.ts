@@ -30,7 +30,8 @@ export async function entriesPage(
   const window = await SessionWindow.open(host, session);
   try {
     const entries = await take(window, range, limit, limits);
-    return pageJson(entries, window, native, emptyPlace(range, window));
+    const items = entries.map((entry) => entryJson(entry, native, session.dialect.tools));
+    return pageJson(entries, items, window, emptyPlace(range, window));
   } finally {
     window.close();
   }
@@ -78,8 +79,8 @@ function emptyPlace(range: Range, window: SessionWindow): number {
 
 function pageJson(
   entries: readonly PlacedEntry[],
+  items: readonly string[],
   { end, log }: SessionWindow,
-  native: boolean,
   place: number,
 ): string {
   const from = entries[0]?.start ?? place;
@@ -87,7 +88,6 @@ function pageJson(
   const { tornBytes, unfinishedBytes } = log;
   const about = { from, next, end, isAtStart: from === 0, isAtEnd: next >= end };
   const tail = JSON.stringify({ ...about, tornBytes, unfinishedBytes });
-  const items = entries.map((entry) => entryJson(entry, native));
   return `{"entries":[${items.join(",")}],${tail.slice(1)}`;
 }
 

@@ -11,6 +11,7 @@
 
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ToolTable } from "../../dialects/tool-table.ts";
 import { followSession, type PlacedEntry } from "../../listing/session-window.ts";
 import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
@@ -35,7 +36,7 @@ export async function liveEntries(
   const query = new Query(request.url ?? "/", EVENT_PARAMETERS);
   const native = query.flag("native", true);
   const from = await checkOffset(sessions, served, offsetOf(query, request));
-  const feed = new LiveFeed(context, response, native, pass);
+  const feed = new LiveFeed(context, response, native, pass, served.session.dialect.tools);
   feed.begin(from, request.method === "HEAD");
   try {
     await followSession(served.session, from, feed, feed.signal);
@@ -60,6 +61,7 @@ class LiveFeed {
   readonly #context: ServerContext;
   readonly #response: ServerResponse;
   readonly #native: boolean;
+  readonly #tools: ToolTable | undefined;
   readonly #over = new AbortController();
   readonly #cleanup: (() => void)[] = [];
 
@@ -68,10 +70,12 @@ class LiveFeed {
     response: ServerResponse,
     native: boolean,
     pass: Pass | null,
+    tools: ToolTable | undefined,
   ) {
     this.#context = context;
     this.#response = response;
     this.#native = native;
+    this.#tools = tools;
     this.#cleanup.push(context.sessions.followers.add(() => {}, null));
     try {
       this.#cleanup.push(context.readers.add(() => this.#end(), pass));
@@ -131,7 +135,7 @@ class LiveFeed {
   }
 
   #sendEntry(entry: PlacedEntry): boolean {
-    const data = entryJson(entry, this.#native); // JSON has no line ends.
+    const data = entryJson(entry, this.#native, this.#tools); // JSON has no line ends.
     return this.#send(`id: ${entry.end}\nevent: entry\ndata: ${data}\n\n`);
   }
 

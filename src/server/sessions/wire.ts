@@ -9,6 +9,7 @@ import type { ServerResponse } from "node:http";
 import type { SessionItem, SessionUsage } from "../../client/session-shapes.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { keptState } from "../../dialects/files/guarded.ts";
+import { type ToolTable, toolViews } from "../../dialects/tool-table.ts";
 import type { PlacedEntry } from "../../listing/session-window.ts";
 import { jsonText } from "../../render/text.ts";
 import type { AnswerRoom } from "../http/answer.ts";
@@ -70,10 +71,15 @@ export function usageItem(store: ServedStore, { row, isCurrent }: KnownSession):
 }
 
 /** The JSON of one line; without `native`, the parsed line is left out. */
-export function entryJson({ start, end, entry, fault }: PlacedEntry, native: boolean): string {
+export function entryJson(
+  { start, end, entry, fault }: PlacedEntry,
+  native: boolean,
+  tools: ToolTable | undefined,
+): string {
   const place = { start, end, bytes: end - start };
   const said = { kind: entry?.kind ?? "other", role: entry?.role ?? null, at: entry?.at ?? null };
-  const head = JSON.stringify({ ...place, ...said, fault });
+  const calls = toolViews(tools, entry?.parts ?? []);
+  const head = JSON.stringify({ ...place, ...said, fault, tools: calls });
   return `${head.slice(0, -1)},"entry":${entry === null ? "null" : neutralJson(entry, native)}}`;
 }
 

@@ -62,7 +62,7 @@ class Log {
 
 function itemAt(start: number, end: number): EntryItem {
   const nothing = { kind: "other", role: null, at: null, fault: null, entry: null } as const;
-  return { start, end, bytes: end - start, ...nothing };
+  return { start, end, bytes: end - start, tools: [], ...nothing };
 }
 
 /** EW1: a range of the log as it is. */

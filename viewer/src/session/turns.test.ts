@@ -11,7 +11,7 @@ function item(fields: Partial<Entry>): EntryItem {
   const start = offset;
   offset += 10;
   const { kind, role, at } = entry;
-  return { start, end: offset, bytes: 10, kind, role, at, fault: null, entry };
+  return { start, end: offset, bytes: 10, kind, role, at, fault: null, tools: [], entry };
 }
 
 function turns(...items: readonly EntryItem[]) {

@@ -1,0 +1,15 @@
+/** Tools of Codex, by kind (tool-table.ts). */
+
+import type { ToolTable } from "../tool-table.ts";
+
+export const tools: ToolTable = {
+  ...{ shell: "command", shell_command: "command", local_shell: "command" },
+  ...{ "container.exec": "command", exec_command: "command", exec: "command" },
+  unified_exec: { kind: "command", subject: ["input", "cmd"] },
+  write_stdin: { kind: "command", verb: "Input", subject: ["chars", "session_id"] },
+  ...{ apply_patch: "edit", update_plan: "plan", web_search: "web_search" },
+  view_image: { kind: "read", verb: "Look at" },
+  ...{ read_file: "read", list_dir: "list", grep_files: { kind: "search", verb: "Grep" } },
+  ...{ spawn_agent: "agent", send_input: { kind: "agent", verb: "Tell agent" } },
+  tool_search: { kind: "search", verb: "Find tool", subject: ["query"] },
+};

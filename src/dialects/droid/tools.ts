@@ -1,0 +1,9 @@
+/** Tools of Droid, by kind (tool-table.ts). */
+
+import type { ToolTable } from "../tool-table.ts";
+
+export const tools: ToolTable = {
+  ...{ Execute: "command", Shell: "command", Read: "read", Create: "write" },
+  ...{ Edit: "edit", MultiEdit: "edit", ApplyPatch: "edit", LS: "list" },
+  ...{ TodoWrite: "plan", Task: "agent", FetchUrl: "fetch", WebSearch: "web_search" },
+};
