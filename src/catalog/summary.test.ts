@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { type Aside, type Entry, emptyEntry, type Usage } from "../model/entry.ts";
 import type { Summary } from "../model/summary.ts";
-import { MESSAGES_REMEMBERED, NOTHING_KNOWN, SUMMARY_TEXT_MAX, SummaryFold } from "./summary.ts";
+import { NOTHING_KNOWN, SUMMARY_TEXT_MAX, SummaryFold } from "./summary.ts";
+import { MESSAGES_REMEMBERED } from "./usage-fold.ts";
 
 function summaryOf(entries: readonly Partial<Entry>[], agent: string | null = null): Summary {
   const fold = new SummaryFold();

@@ -5,11 +5,7 @@
  *
  * - Every text is one line without control characters or terminal escapes, so that a listing can
  *   print what an agent wrote; and SQLite returns it unchanged (no NUL, well-formed).
- * - Numbers have at most 15 significant digits, for the same reason: the catalog returns rows as
- *   JSON that SQLite writes, and it writes no more. Fresh and stored rows are equal.
- * - A message counts once, with the highest usage it reported: some programs write one message in
- *   several lines, each with the count so far (Claude Code). It is known by its id, among the last
- *   MESSAGES_REMEMBERED; one that is repeated later than that counts again.
+ * - Usage is counted as usage-fold.ts says.
  * - Entries aside from the conversation (`aside`) give no title and no model; their usage counts. A
  *   log with nothing but another agent's conversation is that agent's own: its title is the task it
  *   got from the agent that started it.
@@ -18,10 +14,11 @@
 
 import type { Mutable } from "../base/files.ts";
 import { oneLine } from "../base/one-line.ts";
-import type { Aside, Entry, Part, Usage } from "../model/entry.ts";
+import type { Aside, Entry, Part } from "../model/entry.ts";
 import type { SessionStatus, Summary } from "../model/summary.ts";
 import { type TurnMark, Turns } from "../model/turns.ts";
 import { typedText } from "../model/typed-text.ts";
+import { UsageFold } from "./usage-fold.ts";
 
 /** The summary of a session that was not read. */
 export const NOTHING_KNOWN: Summary = {
@@ -63,12 +60,6 @@ export interface LearnedFacts {
   readonly updatedAt?: string;
 }
 
-/** Messages whose usage is remembered. Lines of one message are close together. */
-export const MESSAGES_REMEMBERED = 128;
-
-/** Longer ids do not occur, and are not remembered: a line may hold 16 MiB. */
-export const ID_CHARS_MAX = 256;
-
 /** The longest title, agent or model, in characters. */
 export const SUMMARY_TEXT_MAX = 200;
 
@@ -98,12 +89,7 @@ export class SummaryFold {
   #updatedAt: string | null = null;
   #lines = 0;
   #badLines = 0;
-  /** The totals in the last end entry, and what was used before and after it. */
-  #endUsage: Usage | null = null;
-  readonly #used = new TurnUsage();
-  #usedSinceEnd = new TurnUsage();
-  /** What was counted for each, as far as they are remembered. */
-  readonly #messages = new Map<string, Usage | null>();
+  readonly #usage = new UsageFold();
 
   /**
    * `aside`: why it is not part of the conversation, or null. `mark`: its role in the turns
@@ -119,7 +105,8 @@ export class SummaryFold {
     if (aside === "other_agent") this.#addAgents(entry);
     else if (entry.kind === "message") this.#hasOwn = true;
     if (entry.model !== null && aside === null) this.#model = entry.model;
-    if (entry.kind === "end") this.#end(entry);
+    this.#usage.add(entry);
+    if (entry.kind === "end") this.#outcome = entry.outcome;
     else if (entry.kind !== "other") this.#goOn(entry, aside === null);
   }
 
@@ -161,10 +148,10 @@ export class SummaryFold {
       model: named === null ? null : lineOf(named),
       status: this.#outcome ?? status,
       turns: this.#turns.count,
-      inputTokens: this.#total("inputTokens"),
-      outputTokens: this.#total("outputTokens"),
-      totalTokens: this.#total("totalTokens"),
-      spend: this.#total("spend"),
+      inputTokens: this.#usage.total("inputTokens"),
+      outputTokens: this.#usage.total("outputTokens"),
+      totalTokens: this.#usage.total("totalTokens"),
+      spend: this.#usage.total("spend"),
       createdAt,
       updatedAt,
       durationMs: durationMs(createdAt, updatedAt),
@@ -186,25 +173,9 @@ export class SummaryFold {
     return null;
   }
 
-  #end({ outcome, usage }: Entry): void {
-    this.#outcome = outcome;
-    if (usage === null) return;
-    this.#endUsage = usage;
-    this.#usedSinceEnd = new TurnUsage();
-  }
-
-  #goOn(entry: Entry, isSaid: boolean): void {
-    const { kind, role, parts, usage, messageId = "" } = entry;
+  #goOn({ kind, role, parts, saidBy }: Entry, isSaid: boolean): void {
     this.#outcome = null; // The session continued after its end.
-    const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
-    const counted = isNamed ? this.#messages.get(messageId) : undefined;
-    if (kind === "message" && isSaid && role === "user") this.#name(parts, entry.saidBy);
-    const isLess = counted ? (usage?.outputTokens ?? 0) < (counted.outputTokens ?? 0) : false;
-    const isMore = usage !== null && !isLess;
-    if (isNamed) rememberLast(this.#messages, messageId, isMore ? usage : (counted ?? null));
-    if (!isMore) return;
-    this.#used.add(kind, usage, counted ?? null);
-    if (this.#endUsage !== null) this.#usedSinceEnd.add(kind, usage, counted ?? null);
+    if (kind === "message" && isSaid && role === "user") this.#name(parts, saidBy);
   }
 
   /** Takes a prompt as the title, unless there is one. */
@@ -215,73 +186,6 @@ export class SummaryFold {
     if (isBareCommand(prompt)) this.#command ??= prompt;
     else this.#title = prompt;
   }
-
-  #total(field: CountedField): number | null {
-    const atEnd = this.#endUsage === null ? null : recorded(this.#endUsage, field);
-    if (atEnd === null) return rounded(this.#used.total(field));
-    return rounded(atEnd + (this.#usedSinceEnd.total(field) ?? 0));
-  }
-}
-
-/**
- * Usage of turns. Some dialects record it where a turn ends, some on its messages, some on both:
- * the ends count if they have any, so that nothing is counted twice.
- */
-class TurnUsage {
-  readonly #atTurnEnds = noSums();
-  readonly #onMessages = noSums();
-
-  /** `counted` is what was counted before for the same message. */
-  add(kind: Entry["kind"], usage: Usage, counted: Usage | null): void {
-    const sums = kind === "turn_end" ? this.#atTurnEnds : this.#onMessages;
-    for (const field of FIELDS) {
-      const value = recorded(usage, field);
-      const before = counted === null ? null : recorded(counted, field);
-      if (value === null && before === null) continue;
-      sums[field] = (sums[field] ?? 0) + (value ?? before ?? 0) - (before ?? 0);
-    }
-  }
-
-  total(field: CountedField): number | null {
-    return this.#atTurnEnds[field] ?? this.#onMessages[field];
-  }
-}
-
-function noSums(): Record<CountedField, number | null> {
-  return { inputTokens: null, outputTokens: null, totalTokens: null, spend: null };
-}
-
-/** Larger counts (NaN and Infinity included) and higher spends are not real. */
-const COUNT_MAX = 1e15;
-const AMOUNT_MIN = 1e-9;
-
-export const FIELDS = ["inputTokens", "outputTokens", "totalTokens", "spend"] as const;
-
-export type CountedField = (typeof FIELDS)[number];
-
-/** One number of a usage; a missing total is the sum of its counts. */
-export function recorded(usage: Usage, field: CountedField): number | null {
-  const value = usage[field];
-  if (value !== null) return Math.abs(value) <= COUNT_MAX ? value : null;
-  if (field !== "totalTokens") return null;
-  const input = recorded(usage, "inputTokens");
-  const output = recorded(usage, "outputTokens");
-  if (input === null || output === null) return null;
-  return input + output + (usage.cacheWriteTokens ?? 0) + (usage.cacheReadTokens ?? 0);
-}
-
-/** Remembers what was counted for a message, as the latest one; the oldest is forgotten. */
-export function rememberLast<Value>(messages: Map<string, Value>, id: string, value: Value): void {
-  if (messages.has(id)) messages.delete(id);
-  messages.set(id, value);
-  if (messages.size <= MESSAGES_REMEMBERED) return;
-  const oldest = messages.keys().next();
-  if (!oldest.done) messages.delete(oldest.value);
-}
-
-function rounded(value: number | null): number | null {
-  if (value === null) return null;
-  return Math.abs(value) < AMOUNT_MIN ? 0 : Number(value.toPrecision(15));
 }
 
 /** Null when a clock was set back in between. */

@@ -180,6 +180,48 @@ export const ENTRY_PAGE = object({
 });
 export interface EntryPage extends Of<typeof ENTRY_PAGE> {}
 
+export const EXCHANGE = object({
+  start: described(offset, "Of the prompt's line"),
+  at: orNull(string),
+  until: described(orNull(string), "The last time before the next prompt"),
+  text: described(orNull(string), "The prompt's first line; null before the first prompt"),
+  tokens: described(orNull(number), "They add up to the session's"),
+  spend: orNull(number),
+  calls: count,
+  failures: count,
+  edits: count,
+  files: described(count, "How many files it edited"),
+});
+/** A prompt and what followed it, up to the next one. */
+export interface Exchange extends Of<typeof EXCHANGE> {}
+
+export const OUTLINE_MARK = object({
+  kind: choice(["failure", "edit"]),
+  start: offset,
+  at: orNull(string),
+  tool: orNull(string),
+  text: described(orNull(string), "The first line of why it failed"),
+  file: described(orNull(string), "The file that was edited"),
+  added: orNull(count),
+  removed: orNull(count),
+  isFailed: described(boolean, "The edit was not made: its tool reported an error"),
+});
+/** A place to jump to in an exchange. */
+export interface OutlineMark extends Of<typeof OUTLINE_MARK> {}
+
+export const OUTLINE_PAGE = object({
+  exchanges: list(ref<Exchange>("Exchange")),
+  marks: list(ref<OutlineMark>("OutlineMark")),
+  tokens: described(orNull(number), "Of the whole session, as far as it was read"),
+  spend: orNull(number),
+  next: described(orNull(offset), "`from` of the next page; null after the last known one"),
+  read: described(offset, "How far the log was read"),
+  end: offset,
+  isComplete: described(boolean, "False while the log is still being read"),
+  isCut: described(boolean, "There were more than the server keeps"),
+});
+export interface OutlinePage extends Of<typeof OUTLINE_PAGE> {}
+
 export interface SessionBytes {
   readonly bytes: Uint8Array;
   readonly from: number;

@@ -7,6 +7,7 @@ import type { SearchOptions, SearchPage } from "./search-shapes.ts";
 import type {
   CheckpointPage,
   EntryPage,
+  OutlinePage,
   SessionBytes,
   SessionHead,
   SessionItem,
@@ -44,6 +45,12 @@ export interface EntryRange {
   readonly native?: boolean;
 }
 
+export interface OutlineRange {
+  /** The first offset; `next` of the page before. */
+  readonly from?: number;
+  readonly limit?: number;
+}
+
 export interface ByteRange {
   readonly from?: number;
   readonly to?: number;
@@ -71,6 +78,7 @@ const ENTRIES: OptionKinds<EntryRange> = {
   limit: "count",
   native: "boolean",
 };
+const OUTLINE: OptionKinds<OutlineRange> = { from: "count", limit: "count" };
 const BYTES: OptionKinds<ByteRange> = { from: "count", to: "count" };
 const MARKDOWN: OptionKinds<MarkdownChoices> = {
   thinking: "boolean",
@@ -162,6 +170,12 @@ export class SessionsClient {
     checkOptions("follow", options, FOLLOWED);
     if (options.from !== undefined && options.from !== "end") checkWhole("from", options.from);
     return followEvents(this.#requester, pathOf(id, "events"), options);
+  }
+
+  /** Prompts, failures and edits, in order: all that the server knows, page by page. */
+  async outline(id: string, range: OutlineRange = {}): Promise<OutlinePage> {
+    checkOptions("outline", range, OUTLINE);
+    return this.#requester.json(pathOf(id, "outline"), { query: { ...range } });
   }
 
   /** The log's own bytes; as many of the range as fit one response. */

@@ -11,7 +11,11 @@ import { ENTRY_PARAMETERS } from "../../src/server/sessions/entries.ts";
 import { EVENT_PARAMETERS } from "../../src/server/sessions/events.ts";
 import { LIST_PARAMETERS } from "../../src/server/sessions/list.ts";
 import { MARKDOWN_PARAMETERS } from "../../src/server/sessions/markdown.ts";
-import { SESSION_PARTS, SESSIONS_ROOT } from "../../src/server/sessions/route.ts";
+import {
+  OUTLINE_PARAMETERS,
+  SESSION_PARTS,
+  SESSIONS_ROOT,
+} from "../../src/server/sessions/route.ts";
 import {
   SEARCH_PARAMETERS,
   SEARCH_PATH,
@@ -73,6 +77,7 @@ test("the described parameters are those that the server accepts", () => {
     [`${SESSIONS_ROOT}/{id}/bytes`, BYTES_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/checkpoints`, BYTES_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/markdown`, MARKDOWN_PARAMETERS],
+    [`${SESSIONS_ROOT}/{id}/outline`, OUTLINE_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/usage`, []],
     [`${SESSIONS_ROOT}/{id}/verify`, []],
     [`${SESSIONS_ROOT}/{id}`, []],

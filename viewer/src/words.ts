@@ -34,7 +34,18 @@ export function agoOf(at: string, nowMs: number): string {
   return relative.format(-Math.floor(seconds / 31_536_000), "year");
 }
 
-/** 1.2k, 3.4M: for columns, where the exact number is in the title. */
+const clock = new Intl.DateTimeFormat("en", {
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+});
+
+/** 10:38, in the reader's time zone. */
+export function clockOf(at: string): string {
+  const ms = Date.parse(at);
+  return Number.isNaN(ms) ? "" : clock.format(ms);
+}
+
 /** Of a session that only the guard still has: who deleted it, and when; null for all others. */
 export function keptText({
   isKept,
@@ -46,6 +57,7 @@ export function keptText({
   return `deleted by ${program ?? "its program"}${on}, kept here`;
 }
 
+/** 1.2k, 3.4M: for columns, where the exact number is in the title. */
 export function shortCount(count: number): string {
   if (count < 1000) return String(count);
   if (count < 999_500) return `${(count / 1000).toFixed(count < 99_950 ? 1 : 0)}k`;

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { type Aside, type Entry, emptyEntry } from "../../model/entry.ts";
 import type { TurnMark } from "../../model/turns.ts";
-import { FIELDS, MESSAGES_REMEMBERED, SummaryFold } from "../summary.ts";
+import { SummaryFold } from "../summary.ts";
+import { FIELDS, MESSAGES_REMEMBERED } from "../usage-fold.ts";
 import { IndexFold } from "./index-fold.ts";
 import { SOURCES } from "./usage-facts.ts";
 

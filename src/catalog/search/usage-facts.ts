@@ -15,7 +15,7 @@
 
 import type { Entry, Usage } from "../../model/entry.ts";
 import { NO_TURNS, type TurnMark, type TurnState, Turns } from "../../model/turns.ts";
-import { type CountedField, FIELDS, ID_CHARS_MAX, recorded, rememberLast } from "../summary.ts";
+import { type CountedField, FIELDS, ID_CHARS_MAX, recorded, rememberLast } from "../usage-fold.ts";
 
 /** Where a number was recorded: on messages, at ends of turns, or as what an end adds to these. */
 export const SOURCES = { message: 0, turnEnd: 1, end: 2 } as const;

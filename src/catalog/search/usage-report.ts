@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import type { ToolUse, UsageRow } from "../../model/usage-once.ts";
 import type { SqlValue } from "../sqlite.ts";
-import { FIELDS } from "../summary.ts";
+import { FIELDS } from "../usage-fold.ts";
 import { type IndexedPlace, rootsOf } from "./index-table.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { BILLION, SOURCES } from "./usage-facts.ts";

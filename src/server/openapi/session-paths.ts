@@ -123,6 +123,22 @@ const ENTRIES_OPERATION: Operation = {
   refused: [410, 416],
 };
 
+const OUTLINE_OPERATION: Operation = {
+  summary: "Prompts with their cost, failures and edits: where to jump to",
+  parameters: [
+    SESSION,
+    parameter("from", "Those from this offset on", offset),
+    parameter("limit", "At most so many prompts and marks together", {
+      type: "integer",
+      minimum: 1,
+      maximum: SESSION_LIMITS.outlineMax,
+      default: SESSION_LIMITS.outlineDefault,
+    }),
+  ],
+  ok: json("OutlinePage", "What is known so far, in the order of the log"),
+  refused: [],
+};
+
 const EVENTS_OPERATION: Operation = {
   summary: "Entries that are there and those that come, as Server-Sent Events",
   parameters: [
@@ -177,6 +193,7 @@ export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
     refused: [],
   }),
   [`${ONE}/entries`]: get("getEntries", ENTRIES_OPERATION),
+  [`${ONE}/outline`]: get("getOutline", OUTLINE_OPERATION),
   [`${ONE}/events`]: get("followEntries", EVENTS_OPERATION),
   [`${ONE}/bytes`]: get("getBytes", {
     summary: "Bytes of the log, up to its last whole line",

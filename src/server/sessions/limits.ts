@@ -42,6 +42,13 @@ export interface SessionLimits {
   /** Rows of a usage answer: days, models and agents; and tools. */
   readonly usageRowsMax: number;
   readonly usageToolsMax: number;
+  /** Prompts and marks per page of an outline: the default and the maximum. */
+  readonly outlineDefault: number;
+  readonly outlineMax: number;
+  /** How long a request waits for an outline that is being computed. */
+  readonly outlineWaitMs: number;
+  /** Outlines kept in memory. */
+  readonly outlinesMax: number;
 }
 
 export const SESSION_LIMITS: SessionLimits = {
@@ -68,4 +75,8 @@ export const SESSION_LIMITS: SessionLimits = {
   searchWaitMs: 500,
   usageRowsMax: 5_000,
   usageToolsMax: 500,
+  outlineDefault: 2_000,
+  outlineMax: 10_000,
+  outlineWaitMs: 400,
+  outlinesMax: 16,
 };

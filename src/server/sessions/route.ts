@@ -6,6 +6,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { OutlinePage } from "../../client/session-shapes.ts";
 import { isAbsence } from "../../listing/session-window.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
@@ -24,6 +25,8 @@ import type { ServedSession, SessionService } from "./service.ts";
 import { answerJsonText, sessionItem, usageItem } from "./wire.ts";
 
 export const SESSIONS_ROOT = "/v1/sessions";
+
+export const OUTLINE_PARAMETERS = ["from", "limit"] as const;
 
 interface Asked {
   readonly context: ServerContext;
@@ -44,6 +47,14 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
   checkpoints: read(({ context, served, request }) => {
     return checkpointsPage(context.sessions, served, request.url ?? "/");
   }),
+  outline: async ({ context: { sessions }, served, request, response }) => {
+    const { outlineDefault, outlineMax } = sessions.limits;
+    const query = new Query(request.url ?? "/", OUTLINE_PARAMETERS);
+    const from = query.offset("from") ?? 0;
+    const limit = query.number("limit", 1, outlineMax) ?? outlineDefault;
+    const part: OutlinePage = await sessions.outlines.part(served.session, from, limit);
+    answerJsonText(response, JSON.stringify(part), sessions.room);
+  },
   bytes: ({ context: { sessions }, served, request, response }) => {
     return sessions.reads.run(() => {
       return answerSessionBytes(sessions, served, request.url ?? "/", response);

@@ -17,6 +17,7 @@ import type { FoundLog, SessionRow } from "../../catalog/session-row.ts";
 import { bareRow, isFresh } from "../../catalog/table.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { goneSessions } from "../../listing/gone-sessions.ts";
+import { Outlines } from "../../listing/outlines.ts";
 import { isAbsence, SessionWindow } from "../../listing/session-window.ts";
 import { mayStandOtherwise } from "../../store/list.ts";
 import type { Session } from "../../store/session.ts";
@@ -75,6 +76,7 @@ export class SessionService {
   /** Queries over all sessions. */
   readonly search: SearchService;
   readonly hooks: WaitingHooks;
+  readonly outlines: Outlines;
   readonly #options: SessionServiceOptions;
   readonly #stopping = new AbortController();
   #catalog: Promise<Catalog> | null = null;
@@ -97,6 +99,9 @@ export class SessionService {
     this.wholeReads = new Semaphore(limits.wholeReadersMax, limits.waitingMax);
     this.followers = new LiveReaders(limits.followersMax, () => true);
     this.room = new AnswerRoom(limits.answersBytesMax);
+    const { outlinesMax, outlineWaitMs: waitMs } = limits;
+    const run: Semaphore["run"] = (work) => this.reads.run(work);
+    this.outlines = new Outlines({ host, outlinesMax, waitMs, run });
     const stores = () => this.roots.stores();
     this.hooks = new WaitingHooks({ host, stores, onFault: options.onFault });
     this.search = new SearchService({
@@ -226,6 +231,7 @@ export class SessionService {
 
   async close(): Promise<void> {
     this.#stopping.abort();
+    this.outlines.close();
     await this.#freshening;
     await this.search.close();
     await this.hooks.close();

@@ -157,7 +157,7 @@ browserTest(
     await eventually("what is new", text(".diff .new")).toMatch(/^\+new plank\s*$/);
     await page.locator(".hl-keyword", { hasText: "const" }).waitFor();
     await eventually("a result", text(".by-tool .caption")).toMatch(/Output · 1\.5 s\s+edit/);
-    await eventually("prompts", () => page.locator(".turns a").count()).toBe(2);
+    await eventually("prompts", () => page.locator(".turns a.turn-prompt").count()).toBe(2);
     const took = /1\.2k tokens · \$0\.50 · 1 call/;
     await eventually("what a prompt took", text(".turns a")).toMatch(took);
     await page.getByRole("link", { name: "child-1" }).click();

@@ -81,10 +81,10 @@ function take(store: Followed, events: readonly SessionEvent[]): void {
     }
     if (event.start >= window.end && isShown(event)) came++;
     window = withEntry(window, event, store.isFollowing || itemsOf(window).length < ENTRIES_MAX);
-    store.outline.take([event]);
   }
   // A reader at the end does not miss entries dropped far above; a reader above would.
   store.window.value = store.isFollowing ? trimmed(window, "end") : window;
   if (!store.isFollowing) store.arrived.value += came;
+  store.outline.refresh();
   store.headChanged();
 }

@@ -7,8 +7,8 @@ import { isTyping } from "../typing.ts";
 export const KEYS = [
   ["next", "j", "Next entry"],
   ["previous", "k", "Previous entry"],
-  ["nextTurn", "J", "Next user message"],
-  ["previousTurn", "K", "Previous user message"],
+  ["nextTurn", "J", "Next prompt"],
+  ["previousTurn", "K", "Previous prompt"],
   ["start", "g", "Start of the session"],
   ["end", "G", "End of the session, and follow it"],
   ["thinking", "t", "Show or fold thinking"],

@@ -70,11 +70,11 @@ export function Rail({
 }
 
 function marksOf(store: SessionStore): { start: number; isFailed: boolean }[] {
-  const turns = store.outline.turns.value;
+  const turns = store.outline.shown.value;
   const every = Math.ceil(turns.length / MARKS_MAX);
   return turns
     .filter((_, at) => at % every === 0)
-    .map(({ start, errors }) => ({ start, isFailed: errors > 0 }));
+    .map(({ start, failures }) => ({ start, isFailed: failures > 0 }));
 }
 
 const KEYS: Readonly<Record<string, (part: number) => number>> = {

@@ -14,6 +14,8 @@ const NEAR_PX = 1600;
 /** This close to the end counts as at the end. */
 const END_PX = 48;
 const TARGET_TOP_PX = 24;
+/** The row at this distance from the top is the one being read: a target is below its neighbour. */
+const READ_LINE_PX = TARGET_TOP_PX + 8;
 
 export class Reading {
   /** The offsets of the first and the last row on the screen. */
@@ -79,8 +81,23 @@ export class Reading {
     return focused ?? this.#rows()[this.#firstVisible()] ?? null;
   }
 
+  /** The next prompt in a direction, loaded or not; at the last one, the end. */
+  toPrompt(by: 1 | -1, prompts: readonly number[]): void {
+    const row = this.current();
+    const at = Number(row?.dataset.start ?? 0);
+    const hasFocus = row?.contains(document.activeElement) ?? false;
+    // As below: the first step is to the row being read.
+    const from = hasFocus || by === -1 ? at : at - 1;
+    const next =
+      by === 1 ? prompts.find((start) => start > from) : prompts.findLast((start) => start < from);
+    if (next !== undefined) void this.#store.openAt(next);
+    else if (by === 1) void this.#store.toEnd();
+    else void this.#store.toStart();
+  }
+
   /** The next visible row in a direction; loads more when there is none. */
-  step(by: 1 | -1, selector = ".row:not(.silent)"): void {
+  step(by: 1 | -1): void {
+    const selector = ".row:not(.silent)";
     const from = this.current();
     const hadFocus = from?.contains(document.activeElement) ?? false;
     let next: Element | null = from;
@@ -166,7 +183,7 @@ export class Reading {
     const rows = this.#rows();
     const bottom = this.#top() + scroller.clientHeight;
     const last = rows[this.#firstVisible(rows, bottom)];
-    const first = rows[this.#firstVisible(rows)];
+    const first = rows[this.#firstVisible(rows, this.#top() + READ_LINE_PX)];
     const from = Number(first?.dataset.start ?? startOf(window));
     const to = this.#store.isFollowing ? window.end : Number(last?.dataset.start ?? from);
     if (from !== this.visible.peek().from || to !== this.visible.peek().to) {

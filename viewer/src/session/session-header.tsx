@@ -75,10 +75,14 @@ interface FactsProps {
 }
 
 function Facts({ head, store, children }: FactsProps) {
-  const { status, program, agent, model, turns, spend, parent } = head;
+  const { status, program, agent, model, turns, parent } = head;
   const isLive = isRunning(head);
   const took = tookOf(head);
-  const tokens = tokensOf(head);
+  // The outline's, once it knows all: the head of a long live session is of an earlier moment.
+  const { tokens, spend } = store.outline.totals.value ?? {
+    tokens: tokensOf(head),
+    spend: head.spend,
+  };
   return (
     <div class="session-facts">
       {isLive ? (

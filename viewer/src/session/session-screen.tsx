@@ -11,12 +11,12 @@ import { HelpDialog } from "./help-dialog.tsx";
 import { InnerSearch } from "./inner-search.tsx";
 import { useKeys } from "./keys.ts";
 import { LineDialog } from "./line-dialog.tsx";
+import { OutlinePanel } from "./outline-panel.tsx";
 import { Rail } from "./rail.tsx";
 import { Reading } from "./reading.ts";
 import { SessionHeader } from "./session-header.tsx";
 import { SessionStore } from "./session-store.ts";
 import { Transcript } from "./transcript.tsx";
-import { TurnsPanel } from "./turns-panel.tsx";
 
 interface ScreenProps {
   readonly id: string;
@@ -62,8 +62,8 @@ export function SessionScreen({ id, at, q }: ScreenProps) {
     {
       next: () => reading.step(1),
       previous: () => reading.step(-1),
-      nextTurn: () => reading.step(1, ".row:has(> div > .by-user)"),
-      previousTurn: () => reading.step(-1, ".row:has(> div > .by-user)"),
+      nextTurn: () => reading.toPrompt(1, store.outline.prompts.value),
+      previousTurn: () => reading.toPrompt(-1, store.outline.prompts.value),
       start: () => void store.toStart(),
       end: () => void store.toEnd(),
       thinking: () => setThinking((is) => !is),
@@ -93,7 +93,7 @@ export function SessionScreen({ id, at, q }: ScreenProps) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the buttons within are reached by keys. */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above. */}
       <div class="session-body" onClick={(event) => onRowAction(event, store)}>
-        <TurnsPanel
+        <OutlinePanel
           store={store}
           reading={reading}
           isShown={areTurnsShown}

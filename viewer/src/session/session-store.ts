@@ -67,7 +67,7 @@ export class SessionStore {
     await head;
     const window = this.window.value;
     if (window === null || this.#closing.signal.aborted) return;
-    void this.outline.scan(window.end);
+    this.outline.refresh(0);
     await followInto(this, window.end, this.#closing.signal);
   }
 
@@ -150,7 +150,6 @@ export class SessionStore {
       const asked = { ...range, limit: PAGE_ENTRIES, native: false };
       const page = await this.client.sessions.entries(this.id, asked);
       if (this.#closing.signal.aborted) return null;
-      this.outline.take(page.entries);
       return page;
     } catch (cause) {
       this.#failed(cause);

@@ -1,0 +1,133 @@
+/**
+ * File edits: which files the input of a tool call changes, and by how many lines.
+ *
+ * Known by the fields that several agents' tools share, not by the agent: a pair of an old and a
+ * new text, a patch as text, or a whole content for a path. Reading is not an edit.
+ */
+
+export interface FileEdit {
+  /** Null when the input names no file. */
+  readonly file: string | null;
+  readonly added: number;
+  readonly removed: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const FILES = ["file_path", "filePath", "path", "target_file", "notebook_path", "absolute_path"];
+const OLD = ["old_string", "old_str", "oldText", "oldString"];
+const NEW = ["new_string", "new_str", "newText", "newString", "new_source"];
+const CONTENTS = ["content", "contents", "file_text", "text", "code_edit"];
+const PATCHES = ["patch", "diff", "input", "patchText", "patch_text"];
+const WRITERS = /write|create|save|edit|replace|patch/i;
+const BEGIN = "*** Begin Patch";
+const FILE_CHARS_MAX = 1_000;
+/** Files of one call; a patch can be 16 MiB. */
+const EDITS_MAX = 200;
+
+export function fileEditsOf(tool: string, input: unknown): readonly FileEdit[] {
+  if (typeof input === "string") return patchEdits(input);
+  if (typeof input !== "object" || input === null) return [];
+  const fields = input as Fields;
+  const file = fileIn(fields);
+  const several = fields.edits;
+  if (Array.isArray(several)) {
+    const sums = several.map((edit) => (isFields(edit) ? pairIn(edit, file) : null));
+    const known = sums.filter((edit) => edit !== null);
+    return known.length === 0 ? [] : [summed(known)];
+  }
+  const pair = pairIn(fields, file);
+  if (pair !== null) return [pair];
+  const patched = patchIn(fields);
+  if (patched.length > 0) return patched;
+  const content = textIn(fields, CONTENTS);
+  if (file === null || content === null || !WRITERS.test(tool)) return [];
+  return [{ file, added: lineCount(content), removed: 0 }];
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null;
+}
+
+function textIn(fields: Fields, names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = fields[name];
+    if (typeof value === "string") return value;
+  }
+  return null;
+}
+
+function fileIn(fields: Fields): string | null {
+  return textIn(fields, FILES)?.slice(0, FILE_CHARS_MAX) || null;
+}
+
+function pairIn(fields: Fields, file: string | null): FileEdit | null {
+  const now = textIn(fields, NEW);
+  const old = textIn(fields, OLD);
+  if (now === null || (old === null && typeof fields.new_source !== "string")) return null;
+  return { file: fileIn(fields) ?? file, ...changedLines(old ?? "", now) };
+}
+
+function patchIn(fields: Fields): readonly FileEdit[] {
+  const { command } = fields;
+  const words = Array.isArray(command) ? command : [command];
+  const given = [textIn(fields, PATCHES), ...words.slice(0, 4)];
+  for (const text of given) {
+    const edits = typeof text === "string" ? patchEdits(text) : [];
+    if (edits.length > 0) return edits;
+  }
+  return [];
+}
+
+const HEAD = /^(?:\*\*\* (?:Update|Add|Delete) File: (.+)|\+\+\+ (?:b\/)?([^\t]+))/;
+
+/** The files of a patch as text: git's, or as some agents write it. */
+function patchEdits(text: string): readonly FileEdit[] {
+  const begin = text.indexOf(BEGIN);
+  if (begin === -1 && !/(?:^|\n)--- [^\n]*\n\+\+\+ /.test(text.slice(0, 4_000))) return [];
+  const edits: { file: string | null; added: number; removed: number }[] = [];
+  let removedFrom: string | null = null;
+  for (const line of text.slice(Math.max(0, begin)).split("\n")) {
+    const [, own, gits] = HEAD.exec(line) ?? [];
+    const name = own ?? (gits === "/dev/null" ? removedFrom : gits);
+    if (name) {
+      if (edits.length === EDITS_MAX) break;
+      edits.push({ file: name.trim().slice(0, FILE_CHARS_MAX), added: 0, removed: 0 });
+    } else if (line.startsWith("--- ")) removedFrom = line.slice(4).replace(/^a\//, "");
+    else {
+      const last = edits.at(-1);
+      if (last && line.startsWith("+")) last.added++;
+      else if (last && line.startsWith("-")) last.removed++;
+    }
+  }
+  return edits;
+}
+
+/** By what differs between the common start and the common end: a lower bound for big changes. */
+function changedLines(old: string, now: string): { added: number; removed: number } {
+  const [before, after] = [linesOf(old), linesOf(now)];
+  let from = 0;
+  while (from < before.length && before[from] === after[from]) from++;
+  let same = 0;
+  const most = Math.min(before.length, after.length) - from;
+  while (same < most && before.at(-1 - same) === after.at(-1 - same)) same++;
+  return {
+    added: Math.max(0, after.length - from - same),
+    removed: Math.max(0, before.length - from - same),
+  };
+}
+
+function linesOf(text: string): string[] {
+  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
+}
+
+function lineCount(text: string): number {
+  return linesOf(text).length;
+}
+
+function summed(edits: readonly FileEdit[]): FileEdit {
+  const [first] = edits;
+  const added = edits.reduce((sum, edit) => sum + edit.added, 0);
+  const removed = edits.reduce((sum, edit) => sum + edit.removed, 0);
+  return { file: first?.file ?? null, added, removed };
+}

@@ -1,0 +1,213 @@
+/**
+ * Outline fold: what a reader of a session wants to jump to, folded from its entries one at a time:
+ * each prompt with the cost of answering it, failures, and edits of files.
+ *
+ * OF1  The tokens and the spend of the exchanges add up to those of the session's summary: both are
+ *      counted by catalog/usage-fold.ts, and an exchange is the difference between two moments.
+ * OF2  Memory is bounded: EXCHANGES_MAX, MARKS_MAX, and short texts. `isCut` says that more was
+ *      left out.
+ * - A prompt is what a person typed, or the task that an agent gave to this session. Texts of the
+ *   program in the user's role are not prompts.
+ */
+
+import { oneLine } from "../base/one-line.ts";
+import { fileEditsOf } from "../catalog/file-edits.ts";
+import { UsageFold } from "../catalog/usage-fold.ts";
+import type { Aside, Entry, Part } from "../model/entry.ts";
+import { typedIn } from "../model/typed-text.ts";
+
+export const EXCHANGES_MAX = 50_000;
+export const MARKS_MAX = 100_000;
+const TEXT_CHARS_MAX = 160;
+const FILE_CHARS_MAX = 300;
+/** Calls that wait for their results. */
+const CALLS_MAX = 256;
+const FILES_MAX = 1_000;
+
+/** A prompt and what followed it, up to the next one. */
+export interface Exchange {
+  /** The offset of its first line. */
+  start: number;
+  /** When it began, and the last time in it. ISO 8601, UTC. */
+  at: string | null;
+  until: string | null;
+  /** The first line of the prompt; null before the first prompt. */
+  text: string | null;
+  tokens: number | null;
+  spend: number | null;
+  calls: number;
+  failures: number;
+  edits: number;
+  /** How many files it edited. */
+  files: number;
+}
+
+export interface OutlineMark {
+  readonly kind: "failure" | "edit";
+  /** The offset of its line. */
+  readonly start: number;
+  readonly at: string | null;
+  readonly tool: string | null;
+  /** Of a failure: the first line of the reason. */
+  readonly text: string | null;
+  readonly file: string | null;
+  readonly added: number | null;
+  readonly removed: number | null;
+  /** Of an edit: its tool reported an error. */
+  isFailed: boolean;
+}
+
+interface Call {
+  readonly tool: string;
+  readonly edits: readonly OutlineMark[];
+}
+
+export class OutlineFold {
+  readonly exchanges: Exchange[] = [];
+  readonly marks: OutlineMark[] = [];
+  isCut = false;
+  readonly #usage = new UsageFold();
+  readonly #calls = new Map<string, Call>();
+  /** Each name once: a session edits few files many times. */
+  readonly #names = new Map<string, string>();
+  #files = new Set<string>();
+  /** What the exchanges before the current one used. */
+  #before = { tokens: 0, spend: 0 };
+
+  /** `aside`: why the entry is not part of the conversation; null if it is. */
+  add(entry: Entry, start: number, aside: Aside | null): void {
+    const prompt = aside === null ? promptIn(entry) : null;
+    if (prompt !== null) this.#open(start, entry.at, prompt);
+    this.#usage.add(entry);
+    const exchange = this.#current(start, entry.at);
+    if (entry.at !== null) {
+      exchange.at ??= entry.at;
+      exchange.until = entry.at;
+    }
+    for (const part of entry.parts) this.#part(part, start, entry.at, exchange);
+    if (entry.kind === "end" && entry.outcome === "error") {
+      this.#fail(exchange, start, entry.at, null, entry.error?.detail || "The session failed");
+    }
+    exchange.tokens = difference(this.tokens, this.#before.tokens);
+    exchange.spend = difference(this.spend, this.#before.spend);
+  }
+
+  addBadLine(start: number, fault: string): void {
+    this.#fail(this.#current(start, null), start, null, null, `Not readable: ${fault}`);
+  }
+
+  /** Of the whole session so far. */
+  get tokens(): number | null {
+    const total = this.#usage.total("totalTokens");
+    if (total !== null) return total;
+    const input = this.#usage.total("inputTokens");
+    const output = this.#usage.total("outputTokens");
+    return input === null && output === null ? null : (input ?? 0) + (output ?? 0);
+  }
+
+  get spend(): number | null {
+    return this.#usage.total("spend");
+  }
+
+  #open(start: number, at: string | null, text: string): void {
+    if (this.exchanges.length >= EXCHANGES_MAX) {
+      this.isCut = true;
+      return;
+    }
+    this.#before = { tokens: this.tokens ?? 0, spend: this.spend ?? 0 };
+    this.#files = new Set();
+    this.exchanges.push(emptyExchange(start, at, text));
+  }
+
+  #current(start: number, at: string | null): Exchange {
+    const last = this.exchanges.at(-1);
+    if (last) return last;
+    const first = emptyExchange(start, at, null);
+    this.exchanges.push(first);
+    return first;
+  }
+
+  #part(part: Part, start: number, at: string | null, exchange: Exchange): void {
+    if (part.type === "tool_call") {
+      exchange.calls++;
+      this.#call(part, start, at, exchange);
+    } else if (part.type === "tool_result") {
+      const call = part.callId === null ? undefined : this.#calls.get(part.callId);
+      if (part.callId !== null) this.#calls.delete(part.callId);
+      if (part.error === null) return;
+      for (const edit of call?.edits ?? []) edit.isFailed = true;
+      this.#fail(exchange, start, at, call?.tool ?? null, part.error || outputText(part.output));
+    }
+  }
+
+  #call(
+    { tool, input, callId }: Extract<Part, { type: "tool_call" }>,
+    start: number,
+    at: string | null,
+    exchange: Exchange,
+  ): void {
+    const name = this.#name(oneLine(tool, TEXT_CHARS_MAX));
+    const edits = fileEditsOf(tool, input).map(({ file, added, removed }): OutlineMark => {
+      const short = file === null ? null : this.#name(oneLine(file, FILE_CHARS_MAX));
+      if (short !== null && this.#files.size < FILES_MAX) this.#files.add(short);
+      const lines = { added, removed, isFailed: false };
+      return { kind: "edit", start, at, tool: name, text: null, file: short, ...lines };
+    });
+    exchange.edits += edits.length;
+    exchange.files = this.#files.size;
+    for (const edit of edits) this.#mark(edit);
+    if (callId === null || callId.length > TEXT_CHARS_MAX) return;
+    this.#calls.set(callId, { tool: name, edits });
+    if (this.#calls.size <= CALLS_MAX) return;
+    const oldest = this.#calls.keys().next();
+    if (!oldest.done) this.#calls.delete(oldest.value);
+  }
+
+  #fail(
+    exchange: Exchange,
+    start: number,
+    at: string | null,
+    tool: string | null,
+    reason: string,
+  ): void {
+    exchange.failures++;
+    const text = oneLine(reason, TEXT_CHARS_MAX) || null;
+    const none = { file: null, added: null, removed: null, isFailed: false };
+    this.#mark({ kind: "failure", start, at, tool, text, ...none });
+  }
+
+  #mark(mark: OutlineMark): void {
+    if (this.marks.length < MARKS_MAX) this.marks.push(mark);
+    else this.isCut = true;
+  }
+
+  #name(text: string): string {
+    const known = this.#names.get(text);
+    if (known !== undefined) return known;
+    if (this.#names.size < FILES_MAX) this.#names.set(text, text);
+    return text;
+  }
+}
+
+function emptyExchange(start: number, at: string | null, text: string | null): Exchange {
+  const used = { tokens: null, spend: null };
+  return { start, at, until: at, text, ...used, calls: 0, failures: 0, edits: 0, files: 0 };
+}
+
+function promptIn({ kind, role, saidBy, parts }: Entry): string | null {
+  if (kind !== "message" || role !== "user") return null;
+  if (saidBy !== undefined && saidBy !== "agent") return null;
+  const typed = typedIn(parts);
+  return typed === null ? null : oneLine(typed, TEXT_CHARS_MAX);
+}
+
+function outputText(output: unknown): string {
+  return typeof output === "string" ? output : "The tool failed";
+}
+
+/** Null where nothing was used; a session's recorded end may be less than its parts. */
+function difference(total: number | null, before: number): number | null {
+  if (total === null) return null;
+  const own = Number((total - before).toPrecision(15));
+  return own === 0 ? null : own;
+}

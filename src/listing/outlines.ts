@@ -1,0 +1,205 @@
+/**
+ * Outlines: the outline of each session that is being read: computed once, in the background, and
+ * continued from where it was when the log has grown.
+ *
+ * - A request waits a little; then it is answered with what is known so far, and `isComplete` and
+ *   `read` say how far that is.
+ * - A log that was rewritten or cut is read again from its start: the bytes before the place reached
+ *   are compared.
+ * - The outlines of the last few sessions are kept, each of bounded size (listing/outline-fold.ts).
+ */
+
+import { setImmediate as nextTask } from "node:timers/promises";
+import type { Host } from "../base/host.ts";
+import { lookAtLog } from "../catalog/pages.ts";
+import { type LineMemory, listedAside } from "../dialects/dialect.ts";
+import type { Session } from "../store/session.ts";
+import { type Exchange, OutlineFold, type OutlineMark } from "./outline-fold.ts";
+import { SessionWindow } from "./session-window.ts";
+
+export interface OutlinesOptions {
+  readonly host: Host;
+  /** Outlines kept in memory. */
+  readonly outlinesMax: number;
+  /** How long a request waits for an outline that is being computed. */
+  readonly waitMs: number;
+  /** Limits how many read at once. */
+  readonly run: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+/** A part of an outline, from an offset on. */
+export interface OutlinePart {
+  readonly exchanges: readonly Exchange[];
+  readonly marks: readonly OutlineMark[];
+  /** Of the whole session, as far as it was read. */
+  readonly tokens: number | null;
+  readonly spend: number | null;
+  /** Where the next part begins; null: after the last one known. */
+  readonly next: number | null;
+  readonly read: number;
+  readonly end: number;
+  readonly isComplete: boolean;
+  readonly isCut: boolean;
+}
+
+const PIECE = { entriesMax: 2_000, bytesMax: 1024 * 1024 };
+/** Compared to see whether the log is still the same. */
+const TAIL_BYTES = 256;
+
+export class Outlines {
+  readonly #options: OutlinesOptions;
+  readonly #kept = new Map<string, Building>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: OutlinesOptions) {
+    this.#options = options;
+  }
+
+  /** At most `limit` prompts and marks from an offset on. */
+  async part(session: Session, from: number, limit: number): Promise<OutlinePart> {
+    const building = this.#buildingOf(`${session.dialect.name} ${session.path}`);
+    const reading = building.refresh(this.#options, session, this.#stopping.signal);
+    const isDone = await withinMs(this.#options.waitMs, reading);
+    return partOf(building, from, limit, isDone);
+  }
+
+  close(): void {
+    this.#stopping.abort();
+    this.#kept.clear();
+  }
+
+  /** The last used is kept longest. */
+  #buildingOf(key: string): Building {
+    const building = this.#kept.get(key) ?? new Building();
+    this.#kept.delete(key);
+    this.#kept.set(key, building);
+    for (const [oldest, { isRunning }] of this.#kept) {
+      if (this.#kept.size <= this.#options.outlinesMax) break;
+      if (!isRunning) this.#kept.delete(oldest);
+    }
+    return building;
+  }
+}
+
+/** The outline of one session, as far as its log was read. */
+class Building {
+  fold = new OutlineFold();
+  read = 0;
+  end = 0;
+  #memory: LineMemory | undefined;
+  #tail: Buffer = Buffer.alloc(0);
+  #seen = "";
+  #running: Promise<void> | null = null;
+
+  get isRunning(): boolean {
+    return this.#running !== null;
+  }
+
+  /** Reads what is new. One reading at a time. */
+  refresh(options: OutlinesOptions, session: Session, signal: AbortSignal): Promise<void> {
+    this.#running ??= this.#readOn(options, session, signal).finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #readOn(
+    { host, run }: OutlinesOptions,
+    session: Session,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { dialect, id } = session;
+    const now = lookAtLog(session.root, session.logId, dialect.layout);
+    const seen = `${now?.size} ${now?.mtimeMs}`;
+    if (seen === this.#seen && this.read >= this.end && this.read > 0) return;
+    const window = await SessionWindow.open(host, session);
+    try {
+      const grows = (dialect.program?.changes ?? "grows") === "grows";
+      if (!grows || !(await this.#continues(window))) this.#restart(dialect.remembers?.());
+      this.end = window.end;
+      while (this.read < window.end && !signal.aborted) {
+        const piece = await run(() => window.after(this.read, PIECE, this.#memory));
+        if (piece.length === 0) break;
+        for (const { entry, fault, start } of piece) {
+          if (entry === null) this.fold.addBadLine(start, fault ?? "unknown");
+          else this.fold.add(entry, start, listedAside(dialect, entry.native, id));
+        }
+        this.read = piece.at(-1)?.end ?? this.read;
+        await nextTask();
+      }
+      this.#tail = await window.log.bytes(Math.max(0, this.read - TAIL_BYTES), this.read);
+      this.#seen = seen;
+    } finally {
+      window.close();
+    }
+  }
+
+  async #continues({ log, end }: SessionWindow): Promise<boolean> {
+    if (this.read === 0 || end < this.read) return false;
+    const tail = await log.bytes(Math.max(0, this.read - TAIL_BYTES), this.read);
+    return tail.equals(this.#tail);
+  }
+
+  #restart(memory: LineMemory | undefined): void {
+    this.fold = new OutlineFold();
+    this.read = 0;
+    this.#memory = memory;
+  }
+}
+
+function partOf(
+  { fold, read, end }: Building,
+  from: number,
+  limit: number,
+  isDone: boolean,
+): OutlinePart {
+  const { exchanges, marks, tokens, spend, isCut } = fold;
+  const [a, b] = [firstFrom(exchanges, from), firstFrom(marks, from)];
+  // Both lists are in the order of the log: take the first `limit` of them together.
+  let [i, j] = [a, b];
+  while (i - a + j - b < limit && (i < exchanges.length || j < marks.length)) {
+    if ((exchanges[i]?.start ?? Infinity) <= (marks[j]?.start ?? Infinity)) i++;
+    else j++;
+  }
+  // All marks of a line come together: a page begins at an offset.
+  const last = Math.max(exchanges[i - 1]?.start ?? 0, marks[j - 1]?.start ?? 0);
+  while (marks[j]?.start === last) j++;
+  const next = Math.min(exchanges[i]?.start ?? Infinity, marks[j]?.start ?? Infinity);
+  return {
+    exchanges: exchanges.slice(a, i),
+    marks: marks.slice(b, j),
+    tokens,
+    spend,
+    next: next === Infinity ? null : next,
+    read: Math.min(read, end),
+    end,
+    isComplete: isDone && read >= end,
+    isCut,
+  };
+}
+
+/** The index of the first item at or after an offset. */
+function firstFrom(items: readonly { readonly start: number }[], offset: number): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((items[middle]?.start ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Whether the work was done in time; it continues otherwise. Throws as the work does. */
+async function withinMs(ms: number, work: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => {}); // The next request reads again, and reports it.
+  }
+}

@@ -1,0 +1,188 @@
+/** The outline of a session: complete, in pages, fresh, and with the same sums as the session. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "vitest";
+import { type Exchange, type OutlineMark, VerbatimClient } from "../../../src/client.ts";
+import { event, putThread } from "../../cli/stores.ts";
+import { sharedFiles } from "../../support/shared-files.ts";
+import { tempDirectory } from "../../support/temp-directory.ts";
+import { browserClient, linkOf } from "../auth/browser-user.ts";
+import { newUser, ryeLog, serveSessions } from "./served.ts";
+
+const samples = sharedFiles("samples", "sample files", "outlines of other programs' sessions");
+
+const asked = (text: string) => event("user_message", { text });
+const called = (id: string, tool: string, input: unknown) =>
+  event("tool_call_start", { tool, call_id: id, input });
+const answered = (id: string, error: string | null) =>
+  event("tool_call_result", { call_id: id, output: "out", ...(error ? { error } : {}) });
+const used = (tokens: number, spend: number) =>
+  event("step_finish", {
+    cost: { turns: 1, tokens, spend },
+    tokens: { input_tokens: tokens - 1, output_tokens: 1 },
+  });
+
+const EDIT = { path: "a.ts", old_string: "one\ntwo", new_string: "one\n2" };
+
+async function serve(root: string, limits = {}) {
+  const { server } = await serveSessions([root], { limits });
+  const client = new VerbatimClient({ url: server.url });
+  const [first] = (await client.sessions.list()).sessions;
+  assert.ok(first);
+  return { client, id: first.id, session: first };
+}
+
+/** All pages; each is asked for where the one before ends. */
+async function wholeOutline(client: VerbatimClient, id: string, limit = 2_000) {
+  const exchanges: Exchange[] = [];
+  const marks: OutlineMark[] = [];
+  for (let from: number | null = 0; from !== null; ) {
+    const page = await client.sessions.outline(id, { from, limit });
+    exchanges.push(...page.exchanges);
+    marks.push(...page.marks);
+    if (page.next === null && page.isComplete) return { ...page, exchanges, marks };
+    from = page.next;
+  }
+  return assert.fail("the outline is not complete");
+}
+
+test("the outline has every prompt with its cost, every failure and every edit", async () => {
+  newUser();
+  const root = tempDirectory();
+  putThread(root, "a-1", [
+    event("thread_start", {}),
+    asked("First\nsecond line"),
+    called("c1", "edit", EDIT),
+    answered("c1", null),
+    called("c2", "bash", { command: "false" }),
+    answered("c2", "exit 1\nmore"),
+    used(100, 0.25),
+    asked("Next"),
+    called("c3", "edit", EDIT),
+    answered("c3", "not found"),
+    used(40, 0.5),
+    "not json",
+  ]);
+  const { client, id, session } = await serve(root);
+  const outline = await wholeOutline(client, id);
+  const facts = outline.exchanges.map(({ text, tokens, spend, calls, failures, files }) => {
+    return [text, tokens, spend, calls, failures, files];
+  });
+  assert.deepEqual(facts, [
+    [null, null, null, 0, 0, 0],
+    ["First second line", 100, 0.25, 2, 1, 1],
+    ["Next", 40, 0.5, 1, 2, 1],
+  ]);
+  const marks = outline.marks.map(({ kind, tool, text, file, isFailed }) => {
+    return [kind, tool, text ?? file, isFailed];
+  });
+  assert.deepEqual(marks, [
+    ["edit", "edit", "a.ts", false],
+    ["failure", "bash", "exit 1 more", false],
+    ["edit", "edit", "a.ts", true],
+    ["failure", "edit", "not found", false],
+    ["failure", null, marks[4]?.[2], false],
+  ]);
+  assert.match(String(marks[4]?.[2]), /^Not readable/);
+  assert.deepEqual([outline.tokens, outline.spend], [session.totalTokens, session.spend]);
+  // Each offset is an entry's.
+  for (const { start } of [...outline.exchanges, ...outline.marks]) {
+    const { entries } = await client.sessions.entries(id, { from: start, limit: 1 });
+    assert.equal(entries[0]?.start, start);
+  }
+});
+
+test("pages of any size hold the same outline", async () => {
+  newUser();
+  const root = tempDirectory();
+  const lines = Array.from({ length: 30 }, (_, n) => [
+    asked(`Prompt ${n}`),
+    called(`c${n}`, "apply_patch", {
+      patch: "*** Begin Patch\n*** Add File: a\n+1\n*** Add File: b\n+1\n*** End Patch",
+    }),
+    answered(`c${n}`, n % 3 === 0 ? "no" : null),
+  ]);
+  putThread(root, "a-1", lines.flat());
+  const { client, id } = await serve(root);
+  const { exchanges, marks } = await wholeOutline(client, id);
+  assert.equal(exchanges.length, 30);
+  assert.equal(marks.length, 70);
+  for (const limit of [1, 2, 7]) {
+    const paged = await wholeOutline(client, id, limit);
+    assert.deepEqual(paged.exchanges, exchanges, `${limit}`);
+    assert.deepEqual(paged.marks, marks, `${limit}`);
+  }
+});
+
+test("the outline continues as the log grows, and begins again when it was rewritten", async () => {
+  newUser();
+  const root = tempDirectory();
+  putThread(root, "a-1", [asked("One"), used(5, 0)]);
+  const { client, id } = await serve(root);
+  const texts = async () => (await wholeOutline(client, id)).exchanges.map(({ text }) => text);
+  assert.deepEqual(await texts(), ["One"]);
+  const path = ryeLog(root, "a-1");
+  appendFileSync(path, `${JSON.stringify(asked("Two"))}\n`);
+  assert.deepEqual(await texts(), ["One", "Two"]);
+  writeFileSync(path, `${JSON.stringify(asked("Other"))}\n`);
+  assert.deepEqual(await texts(), ["Other"]);
+  // The same length, with other words.
+  writeFileSync(path, `${JSON.stringify(asked("Again"))}\n`);
+  assert.deepEqual(await texts(), ["Again"]);
+});
+
+test("a long session is answered at once with what was read, and then completely", async () => {
+  newUser();
+  const root = tempDirectory();
+  const lines = Array.from({ length: 60_000 }, (_, n) =>
+    n % 100 === 0 ? asked(`Prompt ${n}`) : event("assistant_text", { text: `said ${n}` }),
+  );
+  putThread(root, "a-1", lines);
+  const { client, id } = await serve(root, { outlineWaitMs: 1 });
+  const first = await client.sessions.outline(id);
+  assert.equal(first.isComplete, false);
+  assert.ok(first.read < first.end || first.end === 0);
+  for (;;) {
+    const page = await client.sessions.outline(id);
+    if (!page.isComplete) continue;
+    assert.equal(page.exchanges.length, 600);
+    assert.equal(page.read, page.end);
+    break;
+  }
+});
+
+const SESSIONS = {
+  "more/claude/small.jsonl": ".claude/projects/-tmp/0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0001.jsonl",
+  "claude-code/agentcmd-full-session-four.jsonl":
+    ".claude/projects/-tmp/0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0004.jsonl",
+  "more/codex/small.jsonl":
+    ".codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0002.jsonl",
+  "more/gemini/jsonl_v040.jsonl": ".gemini/tmp/app/chats/session-2026-04-23T12-52-0ab84937.jsonl",
+};
+
+test.skipIf(!samples.isThere)(
+  "a session of each program and its outline say the same tokens",
+  async () => {
+    newUser();
+    const home = tempDirectory();
+    for (const [from, to] of Object.entries(SESSIONS)) {
+      mkdirSync(dirname(join(home, to)), { recursive: true });
+      cpSync(join(samples.path, from), join(home, to));
+    }
+    const roots = [".claude", ".codex", ".gemini"];
+    const { server } = await serveSessions(roots.map((root) => join(home, root)));
+    const client = await browserClient(server.url, linkOf(server.running));
+    const { sessions } = await client.sessions.list();
+    assert.equal(sessions.length, 4);
+    for (const { id, totalTokens, spend } of sessions) {
+      const outline = await wholeOutline(client, id);
+      const sum = outline.exchanges.reduce((all, { tokens }) => all + (tokens ?? 0), 0);
+      assert.equal(outline.tokens, totalTokens);
+      assert.equal(sum, totalTokens ?? 0);
+      assert.equal(outline.spend, spend);
+      assert.ok(outline.exchanges.every(({ text }) => !text?.includes("<command-name>")));
+    }
+  },
+);

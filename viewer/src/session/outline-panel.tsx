@@ -1,0 +1,191 @@
+/**
+ * Outline panel: all prompts of the session with the cost of answering them, and below each its
+ * failures and edited files; for jumping. Only the rows on the screen are in the page.
+ */
+
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Exchange } from "../../../src/client/session-shapes.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { lengthOf } from "../../../src/render/phrases.ts";
+import { sessionHref } from "../route.ts";
+import { clockOf, counted, lastName, shortCount, shortMoney } from "../words.ts";
+import { lastAtOrBefore } from "./outline.ts";
+import { type OutlineRow, outlineRows, rowsWithin, rowTops } from "./outline-rows.ts";
+import type { Reading } from "./reading.ts";
+import type { SessionStore } from "./session-store.ts";
+
+/** As in rail.css. */
+const HEIGHTS = { promptPx: 56, markPx: 24 };
+/** Rows above and below the screen. */
+const SPARE_PX = 400;
+
+interface PanelProps {
+  readonly store: SessionStore;
+  readonly reading: Reading;
+  /** On small screens, where it can be hidden. */
+  readonly isShown: boolean;
+  readonly hide: () => void;
+}
+
+export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
+  const { outline } = store;
+  const [choice, choose] = useState({ failures: true, edits: true });
+  const exchanges = outline.shown.value;
+  const marks = outline.marks.value;
+  const rows = useMemo(
+    () => outlineRows(exchanges, marks, choice),
+    [exchanges, marks, choice.failures, choice.edits],
+  );
+  const prompts = exchanges.filter(({ text }) => text !== null).length;
+  const failures = marks.filter(({ kind }) => kind === "failure").length;
+  const edits = marks.length - failures;
+  const share = outline.share.value;
+  return (
+    <nav class={isShown ? "turns shown" : "turns"} aria-label="Outline">
+      <p class="turns-head">
+        <span>{counted(prompts, "prompt")}</span>
+        {failures > 0 && (
+          <button
+            type="button"
+            class="chip failed"
+            aria-pressed={choice.failures}
+            onClick={() => choose({ ...choice, failures: !choice.failures })}
+          >
+            {failures} failed
+          </button>
+        )}
+        {edits > 0 && (
+          <button
+            type="button"
+            class="chip"
+            aria-pressed={choice.edits}
+            onClick={() => choose({ ...choice, edits: !choice.edits })}
+          >
+            {counted(edits, "edit")}
+          </button>
+        )}
+      </p>
+      {share < 1 && (
+        <p class="turns-progress" role="status">
+          Reading the session… {Math.floor(share * 100)} %
+        </p>
+      )}
+      {outline.isCut.value && <p class="turns-progress">There are more than can be listed.</p>}
+      <Rows rows={rows} store={store} reading={reading} hide={hide} />
+    </nav>
+  );
+}
+
+interface RowsProps {
+  readonly rows: readonly OutlineRow[];
+  readonly store: SessionStore;
+  readonly reading: Reading;
+  readonly hide: () => void;
+}
+
+function Rows({ rows, store, reading, hide }: RowsProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [screen, see] = useState({ top: 0, height: 800 });
+  const tops = useMemo(() => rowTops(rows, HEIGHTS), [rows]);
+  const here = Math.max(0, lastAtOrBefore(rows, reading.visible.value.from));
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const look = () => see({ top: element.scrollTop, height: element.clientHeight });
+    const sizes = new ResizeObserver(look);
+    sizes.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      sizes.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, []);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    const [top = 0, bottom = 0] = [tops[here], tops[here + 1]];
+    if (element === null) return;
+    const isIn = top >= element.scrollTop && bottom <= element.scrollTop + element.clientHeight;
+    if (!isIn) element.scrollTop = top - element.clientHeight / 3;
+  }, [here, tops]);
+  const [first, last] = rowsWithin(
+    tops,
+    screen.top - SPARE_PX,
+    screen.top + screen.height + SPARE_PX,
+  );
+  const all = tops[rows.length] ?? 0;
+  return (
+    <div class="turns-scroll" ref={scroller}>
+      <ol style={{ paddingTop: `${tops[first] ?? 0}px`, height: `${all}px` }}>
+        {rows.slice(first, last).map((row, n) => (
+          <li key={`${row.kind} ${row.start} ${row.kind === "edit" ? row.file : ""}`}>
+            <a
+              class={`turn-${row.kind}`}
+              href={sessionHref(store.id, row.start)}
+              aria-current={first + n === here ? "location" : undefined}
+              onClick={() => {
+                hide();
+                void store.openAt(row.start); // Also when the route is the same already.
+              }}
+            >
+              <RowWords row={row} />
+            </a>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function RowWords({ row }: { readonly row: OutlineRow }) {
+  if (row.kind === "prompt") {
+    return (
+      <>
+        <span class="turn-title">{titleOf(row.exchange)}</span>
+        <span class="turn-facts">{factsOf(row.exchange)}</span>
+      </>
+    );
+  }
+  if (row.kind === "failure") {
+    const { tool, text } = row.mark;
+    const words = [tool, text].filter((word) => word !== null).join(": ");
+    return (
+      <span title={shownText(words)}>
+        <b aria-hidden="true">✕</b> {shownText(words)}
+      </span>
+    );
+  }
+  const { file, added, removed, isFailed } = row;
+  return (
+    <span title={shownText(file)} class={isFailed ? "undone" : ""}>
+      <b aria-hidden="true">✎</b> {shownText(lastName(file))} <LineCounts {...{ added, removed }} />
+    </span>
+  );
+}
+
+/** +12 −3 */
+export function LineCounts(props: { readonly added: number; readonly removed: number }) {
+  return (
+    <span class="line-counts">
+      {props.added > 0 && <ins>+{props.added}</ins>}
+      {props.removed > 0 && <del>−{props.removed}</del>}
+    </span>
+  );
+}
+
+export function titleOf({ text }: Exchange): string {
+  if (text === null) return "Before the first prompt";
+  return text === "" ? "An empty text" : shownText(text);
+}
+
+export function factsOf({ at, until, tokens, spend, calls, failures }: Exchange): string {
+  const tookMs = Date.parse(until ?? "") - Date.parse(at ?? "");
+  const facts = [
+    at === null ? null : clockOf(at),
+    tookMs > 0 ? lengthOf(tookMs) : null,
+    tokens === null ? null : `${shortCount(tokens)} tokens`,
+    spend === null ? null : shortMoney(spend),
+    calls === 0 ? null : counted(calls, "call"),
+    failures === 0 ? null : `${failures} failed`,
+  ];
+  return facts.filter((fact) => fact !== null).join(" · ");
+}
