@@ -43,7 +43,9 @@ export function fromHex(hex: string): Uint8Array {
 }
 
 const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const SIX_BITS = new Map([...BASE64URL].map((character, bits) => [character, bits]));
+/** By character code; 64 for a character that is not of the alphabet. */
+const SIX_BITS = new Uint8Array(128).fill(64);
+for (let bits = 0; bits < 64; bits++) SIX_BITS[BASE64URL.charCodeAt(bits)] = bits;
 
 /** Base64url without padding. */
 export function toBase64url(bytes: Uint8Array): string {
@@ -62,9 +64,9 @@ export function fromBase64url(text: string): Uint8Array | null {
   if (text.length % 4 === 1) return null;
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4));
   let [bits, count, at] = [0, 0, 0];
-  for (const character of text) {
-    const value = SIX_BITS.get(character);
-    if (value === undefined) return null;
+  for (let n = 0; n < text.length; n++) {
+    const value = SIX_BITS[text.charCodeAt(n)] ?? 64;
+    if (value === 64) return null;
     bits = ((bits << 6) | value) & 0xfff;
     count += 6;
     if (count < 8) continue;

@@ -110,8 +110,8 @@ async function peekGenesis(reading: Reading): Promise<Genesis | null> {
     },
   };
   for (const first of [GENESIS_BYTES, FIRST_LINES_BYTES]) {
-    if (genesis) break;
     await walk({ ...reading, bytes: Math.min(reading.bytes, first) }, handler, () => {});
+    if (genesis || reading.bytes <= first) break;
   }
   return genesis;
 }
