@@ -13,7 +13,7 @@ import { LF } from "./bytes.ts";
 import type { EnvelopeName } from "./checkpoint.ts";
 import { CLAIM_NEEDLE, type Claim, claimOf } from "./claims.ts";
 import type { ProofCrypto } from "./crypto.ts";
-import { WholeLines } from "./whole-lines.ts";
+import { type LongLines, WholeLines } from "./whole-lines.ts";
 
 const CLAIM_RARE_AT = CLAIM_NEEDLE.indexOf(0x6b);
 const CLAIM_RARE = CLAIM_NEEDLE.subarray(CLAIM_RARE_AT, -1);
@@ -29,11 +29,22 @@ export class Walk {
   readonly #find: ProofCrypto["indexOf"];
   readonly #envelope: EnvelopeName;
   readonly #handler: WalkHandler;
-  readonly #whole = new WholeLines((lines) => this.#lines(lines));
+  readonly #whole: WholeLines;
   /** Where the next whole line starts. */
   #end = 0;
 
-  constructor(crypto: ProofCrypto, envelope: EnvelopeName, handler: WalkHandler) {
+  /** With `long`, lines that are too long reach no handler: such a log cannot be verified. */
+  constructor(
+    crypto: ProofCrypto,
+    envelope: EnvelopeName,
+    handler: WalkHandler,
+    long: LongLines | null = null,
+  ) {
+    const skipped = (bytes: number) => {
+      this.#end += bytes;
+      long?.skipped(bytes);
+    };
+    this.#whole = new WholeLines((lines) => this.#lines(lines), long && { ...long, skipped });
     this.#find = crypto.indexOf;
     this.#envelope = envelope;
     this.#handler = handler;
@@ -47,6 +58,11 @@ export class Walk {
   /** Bytes after it. */
   get restBytes(): number {
     return this.#whole.restBytes;
+  }
+
+  /** Bytes of an unfinished line that was too long to be held. */
+  get skippedBytes(): number {
+    return this.#whole.skippedBytes;
   }
 
   get rest(): Uint8Array {

@@ -130,6 +130,7 @@ export async function openVerifiedSession(
     isLenient: policy.policy === "lenient",
     allowUnsigned: options.allowUnsigned === true,
     takesUnterminated: onBadLine !== "throw",
+    skipsLongLines: onBadLine !== "throw",
   };
   const { hostFor, program } = dialectNamed(dialect);
   const isStream = hostFor !== undefined && program === undefined;
@@ -181,8 +182,12 @@ export async function* entriesOf(
     else onBadLine(bad);
   };
   let number = 0;
-  for await (const { line, start, isVerified } of lines) {
+  for await (const { line, start, isVerified, tooLong } of lines) {
     number++;
+    if (tooLong) {
+      tell({ start, line: number, reason: "too long" });
+      continue;
+    }
     const { value, fault } = decodeLine(Buffer.from(line), 0, line.length);
     const { entry, fault: foreign } = fault === null ? await decode(value) : { entry: null, fault };
     if (!entry) {

@@ -51,6 +51,8 @@ export interface InspectOptions extends JudgeOptions {
   readonly path: string;
   readonly onProgress?: OnProgress | undefined;
   readonly onBytes?: ((bytes: Uint8Array) => void) | undefined;
+  /** Lines over the limit are left out and reported here; the log is not verified then. */
+  readonly onLongLine?: ((at: number) => void) | undefined;
 }
 
 /** Checks the checkpoints in a log against its first `bytes` bytes. */
@@ -60,10 +62,10 @@ export async function inspectLog(
   options: InspectOptions,
   bytes = log.size(),
 ): Promise<Inspection> {
-  const { crypto, isDeep, path, onProgress = () => {}, onBytes } = options;
+  const { crypto, isDeep, path, onProgress = () => {}, onBytes, onLongLine } = options;
   const judge = new Judge(options);
   const tail = new TailKeeper((start) => newTail(envelope, judge.session, start));
-  const reading = { log, bytes, envelope, crypto, path };
+  const reading = { log, bytes, envelope, crypto, path, onLongLine };
   const genesis = isDeep ? await peekGenesis(reading) : null;
   let deep = genesis && deepJudge(crypto, genesis);
   const rest = await walk(reading, all(judge, tail, ...(deep ? [deep] : [])), (chunk) => {
@@ -96,6 +98,7 @@ interface Reading {
   readonly envelope: EnvelopeName;
   readonly crypto: ProofCrypto;
   readonly path: string;
+  readonly onLongLine?: ((at: number) => void) | undefined;
 }
 
 /** The genesis of a log that was signed from its beginning, as nearly all are. */
@@ -133,16 +136,20 @@ function all(...handlers: readonly WalkHandler[]): WalkHandler {
 
 /** Returns the bytes after the last whole line. */
 async function walk(
-  { log, bytes, envelope, crypto, path }: Reading,
+  { log, bytes, envelope, crypto, path, onLongLine }: Reading,
   handler: WalkHandler,
   onChunk: (chunk: Uint8Array) => void,
 ): Promise<Uint8Array> {
-  const steps = new Walk(crypto, envelope, handler);
+  const bytesMax = LOG_LIMITS.lineBytesMax;
+  const skipped = (lineBytes: number) => onLongLine?.(steps.end - lineBytes);
+  const long = onLongLine ? { bytesMax, skipped } : null;
+  const steps = new Walk(crypto, envelope, handler, long);
   for await (const chunk of readCounted(log, 0, bytes, path)) {
     steps.feed(chunk);
-    if (steps.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(steps.end);
+    if (steps.restBytes > bytesMax) throw lineTooLong(steps.end);
     onChunk(chunk);
   }
+  if (steps.skippedBytes > 0) onLongLine?.(steps.end);
   return steps.rest;
 }
 
@@ -150,8 +157,8 @@ export function lineTooLong(at: number): VerbatimError {
   const bytesMax = LOG_LIMITS.lineBytesMax;
   return new VerbatimError(
     "LINE_TOO_LONG",
-    `the line at byte ${at} is longer than ${bytesMax} bytes, so the session cannot be judged, ` +
-      "resumed or handed off; `verbatim render` and `verbatim show` skip the line and report it",
+    `the line at byte ${at} is longer than ${bytesMax} bytes, so the session cannot be verified; ` +
+      "`verbatim render` and `verbatim show` skip the line and report it",
     { path: "", bytes: bytesMax + 1, bytesMax },
   );
 }

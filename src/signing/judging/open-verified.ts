@@ -13,6 +13,7 @@
 import { VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
+import { LOG_LIMITS } from "../../base/limits.ts";
 import type { ByteOffset } from "../../base/offset.ts";
 import { type Readable, readStretch } from "../../log/bytes.ts";
 import { openLogPath, openToRead } from "../../log/log-path.ts";
@@ -22,10 +23,12 @@ import { LF, toHex } from "../../proof/bytes.ts";
 import type { ProofCrypto, RunningHash } from "../../proof/crypto.ts";
 import { WholeLines } from "../../proof/whole-lines.ts";
 import type { SessionLog } from "../session-log.ts";
-import { changedWhileRead, readCounted } from "./inspect.ts";
+import { changedWhileRead, lineTooLong, readCounted } from "./inspect.ts";
 import type { VerifyReport } from "./report.ts";
 import { judgeOpen } from "./verify.ts";
 import type { VerifyOptions } from "./verify-options.ts";
+
+const EMPTY = new Uint8Array(0);
 
 /** Bytes compared at once, and so held in memory. */
 const PIECE_BYTES = 1024 * 1024;
@@ -39,6 +42,8 @@ export interface VerifiedLine {
    * for lines that a signer only stated as found.
    */
   readonly isVerified: boolean;
+  /** The line was too long to be held; `bytes` of it, LF included, are left out. */
+  readonly tooLong?: { readonly bytes: number };
 }
 
 export interface VerifiedLog {
@@ -59,6 +64,8 @@ export interface OpenVerifiedOptions extends VerifyOptions {
   readonly allowUnsigned?: boolean;
   /** Also returns a last line without its LF, as unsigned. */
   readonly takesUnterminated?: boolean;
+  /** Of an unsigned log, lines over the limit are returned empty, as `isTooLong`. */
+  readonly skipsLongLines?: boolean;
 }
 
 /** Opens a log whose verdict is good; refuses others with NOT_VERIFIED. */
@@ -73,8 +80,15 @@ export async function openVerifiedLog(
     log = openToRead(place);
     const pieces = new Pieces(options.crypto);
     const onBytes = (bytes: Uint8Array) => pieces.add(bytes);
-    const report = await judgeOpen(place, log, target, { ...options, onBytes });
+    let longAt: number | null = null;
+    const onLongLine = (at: number) => {
+      longAt ??= at;
+    };
+    const skips = options.skipsLongLines ? { onLongLine } : {};
+    const report = await judgeOpen(place, log, target, { ...options, onBytes, ...skips });
     pieces.end();
+    // The judge did not see them: a log with a signature is refused.
+    if (longAt !== null && report.verdict !== "unsigned") throw lineTooLong(longAt);
     if (pieces.bytes !== report.file.bytes) throw changedWhileRead(report.path, pieces.bytes);
     return await openJudged(log, pieces, report, options);
   } catch (cause) {
@@ -244,14 +258,17 @@ class JudgedBytes implements Readable {
 async function* readAgain(
   judged: JudgedBytes,
   { path, found, signed_through: through, verdict }: VerifyReport,
-  { takesUnterminated }: OpenVerifiedOptions,
+  { takesUnterminated, skipsLongLines }: OpenVerifiedOptions,
   mended: MendedHash,
   inherited: Inherited,
 ): AsyncGenerator<VerifiedLine> {
   const { log, pieces } = judged;
   const identity = log.identity();
-  let ready: Uint8Array[] = [];
-  const whole = new WholeLines((bytes) => ready.push(bytes));
+  /** Whole lines, or the length of a line that was too long. */
+  let ready: (Uint8Array | number)[] = [];
+  const skipped = (bytes: number) => ready.push(bytes);
+  const long = skipsLongLines ? { bytesMax: LOG_LIMITS.lineBytesMax, skipped } : null;
+  const whole = new WholeLines((bytes) => ready.push(bytes), long);
   let start = 0;
   const judgedLine = (line: Uint8Array, isWhole: boolean): VerifiedLine => {
     const at = start - inherited.bytes;
@@ -266,6 +283,11 @@ async function* readAgain(
     mended.add(bytes);
     whole.feed(bytes);
     for (const lines of ready) {
+      if (typeof lines === "number") {
+        yield { ...judgedLine(EMPTY, false), tooLong: { bytes: lines } };
+        start += lines;
+        continue;
+      }
       for (let from = 0; from < lines.length; ) {
         const lf = lines.indexOf(LF, from);
         const line = lines.subarray(from, lf);
@@ -277,6 +299,8 @@ async function* readAgain(
     ready = [];
   }
   if (takesUnterminated && whole.restBytes > 0) yield judgedLine(whole.rest, false);
+  const { skippedBytes: bytes } = whole;
+  if (bytes > 0) yield { ...judgedLine(EMPTY, false), tooLong: { bytes } };
   if (log.identity() !== identity || log.size() < pieces.bytes) {
     throw changedWhileRead(path, pieces.bytes);
   }

@@ -47,6 +47,8 @@ export interface VerifyOptions {
   readonly onProgress?: OnProgress;
   /** Called with the judged bytes, in order, each once. */
   readonly onBytes?: (bytes: Uint8Array) => void;
+  /** If given, lines over the limit are left out and reported here, by their offsets. */
+  readonly onLongLine?: (at: number) => void;
   /** Called for each checkpoint; those up to the last signed one are genuine. */
   readonly onCheckpoint?: OnCheckpoint;
   /** Judges files that a signed log's lines refer to. Use for one log, once. */

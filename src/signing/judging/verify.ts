@@ -192,6 +192,7 @@ export function inspectOptions(
     pinnedSeqOf: (log) => (remembered.here ?? remembered.ofLog(log))?.seq ?? null,
     onProgress: options.onProgress,
     onBytes: onBytesOf(options),
+    onLongLine: options.onLongLine,
     onCheckpoint: options.onCheckpoint,
   };
 }

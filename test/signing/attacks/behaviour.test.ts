@@ -129,6 +129,18 @@ test("AD: a line over the limit is neither shown for vouching nor signed", async
   await refusal(user.write(shape, [said("more")], { root }), "LINE_TOO_LONG");
 });
 
+test("AD: a line over the limit in a signed log is refused, also where such lines are skipped", async () => {
+  const user = new SigningUser();
+  for (const shape of [FLAT, HOMEAGENT]) {
+    const written = await user.writeTurns(shape, 1);
+    const line = "a".repeat(LOG_LIMITS.lineBytesMax + 2 * 1024 * 1024);
+    appendFileSync(written.path, `${line}\n`);
+    const judging = await user.judging(written.target, false);
+    const skips = { ...judging, skipsLongLines: true, allowUnsigned: true, isLenient: true };
+    await refusal(openVerifiedLog(nodeHost, written.target, skips), "LINE_TOO_LONG");
+  }
+});
+
 test("AC: an id that leaves the store is refused, and its log is not read", async () => {
   const user = new SigningUser();
   const written = await user.writeTurns(FLAT, 1);
