@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { eachLog, type Unreadable } from "../../src/catalog/find.ts";
@@ -150,7 +151,7 @@ test("a link in a compressed rollout's place, or above it, is not followed", asy
 });
 
 function event(payload: object): string {
-  return `${JSON.stringify({ type: "event_msg", payload })}\n`;
+  return `${JSON.stringify({ type: "namedmsg", payload })}\n`;
 }
 
 function meta(id: string, more: object = {}): string {
@@ -172,6 +173,22 @@ test("a fork is a session of its own, with its own name as title", async () => {
   expect(await summaryOf(root, ID)).toMatchObject({
     ...{ parent: null, title: "Named", branch: "fix", project: `/home/me/${UUID}` },
   });
+});
+
+test("the title is the name that a user gave the thread, also if only Codex's database has it", async () => {
+  const root = tempDirectory();
+  const named = event({ type: "thread_name_updated", thread_name: "Older name" });
+  put(root, `${ID}.jsonl`, meta(UUID) + row("hello") + named);
+  put(root, "state_4.sqlite", "not a database");
+  const database = new DatabaseSync(join(root, "state_5.sqlite"));
+  database.exec("PRAGMA journal_mode = WAL; CREATE TABLE threads (id TEXT PRIMARY KEY, name TEXT)");
+  database.exec(`INSERT INTO threads VALUES ('${UUID}', 'Named by me'), ('other', NULL)`);
+  expect(await summaryOf(root, ID)).toMatchObject({ title: "Named by me", parent: null });
+  database.close();
+  const damaged = tempDirectory();
+  put(damaged, `${ID}.jsonl`, meta(UUID) + row("hello"));
+  put(damaged, "state_5.sqlite", "not a database");
+  expect(await summaryOf(damaged, ID)).toMatchObject({ title: "hello" });
 });
 
 test("the parent of a subagent is the session that has its uuid", async () => {

@@ -10,7 +10,8 @@ import type { ConvertedLog } from "../../files/converted-host.ts";
 import { bytesBelow } from "../../files/json-document.ts";
 import { namesOrNone } from "../../files/row-lines.ts";
 import { isThere, logsOnce } from "../../files/two-files.ts";
-import { COMPRESSED_ENDING, ENDING, idAt, layout, nameOf } from "../session-id.ts";
+import { COMPRESSED_ENDING, ENDING, idAt, layout, nameOf, threadOf } from "../session-id.ts";
+import { nameOfThread } from "./thread-names.ts";
 import { decompressed } from "./zstd.ts";
 
 /** The longest compressed file. Text that is compressed this badly is not a rollout. */
@@ -20,6 +21,11 @@ export const logsIn = logsOnce(layout, { preferred: ENDING, other: COMPRESSED_EN
 
 /** Codex names the parent by its uuid, which begins with the time: its file is in that day's folder. */
 export const files: DialectFiles = {
+  async standingOf(_host, root, id) {
+    const name = nameOfThread(root, threadOf(id) ?? "");
+    const about = name === null ? {} : { about: { chosenTitle: name } };
+    return { status: null, agent: null, parent: null, ...about };
+  },
   idNamed(root, name) {
     const at = Number.parseInt(name.slice(0, 13).replace("-", ""), 16) || 0;
     const days = [at, at - DAY_MS, at + DAY_MS].map((ms) => {
