@@ -61,7 +61,7 @@ function Page() {
     case "sessions":
       return <SessionsPage filter={shown.filter} />;
     case "session":
-      return <SessionScreen key={shown.id} id={shown.id} at={shown.at} q={shown.q} />;
+      return <SessionScreen key={shown.id} id={shown.id} at={shown.at} q={shown.q} f={shown.f} />;
     case "usage":
       return <UsagePage client={client.value} />;
     case "unknown":

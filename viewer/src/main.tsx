@@ -9,6 +9,7 @@ import "./style/list.css";
 import "./style/search.css";
 import "./style/session.css";
 import "./style/rail.css";
+import "./style/panels.css";
 import "./style/dialog.css";
 
 adoptStyle();

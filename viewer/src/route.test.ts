@@ -21,6 +21,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
       id: fc.string({ unit: "grapheme", minLength: 1 }),
       at: fc.option(fc.nat(999_999_999_999)),
       q: text,
+      f: text,
     },
     PLAIN,
   ),
@@ -36,5 +37,6 @@ test("any address is some route", () => {
   assert.equal(parseRoute("").page, "sessions");
   assert.equal(parseRoute("#/s/%").page, "unknown");
   assert.equal(parseRoute("#/nowhere").page, "unknown");
-  assert.deepEqual(parseRoute("#/s/a?at=-1"), { page: "session", id: "a", at: null, q: "" });
+  const none = { page: "session", id: "a", at: null, q: "", f: "" };
+  assert.deepEqual(parseRoute("#/s/a?at=-1"), none);
 });

@@ -1,7 +1,7 @@
 /**
  * Route: parses the address of a page, and makes it.
  *
- *     #/?q=…&dialect=…&status=…&since=…   the sessions     #/s/ID?at=OFFSET&q=…   one of them
+ *     #/?q=…&dialect=…&status=…&since=…   the sessions     #/s/ID?at=OFFSET&q=…&f=…   one
  *     #/usage                              usage
  *
  * VR1  Any text is some route, and a route is read back from its address.
@@ -22,6 +22,8 @@ export type Route =
       readonly id: string;
       readonly at: number | null;
       readonly q: string;
+      /** The kinds of entries that are shown; "" for all (session/filter.ts). */
+      readonly f: string;
     }
   | { readonly page: "usage" }
   | { readonly page: "unknown" };
@@ -40,7 +42,7 @@ export function parseRoute(hash: string): Route {
   const id = decoded(/^\/s\/([^/]+)$/.exec(path)?.[1] ?? "");
   if (id === "") return { page: "unknown" };
   const at = /^\d{1,15}$/.test(text("at")) ? Number(text("at")) : null;
-  return { page: "session", id, at, q: text("q") };
+  return { page: "session", id, at, q: text("q"), f: text("f") };
 }
 
 export function formatRoute(route: Route): string {
@@ -49,7 +51,7 @@ export function formatRoute(route: Route): string {
       return `#/${queryOf({ ...route.filter })}`;
     case "session": {
       const at = route.at === null ? "" : String(route.at);
-      return `#/s/${encodeURIComponent(route.id)}${queryOf({ at, q: route.q })}`;
+      return `#/s/${encodeURIComponent(route.id)}${queryOf({ at, q: route.q, f: route.f })}`;
     }
     case "usage":
       return "#/usage";
@@ -59,8 +61,8 @@ export function formatRoute(route: Route): string {
 }
 
 /** The address of a session, or of an entry in it. */
-export function sessionHref(id: string, at: number | null = null, q = ""): string {
-  return formatRoute({ page: "session", id, at, q });
+export function sessionHref(id: string, at: number | null = null, q = "", f = ""): string {
+  return formatRoute({ page: "session", id, at, q, f });
 }
 
 function queryOf(values: Readonly<Record<string, string>>): string {

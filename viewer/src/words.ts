@@ -46,6 +46,18 @@ export function clockOf(at: string): string {
   return Number.isNaN(ms) ? "" : clock.format(ms);
 }
 
+const full = new Intl.DateTimeFormat("en", {
+  ...{ weekday: "short", year: "numeric", month: "short", day: "numeric", hour: "2-digit" },
+  ...{ minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hourCycle: "h23" },
+  timeZoneName: "short",
+});
+
+/** Everything about a time: where a row shows only 10:38. */
+export function fullTimeOf(at: string): string {
+  const ms = Date.parse(at);
+  return Number.isNaN(ms) ? at : full.format(ms);
+}
+
 /** Of a session that only the guard still has: who deleted it, and when; null for all others. */
 export function keptText({
   isKept,

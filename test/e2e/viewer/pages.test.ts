@@ -183,10 +183,10 @@ browserTest("keys move through a session, fold and unfold, and are listed in a h
   await page.locator("details.thinking[open]").waitFor();
   await page.keyboard.press("k");
   await focusIsOn(/Mend the/);
-  await page.locator(".row:focus").getByRole("button", { name: "Line" }).click();
-  await page.locator(".line-dialog pre", { hasText: '"user_message"' }).waitFor();
+  await page.locator(".row:focus").getByRole("button", { name: "Info" }).click();
+  await page.locator(".inspector pre", { hasText: '"user_message"' }).waitFor();
   await page.keyboard.press("Escape");
-  await noDialog();
+  await page.locator(".inspector").waitFor({ state: "detached" });
   const wordless = page.getByText("A line without words").first();
   await wordless.waitFor({ state: "hidden" });
   await page.keyboard.press("a");

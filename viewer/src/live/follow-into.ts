@@ -17,8 +17,10 @@ import {
   itemsOf,
   trimmed,
   withEntry,
+  withHidden,
   withRewound,
 } from "../session/entry-window.ts";
+import { type Filter, matching } from "../session/filter.ts";
 import type { Outline } from "../session/outline.ts";
 import { isConnected } from "./lost-banner.tsx";
 
@@ -30,6 +32,7 @@ export interface Followed {
   readonly arrived: Signal<number>;
   readonly notice: Signal<string | null>;
   readonly outline: Outline;
+  readonly filter: Signal<Filter>;
   readonly isFollowing: boolean;
   headChanged(): void;
 }
@@ -77,6 +80,10 @@ function take(store: Followed, events: readonly SessionEvent[]): void {
     if (event.type === "rewound") {
       window = withRewound(window, event.to);
       store.outline.rewound(event.to);
+      continue;
+    }
+    if (matching([event], store.filter.peek()).length === 0) {
+      window = withHidden(window, event);
       continue;
     }
     if (event.start >= window.end && isShown(event)) came++;

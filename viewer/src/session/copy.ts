@@ -25,8 +25,9 @@ export function onRowAction(event: Event, store: SessionStore): void {
   const button = (event.target as Element).closest<HTMLButtonElement>(".row-actions button");
   const start = Number(button?.closest<HTMLElement>(".row")?.dataset.start ?? Number.NaN);
   if (button === null || Number.isNaN(start)) return;
-  if (button.dataset.do === "line") {
-    store.line.value = start;
+  if (button.dataset.do === "line" || button.dataset.do === "info") {
+    store.inspected.value = start;
+    store.isInspecting.value = true;
     return;
   }
   const text = button.dataset.do === "link" ? linkTo(store.id, start) : markdownOf(store, start);

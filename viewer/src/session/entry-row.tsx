@@ -22,6 +22,8 @@ export interface RowProps {
   /** Show lines without visible content, too. */
   readonly isAll: boolean;
   readonly isTarget: boolean;
+  /** An exchange begins here. */
+  readonly isPrompt: boolean;
   readonly isAltered: boolean;
 }
 
@@ -37,6 +39,7 @@ export class EntryRow extends Component<RowProps> {
       next.thinking !== props.thinking ||
       next.isAll !== props.isAll ||
       next.isTarget !== props.isTarget ||
+      next.isPrompt !== props.isPrompt ||
       next.isAltered !== props.isAltered
     );
   }
@@ -55,7 +58,8 @@ function Row(props: RowProps) {
   const shown = said ?? silent;
   const { start } = item;
   if (shown === null) return <div class="row silent" data-start={start} />;
-  const marks = `${isTarget ? " target" : ""}${isAltered ? " altered" : ""}`;
+  const begins = props.isPrompt ? " prompt" : "";
+  const marks = `${begins}${isTarget ? " target" : ""}${isAltered ? " altered" : ""}`;
   return (
     <div class={`row${marks}`} data-start={start} tabIndex={-1}>
       {isAltered && (
@@ -69,8 +73,8 @@ function Row(props: RowProps) {
         <button type="button" data-do="markdown" title="Copy this entry as Markdown">
           Copy
         </button>
-        <button type="button" data-do="line" title="Show its line of the log">
-          Line
+        <button type="button" data-do="info" title="Inspect: ids, usage, proof, its line ( i )">
+          Info
         </button>
       </div>
     </div>

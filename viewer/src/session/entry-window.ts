@@ -50,8 +50,11 @@ export function itemsOf({ pages }: EntryWindow): EntryItem[] {
 }
 
 export function withBefore(window: EntryWindow, page: EntryPage): EntryWindow {
-  if (page.next !== startOf(window) || page.entries.length === 0) return window;
+  if (page.next !== startOf(window) || page.from === page.next) return window;
   const { entries: items, from, next } = page;
+  const [first, ...others] = window.pages;
+  // A filter left nothing of it: the loaded range is longer, and has no more entries.
+  if (items.length === 0 && first) return { ...window, pages: [{ ...first, from }, ...others] };
   return trimmed({ ...window, pages: [{ from, next, items }, ...window.pages] }, "start");
 }
 
@@ -59,7 +62,10 @@ export function withAfter(window: EntryWindow, page: EntryPage): EntryWindow {
   const end = Math.max(window.end, page.end);
   if (page.from !== nextOf(window)) return window;
   const { entries: items, from, next } = page;
-  if (items.length === 0) return { ...window, end: page.end };
+  const last = window.pages.at(-1);
+  if (from === next) return { ...window, end: page.end };
+  if (items.length === 0 && last)
+    return { end, pages: [...window.pages.slice(0, -1), { ...last, next }] };
   return trimmed({ end, pages: [...window.pages, { from, next, items }] }, "end");
 }
 
@@ -74,6 +80,14 @@ export function withEntry(window: EntryWindow, item: EntryItem, mayGrow = true):
     ? { from: item.start, next: item.end, items: [item] }
     : { from: last.from, next: item.end, items: [...last.items, item] };
   return { pages: [...pages, grown], end };
+}
+
+/** An entry that a filter hides: the loaded range is longer, and has no more entries. */
+export function withHidden(window: EntryWindow, { start, end }: EntryItem): EntryWindow {
+  const last = window.pages.at(-1);
+  const isNext = last !== undefined && last.next === start;
+  const pages = isNext ? [...window.pages.slice(0, -1), { ...last, next: end }] : window.pages;
+  return { pages, end: Math.max(window.end, end) };
 }
 
 /** Entries from `to` on are no longer there. */

@@ -40,7 +40,7 @@ export function InnerSearch({ store, q, at, close }: SearchProps) {
   const here = hits.findIndex(({ start }) => start === at);
   const show = (hit: SearchHit | undefined) => {
     if (hit === undefined) return;
-    go({ page: "session", id: store.id, at: hit.start, q: text }, true);
+    go({ page: "session", id: store.id, at: hit.start, q: text, f: "" }, true);
     void store.openAt(hit.start);
   };
   const step = (by: 1 | -1) => {

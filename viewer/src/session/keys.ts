@@ -12,6 +12,8 @@ export const KEYS = [
   ["start", "g", "Start of the session"],
   ["end", "G", "End of the session, and follow it"],
   ["thinking", "t", "Show or fold thinking"],
+  ["inspect", "i", "Inspect the entry: ids, usage, proof, line of the log"],
+  ["expand", "e", "Expand or fold all"],
   ["fold", "o", "Unfold or fold the entry"],
   ["all", "a", "Show or hide lines without text"],
   ["search", "/", "Search in this session"],

@@ -7,7 +7,6 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Exchange } from "../../../src/client/session-shapes.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { lengthOf } from "../../../src/render/phrases.ts";
-import { sessionHref } from "../route.ts";
 import { clockOf, counted, lastName, shortCount, shortMoney } from "../words.ts";
 import { lastAtOrBefore } from "./outline.ts";
 import { type OutlineRow, outlineRows, rowsWithin, rowTops } from "./outline-rows.ts";
@@ -120,7 +119,7 @@ function Rows({ rows, store, reading, hide }: RowsProps) {
           <li key={`${row.kind} ${row.start} ${row.kind === "edit" ? row.file : ""}`}>
             <a
               class={`turn-${row.kind}`}
-              href={sessionHref(store.id, row.start)}
+              href={store.hrefOf(row.start)}
               aria-current={first + n === here ? "location" : undefined}
               onClick={() => {
                 hide();

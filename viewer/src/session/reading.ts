@@ -24,6 +24,8 @@ export class Reading {
   #scroller: HTMLElement | null = null;
   #anchor: { readonly start: string; readonly top: number } | null = null;
   #isFramed = false;
+  /** The prompt that is being loaded: a second key steps from there. */
+  #goal: number | null = null;
 
   constructor(store: SessionStore) {
     this.#store = store;
@@ -61,9 +63,10 @@ export class Reading {
     const wish = this.#store.wish.peek();
     if (wish !== null && this.#store.window.peek() !== null) {
       this.#store.wish.value = null;
+      this.#goal = null;
       if (wish.to === "end") this.#toEnd();
       else if (wish.to === "start") scroller.scrollTop = 0;
-      else this.#toRow(this.rowAt(wish.to));
+      else this.#toRow(this.rowAt(wish.to) ?? this.#rowAfter(wish.to));
     } else if (this.#store.isFollowing)
       this.#toEnd(); // RD2
     else this.#restore(); // RD1
@@ -75,6 +78,12 @@ export class Reading {
     return this.#scroller?.querySelector<HTMLElement>(`.row[data-start="${start}"]`) ?? null;
   }
 
+  /** A filter may hide the row itself. */
+  #rowAfter(start: number): HTMLElement | null {
+    const rows = this.#rows();
+    return rows.find((row) => Number(row.dataset.start) >= start) ?? rows.at(-1) ?? null;
+  }
+
   /** The row that has the focus, or the first on the screen. */
   current(): HTMLElement | null {
     const focused = document.activeElement?.closest<HTMLElement>(".row") ?? null;
@@ -84,12 +93,13 @@ export class Reading {
   /** The next prompt in a direction, loaded or not; at the last one, the end. */
   toPrompt(by: 1 | -1, prompts: readonly number[]): void {
     const row = this.current();
-    const at = Number(row?.dataset.start ?? 0);
-    const hasFocus = row?.contains(document.activeElement) ?? false;
+    const at = this.#goal ?? Number(row?.dataset.start ?? 0);
+    const hasFocus = this.#goal !== null || (row?.contains(document.activeElement) ?? false);
     // As below: the first step is to the row being read.
     const from = hasFocus || by === -1 ? at : at - 1;
     const next =
       by === 1 ? prompts.find((start) => start > from) : prompts.findLast((start) => start < from);
+    this.#goal = next ?? null;
     if (next !== undefined) void this.#store.openAt(next);
     else if (by === 1) void this.#store.toEnd();
     else void this.#store.toStart();

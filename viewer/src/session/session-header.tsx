@@ -26,10 +26,11 @@ interface HeaderProps {
   readonly store: SessionStore;
   readonly search: () => void;
   readonly turns: () => void;
+  readonly filter: () => void;
   readonly help: () => void;
 }
 
-export function SessionHeader({ store, search, turns, help }: HeaderProps) {
+export function SessionHeader({ store, search, turns, filter, help }: HeaderProps) {
   const head = store.head.value;
   const [isProofShown, showProof] = useState(false);
   return (
@@ -45,6 +46,9 @@ export function SessionHeader({ store, search, turns, help }: HeaderProps) {
           </button>
           <button type="button" class="turns-button" onClick={turns}>
             Prompts
+          </button>
+          <button type="button" class="filter-button" onClick={filter}>
+            Filter
           </button>
           <ExportMenu store={store} />
           <button type="button" onClick={help} aria-label="Keys" title="Keys ( ? )">

@@ -2,19 +2,21 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Links } from "../../../src/render/html/entry-html.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
 import { sessionHref } from "../route.ts";
 import { client } from "../server.ts";
 import { childId } from "./child-id.ts";
 import { onRowAction } from "./copy.ts";
+import { formatFilter, parseFilter } from "./filter.ts";
 import { HelpDialog } from "./help-dialog.tsx";
 import { InnerSearch } from "./inner-search.tsx";
+import { Inspector } from "./inspector.tsx";
 import { useKeys } from "./keys.ts";
-import { LineDialog } from "./line-dialog.tsx";
 import { OutlinePanel } from "./outline-panel.tsx";
 import { Rail } from "./rail.tsx";
 import { Reading } from "./reading.ts";
+import { ReadingBar } from "./reading-bar.tsx";
 import { SessionHeader } from "./session-header.tsx";
+import { Missing, NewEntries, Notice, Unopened } from "./session-states.tsx";
 import { SessionStore } from "./session-store.ts";
 import { Transcript } from "./transcript.tsx";
 
@@ -22,9 +24,11 @@ interface ScreenProps {
   readonly id: string;
   readonly at: number | null;
   readonly q: string;
+  /** The filter, as in the address. */
+  readonly f: string;
 }
 
-export function SessionScreen({ id, at, q }: ScreenProps) {
+export function SessionScreen({ id, at, q, f }: ScreenProps) {
   const asked = client.value;
   const store = useMemo(() => new SessionStore(asked, id), [asked, id]);
   const reading = useMemo(() => new Reading(store), [store]);
@@ -34,12 +38,19 @@ export function SessionScreen({ id, at, q }: ScreenProps) {
   const [isSearching, setSearching] = useState(q !== "");
   const [isHelpShown, showHelp] = useState(false);
   const [areTurnsShown, showTurns] = useState(false);
+  const [isFilterShown, showFilter] = useState(false);
+  const [isExpanded, setExpanded] = useState(false);
   useEffect(() => {
+    const filter = parseFilter(f);
+    const isOther = formatFilter(filter) !== formatFilter(store.filter.peek());
     if (!isOpened) {
       setOpened(true);
+      store.filter.value = filter;
+      store.isInspecting.value = matchMedia(WIDE).matches;
       void store.open(at);
-    } else if (at !== null) void store.openAt(at);
-  }, [store, at]);
+    } else if (isOther) void store.choose(filter, at ?? reading.visible.peek().from);
+    else if (at !== null) void store.openAt(at);
+  }, [store, at, f]);
   useEffect(() => () => store.close(), [store]);
   const head = store.head.value;
   // Depends on the dialect only: other links would render every row again, and fold what was
@@ -50,14 +61,20 @@ export function SessionScreen({ id, at, q }: ScreenProps) {
   }, [head?.title, head?.session]);
   const links = useMemo<Links>(
     () => ({
-      toEntry: (_line, start) => sessionHref(id, start),
+      toEntry: (_line, start) => store.hrefOf(start),
       toSession: (session, agent) => {
         return sessionHref(asked.sessions.idInSameStore(id, childId(isByAgent, session, agent)));
       },
     }),
-    [asked, id, isByAgent],
+    [asked, id, isByAgent, store, f],
   );
-  const isLeavable = isSearching || areTurnsShown;
+  const isLeavable = isSearching || areTurnsShown || store.isInspecting.value;
+  const inspect = () => {
+    const start = Number(reading.current()?.dataset.start ?? Number.NaN);
+    const isOn = store.isInspecting.value && store.inspected.value === start;
+    store.isInspecting.value = !isOn;
+    store.inspected.value = isOn || Number.isNaN(start) ? null : start;
+  };
   useKeys(
     {
       next: () => reading.step(1),
@@ -67,10 +84,13 @@ export function SessionScreen({ id, at, q }: ScreenProps) {
       start: () => void store.toStart(),
       end: () => void store.toEnd(),
       thinking: () => setThinking((is) => !is),
+      inspect,
+      expand: () => setExpanded((is) => !is),
       fold: () => foldIn(reading.current()),
       all: () => setAll((is) => !is),
       search: () => setSearching(true),
       leave: () => {
+        if (!isSearching && !areTurnsShown) store.isInspecting.value = false;
         setSearching(false);
         showTurns(false);
       },
@@ -87,34 +107,65 @@ export function SessionScreen({ id, at, q }: ScreenProps) {
         store={store}
         search={() => setSearching(!isSearching)}
         turns={() => showTurns(!areTurnsShown)}
+        filter={() => showFilter(!isFilterShown)}
         help={() => showHelp(true)}
       />
       {isSearching && <InnerSearch store={store} q={q} at={at} close={() => setSearching(false)} />}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the buttons within are reached by keys. */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above. */}
-      <div class="session-body" onClick={(event) => onRowAction(event, store)}>
+      <div
+        class="session-body"
+        onClick={(event) => onRowAction(event, store)}
+        onFocusIn={(event) => inspectFocused(event, store)}
+      >
         <OutlinePanel
           store={store}
           reading={reading}
           isShown={areTurnsShown}
           hide={() => showTurns(false)}
         />
-        <Transcript
+        <div class="session-middle">
+          <ReadingBar
+            store={store}
+            reading={reading}
+            isExpanded={isExpanded}
+            expand={setExpanded}
+            isFilterShown={isFilterShown}
+          />
+          <Transcript
+            store={store}
+            reading={reading}
+            links={links}
+            thinking={thinking || store.filter.value.has("thinking")}
+            isExpanded={isExpanded}
+            isAll={isAll}
+            at={at}
+          />
+          <NewEntries store={store} />
+        </div>
+        <Rail store={store} reading={reading} />
+        <Inspector
           store={store}
           reading={reading}
-          links={links}
-          thinking={thinking}
-          isAll={isAll}
-          at={at}
+          close={() => {
+            store.isInspecting.value = false;
+          }}
         />
-        <Rail store={store} reading={reading} />
-        <NewEntries store={store} />
       </div>
       <Notice store={store} />
-      <LineDialog store={store} />
       {isHelpShown && <HelpDialog close={() => showHelp(false)} />}
     </main>
   );
+}
+
+/** Wide enough for the inspector to be open from the start. */
+const WIDE = "(min-width: 112rem)";
+
+/** The inspector shows the row that has the focus, so that keys step through entries in it. */
+function inspectFocused({ target }: Event, store: SessionStore): void {
+  if (!store.isInspecting.peek() || !(target instanceof HTMLElement)) return;
+  if (!target.matches(".row")) return;
+  store.inspected.value = Number(target.dataset.start);
 }
 
 /** Unfolds everything in an entry; or folds it, when all is unfolded. */
@@ -122,72 +173,4 @@ function foldIn(row: HTMLElement | null): void {
   const all = Array.from(row?.querySelectorAll<HTMLDetailsElement>("details.box") ?? []);
   const isAnyFolded = all.some(({ open }) => !open);
   for (const details of all) details.open = isAnyFolded;
-}
-
-function NewEntries({ store }: { readonly store: SessionStore }) {
-  const count = store.arrived.value;
-  return (
-    <div class="new-entries" role="status">
-      {count > 0 && (
-        <button type="button" class="primary" onClick={() => store.toEnd()}>
-          {count} new ↓
-        </button>
-      )}
-    </div>
-  );
-}
-
-function Notice({ store }: { readonly store: SessionStore }) {
-  const text = store.notice.value;
-  return (
-    <div role="status" class="notice-place">
-      {text !== null && (
-        <p class="notice">
-          {text}
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => {
-              store.notice.value = null;
-            }}
-          >
-            Close
-          </button>
-        </p>
-      )}
-    </div>
-  );
-}
-
-/** Its head is pinned on the server, and its log is missing. */
-function Missing({ session }: { readonly session: string }) {
-  return (
-    <main id="main" tabIndex={-1} class="page">
-      <div class="blank" role="alert">
-        <h1>{shownText(session)}</h1>
-        <p class="missing">✕ rolled back: the log of this session is missing</p>
-        <p>It was signed, and the user of this server remembers its end. Restore it from a copy.</p>
-        <p>
-          If it was deleted on purpose, run <code>verbatim head forget {shownText(session)}</code>.
-        </p>
-        <p>
-          <a href="#/">All sessions</a>
-        </p>
-      </div>
-    </main>
-  );
-}
-
-function Unopened({ status, text }: { readonly status: number; readonly text: string }) {
-  return (
-    <main id="main" tabIndex={-1} class="page">
-      <div class="blank" role="alert">
-        <h1>{status === 404 ? "There is no such session here" : "The session cannot be shown"}</h1>
-        <p>{status === 404 ? "It may have been moved or deleted since." : text}</p>
-        <p>
-          <a href="#/">All sessions</a>
-        </p>
-      </div>
-    </main>
-  );
 }

@@ -11,6 +11,7 @@ import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { EntryPage, SessionHead } from "../../../src/client/session-shapes.ts";
 import type { EntryRange } from "../../../src/client/sessions.ts";
 import { followInto } from "../live/follow-into.ts";
+import { sessionHref } from "../route.ts";
 import { reasonOf, statusOf } from "../server.ts";
 import {
   type EntryWindow,
@@ -23,6 +24,7 @@ import {
   withAfter,
   withBefore,
 } from "./entry-window.ts";
+import { type Filter, formatFilter, matching, NO_FILTER } from "./filter.ts";
 import { lineNear } from "./line-near.ts";
 import { Outline } from "./outline.ts";
 
@@ -32,6 +34,8 @@ export interface ScrollWish {
 }
 
 const HEAD_PAUSE_MS = 1500;
+/** With a filter, most of a page may be hidden. */
+const FILTERED_ENTRIES = 300;
 
 export class SessionStore {
   readonly id: string;
@@ -45,13 +49,17 @@ export class SessionStore {
   readonly notice = signal<string | null>(null);
   /** Entries that came while the reader was elsewhere. */
   readonly arrived = signal(0);
-  /** The entry whose line is shown in the dialog. */
-  readonly line = signal<number | null>(null);
+  /** Which entries are shown. */
+  readonly filter = signal<Filter>(NO_FILTER);
+  /** The inspector is open: it shows this entry, or the one being read. */
+  readonly isInspecting = signal(false);
+  readonly inspected = signal<number | null>(null);
   readonly outline: Outline;
   /** Set by the transcript: whether the reader is at the end, and new entries are to be shown. */
   isFollowing = true;
   readonly #closing = new AbortController();
   #loading = { before: false, after: false };
+  #opening = 0;
   #headTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(client: VerbatimClient, id: string) {
@@ -75,15 +83,27 @@ export class SessionStore {
     const window = this.window.value;
     const isThere = window !== null && itemsOf(window).some(({ start }) => start === at);
     if (at !== null && isThere) {
+      this.#opening++;
       this.wish.value = { to: at };
       return;
     }
+    const turn = ++this.#opening;
     const page = await this.#page(at === null ? {} : { around: at });
+    if (turn !== this.#opening) return; // Another place was asked for since.
     if (page !== null) this.#show(page, { to: at ?? "end" });
     else if (at !== null && this.fault.value === null) {
       this.notice.value = "There is no entry at the place of that link; this is the end.";
       await this.openAt(null);
     }
+  }
+
+  /** Shows other entries, at the same place. */
+  async choose(filter: Filter, at: number | null): Promise<void> {
+    this.filter.value = filter;
+    const window = this.window.peek();
+    if (window === null) return;
+    const page = await this.#page(at === null || this.isFollowing ? {} : { around: at });
+    if (page !== null) this.#show(page, { to: this.isFollowing || at === null ? "end" : at });
   }
 
   async toStart(): Promise<void> {
@@ -134,6 +154,11 @@ export class SessionStore {
     }, HEAD_PAUSE_MS);
   }
 
+  /** The address of an entry, with the filter. */
+  hrefOf(start: number): string {
+    return sessionHref(this.id, start, "", formatFilter(this.filter.value));
+  }
+
   close(): void {
     this.#closing.abort();
     clearTimeout(this.#headTimer);
@@ -147,10 +172,12 @@ export class SessionStore {
 
   async #page(range: EntryRange): Promise<EntryPage | null> {
     try {
-      const asked = { ...range, limit: PAGE_ENTRIES, native: false };
+      const filter = this.filter.peek();
+      const limit = filter.size === 0 ? PAGE_ENTRIES : FILTERED_ENTRIES;
+      const asked = { ...range, limit, native: false };
       const page = await this.client.sessions.entries(this.id, asked);
-      if (this.#closing.signal.aborted) return null;
-      return page;
+      if (this.#closing.signal.aborted || filter !== this.filter.peek()) return null;
+      return { ...page, entries: matching(page.entries, filter) };
     } catch (cause) {
       this.#failed(cause);
       return null;

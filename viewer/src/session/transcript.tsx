@@ -11,7 +11,8 @@ import { isUsageRepeated } from "../../../src/model/usage-once.ts";
 import type { Links } from "../../../src/render/html/entry-html.ts";
 import { alteredRanges } from "./altered.ts";
 import { EntryRow, LoadedCalls } from "./entry-row.tsx";
-import { type EntryWindow, isAtEnd, itemsOf, startOf } from "./entry-window.ts";
+import { type EntryWindow, isAtEnd, itemsOf, nextOf, startOf } from "./entry-window.ts";
+import { type Filter, filterWords } from "./filter.ts";
 import { watchCode } from "./highlight.ts";
 import type { Reading } from "./reading.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -21,11 +22,14 @@ interface TranscriptProps {
   readonly reading: Reading;
   readonly links: Links;
   readonly thinking: boolean;
+  /** Unfold everything that is shown. */
+  readonly isExpanded: boolean;
   readonly isAll: boolean;
   readonly at: number | null;
 }
 
-export function Transcript({ store, reading, links, thinking, isAll, at }: TranscriptProps) {
+export function Transcript(props: TranscriptProps) {
+  const { store, reading, links, thinking, isExpanded, isAll, at } = props;
   const scroller = useRef<HTMLElement>(null);
   const window = store.window.value;
   const wish = store.wish.value;
@@ -35,6 +39,10 @@ export function Transcript({ store, reading, links, thinking, isAll, at }: Trans
   // Here, and not in an effect: effects run after the page has changed.
   useMemo(() => reading.remember(), [reading, window]);
   const altered = alteredRanges(store.id);
+  const prompts = useMemo(
+    () => new Set(store.outline.prompts.value),
+    [store.outline.prompts.value],
+  );
   useLayoutEffect(() => {
     return scroller.current === null ? undefined : reading.watch(scroller.current);
   }, [reading]);
@@ -42,11 +50,18 @@ export function Transcript({ store, reading, links, thinking, isAll, at }: Trans
   useLayoutEffect(() => {
     if (scroller.current) watchCode(scroller.current);
   }, [items]);
+  const wasExpanded = useRef(false);
+  useLayoutEffect(() => {
+    if (!isExpanded && !wasExpanded.current) return;
+    wasExpanded.current = isExpanded;
+    const folded = scroller.current?.querySelectorAll<HTMLDetailsElement>(".row details") ?? [];
+    for (const details of folded) details.open = isExpanded;
+  }, [items, isExpanded]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrollable by keys.
     <section class="transcript" ref={scroller} tabIndex={0} aria-label="Transcript">
       <div class="column">
-        {window !== null && <Edge window={window} side="start" />}
+        {window !== null && <Edge window={window} side="start" filter={store.filter.value} />}
         <div class="entries">
           {items.map((item, n) => (
             <EntryRow
@@ -59,26 +74,37 @@ export function Transcript({ store, reading, links, thinking, isAll, at }: Trans
               thinking={thinking}
               isAll={isAll}
               isTarget={item.start === at}
+              isPrompt={prompts.has(item.start)}
               isAltered={altered.some(({ from, to }) => item.start < to && item.end > from)}
             />
           ))}
         </div>
-        {window !== null && <Edge window={window} side="end" />}
+        {window !== null && <Edge window={window} side="end" filter={store.filter.value} />}
       </div>
     </section>
   );
 }
 
+interface EdgeProps {
+  readonly window: EntryWindow;
+  readonly side: "start" | "end";
+  readonly filter: Filter;
+}
+
 /** The ends of the loaded range: the session's own ends, or more of it. */
-function Edge({ window, side }: { readonly window: EntryWindow; readonly side: "start" | "end" }) {
+function Edge({ window, side, filter }: EdgeProps) {
   const isThere = side === "start" ? startOf(window) === 0 : isAtEnd(window);
   if (!isThere) {
+    const share = Math.floor(((nextOf(window) - startOf(window)) / window.end) * 100);
+    const looking = `Looking for ${filterWords(filter)}… ${share} % of the session`;
     return (
       <p class="edge" role="status">
-        Loading…
+        {filter.size === 0 ? "Loading…" : looking}
       </p>
     );
   }
   if (window.end === 0) return side === "end" ? <p class="edge">An empty session</p> : null;
-  return side === "start" ? <p class="edge">The start of the session</p> : null;
+  const isBare = filter.size > 0 && itemsOf(window).length === 0;
+  if (side === "end") return isBare ? <p class="edge">No {filterWords(filter)}</p> : null;
+  return <p class="edge">The start of the session</p>;
 }

@@ -1,0 +1,152 @@
+/** Reading a session: the inspector, the filter, and the prompt above the transcript. */
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { appendFileSync, readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { event, putThread } from "../../cli/stores.ts";
+import { turnOf } from "../../support/signing-user.ts";
+import { eventually } from "../eventually.ts";
+import { browserTest, viewerScene } from "./harness.ts";
+
+const MANY = 3_000;
+/** Rare, so that a filter has to look through many pages. */
+const FAILED = [10, 1_501, 2_900];
+
+const call = (n: number) => ({
+  call_id: `c${n}`,
+  tool: n % 2 === 0 ? "bash" : "edit_file",
+  input: n % 2 === 0 ? { command: "make" } : { path: "a.ts", old_str: "x", new_str: "y" },
+});
+
+/** The last ones are folded. */
+const outputOf = (n: number) => `out ${n}${n > MANY - 10 ? "\nmore".repeat(60) : ""}`;
+
+const lines = Array.from({ length: MANY }, (_, n) => {
+  const error = FAILED.includes(n) ? { error: `broken ${n}` } : {};
+  if (n % 500 === 0) return [event("user_message", { text: `Prompt ${n}` })];
+  return [
+    event("tool_call_start", call(n)),
+    event("tool_call_result", { call_id: `c${n}`, output: outputOf(n), ...error }),
+  ];
+}).flat();
+
+let long = "";
+let signed = { path: "" };
+const viewer = viewerScene(async (scene) => {
+  long = putThread(scene.root, "long-1", lines);
+  signed = await scene.write({
+    id: "signed-1",
+    entries: ["one", "two"].flatMap((text) => turnOf(`Turn ${text}`)),
+  });
+});
+
+async function open(id: string, query = "", width = 1280): Promise<Page> {
+  const page = await viewer.open(`#/s/${await viewer.apiId(id)}${query}`, { width });
+  await page.locator(".turns-head", { hasText: "prompts" }).waitFor();
+  return page;
+}
+
+const rowsOf = (page: Page) => page.locator(".row:not(.silent)");
+
+browserTest("the inspector shows an entry's time, place, hash, proof and line", async () => {
+  const page = await open("signed-1");
+  const row = page.locator(".row", { hasText: "Turn one: done" });
+  await row.hover();
+  await row.getByRole("button", { name: "Info" }).click();
+  const inspector = page.locator(".inspector");
+  const line = readFileSync(signed.path, "utf8")
+    .split("\n")
+    .find((each) => each.includes("Turn one: done"));
+  await inspector.locator("pre", { hasText: "Turn one: done" }).waitFor();
+  assert.equal(await inspector.locator("pre").textContent(), line);
+  const hash = createHash("sha256")
+    .update(line ?? "")
+    .digest("hex");
+  await inspector.getByText(hash).waitFor();
+  await inspector.getByText("As it was signed: your browser checked its bytes").waitFor();
+  await inspector.getByText(/^1 \(turn\), over the first/).waitFor();
+  // It follows the keys, and closes by Escape.
+  await page.keyboard.press("J");
+  await inspector.locator("pre", { hasText: "Turn two" }).waitFor();
+  await page.keyboard.press("Escape");
+  await inspector.waitFor({ state: "detached" });
+});
+
+browserTest(
+  "a wide screen is filled by the outline, the transcript and the inspector",
+  async () => {
+    const page = await open("signed-1", "", 2560);
+    const widths = await Promise.all(
+      [".turns", ".column", ".inspector"].map(async (place) => {
+        return (await page.locator(place).boundingBox())?.width ?? 0;
+      }),
+    );
+    assert.ok(widths.reduce((sum, width) => sum + width, 0) > 0.8 * 2560, widths.join(" "));
+    assert.ok(
+      widths.every((width) => width >= 300),
+      widths.join(" "),
+    );
+  },
+);
+
+browserTest("a filter shows only its kind, finds rare ones, and stays in the address", async () => {
+  const page = await open("long-1");
+  await page.getByRole("button", { name: "Errors 3" }).click();
+  await page.waitForURL(/[?&]f=errors/);
+  await page.getByText("Only errors are shown.").waitFor();
+  for (const n of FAILED) await page.getByText(`broken ${n}`).first().waitFor();
+  const all = () => rowsOf(page).allInnerTexts();
+  await page.getByText("The start of the session").waitFor();
+  for (const text of await all()) assert.match(text, /broken|make|a\.ts/);
+  assert.ok((await rowsOf(page).count()) <= 6);
+  await page.reload();
+  await page.getByText("broken 10", { exact: false }).first().waitFor();
+  await page.getByRole("button", { name: "Prompts 6" }).click();
+  await page.getByText("Only prompts and errors are shown.").waitFor();
+  await rowsOf(page).filter({ hasText: "Prompt 500" }).waitFor();
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.getByText("out 2999", { exact: false }).first().waitFor();
+  assert.doesNotMatch(page.url(), /f=/);
+});
+
+browserTest(
+  "with a filter, few rows are in the page, and new entries are filtered too",
+  async () => {
+    const page = await open("long-1", "?f=tools");
+    await page.getByText("out 2999", { exact: false }).first().waitFor();
+    await page.keyboard.press("g");
+    await page.getByText("out 1", { exact: true }).first().waitFor();
+    assert.ok((await page.locator(".row").count()) <= 700);
+    await page.keyboard.press("G");
+    await page.getByText("out 2999", { exact: false }).first().waitFor();
+    const said = (text: string) => JSON.stringify(event("assistant_text", { text }));
+    const used = [call(9_000), { call_id: "c9000", output: "out late" }];
+    appendFileSync(long, `${said("not a tool")}\n`);
+    appendFileSync(long, `${JSON.stringify(event("tool_call_start", used[0]))}\n`);
+    appendFileSync(long, `${JSON.stringify(event("tool_call_result", used[1]))}\n`);
+    await page.getByText("out late").first().waitFor();
+    assert.equal(await page.getByText("not a tool").count(), 0);
+  },
+);
+
+browserTest("the prompt being answered is above the transcript, with its facts", async () => {
+  const page = await open("long-1");
+  const bar = page.locator(".current-prompt");
+  await eventually("the current prompt", () => bar.innerText()).toMatch(/^Prompt 2500/);
+  await eventually("its facts", () => bar.innerText()).toMatch(/\d+ calls · 1 failed · 1 file/);
+  await page.keyboard.press("K");
+  await page.keyboard.press("K");
+  await eventually("the prompt before", () => bar.innerText()).toMatch(/^Prompt 2000/);
+});
+
+browserTest("everything unfolds and folds with one key, also what is loaded later", async () => {
+  const page = await open("long-1", "?f=tools");
+  const folded = page.locator(".row details:not([open])");
+  const unfolded = page.locator(".row details[open]");
+  await folded.first().waitFor({ state: "attached" });
+  await page.keyboard.press("e");
+  await eventually("what is folded", () => folded.count()).toBe(0);
+  await page.getByRole("button", { name: "Expand all" }).click();
+  await eventually("what is unfolded", () => unfolded.count()).toBe(0);
+});

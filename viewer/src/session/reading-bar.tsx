@@ -1,0 +1,127 @@
+/**
+ * Reading bar: above the transcript: the prompt whose answer is being read, with its cost, time and
+ * files, and the filter of what is shown.
+ */
+
+import { go } from "../address.ts";
+import { counted } from "../words.ts";
+import {
+  FILTERS,
+  type FilterName,
+  filterWords,
+  formatFilter,
+  NO_FILTER,
+  toggled,
+} from "./filter.ts";
+import { factsOf, titleOf } from "./outline-panel.tsx";
+import type { Reading } from "./reading.ts";
+import type { SessionStore } from "./session-store.ts";
+
+interface BarProps {
+  readonly store: SessionStore;
+  readonly reading: Reading;
+  readonly isExpanded: boolean;
+  readonly expand: (is: boolean) => void;
+  /** On small screens, where the filter can be hidden. */
+  readonly isFilterShown: boolean;
+}
+
+export function ReadingBar({ store, reading, isExpanded, expand, isFilterShown }: BarProps) {
+  return (
+    <div class="reading-bar">
+      <CurrentPrompt store={store} reading={reading} />
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in one line. */}
+      <div class={isFilterShown ? "filter shown" : "filter"} role="group" aria-label="Show only">
+        {FILTERS.map((name) => (
+          <Chip key={name} store={store} name={name} />
+        ))}
+        <button
+          type="button"
+          class="chip"
+          aria-pressed={isExpanded}
+          aria-keyshortcuts="e"
+          onClick={() => expand(!isExpanded)}
+        >
+          Expand all
+        </button>
+      </div>
+      <Filtered store={store} />
+    </div>
+  );
+}
+
+function CurrentPrompt(props: { readonly store: SessionStore; readonly reading: Reading }) {
+  const { store, reading } = props;
+  const { outline } = store;
+  const index = outline.indexAt(reading.visible.value.from);
+  const exchange = outline.shown.value[index];
+  if (exchange === undefined) return <p class="current-prompt" />;
+  const { files, start } = exchange;
+  const facts = [factsOf(exchange), files === 0 ? null : counted(files, "file")];
+  return (
+    <p class="current-prompt">
+      <a href={store.hrefOf(start)} title="To this prompt" onClick={() => void store.openAt(start)}>
+        {titleOf(exchange)}
+      </a>
+      <span class="current-facts">{facts.filter((fact) => fact).join(" · ")}</span>
+    </p>
+  );
+}
+
+function Chip({ store, name }: { readonly store: SessionStore; readonly name: FilterName }) {
+  const filter = store.filter.value;
+  const count = countOf(store, name);
+  return (
+    <button
+      type="button"
+      class="chip"
+      aria-pressed={filter.has(name)}
+      onClick={() => showOnly(store, formatFilter(toggled(filter, name)))}
+    >
+      {WORDS[name]} {count !== null && <span class="chip-count">{count}</span>}
+    </button>
+  );
+}
+
+const WORDS: Readonly<Record<FilterName, string>> = {
+  prompts: "Prompts",
+  answers: "Answers",
+  tools: "Tools",
+  errors: "Errors",
+  thinking: "Thinking",
+  edits: "Edits",
+};
+
+function countOf({ outline }: SessionStore, name: FilterName): number | null {
+  const sum = (field: "calls" | "failures" | "edits") =>
+    outline.exchanges.value.reduce((all, exchange) => all + exchange[field], 0);
+  if (name === "prompts") return outline.prompts.value.length;
+  if (name === "tools") return sum("calls");
+  if (name === "errors") return sum("failures");
+  return name === "edits" ? sum("edits") : null;
+}
+
+/** The address keeps the filter: reloading and links show the same. */
+function showOnly(store: SessionStore, f: string): void {
+  go({ page: "session", id: store.id, at: null, q: "", f }, true);
+}
+
+function Filtered({ store }: { readonly store: SessionStore }) {
+  const filter = store.filter.value;
+  return (
+    <p class="filtered" role="status">
+      {filter.size > 0 && (
+        <>
+          Only {filterWords(filter)} are shown.{" "}
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => showOnly(store, formatFilter(NO_FILTER))}
+          >
+            Show all
+          </button>
+        </>
+      )}
+    </p>
+  );
+}

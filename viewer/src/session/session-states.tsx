@@ -1,0 +1,72 @@
+/** Session states: what is shown when there is no session to show, and notices above one. */
+
+import { shownText } from "../../../src/render/html/markup.ts";
+import type { SessionStore } from "./session-store.ts";
+
+export function NewEntries({ store }: { readonly store: SessionStore }) {
+  const count = store.arrived.value;
+  return (
+    <div class="new-entries" role="status">
+      {count > 0 && (
+        <button type="button" class="primary" onClick={() => store.toEnd()}>
+          {count} new ↓
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function Notice({ store }: { readonly store: SessionStore }) {
+  const text = store.notice.value;
+  return (
+    <div role="status" class="notice-place">
+      {text !== null && (
+        <p class="notice">
+          {text}
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => {
+              store.notice.value = null;
+            }}
+          >
+            Close
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Its head is pinned on the server, and its log is missing. */
+export function Missing({ session }: { readonly session: string }) {
+  return (
+    <main id="main" tabIndex={-1} class="page">
+      <div class="blank" role="alert">
+        <h1>{shownText(session)}</h1>
+        <p class="missing">✕ rolled back: the log of this session is missing</p>
+        <p>It was signed, and the user of this server remembers its end. Restore it from a copy.</p>
+        <p>
+          If it was deleted on purpose, run <code>verbatim head forget {shownText(session)}</code>.
+        </p>
+        <p>
+          <a href="#/">All sessions</a>
+        </p>
+      </div>
+    </main>
+  );
+}
+
+export function Unopened({ status, text }: { readonly status: number; readonly text: string }) {
+  return (
+    <main id="main" tabIndex={-1} class="page">
+      <div class="blank" role="alert">
+        <h1>{status === 404 ? "There is no such session here" : "The session cannot be shown"}</h1>
+        <p>{status === 404 ? "It may have been moved or deleted since." : text}</p>
+        <p>
+          <a href="#/">All sessions</a>
+        </p>
+      </div>
+    </main>
+  );
+}
