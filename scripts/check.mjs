@@ -1,7 +1,8 @@
 /**
  * `npm run check`, and `npm test` with it: format, lint, types, and every test, at the same time. The
  * tests begin when `dist` is built and, where that is allowed, the Debian packages that they use (a
- * browser) are installed. What follows `--` is passed on to the tests: `npm test -- src/log`.
+ * browser) are installed, at the same time as the dependencies. What follows `--` is passed on to
+ * the tests: `npm test -- src/log`.
  *
  * K1  Each check runs to its end: one that fails does not hide what another reports. The output of
  *     format, lint and types follows the tests' output, and the exit code is not 0 if any failed.
@@ -15,26 +16,20 @@ const STYLE = ["check", "--error-on-warnings", "."];
 const VITEST = join(root, "node_modules", "vitest", "vitest.mjs");
 
 await main(async () => {
+  const packages = run(join(root, "scripts", "test-packages.sh"), []); // Says what it cannot install.
   await install();
   const checks = Promise.all([
     check("format and lint", join(root, "node_modules", ".bin", "biome"), STYLE),
     check("types", "npm", ["run", "--silent", "typecheck"]),
   ]);
   try {
-    const tests = await buildAndTest();
+    await Promise.all([packages, build()]);
+    const tests = await run(process.execPath, [VITEST, "run", ...process.argv.slice(2)]);
     return tests || ((await checks).some((failed) => failed !== null) ? 1 : 0);
   } finally {
     for (const failed of await checks) process.stderr.write(failed ?? "");
   }
 });
-
-async function buildAndTest() {
-  await Promise.all([
-    run(join(root, "scripts", "test-packages.sh"), []), // Reports what it cannot install.
-    build(),
-  ]);
-  return run(process.execPath, [VITEST, "run", ...process.argv.slice(2)]);
-}
 
 /**
  * Runs a check while other programs print, and resolves to what it has to report: null if it
