@@ -8,8 +8,9 @@
  *     node scripts/bundle-cli.mjs <directory with the compiled sources>
  */
 
-import { chmodSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "rolldown";
 
 const [, , compiled = "dist"] = process.argv;
@@ -71,6 +72,9 @@ function besides(names) {
   };
 }
 
+/** Without comments and spaces, with all names: loading takes less, and stacks can be read. */
+const STRIPPED = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+
 // Native packages find their binaries next to their own files.
 const natives = ["fs-native-extensions", "@photostructure/sqlite"];
 
@@ -99,9 +103,20 @@ await build({
 await build({
   input: { main: resolve(compiled, "cli", "main.js") },
   platform: "node",
-  plugins: [besides(["program.js", "hook-drain.js"])],
+  plugins: [besides(["program.js", "hook-drain.js", "statusline.js"])],
   output: { dir: bundled, entryFileNames: "[name].js", chunkFileNames: "[name].js" },
 });
+// Separate: one file. What only other commands use of it is left out.
+await build({
+  input: { statusline: resolve(compiled, "cli", "usage", "statusline.js") },
+  platform: "node",
+  external: [/price-table\.js$/, /base\/lock\.js$/],
+  output: { dir: bundled, entryFileNames: "[name].js", minify: STRIPPED },
+});
 chmodSync(join(bundled, "main.js"), 0o755);
+// The status line must not load the whole price table.
+const priceTable = pathToFileURL(resolve(compiled, "usage", "prices", "price-table.js")).href;
+const { recentModels } = await import(priceTable);
+writeFileSync(join(bundled, "recent-prices.json"), JSON.stringify(recentModels()));
 rmSync(join(compiled, "cli"), { recursive: true });
 renameSync(bundled, join(compiled, "cli"));

@@ -1,14 +1,18 @@
 #!/usr/bin/env node
 /**
- * Main: entry point of `verbatim`. An agent runs hooks several times per tool use and waits for
- * them. So hooks are detected here, before anything is loaded that they do not need
- * (scripts/bundle-cli.mjs).
+ * Main: entry point of `verbatim`. An agent runs hooks several times per tool use, and its status
+ * line every few seconds, and waits for them. So they are detected here, before anything is loaded
+ * that they do not need (scripts/bundle-cli.mjs).
  */
 
 import { hookAskedFor } from "../dialects/claude/door/hook-arguments.ts";
 
-const hook = hookAskedFor(process.argv.slice(2));
-if (hook === null) {
+const args = process.argv.slice(2);
+const hook = hookAskedFor(args);
+if (args.length === 2 && args[0] === "usage" && args[1] === "statusline") {
+  const { printStatusLine } = await import("./usage/statusline.ts");
+  process.exitCode = printStatusLine(Date.now());
+} else if (hook === null) {
   const { runProgram } = await import("./program.ts");
   await runProgram();
 } else {

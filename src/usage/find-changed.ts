@@ -2,11 +2,13 @@
  * Find changed: the logs of a store that are not as they were when they were counted.
  *
  * Looks at each log, but asks for the id of a path only if it changed: most have not. A folder of
- * subagents is listed only if it changed after the last look, its session changed, or one of its
- * logs changed within a day before the last look: otherwise no agent is writing there.
+ * subagents is listed if it changed after the last look, its session changed, or one of its logs
+ * changed within a day before the last look: otherwise no agent is writing there. If its session
+ * has been at rest for a day at the last look, not even the folder itself is looked at, except once
+ * a day (`isSearch`).
  */
 
-import { lstatSync, readdirSync, type Stats } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
 import { eachLog, type FindOptions, type LevelLayout, type Unreadable } from "../catalog/find.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { Found } from "./describe.ts";
@@ -23,6 +25,8 @@ export interface Look {
   readonly root: string;
   /** When all was looked at the last time; 0: never. */
   readonly lookedAt: number;
+  /** Look at folders whose sessions are at rest, too. */
+  readonly isSearch: boolean;
   readonly onUnreadable: (unreadable: Unreadable) => void;
 }
 
@@ -34,9 +38,8 @@ export function findChanged(look: Look): Found[] {
   const listed = layout.logsIn?.(root, options) ?? null;
   if (listed !== null || dialect.usageIn === undefined || !("levels" in layout)) {
     for (const log of listed ?? eachLog(root, layout, options)) {
-      const known = ledger.known(root, log.path);
-      if (known?.size === log.size && known.mtimeMs === log.mtimeMs) continue;
-      changed.push({ dialect, root, log, known });
+      if (ledger.list.isSame(root, log.path, log.size, log.mtimeMs)) continue;
+      changed.push({ dialect, root, log, known: ledger.known(root, log.path) });
     }
     return changed;
   }
@@ -54,27 +57,28 @@ export function changedAt({ dialect, root, ledger }: Look, full: string): Found[
   const stats = lstatSync(full, { throwIfNoEntry: false });
   if (id === null || !stats?.isFile()) return [];
   const { size, mtimeMs } = stats;
-  const known = ledger.known(root, path);
-  if (known?.size === size && known.mtimeMs === mtimeMs) return [];
-  return [{ dialect, root, log: { id, path, size, mtimeMs }, known }];
-}
-
-interface Folder {
-  changed: number;
-  readonly parents: Set<string>;
+  if (ledger.list.isSame(root, path, size, mtimeMs)) return [];
+  return [{ dialect, root, log: { id, path, size, mtimeMs }, known: ledger.known(root, path) }];
 }
 
 class Walk {
   readonly #look: Look;
   readonly #changed: Found[];
-  /** Sessions that changed. */
-  readonly #names = new Set<string>();
-  /** When a log of each folder changed last, and whose subagents they are. */
-  #folders: Map<string, Folder> | null = null;
+  /** Sessions that have been at rest since a day before the last look: their paths without `.jsonl`. */
+  readonly #atRest = new Set<string>();
+  /** Sessions that changed, in the same way. */
+  readonly #active = new Set<string>();
+  /** Folders with a log that changed within a day before the last look. */
+  readonly #busy: ReadonlySet<string>;
+  /** Both layouts begin with the same folders. */
+  readonly #listed = new Map<string, Dirent[]>();
 
   constructor(look: Look, changed: Found[]) {
     this.#look = look;
     this.#changed = changed;
+    const recent = look.ledger.list.changedSince(look.lookedAt - QUIET_MS);
+    const ours = recent.filter(({ root }) => root === look.root);
+    this.#busy = new Set(ours.map(({ path }) => path.slice(0, path.lastIndexOf("/"))));
   }
 
   layout({ under, levels, isLog }: LevelLayout, isOther: boolean): void {
@@ -94,10 +98,12 @@ class Walk {
     }
     if (level !== null) {
       const path = `${directory}/${level}`;
+      const mayRest = isOther && deeper.length === 0 && !this.#busy.has(path);
+      if (mayRest && !this.#look.isSearch && this.#atRest.has(directory)) return;
       const stats = this.#stat(path);
       if (!stats?.isDirectory()) return;
-      const isQuiet = isOther && deeper.length === 0 && this.#isQuiet(path, stats);
-      if (!isQuiet) this.#descend(path, deeper, isLog, isOther);
+      if (mayRest && this.#isQuiet(directory, path, stats)) return;
+      this.#descend(path, deeper, isLog, isOther);
       return;
     }
     for (const each of this.#list(directory)) {
@@ -106,14 +112,17 @@ class Walk {
   }
 
   #leaf(directory: string, isLog: LevelLayout["isLog"]): void {
-    const { root, ledger } = this.#look;
+    const { root, ledger, lookedAt } = this.#look;
     for (const { name } of this.#list(directory)) {
       if (!isLog(name)) continue;
       const path = `${directory}/${name}`;
       const stats = this.#stat(path);
-      const known = ledger.known(root, path);
-      if (known?.size === stats?.size && known?.mtimeMs === stats?.mtimeMs && known) continue;
-      if (stats?.isFile()) this.#add(path, stats, known);
+      if (stats === undefined) continue;
+      const isSame = ledger.list.isSame(root, path, stats.size, stats.mtimeMs);
+      if (!isSame && stats.isFile()) this.#add(path, stats, ledger.known(root, path));
+      const session = path.slice(0, path.lastIndexOf("."));
+      if (!isSame) this.#active.add(session);
+      else if (stats.mtimeMs < lookedAt - QUIET_MS) this.#atRest.add(session);
     }
   }
 
@@ -121,34 +130,14 @@ class Walk {
     const { dialect, root } = this.#look;
     const id = dialect.idAt(path.split("/"));
     if (id === null) return;
-    if (known) this.#names.add(known.name);
     this.#changed.push({ dialect, root, log: { id, path, size, mtimeMs }, known });
   }
 
-  #isQuiet(path: string, { mtimeMs }: Stats): boolean {
+  /** Whether a folder whose logs are at rest, and its session, are as they were. */
+  #isQuiet(session: string, path: string, { mtimeMs }: Stats): boolean {
     const { lookedAt, ledger, root } = this.#look;
-    if (mtimeMs > lookedAt - COARSE_MS) return false;
-    this.#folders ??= this.#foldersOf(ledger.files, root);
-    const folder = this.#folders.get(path);
-    if (folder === undefined || folder.changed >= lookedAt - QUIET_MS) return false;
-    for (const name of this.#names) if (folder.parents.has(name)) return false;
-    return true;
-  }
-
-  #foldersOf(files: readonly LedgerFile[], root: string) {
-    const folders = new Map<string, Folder>();
-    for (const file of files) {
-      if (file.root !== root || file.parent === null) continue;
-      const path = file.path.slice(0, file.path.lastIndexOf("/"));
-      const folder = folders.get(path);
-      if (folder === undefined) {
-        folders.set(path, { changed: file.mtimeMs, parents: new Set([file.parent]) });
-      } else {
-        folder.changed = Math.max(folder.changed, file.mtimeMs);
-        folder.parents.add(file.parent);
-      }
-    }
-    return folders;
+    if (mtimeMs > lookedAt - COARSE_MS || this.#active.has(session)) return false;
+    return ledger.list.hasFolder(root, path);
   }
 
   #stat(path: string): Stats | undefined {
@@ -159,11 +148,16 @@ class Walk {
     }
   }
 
-  #list(path: string) {
+  #list(path: string): Dirent[] {
+    const known = this.#listed.get(path);
+    if (known !== undefined) return known;
+    let found: Dirent[] = [];
     try {
-      return readdirSync(`${this.#look.root}/${path}`, { withFileTypes: true });
+      found = readdirSync(`${this.#look.root}/${path}`, { withFileTypes: true });
     } catch {
-      return []; // Deleted meanwhile, or not ours to read.
+      // Deleted meanwhile, or not ours to read.
     }
+    this.#listed.set(path, found);
+    return found;
   }
 }

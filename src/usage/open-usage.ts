@@ -1,17 +1,22 @@
 /** Open usage: counts what is new on this machine, and returns everything that was ever counted. */
 
-import { dirname, join } from "node:path";
 import type { Host } from "../base/host.ts";
-import { dataDirectory, userPaths } from "../base/node-paths.ts";
 import { type FoundStore, findStores } from "../listing/find-stores.ts";
+import { isOf, type KeptHead, priceMark, readKept, recentIn, writeKept } from "./kept/kept-file.ts";
+import { changedIn, KeptSums } from "./kept/kept-sums.ts";
+import { lastBlockStart } from "./kept/status-figures.ts";
 import { Ledger } from "./ledger/ledger.ts";
 import { lastLook, rememberLook } from "./ledger/ledger-file.ts";
 import { PriceBook } from "./prices/price-book.ts";
 import { type RefreshOptions, refresh } from "./refresh.ts";
-import { markReplays } from "./replays.ts";
+import { hasBlocks } from "./report/agent-choice.ts";
 import { CountedUsage } from "./report/counted-usage.ts";
+import { ownPricesPath, usageDirectory } from "./usage-places.ts";
 
-export interface UsageOptions extends Omit<RefreshOptions, "lookedAt"> {
+/** Folders at rest are looked at once a day: nothing is expected there (find-changed.ts). */
+const SEARCH_MS = 86_400_000;
+
+export interface UsageOptions extends Omit<RefreshOptions, "lookedAt" | "isSearch"> {
   readonly cwd: string;
   readonly nowMs: number;
   /** Where the ledger is. Default: the user's. */
@@ -25,31 +30,46 @@ export interface UsageOptions extends Omit<RefreshOptions, "lookedAt"> {
 export interface OpenedUsage {
   readonly usage: CountedUsage;
   readonly book: PriceBook;
+  /** Sums of all that was counted. */
+  readonly sums: KeptSums;
   /** Sessions that had changed. */
   readonly changed: number;
   /** False: what was counted could not be kept. */
   readonly isKept: boolean;
 }
 
-/** Where the ledger and the price journal are. */
-export function usageDirectory(): string {
-  return join(dataDirectory(), "usage");
-}
-
-/** The user's own prices. */
-export function ownPricesPath(): string {
-  return join(dirname(userPaths().configPath), "prices.json");
-}
-
 export async function openUsage(host: Host, options: UsageOptions): Promise<OpenedUsage> {
   const { cwd, nowMs, directory = usageDirectory(), stores = findStores({ cwd }) } = options;
-  const book = new PriceBook({ directory, ownPath: options.ownPath ?? ownPricesPath(), nowMs });
+  const ownPath = options.ownPath ?? ownPricesPath();
+  const book = new PriceBook({ directory, ownPath, nowMs });
   const ledger = Ledger.open(directory);
+  const kept = readKept(directory);
+  const isCurrent = kept !== null && isOf(kept.head, ledger.place);
+  const searchedAt = isCurrent ? kept.head.searchedAt : 0;
+  const isSearch = !(nowMs >= searchedAt && nowMs - searchedAt < SEARCH_MS);
   const lookedAt = lastLook(directory);
-  const changed = await refresh(host, ledger, stores, { ...options, lookedAt });
-  markReplays(ledger);
+  const changed = await refresh(host, ledger, stores, { ...options, lookedAt, isSearch });
   const isKept = await ledger.save();
   if (isKept) rememberLook(directory, options.only === undefined ? nowMs : lookedAt);
   await book.learn(ledger.models);
-  return { usage: new CountedUsage(ledger, book), book, changed, isKept };
+  const usage = new CountedUsage(ledger, book);
+  const prices = priceMark(directory, ownPath);
+  const known = isCurrent && kept.head.prices === prices ? kept.sums : null;
+  const view = known && changedIn(usage);
+  const sums = view && known.take(view, nowMs) ? known : KeptSums.of(usage, nowMs);
+  const looked = options.only === undefined ? { lookedAt: nowMs } : { lookedAt };
+  const limited = sums.dialects.filter((dialect) => hasBlocks({ dialect }));
+  const head: KeptHead = {
+    ...{ ...ledger.place, prices, ...looked },
+    searchedAt: isSearch && options.only === undefined ? nowMs : searchedAt,
+    ...{ recent: recentIn(usage, nowMs), limited, hasAllSessions: sums.hasAllSessions },
+    blockStart: lastBlockStart(sums, limited, nowMs),
+  };
+  if (isKept) writeKept(directory, head, sums);
+  return { usage, book, sums, changed, isKept };
+}
+
+/** Makes the sums again, after prices have changed. */
+export function sumsAgain(usage: CountedUsage, nowMs: number): KeptSums {
+  return KeptSums.of(usage, nowMs);
 }

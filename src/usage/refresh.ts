@@ -24,6 +24,8 @@ import { countBytes } from "./window-rows.ts";
 export interface RefreshOptions {
   /** When all was looked at the last time, milliseconds since 1970; 0: never. */
   readonly lookedAt: number;
+  /** Look into folders at rest, too (find-changed.ts). */
+  readonly isSearch: boolean;
   /** Look at this log only: an absolute path. */
   readonly only?: string;
   readonly onProgress?: (done: number, total: number) => void;
@@ -38,10 +40,10 @@ export async function refresh(
   stores: readonly FoundStore[],
   options: RefreshOptions,
 ): Promise<number> {
-  const { lookedAt, only, onFailure } = options;
+  const { lookedAt, isSearch, only, onFailure } = options;
   const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
   const changed = stores.flatMap(({ dialect: name, root }) => {
-    const look = { ledger, dialect: dialectNamed(name), root, lookedAt, onUnreadable };
+    const look = { ledger, dialect: dialectNamed(name), root, lookedAt, isSearch, onUnreadable };
     return only === undefined ? findChanged(look) : changedAt(look, only);
   });
   await countChanged(host, ledger, changed, options);

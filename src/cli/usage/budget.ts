@@ -1,9 +1,8 @@
 /** Budget: whether more was spent in this day, week or month than the user wants. */
 
 import { type Io, UsageError } from "../../command/command.ts";
-import type { Choice, CountedUsage } from "../../usage/report/counted-usage.ts";
 import { type Days, type Period, periodText } from "../../usage/report/days.ts";
-import { sumOf } from "../../usage/report/groups.ts";
+import type { GroupSource } from "../../usage/report/group-source.ts";
 import { dollars } from "./usage-numbers.ts";
 
 export interface Budget {
@@ -24,20 +23,17 @@ export function parseBudget(text: string): Budget {
 
 /** Prints what was spent; the exit code is 1 if it is more than the budget. */
 export function overBudget(
-  ...[usage, days, choice, { amount, period }, nowMs, io]: [
-    CountedUsage,
-    Days,
-    Choice,
-    Budget,
-    number,
-    Io,
-  ]
+  source: GroupSource,
+  days: Days,
+  { amount, period }: Budget,
+  nowMs: number,
+  io: Io,
 ): number {
   io.goOnUnread(); // The result is the exit code.
   const today = days.dayOf(nowMs);
   const first = periodText(days.numberOf(nowMs), period);
   const since = period === "month" ? `${first}-01` : first;
-  const sums = sumOf(usage, usage.chosen(days, { ...choice, since, until: today }));
+  const sums = source.total({ since, until: today });
   const spent = sums.cost;
   const isOver = spent > amount;
   const verb = isOver ? "over" : "within";

@@ -15,8 +15,8 @@ import { traceCopies } from "../../usage/prompts/trace.ts";
 import type { CountedUsage } from "../../usage/report/counted-usage.ts";
 import { Days } from "../../usage/report/days.ts";
 import { explainSession } from "../../usage/report/explain.ts";
-import { dollars, tokens } from "./usage-numbers.ts";
-import { costOrNull, costText } from "./usage-text.ts";
+import { costText, dollars, tokens } from "./usage-numbers.ts";
+import { costOrNull } from "./usage-text.ts";
 
 const CANDIDATES_MAX = 10;
 

@@ -2,21 +2,20 @@
 
 import type { Io } from "../../command/command.ts";
 import { formatTable } from "../../command/table.ts";
-import { labelOf } from "../../usage/report/agent-choice.ts";
-import type { Choice, CountedUsage } from "../../usage/report/counted-usage.ts";
 import { type Days, dayNumber, dayText, periodsBetween } from "../../usage/report/days.ts";
-import { byFile, byPeriod, type Group, groupBy, sumOf } from "../../usage/report/groups.ts";
-import { bar, tokens } from "./usage-numbers.ts";
-import { costText, tellDoubts } from "./usage-text.ts";
+import type { DayRange, GroupSource } from "../../usage/report/group-source.ts";
+import { type Group, totalOf } from "../../usage/report/groups.ts";
+import { bar, costText, tokens } from "./usage-numbers.ts";
+import { tellDoubts } from "./usage-text.ts";
 
 const DAYS_SHOWN = 14;
 const BAR_COLUMNS = 30;
 const MODELS_SHOWN = 5;
 
 export async function printGlance(
-  usage: CountedUsage,
+  source: GroupSource,
   days: Days,
-  choice: Choice,
+  range: DayRange,
   nowMs: number,
   io: Io,
 ): Promise<void> {
@@ -25,18 +24,15 @@ export async function printGlance(
   const first = today - (DAYS_SHOWN - 1);
   const since = dayText(Math.min(first, dayNumber(`${month}-01`)));
   const until = dayText(today);
-  const rows = usage.chosen(days, { since, until, ...choice });
-  const ofDay = new Map(
-    groupBy(usage, rows, byPeriod(usage, days, "day")).map((group) => [group.key, group]),
+  const groups = source.byPeriod(
+    { since: range.since ?? since, until: range.until ?? until },
+    "day",
   );
-  const none = sumOf(usage, new Uint32Array());
-  const inMonth = usage.chosen(days, { ...choice, since: `${month}-01`, until });
-  const monthly = sumOf(usage, inMonth);
-  const agents = groupBy(
-    usage,
-    inMonth,
-    byFile(usage, ({ dialect }) => labelOf(dialect)),
-  );
+  const ofDay = new Map(groups.map((group) => [group.key, group]));
+  const none = totalOf([]);
+  const inMonth = { ...range, since: `${month}-01`, until };
+  const monthly = source.total(inMonth);
+  const agents = source.byAgent(inMonth);
 
   const lines = [
     ...formatTable(

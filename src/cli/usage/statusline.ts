@@ -2,78 +2,166 @@
  * Status line: one line for Claude Code's status line: the cost of the session and of today, the
  * time that is left of the block, and how fast money is spent.
  *
- * Claude Code asks every few seconds. So only its session is looked at, unless all sessions were
- * looked at more than a minute ago.
+ * Claude Code asks every few seconds and waits. So this reads kept sums and the new bytes of the
+ * one session that it names, and keeps nothing. What other sessions used meanwhile is counted by a
+ * process in the background, at most once a minute; the line says if that was long ago. main.ts
+ * loads this without the rest of the command line.
  */
 
-import { statSync } from "node:fs";
-import { nodeHost } from "../../base/node-host.ts";
-import type { Io } from "../../command/command.ts";
-import { lastLook } from "../../usage/ledger/ledger-file.ts";
-import { openUsage, usageDirectory } from "../../usage/open-usage.ts";
-import { hasBlocks } from "../../usage/report/agent-choice.ts";
-import { blocksOf } from "../../usage/report/blocks.ts";
-import type { CountedUsage } from "../../usage/report/counted-usage.ts";
-import { Days } from "../../usage/report/days.ts";
-import { sumOf } from "../../usage/report/groups.ts";
-import { dollars } from "./usage-numbers.ts";
-import { costText } from "./usage-text.ts";
+import { fstatSync, mkdirSync, readSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { VerbatimError } from "../../base/errors.ts";
+import { type Peeked, peekUsage } from "../../usage/kept/peek-usage.ts";
+import { activeBlock, todayIn } from "../../usage/kept/status-figures.ts";
+import { ownPricesPath, usageDirectory } from "../../usage/usage-places.ts";
+import { costText, dollars } from "./usage-numbers.ts";
 
 const LOOK_MS = 60_000;
+/** The line says when all sessions were looked at, if that is longer ago. */
+const OLD_MS = 5 * 60_000;
 const INPUT_BYTES_MAX = 1024 * 1024;
-const DAY_MS = 86_400_000;
+const INPUT_PIECE_BYTES = 16 * 1024;
+/** For input that is not there at once. */
+const INPUT_MS_MAX = 2_000;
+const STAMP = "background";
 
 interface Given {
   readonly session: string | null;
   readonly transcript: string | null;
 }
 
-/** Never fails: a status line with an error in it would be shown all the time. */
-export async function printStatusLine(io: Io): Promise<number> {
-  const { session, transcript } = givenIn(await readInput(io));
-  const nowMs = Date.now();
-  const isRecent = nowMs - lastLook(usageDirectory()) < LOOK_MS;
-  const { usage } = await openUsage(nodeHost, {
-    ...{ cwd: process.cwd(), nowMs, onFailure: () => {} },
-    ...(isRecent && transcript !== null && isFile(transcript) ? { only: transcript } : {}),
-  });
-  io.out(statusText(usage, session, nowMs));
-  return 0;
+export interface StatusLine {
+  readonly line: string;
+  /** Why it says less than it should; null: it does not. */
+  readonly error: string | null;
+  /** All sessions should be looked at. */
+  readonly isOld: boolean;
 }
 
-export function statusText(usage: CountedUsage, session: string | null, nowMs: number): string {
-  const days = new Days();
-  const today = days.dayOf(nowMs);
+/** Never throws: whatever is printed appears in the status bar, again and again. */
+export function printStatusLine(nowMs: number): number {
+  const { line, error, isOld } = statusLine(readInput(), nowMs);
+  print(1, line);
+  if (error !== null) print(2, `error: ${error}`);
+  if (isOld) lookInBackground(usageDirectory(), nowMs);
+  return error === null ? 0 : 1;
+}
+
+/** `input` is what Claude Code writes. */
+export function statusLine(input: string, nowMs: number): StatusLine {
+  try {
+    const { session, transcript } = givenIn(input);
+    const directory = usageDirectory();
+    const ownPath = ownPricesPath();
+    const peeked = peekUsage({ directory, ownPath, nowMs, transcript, session });
+    const since = nowMs - peeked.lookedAt;
+    const isOld = since < 0 || since >= LOOK_MS || peeked.isStale;
+    return { line: statusText(peeked, session, nowMs), error: null, isOld };
+  } catch (cause) {
+    const isOurs = cause instanceof VerbatimError;
+    const error = isOurs ? `${cause.message} (${cause.code})` : "run `verbatim usage` for why";
+    return { line: "usage unknown", error, isOld: false };
+  }
+}
+
+export function statusText(peeked: Peeked, session: string | null, nowMs: number): string {
+  const { sums, limited, lookedAt } = peeked;
   const parts: string[] = [];
   if (session !== null) {
-    const isWanted = (file: Parameters<CountedUsage["sessionOf"]>[0]) => {
-      return usage.sessionOf(file) === session;
-    };
-    parts.push(`${costText(sumOf(usage, usage.chosen(days, { isWanted })))} session`);
+    const none = { cost: 0, unpriced: 0, total: 0 };
+    parts.push(`${costText(peeked.sessionSums(session) ?? none)} session`);
   }
-  const day = usage.chosen(days, { since: today, until: today });
-  parts.push(`${costText(sumOf(usage, day))} today`);
-  const since = days.dayOf(nowMs - DAY_MS);
-  const blocks = blocksOf(usage, usage.chosen(days, { since, isWanted: hasBlocks }), nowMs);
-  const active = blocks.find(({ isActive }) => isActive);
+  parts.push(`${costText(todayIn(sums, nowMs))} today`);
+  const active = activeBlock(sums, limited, nowMs);
   if (active) {
     const minutes = Math.ceil((active.end - nowMs) / 60_000);
     parts.push(`${Math.floor(minutes / 60)}h ${minutes % 60}m left`);
     if (active.costPerHour !== null) parts.push(`${dollars(active.costPerHour)}/h`);
   }
+  if (lookedAt === 0) parts.push("other sessions are being counted");
+  else if (nowMs - lookedAt > OLD_MS)
+    parts.push(`other sessions as of ${ago(nowMs - lookedAt)} ago`);
   return parts.join(" · ");
 }
 
-async function readInput(io: Io): Promise<string> {
-  if (io.input.isTTY) return "";
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of io.input) {
-    pieces.push(Buffer.from(piece as Uint8Array));
-    length += pieces.at(-1)?.length ?? 0;
-    if (length > INPUT_BYTES_MAX) break;
+function ago(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 120) return `${minutes}m`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)}h` : `${Math.floor(minutes / 1440)}d`;
+}
+
+/** Starts a look at all sessions, unless one was started within a minute. */
+function lookInBackground(directory: string, nowMs: number): void {
+  try {
+    startLook(directory, nowMs);
+  } catch {
+    // A home that is read-only: the line says how old it is.
   }
-  return Buffer.concat(pieces).toString();
+}
+
+function startLook(directory: string, nowMs: number): void {
+  const stamp = join(directory, STAMP);
+  const started = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const since = nowMs - started;
+  if (since >= 0 && since < LOOK_MS) return;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  writeFileSync(stamp, "", { mode: 0o600 });
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const args = [process.argv[1] ?? "", "usage", "agent", "--json"];
+  const child = spawn(process.execPath, args, { detached: true, stdio: "ignore" });
+  child.on("error", () => {}); // Tried again in a minute.
+  child.unref();
+}
+
+/** Without waiting for the end of what is a whole JSON document. */
+function readInput(): string {
+  if (isTerminal()) return "";
+  const piece = Buffer.allocUnsafe(INPUT_PIECE_BYTES);
+  const started = performance.now();
+  let all = Buffer.alloc(0);
+  while (all.length < INPUT_BYTES_MAX) {
+    let got = 0;
+    try {
+      got = readSync(0, piece, 0, piece.length, null);
+    } catch (cause) {
+      const { code } = cause as { code?: unknown };
+      if (code !== "EAGAIN") break; // EOF, or nothing to read from.
+      if (performance.now() - started > INPUT_MS_MAX) break;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      continue;
+    }
+    if (got === 0) break;
+    all = Buffer.concat([all, piece.subarray(0, got)]);
+    if (got < piece.length && isJson(all.toString())) break;
+  }
+  return all.toString();
+}
+
+/** Without `node:tty`, which takes several milliseconds to load. */
+function isTerminal(): boolean {
+  try {
+    return fstatSync(0).isCharacterDevice();
+  } catch {
+    return true; // There is no input.
+  }
+}
+
+/** Without `process.stdout`, which is a stream and takes as long. */
+function print(to: 1 | 2, text: string): void {
+  try {
+    writeSync(to, `${text}\n`);
+  } catch {
+    // Closed: nothing can be shown.
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function givenIn(text: string): Given {
@@ -84,10 +172,8 @@ function givenIn(text: string): Given {
     value = null;
   }
   const { session_id, transcript_path } = (value ?? {}) as Record<string, unknown>;
-  const textOf = (each: unknown) => (typeof each === "string" && each !== "" ? each : null);
+  const textOf = (each: unknown) => {
+    return typeof each === "string" && each !== "" && !each.includes("\0") ? each : null;
+  };
   return { session: textOf(session_id), transcript: textOf(transcript_path) };
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

@@ -7,6 +7,12 @@ export function dollars(amount: number): string {
   return `$${amount.toFixed(digits).replace(/\B(?=(\d{3})+\.)/g, ",")}`;
 }
 
+/** "$1.20", "unknown", or "$1.20 + ?" where a part has no known price. */
+export function costText(sums: { cost: number; unpriced: number; total: number }): string {
+  if (sums.unpriced === 0) return dollars(sums.cost);
+  return sums.unpriced === sums.total ? "unknown" : `${dollars(sums.cost)} + ?`;
+}
+
 /** "1,234", or "29.8M" if it must be short. */
 export function tokens(count: number, isShort = false): string {
   if (!isShort) return Math.round(count).toLocaleString("en-US");

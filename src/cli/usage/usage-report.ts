@@ -2,20 +2,13 @@
 
 import { nodeHost } from "../../base/node-host.ts";
 import { type Io, UsageError } from "../../command/command.ts";
-import { openUsage } from "../../usage/open-usage.ts";
-import { hasBlocks, labelOf, wantedFiles } from "../../usage/report/agent-choice.ts";
-import { blocksOf } from "../../usage/report/blocks.ts";
-import type { Choice, CountedUsage } from "../../usage/report/counted-usage.ts";
+import type { LedgerFile } from "../../usage/ledger/pack.ts";
+import { openUsage, sumsAgain } from "../../usage/open-usage.ts";
+import { wantedFiles } from "../../usage/report/agent-choice.ts";
+import type { CountedUsage } from "../../usage/report/counted-usage.ts";
 import { Days, dayNumber, type Period, periodsBetween, UNKNOWN } from "../../usage/report/days.ts";
-import {
-  byFile,
-  byModel,
-  byPeriod,
-  type Group,
-  groupBy,
-  sumOf,
-  totalOf,
-} from "../../usage/report/groups.ts";
+import { type DayRange, type GroupSource, groupSource } from "../../usage/report/group-source.ts";
+import { byFile, type Group, groupBy, totalOf } from "../../usage/report/groups.ts";
 import { overBudget, parseBudget } from "./budget.ts";
 
 export type UsageReport =
@@ -56,14 +49,15 @@ export async function openReports(options: ReportOptions): Promise<number> {
   const budget = given === undefined ? null : parseBudget(given);
   const days = new Days(options.zone);
   const nowMs = Date.now();
-  const choice = choiceOf(options, days, nowMs);
+  const range = rangeOf(options, days, nowMs);
   const failures: string[] = [];
-  const { usage, book, isKept } = await openUsage(nodeHost, {
+  const opened = await openUsage(nodeHost, {
     cwd: process.cwd(),
     nowMs,
     onProgress: (done, total) => io.progress(`counting ${done} of ${total} sessions`),
     onFailure: (id) => failures.push(id),
   });
+  const { usage, book, isKept } = opened;
   io.progress(null);
   tellFailures(failures, io);
   if (!isKept) io.err("what was counted could not be kept, and is counted again the next time");
@@ -73,28 +67,33 @@ export async function openReports(options: ReportOptions): Promise<number> {
     io.err(`repriced with the newest table: ${what}`);
     usage.forgetRates();
   }
+  const sums = options.isRepriced ? sumsAgain(usage, nowMs) : opened.sums;
   if (options.explain !== undefined) {
     const { explain } = await import("./explain.ts");
     return explain(usage, book, options.explain, options.format === "json", io);
   }
-  if (budget !== null) return overBudget(usage, days, choice, budget, nowMs, io);
-  await print(usage, days, choice, options, nowMs);
+  const source = groupSource(usage, sums, days, options);
+  if (budget !== null) return overBudget(source, days, budget, nowMs, io);
+  await print(usage, source, days, range, options, nowMs);
   return 0;
 }
 
 async function print(
-  usage: CountedUsage,
-  days: Days,
-  choice: Choice,
-  options: ReportOptions,
-  nowMs: number,
+  ...[usage, source, days, range, options, nowMs]: [
+    CountedUsage,
+    GroupSource,
+    Days,
+    DayRange,
+    ReportOptions,
+    number,
+  ]
 ): Promise<void> {
   const { report, format, io } = options;
   if (report === "glance" && format === "text") {
     const { printGlance } = await import("./glance.ts");
-    return printGlance(usage, days, choice, nowMs, io);
+    return printGlance(source, days, range, nowMs, io);
   }
-  const rows = reportRows(usage, days, choice, options, nowMs);
+  const rows = reportRows(usage, source, days, range, options, nowMs);
   const total = totalOf(rows);
   const printing = await import("./usage-text.ts");
   const named = report === "glance" ? "daily" : report;
@@ -104,48 +103,34 @@ async function print(
 }
 
 function reportRows(
-  usage: CountedUsage,
-  days: Days,
-  choice: Choice,
-  { report, agent }: ReportOptions,
-  nowMs: number,
+  ...[usage, source, days, range, { report, agent, project }, nowMs]: [
+    CountedUsage,
+    GroupSource,
+    Days,
+    DayRange,
+    ReportOptions,
+    number,
+  ]
 ): Group[] {
   const period = report === "glance" ? "day" : PERIODS[report];
-  // Plans that are limited by blocks are Anthropic's; another agent must be asked for.
-  const files = report === "blocks" && agent === undefined ? { isWanted: hasBlocks } : {};
-  const rows = usage.chosen(days, { ...choice, ...files });
-  if (period !== undefined) {
-    return withEmpty(usage, groupBy(usage, rows, byPeriod(usage, days, period)), days, period);
-  }
+  if (period !== undefined) return withEmpty(source.byPeriod(range, period), days, period);
+  const byRows = (textOf: (file: LedgerFile) => string) => {
+    const isWanted = wantedFiles(agent, project);
+    const rows = usage.chosen(days, isWanted ? { ...range, isWanted } : range);
+    return groupBy(usage, rows, byFile(usage, textOf));
+  };
   switch (report) {
     case "blocks":
-      return blocksOf(usage, rows, nowMs);
+      // Plans that are limited by blocks are Anthropic's; another agent must be asked for.
+      return source.blocks(range, nowMs, agent !== undefined);
     case "session":
-      return byLast(
-        groupBy(
-          usage,
-          rows,
-          byFile(usage, (file) => usage.sessionOf(file)),
-        ),
-      );
+      return byLast(byRows((file) => usage.sessionOf(file)));
     case "project":
-      return byCost(
-        groupBy(
-          usage,
-          rows,
-          byFile(usage, (file) => usage.projectOf(file)),
-        ),
-      );
+      return byCost(byRows((file) => usage.projectOf(file)));
     case "model":
-      return byCost(groupBy(usage, rows, byModel(usage)));
+      return byCost(source.byModel(range));
     default:
-      return byCost(
-        groupBy(
-          usage,
-          rows,
-          byFile(usage, ({ dialect }) => labelOf(dialect)),
-        ),
-      );
+      return byCost(source.byAgent(range));
   }
 }
 
@@ -158,34 +143,23 @@ function byLast(groups: Group[]): Group[] {
 }
 
 /** In order, with the periods between that have none. */
-function withEmpty(
-  usage: CountedUsage,
-  groups: readonly Group[],
-  days: Days,
-  period: Period,
-): Group[] {
+function withEmpty(groups: readonly Group[], days: Days, period: Period): Group[] {
   const known = new Map(groups.map((group) => [group.key, group]));
   const times = groups.flatMap(({ firstAt, lastAt }) => [firstAt ?? [], lastAt ?? []].flat());
   if (times.length === 0) return [...groups];
   const [first, last] = [Math.min(...times), Math.max(...times)].map((ms) => days.numberOf(ms));
-  const none = sumOf(usage, new Uint32Array());
+  const none = totalOf([]);
   const keys = periodsBetween(first ?? 0, last ?? 0, period);
   const inOrder = keys.map((key) => known.get(key) ?? { ...none, key });
   const undated = known.get(UNKNOWN);
   return undated ? [...inOrder, undated] : inOrder;
 }
 
-function choiceOf(
-  { since, until, agent, project }: ReportOptions,
-  days: Days,
-  nowMs: number,
-): Choice {
+function rangeOf({ since, until }: ReportOptions, days: Days, nowMs: number): DayRange {
   const day = (flag: string, text: string | undefined) => {
     return text === undefined ? undefined : dayIn(flag, text, days, nowMs);
   };
-  const isWanted = wantedFiles(agent, project);
-  const range = { since: day("--since", since), until: day("--until", until) };
-  return isWanted ? { ...range, isWanted } : range;
+  return { since: day("--since", since), until: day("--until", until) };
 }
 
 /** "2026-11-15", "20261115", or days before today: "7d". */

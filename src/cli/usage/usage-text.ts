@@ -7,7 +7,7 @@ import { safeText } from "../../render/text.ts";
 import { labelOf } from "../../usage/report/agent-choice.ts";
 import type { Block } from "../../usage/report/blocks.ts";
 import type { Group, ModelSums, Sums } from "../../usage/report/groups.ts";
-import { bar, dollars, tokens } from "./usage-numbers.ts";
+import { bar, costText, dollars, tokens } from "./usage-numbers.ts";
 
 const HEADINGS: Readonly<Record<string, string>> = {
   daily: "day",
@@ -84,12 +84,6 @@ function nameOf(report: string, row: Group): string {
   return `${new Date(start).toISOString().slice(0, 16).replace("T", " ")}Z${state}`;
 }
 
-/** "$1.20", "unknown", or "$1.20 + ?" where a part has no known price. */
-export function costText({ cost, unpriced, total }: Sums): string {
-  if (unpriced === 0) return dollars(cost);
-  return unpriced === total ? "unknown" : `${dollars(cost)} + ?`;
-}
-
 function modelsOf({ models }: Group): string {
   return models.map(({ model }) => model.replace(/^claude-|-20\d{6}$/g, "")).join(", ");
 }
@@ -131,7 +125,7 @@ function jsonOf({ key: _, models, agents, project, firstAt, lastAt, ...sums }: G
     ...sums,
     cost: costOrNull(sums),
     agents: agents.map(labelOf),
-    project,
+    project: project === "" ? null : project,
     firstAt: isoOf(firstAt),
     lastAt: isoOf(lastAt),
     models: models.map(({ firstAt: first, lastAt: last, ...each }: ModelSums) => {

@@ -40,8 +40,7 @@ export const usage: CliCommand = {
   async run(run) {
     const [report = "glance"] = run.args;
     if (report === "statusline") {
-      const { printStatusLine } = await import("./statusline.ts");
-      return printStatusLine(run.io);
+      return printStatus(run.io);
     }
     if (report !== "glance" && !(REPORTS as readonly string[]).includes(report)) {
       throw new UsageError(`there is no report ${report}; choose ${REPORTS.join(", ")}`);
@@ -52,6 +51,19 @@ export const usage: CliCommand = {
     return printUsage(run, report as UsageReport);
   },
 };
+
+/** With other options than main.ts expects. */
+async function printStatus(io: Run["io"]): Promise<number> {
+  const { statusLine } = await import("./statusline.ts");
+  const pieces: Buffer[] = [];
+  if (!io.input.isTTY) {
+    for await (const piece of io.input) pieces.push(Buffer.from(piece as Uint8Array));
+  }
+  const { line, error } = statusLine(Buffer.concat(pieces).toString(), Date.now());
+  io.out(line);
+  if (error !== null) io.err(`error: ${error}`);
+  return error === null ? 0 : 1;
+}
 
 async function printUsage({ options, io }: Run, report: UsageReport): Promise<number> {
   const { openReports } = await import("./usage-report.ts");

@@ -48,7 +48,12 @@ function firstOf(file: number): string {
 }
 
 /** Reads all whole packs from an offset on; returns where they end. A missing file has none. */
-export function readPacks(directory: string, from: number, onPack: (pack: Pack) => void): number {
+export function readPacks(
+  directory: string,
+  from: number,
+  onPack: (pack: Pack) => void,
+  isChecked = false,
+): number {
   const file = openIfThere(join(directory, NAME));
   if (file === null) return 0;
   try {
@@ -61,7 +66,7 @@ export function readPacks(directory: string, from: number, onPack: (pack: Pack) 
       if (length === null || at + length > size) return at;
       const bytes = Buffer.allocUnsafe(length);
       readSync(file, bytes, 0, length, at);
-      const pack = unpack(bytes);
+      const pack = unpack(bytes, isChecked);
       if (pack === null) return at;
       onPack(pack);
       at += length;

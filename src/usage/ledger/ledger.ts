@@ -11,6 +11,8 @@
 import { Columns, ROW_BYTES } from "../columns.ts";
 import { KeyTable } from "../key-table.ts";
 import { FLAGS } from "../usage-row.ts";
+import { Changes } from "./changes.ts";
+import { FileList } from "./file-list.ts";
 import { appendPacks, type LedgerPlace, placeOf, readPacks, replacePacks } from "./ledger-file.ts";
 import { type LedgerFile, type Pack, type PackedFile, packed, packOf } from "./pack.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
@@ -28,12 +30,13 @@ export class Ledger {
   readonly rows: Columns;
   /** The models of the rows. */
   readonly models: string[];
-  readonly #files: LedgerFile[];
-  readonly #byKey = new Map<string, number>();
+  readonly #files: FileList;
   readonly #table: KeyTable;
   /** The file of each row. */
   #owners: Uint32Array;
   #unsaved: Buffer[] = [];
+  /** What was added since it was opened. */
+  changes = new Changes();
   /** How much of the file the snapshot has, and how much this ledger. */
   readonly #snapshotEnd: number;
   #place: LedgerPlace;
@@ -44,26 +47,36 @@ export class Ledger {
     const snapshot = readSnapshot(directory, place);
     this.rows = snapshot?.rows ?? new Columns(1024);
     this.models = snapshot?.models ?? [];
-    this.#files = snapshot?.files ?? [];
+    this.#files = snapshot?.files ?? FileList.empty();
     this.#owners = snapshot?.owners ?? new Uint32Array(1024);
     this.#table = new KeyTable(this.rows, snapshot?.slots ?? null);
-    for (const [index, file] of this.#files.entries()) this.#byKey.set(keyOf(file), index);
     this.#snapshotEnd = snapshot?.end ?? 0;
     this.#place = place;
     const end = readPacks(directory, this.#snapshotEnd, (pack) => this.#take(pack));
     this.#place = { ...place, end };
+    this.changes = new Changes();
   }
 
   static open(directory: string): Ledger {
     return new Ledger(directory);
   }
 
+  /** All files; `list` asks for some of them without parsing the others. */
   get files(): readonly LedgerFile[] {
+    return this.#files.all;
+  }
+
+  get list(): FileList {
     return this.#files;
   }
 
+  /** What the ledger begins with, and where what it has ends. */
+  get place(): LedgerPlace {
+    return this.#place;
+  }
+
   fileOf(row: number): LedgerFile {
-    return this.#files[this.#owners[row] ?? 0] as LedgerFile;
+    return this.#files.at(this.#owners[row] ?? 0);
   }
 
   ownerOf(row: number): number {
@@ -82,8 +95,8 @@ export class Ledger {
 
   /** The file as it was last counted. */
   known(root: string, path: string): LedgerFile | undefined {
-    const index = this.#byKey.get(`${root}\0${path}`);
-    return index === undefined ? undefined : this.#files[index];
+    const index = this.#files.indexOf(root, path);
+    return index === undefined ? undefined : this.#files.at(index);
   }
 
   /** Adds files, or more rows of some. */
@@ -121,12 +134,12 @@ export class Ledger {
   }
 
   *#livePacks(): Generator<Buffer> {
-    const byFile = this.#files.map((): number[] => []);
+    const byFile = this.files.map((): number[] => []);
     for (let row = 0; row < this.rows.length; row++) byFile[this.ownerOf(row)]?.push(row);
     let files: PackedFile[] = [];
     let rows = new Columns();
     for (const [index, own] of byFile.entries()) {
-      const { index: _, firstAt: __, ...file } = this.#files[index] as LedgerFile;
+      const { index: _, firstAt: __, ...file } = this.#files.at(index);
       for (const row of own) {
         const at = rows.add();
         rows.copy(at, this.rows, row);
@@ -156,16 +169,17 @@ export class Ledger {
   }
 
   #takeFile(file: PackedFile): number {
-    const key = keyOf(file);
-    const index = this.#byKey.get(key) ?? this.#files.length;
-    const firstAt = this.#files[index]?.firstAt ?? Number.POSITIVE_INFINITY;
-    this.#byKey.set(key, index);
-    this.#files[index] = { ...file, index, firstAt };
+    const known = this.#files.indexOf(file.root, file.path);
+    const index = known ?? this.#files.length;
+    const firstAt = known === undefined ? Number.POSITIVE_INFINITY : this.#files.at(known).firstAt;
+    const taken = { ...file, index, firstAt };
+    this.#files.put(taken);
+    this.changes.files.set(taken, { isNew: known === undefined });
     return index;
   }
 
   #takeRows(rows: Columns, from: number, to: number, index: number): void {
-    const file = this.#files[index] as LedgerFile;
+    const file = this.#files.at(index);
     for (let row = from; row < to; row++) {
       const at = rows.at[row] ?? Number.NaN;
       if (at < file.firstAt) file.firstAt = at;
@@ -188,10 +202,12 @@ export class Ledger {
       this.#owners = larger;
     }
     this.#owners[added] = index;
+    this.changes.added(added);
   }
 
   #mergeRow(known: number, rows: Columns, row: number, file: LedgerFile): void {
     const owner = this.fileOf(known);
+    this.changes.willChange(known, this.rows, owner.index);
     if (rows.has(row, FLAGS.lastWins) && owner.index === file.index) {
       this.rows.copy(known, rows, row);
       return;
@@ -208,11 +224,10 @@ export class Ledger {
   }
 }
 
-function beganBefore(one: LedgerFile, other: LedgerFile): boolean {
+type Began = Pick<LedgerFile, "firstAt" | "id">;
+
+/** Of a response in two files, the file that it belongs to. */
+export function beganBefore(one: Began, other: Began): boolean {
   if (one.firstAt !== other.firstAt) return one.firstAt < other.firstAt;
   return one.id < other.id;
-}
-
-function keyOf({ root, path }: PackedFile): string {
-  return `${root}\0${path}`;
 }

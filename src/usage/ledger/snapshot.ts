@@ -3,8 +3,12 @@
  * cache: without it, or when it is of another ledger or another version, all packs are read.
  *
  *     "VBUS", version, length of the JSON, padding: 4 bytes each
- *     JSON: where the packs end that it has, the files, the lengths of what follows
+ *     JSON: where the packs end that it has, models, the lengths of what follows
  *     columns with room for more (columns.ts), the owners of the rows, the slots of the key table
+ *     sizes, times and first responses of the files, where their descriptions end
+ *     paths by root, as JSON; descriptions of the files, as JSON each
+ *
+ * A description is parsed when its file is asked for: a report of days asks for few.
  */
 
 import {
@@ -19,19 +23,19 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Columns } from "../columns.ts";
+import { FileList } from "./file-list.ts";
 import type { LedgerPlace } from "./ledger-file.ts";
-import type { LedgerFile } from "./pack.ts";
 
 const NAME = "snapshot.bin";
 const MAGIC = 0x53554256;
-const VERSION = 1;
+const VERSION = 2;
 const HEAD_BYTES = 16;
 const { O_RDONLY, O_RDWR, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
 
 export interface SnapshotParts {
   readonly rows: Columns;
   readonly models: string[];
-  readonly files: LedgerFile[];
+  readonly files: FileList;
   readonly owners: Uint32Array;
   readonly slots: Int32Array;
 }
@@ -43,52 +47,57 @@ interface Head {
   readonly room: number;
   readonly slots: number;
   readonly models: string[];
-  readonly files: readonly FileValues[];
+  readonly files: number;
+  readonly fileBytes: number;
 }
 
-/** A file without names; a name or scope that follows from the id is null. */
-type FileValues = readonly [
-  dialect: string,
-  root: string,
-  id: string,
-  path: string,
-  size: number,
-  mtimeMs: number,
-  reached: LedgerFile["reached"],
-  name: string | null,
-  parent: string | null,
-  project: string | null,
-  scope: string | null,
-  replays: string | null,
-  startedAt: number | null,
-  rows: number,
-  firstAt: number | null,
-];
+/** Where the parts begin in the file. */
+export interface SnapshotPlaces {
+  readonly head: Head;
+  readonly columnsAt: number;
+  readonly ownersAt: number;
+  readonly slotsAt: number;
+  readonly filesAt: number;
+}
 
 /** Null: there is none for this ledger. */
 export function readSnapshot(
   directory: string,
   place: LedgerPlace,
 ): (SnapshotParts & { end: number }) | null {
+  const opened = openSnapshot(directory, place);
+  if (opened === null) return null;
+  try {
+    return readParts(opened.file, opened.places);
+  } catch {
+    return null; // Not what we write.
+  } finally {
+    closeSync(opened.file);
+  }
+}
+
+/** Opens the file, which the caller closes. Null: there is none for this ledger. */
+export function openSnapshot(
+  directory: string,
+  place: LedgerPlace,
+): { file: number; places: SnapshotPlaces } | null {
   let file: number;
   try {
     file = openSync(join(directory, NAME), O_RDONLY | O_NOFOLLOW);
   } catch {
     return null; // Missing, or not ours to read.
   }
+  let places: SnapshotPlaces | null = null;
   try {
-    return readParts(file, place);
+    places = placesIn(file, place);
   } catch {
-    return null; // Not what we write.
-  } finally {
-    closeSync(file);
+    // Not what we write.
   }
+  if (places === null) closeSync(file);
+  return places && { file, places };
 }
 
-function readParts(
-  file: number,
-  { first, end: ledgerEnd }: LedgerPlace,
-): (SnapshotParts & { end: number }) | null {
+function placesIn(file: number, { first, end: ledgerEnd }: LedgerPlace): SnapshotPlaces | null {
   const { size } = fstatSync(file);
   const start = Buffer.from(bytesOf(file, 0, HEAD_BYTES));
   if (start.readUInt32LE(0) !== MAGIC || start.readUInt32LE(4) !== VERSION) return null;
@@ -96,17 +105,26 @@ function readParts(
   const json = Buffer.from(bytesOf(file, HEAD_BYTES, Math.min(jsonBytes, size)));
   const head = JSON.parse(json.toString()) as Head;
   if (head.first !== first || head.end > ledgerEnd) return null;
-  const at = HEAD_BYTES + jsonBytes + padding(jsonBytes);
-  const columnBytes = Columns.bytesFor(head.room);
-  const length = columnBytes + head.room * 4 + head.slots * 4;
-  if (size !== at + length) return null;
-  const memory = bytesOf(file, at, length);
+  const columnsAt = HEAD_BYTES + jsonBytes + padding(jsonBytes);
+  const ownersAt = columnsAt + Columns.bytesFor(head.room);
+  const slotsAt = ownersAt + head.room * 4;
+  const slotsEnd = slotsAt + head.slots * 4;
+  const filesAt = slotsEnd + padding(slotsEnd - columnsAt);
+  if (size !== filesAt + head.fileBytes) return null;
+  return { head, columnsAt, ownersAt, slotsAt, filesAt };
+}
+
+function readParts(
+  file: number,
+  { head, columnsAt, ownersAt, slotsAt, filesAt }: SnapshotPlaces,
+): SnapshotParts & { end: number } {
+  const memory = bytesOf(file, columnsAt, filesAt + head.fileBytes - columnsAt);
   return {
     rows: Columns.over(memory, 0, head.room, head.length),
-    owners: new Uint32Array(memory, columnBytes, head.room),
-    slots: new Int32Array(memory, columnBytes + head.room * 4, head.slots),
+    owners: new Uint32Array(memory, ownersAt - columnsAt, head.room),
+    slots: new Int32Array(memory, slotsAt - columnsAt, head.slots),
     models: head.models,
-    files: head.files.map(fileOf),
+    files: FileList.over(memory, filesAt - columnsAt, head.files),
     end: head.end,
   };
 }
@@ -123,45 +141,6 @@ function bytesOf(file: number, at: number, length: number): ArrayBuffer {
   return memory;
 }
 
-/** Field by field, without copies: there are thousands of files. */
-function fileOf(values: FileValues, index: number): LedgerFile {
-  const id = values[2];
-  const name = values[7] ?? lastOf(id);
-  return {
-    dialect: values[0],
-    root: values[1],
-    id,
-    path: values[3],
-    size: values[4],
-    mtimeMs: values[5],
-    reached: values[6],
-    name,
-    parent: values[8],
-    project: values[9],
-    scope: values[10] ?? name,
-    replays: values[11],
-    startedAt: values[12],
-    rows: values[13],
-    firstAt: values[14] ?? Number.POSITIVE_INFINITY,
-    index,
-  };
-}
-
-function valuesOf(file: LedgerFile): FileValues {
-  const { dialect, root, id, path, size, mtimeMs, reached, parent, project } = file;
-  const name = file.name === lastOf(id) ? null : file.name;
-  const scope = file.scope === file.name ? null : file.scope;
-  const { replays, startedAt, rows, firstAt } = file;
-  return [
-    ...([dialect, root, id, path, size, mtimeMs, reached, name, parent, project, scope] as const),
-    ...([replays, startedAt, rows, Number.isFinite(firstAt) ? firstAt : null] as const),
-  ];
-}
-
-function lastOf(id: string): string {
-  return id.slice(id.lastIndexOf("/") + 1);
-}
-
 /** Not worth an error: the next process reads all packs. */
 export function writeSnapshot(
   directory: string,
@@ -170,8 +149,11 @@ export function writeSnapshot(
 ): void {
   const { length } = rows;
   const room = length + Math.max(4096, length >> 3);
-  const values = files.map(valuesOf);
-  const head: Head = { first, end, length, room, slots: slots.length, models, files: values };
+  const listed = files.toBytes();
+  const head: Head = {
+    ...{ first, end, length, room, slots: slots.length, models },
+    ...{ files: files.length, fileBytes: listed.length },
+  };
   const json = Buffer.from(JSON.stringify(head));
   const start = Buffer.alloc(HEAD_BYTES);
   start.writeUInt32LE(MAGIC, 0);
@@ -179,16 +161,18 @@ export function writeSnapshot(
   start.writeUInt32LE(json.length, 8);
   const roomy = new Uint32Array(room);
   roomy.set(owners.subarray(0, length));
+  const bytes = (part: Uint32Array | Int32Array) =>
+    new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
+  const numbers = Columns.bytesFor(room) + room * 4 + slots.length * 4;
+  const parts = [
+    ...[start, json, Buffer.alloc(padding(json.length)), rows.withRoom(room), bytes(roomy)],
+    ...[bytes(slots), Buffer.alloc(padding(numbers)), listed],
+  ];
   const path = join(directory, NAME);
   try {
     const file = openSync(`${path}.tmp`, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
     try {
-      for (const part of [start, json, Buffer.alloc(padding(json.length)), rows.withRoom(room)]) {
-        writeSync(file, part);
-      }
-      for (const part of [roomy, slots]) {
-        writeSync(file, new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
-      }
+      for (const part of parts) writeSync(file, part);
       fsyncSync(file);
     } finally {
       closeSync(file);

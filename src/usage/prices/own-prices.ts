@@ -5,7 +5,6 @@
  *     {"my-model": {"input": 1, "output": 5, "cacheRead": 0.1}}
  */
 
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { errnoOf, VerbatimError } from "../../base/errors.ts";
 import { isRates } from "./price-journal.ts";
@@ -27,6 +26,8 @@ export function readOwnPrices(path: string): OwnPrices {
     throw refused(path, "it cannot be read");
   }
   const all = parse(path, text);
+  // Loaded when needed: most users have no such file, and the status line must be fast.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
   return {
     hash,

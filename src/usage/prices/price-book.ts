@@ -72,6 +72,11 @@ export class PriceBook {
     return rates;
   }
 
+  /** The user's own prices, decided or not. */
+  ownRatesFor(model: string): Rates | null {
+    return this.#own.ratesFor(model);
+  }
+
   /** Whether a model had other prices at other times. */
   varies(model: string): boolean {
     return (this.#known.get(model)?.periods.length ?? 0) > 1;

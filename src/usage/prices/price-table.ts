@@ -5,9 +5,11 @@
  */
 
 import { createHash } from "node:crypto";
-import { calcPrice, type ModelPrice, type Provider } from "@pydantic/genai-prices";
+import { calcPrice, findProvider, type ModelPrice, type Provider } from "@pydantic/genai-prices";
+import { namesOf } from "./model-names.ts";
 import type { DatedRates } from "./price-journal.ts";
 import type { Rate, Rates } from "./rates.ts";
+import type { Match, RecentModel } from "./recent-prices.ts";
 
 /** Factors that the table does not have. Anthropic's fast mode, and inference in the US only. */
 const FAST: Readonly<Record<string, number>> = { "claude-opus-4-6": 6, "claude-opus-4-7": 6 };
@@ -39,12 +41,13 @@ export function lookUp(model: string): FoundPrices | null {
   return null;
 }
 
-/** Names under which the table may have a model: gateways and clouds add to them. */
-function namesOf(model: string): string[] {
-  const plain = model.slice(model.lastIndexOf("/") + 1).replace(/\[.*\]$/, "");
-  const claude = /(?:^|\.)(claude-.+?)(?:-v\d+(?::\d+)?)?$/.exec(plain)?.[1];
-  const names = [model, plain, ...(claude ? [claude, claude.replaceAll(".", "-")] : [])];
-  return [...new Set(names)].filter((name) => name !== "");
+/** What the status line needs of the table (recent-prices.ts): the models of one provider. */
+export function recentModels(): RecentModel[] {
+  const models = findProvider({ providerId: "anthropic" })?.models ?? [];
+  return models.flatMap(({ id, match }) => {
+    const found = lookUp(id);
+    return found === null ? [] : [{ match: match as Match, prices: found.prices }];
+  });
 }
 
 function calculation(model: string): ReturnType<typeof calcPrice> {

@@ -15,7 +15,10 @@ export function wantedFiles(
 /** As people write it: "claude code", "Claude-Code". */
 const folded = (text: string) => text.toLowerCase().replaceAll(/[\s_-]/g, "");
 
-function isOfAgent({ dialect }: LedgerFile, agent: string | undefined): boolean {
+export function isOfAgent(
+  { dialect }: Pick<LedgerFile, "dialect">,
+  agent: string | undefined,
+): boolean {
   if (agent === undefined) return true;
   const wanted = folded(agent);
   return [dialect, labelOf(dialect)].some((name) => folded(name).startsWith(wanted));
@@ -27,7 +30,7 @@ export function labelOf(dialect: string): string {
 }
 
 /** Whether the plans of the program are limited by blocks: those of Anthropic's models. */
-export function hasBlocks({ dialect }: LedgerFile): boolean {
+export function hasBlocks({ dialect }: Pick<LedgerFile, "dialect">): boolean {
   return dialectNamed(dialect).usageIn === "messages";
 }
 

@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 export const BLOCK_MS = 5 * HOUR_MS;
 
-export interface Block extends Group {
+export interface BlockFacts {
   /** Milliseconds since 1970. */
   readonly start: number;
   readonly end: number;
@@ -21,6 +21,8 @@ export interface Block extends Group {
   readonly costPerHour: number | null;
   readonly tokensPerMinute: number | null;
 }
+
+export interface Block extends Group, BlockFacts {}
 
 export function blocksOf(usage: CountedUsage, chosen: Uint32Array, nowMs: number): Block[] {
   const { at } = usage.ledger.rows;
@@ -45,9 +47,16 @@ function startsOf(rows: Uint32Array, at: Float64Array): number[] {
     else if (ms < known.first) known.first = ms;
     else if (ms > known.last) known.last = ms;
   }
+  return startsIn(minutes);
+}
+
+/** The same from the first and last response of each of some spans, none of which has two blocks. */
+export function startsIn(
+  spans: ReadonlyMap<number, { readonly first: number; readonly last: number }>,
+): number[] {
   const starts: number[] = [];
   let before = Number.NEGATIVE_INFINITY;
-  for (const [, { first, last }] of [...minutes].sort(([a], [b]) => a - b)) {
+  for (const [, { first, last }] of [...spans].sort(([a], [b]) => a - b)) {
     const start = starts.at(-1) ?? Number.NEGATIVE_INFINITY;
     if (first >= start + BLOCK_MS || first - before > BLOCK_MS) {
       starts.push(Math.floor(first / HOUR_MS) * HOUR_MS);
@@ -67,7 +76,10 @@ function lastAtMost(starts: readonly number[], ms: number): number {
   return low;
 }
 
-function blockOf(group: Group, nowMs: number): Block {
+export function blockOf<Of extends Pick<Group, "key" | "cost" | "total" | "firstAt" | "lastAt">>(
+  group: Of,
+  nowMs: number,
+): Of & BlockFacts {
   const start = Number(group.key);
   const end = start + BLOCK_MS;
   const isActive = nowMs < end && nowMs - (group.lastAt ?? 0) < BLOCK_MS && nowMs >= start;

@@ -8,6 +8,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import { costOf, type Rates } from "../prices/rates.ts";
+import { markReplays } from "../replays.ts";
 import { FLAGS } from "../usage-row.ts";
 import { type Days, dayNumber, NO_DAY } from "./days.ts";
 
@@ -25,19 +26,39 @@ const PARENTS_MAX = 32;
 
 export class CountedUsage {
   readonly ledger: Ledger;
-  readonly #book: PriceBook;
+  readonly #book: Pick<PriceBook, "ratesFor" | "varies">;
   readonly #sessions: (string | undefined)[] = [];
   #byName: Map<string, LedgerFile> | null = null;
   /** Rates by model, where they are the same at all times; undefined: not looked up. */
   #rates: (Rates | null | undefined)[] = [];
+  #isMarked = false;
 
-  constructor(ledger: Ledger, book: PriceBook) {
+  constructor(ledger: Ledger, book: Pick<PriceBook, "ratesFor" | "varies">) {
     this.ledger = ledger;
     this.#book = book;
   }
 
+  /** All rows that count. */
+  counting(): Uint32Array {
+    this.#mark();
+    const { flags, length } = this.ledger.rows;
+    const counting = new Uint32Array(length);
+    let count = 0;
+    for (let row = 0; row < length; row++) {
+      if (((flags[row] ?? 0) & FLAGS.duplicate) === 0) counting[count++] = row;
+    }
+    return counting.subarray(0, count);
+  }
+
+  /** What forks repeat is marked when rows are first asked for. */
+  #mark(): void {
+    if (!this.#isMarked) markReplays(this.ledger);
+    this.#isMarked = true;
+  }
+
   /** The rows that count and that are chosen. */
   chosen(days: Days, { since, until, isWanted }: Choice = {}): Uint32Array {
+    this.#mark();
     const { rows, files, owners } = this.ledger;
     const { flags, at, length } = rows;
     const wanted = new Uint8Array(files.length).fill(1);
@@ -64,6 +85,7 @@ export class CountedUsage {
 
   /** The session's name; for a subagent, that of the session that started it. */
   sessionOf(file: LedgerFile): string {
+    if (file.parent === null) return file.name; // Without reading all files.
     let name = this.#sessions[file.index];
     if (name === undefined) {
       this.#byName ??= new Map(this.ledger.files.map((each) => [nameKey(each), each]));
@@ -107,13 +129,17 @@ export class CountedUsage {
   }
 
   ratesOf(row: number): Rates | null {
-    const { rows, models } = this.ledger;
-    const model = rows.model[row] ?? 0;
+    const { rows } = this.ledger;
+    return this.ratesAt(rows.model[row] ?? 0, rows.at[row] ?? 0);
+  }
+
+  /** The rates of one of the ledger's models at a time. */
+  ratesAt(model: number, at: number): Rates | null {
     const known = this.#rates[model];
     if (known !== undefined) return known;
-    const name = models[model] ?? "";
+    const name = this.ledger.models[model] ?? "";
     if (!this.#book.varies(name)) this.#rates[model] = this.#book.ratesFor(name, 0);
-    return this.#book.ratesFor(name, rows.at[row] ?? 0);
+    return this.#book.ratesFor(name, at);
   }
 }
 

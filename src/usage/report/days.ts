@@ -11,18 +11,26 @@ export const NO_DAY = -1_000_000;
 export const UNKNOWN = "unknown";
 
 export class Days {
-  readonly zone: string;
-  readonly #format: Intl.DateTimeFormat;
+  readonly #zone: string | undefined;
+  /** Loads the tables of all zones; the zone of this process does not need it. */
+  readonly #format: Intl.DateTimeFormat | null;
   /** How far local time is ahead, for days of UTC in which that does not change; else NaN. */
   readonly #offsets = new Map<number, number>();
   #lastUtcDay = Number.NaN;
   #lastOffset = Number.NaN;
 
-  /** `zone` is a name such as Europe/Berlin; refuses others with BAD_SETTING. */
-  constructor(zone = Intl.DateTimeFormat().resolvedOptions().timeZone) {
-    this.zone = zone;
+  /**
+   * `zone` is a name such as Europe/Berlin, by default that of this process; refuses others with
+   * BAD_SETTING.
+   */
+  constructor(zone?: string) {
+    this.#zone = zone;
+    this.#format = zone === undefined || zone === "UTC" ? null : Days.#formatOf(zone);
+  }
+
+  static #formatOf(zone: string): Intl.DateTimeFormat {
     try {
-      this.#format = new Intl.DateTimeFormat("en-CA", {
+      return new Intl.DateTimeFormat("en-CA", {
         ...{ timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit" },
         ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
       });
@@ -34,6 +42,10 @@ export class Days {
         reason,
       });
     }
+  }
+
+  get zone(): string {
+    return this.#zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   }
 
   numberOf(ms: number): number {
@@ -88,7 +100,8 @@ export class Days {
   }
 
   #offsetAt(ms: number): number {
-    if (this.zone === "UTC") return 0;
+    if (this.#zone === "UTC") return 0;
+    if (this.#format === null) return -new Date(ms).getTimezoneOffset() * 60_000;
     const [, y, m, d, hours, minutes, seconds] =
       /^(-?\d+)-(\d+)-(\d+), (\d+):(\d+):(\d+)/.exec(this.#format.format(ms))?.map(Number) ?? [];
     const local = Date.UTC(y ?? 0, (m ?? 1) - 1, d, hours, minutes, seconds);

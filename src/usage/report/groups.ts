@@ -76,10 +76,18 @@ export function byModel({ ledger }: CountedUsage): Grouping {
 }
 
 export function groupBy(usage: CountedUsage, rows: Uint32Array, grouping: Grouping): Group[] {
-  const pivot = sumRows(usage, rows, grouping.numbers(rows));
+  return groupsOf(usage, sumRows(usage, rows, grouping.numbers(rows)), grouping.textOf);
+}
+
+/** The groups of a pivot, by their names. */
+export function groupsOf(
+  usage: CountedUsage,
+  pivot: Pivot,
+  textOf: (number: number) => string,
+): Group[] {
   const groups = new Map<string, Group>();
   for (const [index, number] of pivot.numbers.entries()) {
-    const key = grouping.textOf(number);
+    const key = textOf(number);
     const group = groupAt(usage, pivot, index, key);
     const known = groups.get(key);
     groups.set(key, known ? totalOf([known, group], key) : group);
@@ -104,8 +112,9 @@ function groupAt(usage: CountedUsage, pivot: Pivot, index: number, key: string):
   }
   const bits = pivot.agents[index] ?? 0;
   const agents = pivot.dialects.filter((_, bit) => (bits & (1 << bit)) !== 0);
-  const file = usage.ledger.files[pivot.firstFiles[index] ?? 0] as LedgerFile;
-  return { ...grouped(key, ofModels), agents: agents.sort(), project: usage.projectOf(file) };
+  const first = pivot.firstFiles[index];
+  const project = first === undefined ? "" : usage.projectOf(usage.ledger.list.at(first));
+  return { ...grouped(key, ofModels), agents: agents.sort(), project };
 }
 
 function sumsOf(cell: Float64Array): Sums {

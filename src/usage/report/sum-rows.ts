@@ -39,7 +39,9 @@ export function sumRows(usage: CountedUsage, rows: Uint32Array, numbers: Int32Ar
   const agents: number[] = [];
   const index = new Map<number, number>();
   const { owners } = ledger;
-  // The group of each row, in place of its number.
+  const { model } = ledger.rows;
+  const models = ledger.models.length;
+  // The cell of each row, in place of its number.
   let [lastNumber, lastOwner, group] = [Number.NaN, -1, 0];
   for (let at = 0; at < rows.length; at++) {
     const number = numbers[at] ?? 0;
@@ -56,28 +58,37 @@ export function sumRows(usage: CountedUsage, rows: Uint32Array, numbers: Int32Ar
       }
       agents[group] = (agents[group] ?? 0) | (ofFile[owner] ?? 0);
     }
-    numbers[at] = group;
+    numbers[at] = group * models + (model[rows[at] ?? 0] ?? 0);
   }
-  const models = ledger.models.length;
   const cells = new Float64Array(groups.length * models * CELL_LENGTH);
   addCells(usage, rows, numbers, cells);
   return { numbers: groups, firstFiles, agents, dialects, models, cells };
 }
 
-function addCells(
+/** The numbers of a file, in their order. */
+export const FILE_SUM = { responses: 0, cost: 1, unpriced: 2, total: 3, last: 4 } as const;
+export const FILE_LENGTH = 5;
+
+/**
+ * Adds rows to cells; `cellOf` has the number of the cell of each. And to `ofFiles`, FILE_LENGTH
+ * numbers for each file, if there is room.
+ */
+export function addCells(
   usage: CountedUsage,
   chosen: Uint32Array,
-  groups: Int32Array,
+  cellOf: Int32Array,
   cells: Float64Array,
+  ofFiles = new Float64Array(),
 ): void {
-  const { rows, models } = usage.ledger;
+  const { rows, owners } = usage.ledger;
+  const hasFiles = ofFiles.length > 0;
   const { input, output, cacheWrite5m, cacheWrite1h, cacheRead, reasoning } = rows;
   const { recorded, at, model, flags } = rows;
   const rates = usage.plainRates();
   for (let n = 0; n < chosen.length; n++) {
     const row = chosen[n] ?? 0;
     const ofModel = model[row] ?? 0;
-    const cell = ((groups[n] ?? 0) * models.length + ofModel) * CELL_LENGTH;
+    const cell = (cellOf[n] ?? 0) * CELL_LENGTH;
     const fresh = input[row] ?? 0;
     const answer = output[row] ?? 0;
     const write5m = cacheWrite5m[row] ?? 0;
@@ -116,8 +127,16 @@ function addCells(
     }
     const ms = at[row] ?? Number.NaN;
     const first = cells[cell + 12] ?? 0;
-    if (ms < first || first === 0) cells[cell + 12] = ms;
+    if (ms < first || (first === 0 && !Number.isNaN(ms))) cells[cell + 12] = ms;
     if (ms > (cells[cell + 13] ?? 0)) cells[cell + 13] = ms;
+    if (!hasFiles) continue;
+    const file = (owners[row] ?? 0) * FILE_LENGTH;
+    const total = fresh + answer + write5m + write1h + read;
+    ofFiles[file] = (ofFiles[file] ?? 0) + 1;
+    if (cost >= 0) ofFiles[file + 1] = (ofFiles[file + 1] ?? 0) + cost;
+    else ofFiles[file + 2] = (ofFiles[file + 2] ?? 0) + total;
+    ofFiles[file + 3] = (ofFiles[file + 3] ?? 0) + total;
+    if (ms > (ofFiles[file + 4] ?? 0)) ofFiles[file + 4] = ms;
   }
 }
 

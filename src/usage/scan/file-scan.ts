@@ -44,12 +44,18 @@ export interface FileScan {
 /** Counts files, one after the other, into one set of rows. */
 export class FileScanner {
   readonly set = new RowSet();
+  readonly #messages = new MessageRows(this.set);
   readonly #scanners: Readonly<Record<RowShape, Scanner>> = {
-    messages: new MessageRows(this.set),
+    messages: this.#messages,
     totals: new TotalRows(this.set),
   };
   #buffer = Buffer.alloc(0);
   #mark = "";
+
+  /** For a process that scans little (message-rows.ts). */
+  parseRows(): void {
+    this.#messages.isParsing = true;
+  }
 
   scanner(shape: RowShape): Scanner {
     return this.#scanners[shape];

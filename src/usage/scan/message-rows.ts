@@ -55,6 +55,8 @@ export class MessageRows implements Scanner {
   readonly #cwd = new Span();
   #at = Number.NaN;
   #cost = Number.NaN;
+  /** Parse all rows: for few of them, that takes less than compiling the cursor. */
+  isParsing = false;
   #mustParse = false;
   #hasMessage = false;
   /** The bytes of the model that was read last, and its place in the set; -1: it is not counted. */
@@ -86,9 +88,12 @@ export class MessageRows implements Scanner {
   }
 
   #count(bytes: Buffer, start: number, end: number, offset: number): void {
-    this.#cursor.begin(bytes, start, end);
-    this.#readRow();
-    if (this.#cursor.isOdd || this.#mustParse) {
+    const isParsed = this.isParsing && end - start <= PARSED_BYTES_MAX;
+    if (!isParsed) {
+      this.#cursor.begin(bytes, start, end);
+      this.#readRow();
+    }
+    if (isParsed || this.#cursor.isOdd || this.#mustParse) {
       if (end - start > PARSED_BYTES_MAX) return;
       const response = responseIn(bytes.toString("utf8", start, end));
       if (response !== null) this.#addParsed(response, offset);

@@ -1,0 +1,216 @@
+/**
+ * Kept file: the kept sums on disk (docs/formats/usage.md). A cache: with another ledger, another
+ * version, other prices or a wrong checksum it counts as missing.
+ */
+
+import { closeSync, constants, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { LedgerPlace } from "../ledger/ledger-file.ts";
+import type { LedgerFile } from "../ledger/pack.ts";
+import type { CountedUsage } from "../report/counted-usage.ts";
+import { CELL_LENGTH } from "../report/sum-rows.ts";
+import { KeptSums, QUARTER_MS, type SessionSums } from "./kept-sums.ts";
+
+const NAME = "sums.bin";
+const MAGIC = 0x43554256;
+const VERSION = 1;
+const HEAD_BYTES = 24;
+const SESSION_FIELDS = ["responses", "cost", "unpriced", "total", "last"] as const;
+const { O_RDWR, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+
+export interface KeptHead {
+  /** The ledger that the sums are of. */
+  readonly first: string;
+  readonly end: number;
+  /** Of the prices (`priceMark`). */
+  readonly prices: string;
+  /** When all sessions were looked at, and when also all folders at rest; milliseconds since 1970. */
+  readonly lookedAt: number;
+  readonly searchedAt: number;
+  /** Dialects of programs whose plans have blocks. */
+  readonly limited: readonly string[];
+  /** The logs that changed last. */
+  readonly recent: readonly RecentFile[];
+  /** Whether a session that is not kept has no response. */
+  readonly hasAllSessions: boolean;
+  /** When the last block began, milliseconds since 1970; null: there is none. */
+  readonly blockStart: number | null;
+}
+
+/** Read only one session, and of the sums what today and the last block need. */
+export interface Narrow {
+  readonly session: string | null;
+  readonly nowMs: number;
+}
+
+/** A log as it was counted, and what its rows belong to. */
+export interface RecentFile extends LedgerFile {
+  readonly session: string;
+}
+
+/** Logs that changed within this time, at most so many. */
+const RECENT_MS = 2 * 86_400_000;
+const RECENT_MAX = 64;
+
+export function recentIn(usage: CountedUsage, nowMs: number): RecentFile[] {
+  const { list } = usage.ledger;
+  const files = list.changedSince(nowMs - RECENT_MS).sort((a, b) => b.mtimeMs - a.mtimeMs);
+  return files.slice(0, RECENT_MAX).map((file) => ({ ...file, session: usage.sessionOf(file) }));
+}
+
+interface Json extends KeptHead {
+  readonly models: string[];
+  readonly dialects: string[];
+  readonly sessions: readonly string[];
+}
+
+export interface Kept {
+  readonly head: KeptHead;
+  readonly sums: KeptSums;
+}
+
+/** Null: there are none, or they are damaged. */
+export function readKept(directory: string, narrow: Narrow | null = null): Kept | null {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(join(directory, NAME));
+  } catch {
+    return null; // Missing, or not ours to read.
+  }
+  try {
+    return keptIn(bytes, narrow);
+  } catch {
+    return null; // Not what we write.
+  }
+}
+
+function keptIn(bytes: Buffer, narrow: Narrow | null): Kept | null {
+  if (bytes.readUInt32LE(0) !== MAGIC || bytes.readUInt32LE(4) !== VERSION) return null;
+  if (checksum(bytes.subarray(HEAD_BYTES)) !== bytes.readUInt32LE(8)) return null;
+  const count = bytes.readUInt32LE(12);
+  const sessionCount = bytes.readUInt32LE(16);
+  const numberCount = count * (CELL_LENGTH + 3) + sessionCount * SESSION_FIELDS.length;
+  const numbersEnd = HEAD_BYTES + numberCount * 8;
+  const json = JSON.parse(bytes.toString("utf8", numbersEnd)) as Json;
+  const at = bytes.byteOffset + HEAD_BYTES;
+  const { buffer } = bytes;
+  const numbers =
+    at % 8 === 0
+      ? new Float64Array(buffer, at, numberCount)
+      : new Float64Array(buffer.slice(at, at + numberCount * 8));
+  const since = narrow === null ? Number.NEGATIVE_INFINITY : sinceOf(json, narrow.nowMs);
+  const chosen: number[] = [];
+  for (let n = 0; n < count; n++) if ((numbers[n] ?? 0) >= since) chosen.push(n);
+  const part = (from: number) => chosen.map((n) => numbers[count * from + n] ?? 0);
+  const all = numbers.subarray(count * 3, count * (CELL_LENGTH + 3));
+  const cells = chosen.length === count ? all : new Float64Array(chosen.length * CELL_LENGTH);
+  if (cells !== all) {
+    for (const [to, n] of chosen.entries()) {
+      const from = n * CELL_LENGTH;
+      cells.set(all.subarray(from, from + CELL_LENGTH), to * CELL_LENGTH);
+    }
+  }
+  const sessions = sessionsIn(json.sessions, numbers.subarray(count * (CELL_LENGTH + 3)), narrow);
+  const sums = new KeptSums({
+    ...{ models: json.models, dialects: json.dialects, sessions, since, cells },
+    ...{ quarters: part(0), ofDialect: part(1), ofModel: part(2) },
+  });
+  return { head: json, sums };
+}
+
+/** The first quarter that today or the last block needs; a day may be 25 hours long. */
+function sinceOf({ blockStart }: KeptHead, nowMs: number): number {
+  const day = nowMs - 25 * 3_600_000;
+  return Math.floor(Math.min(day, blockStart ?? day) / QUARTER_MS);
+}
+
+function sessionsIn(
+  names: readonly string[],
+  numbers: Float64Array,
+  narrow: Narrow | null,
+): Map<string, SessionSums> {
+  const sessions = new Map<string, SessionSums>();
+  for (const [n, name] of names.entries()) {
+    if (narrow !== null && name !== narrow.session) continue;
+    const at = n * SESSION_FIELDS.length;
+    const [responses = 0, cost = 0, unpriced = 0] = [numbers[at], numbers[at + 1], numbers[at + 2]];
+    sessions.set(name, {
+      ...{ responses, cost, unpriced },
+      ...{ total: numbers[at + 3] ?? 0, last: numbers[at + 4] ?? 0 },
+    });
+  }
+  return sessions;
+}
+
+/** Not worth an error: sums are made again. */
+export function writeKept(directory: string, head: KeptHead, sums: KeptSums): void {
+  const { models, dialects, length } = sums;
+  const json: Json = { ...head, models, dialects, sessions: [...sums.sessions.keys()] };
+  const sessions = Float64Array.from(
+    [...sums.sessions.values()].flatMap((each) => SESSION_FIELDS.map((field) => each[field])),
+  );
+  const numbers = Float64Array.from([...sums.quarters, ...sums.ofDialect, ...sums.ofModel]);
+  const cells = sums.cells.subarray(0, length * CELL_LENGTH);
+  const body = Buffer.concat([
+    Buffer.from(numbers.buffer),
+    Buffer.from(cells.buffer, cells.byteOffset, cells.byteLength),
+    Buffer.from(sessions.buffer),
+    Buffer.from(JSON.stringify(json)),
+  ]);
+  const start = Buffer.alloc(HEAD_BYTES);
+  start.writeUInt32LE(MAGIC, 0);
+  start.writeUInt32LE(VERSION, 4);
+  start.writeUInt32LE(checksum(body), 8);
+  start.writeUInt32LE(length, 12);
+  start.writeUInt32LE(sums.sessions.size, 16);
+  const path = join(directory, NAME);
+  const own = `${path}.${process.pid}.tmp`;
+  try {
+    const file = openSync(own, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+    try {
+      for (const part of [start, body]) writeSync(file, part);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(own, path);
+  } catch {
+    // A full disk, or a home that is read-only.
+  }
+}
+
+/** Changes when prices do: of the journal and of the user's own prices. */
+export function priceMark(directory: string, ownPath: string): string {
+  const mark = (path: string) => {
+    try {
+      const bytes = readFileSync(path);
+      return `${bytes.length}-${checksum(bytes)}`;
+    } catch {
+      return "none";
+    }
+  };
+  return `${mark(join(directory, "prices.jsonl"))} ${mark(ownPath)}`;
+}
+
+/**
+ * Against a file that is not whole after a power cut. Node has CRC-32 only with all of zlib. Four
+ * sums at once: a process that ends so soon runs this before it is compiled.
+ */
+function checksum(bytes: Buffer): number {
+  const isAligned = bytes.byteOffset % 4 === 0;
+  const { buffer, byteOffset, length } = isAligned ? bytes : Buffer.from(bytes);
+  const words = new Int32Array(buffer, byteOffset, length >> 2);
+  let [a, b, c, d] = [length, 1, 2, 3];
+  const whole = words.length & ~3;
+  for (let n = 0; n < whole; n += 4) {
+    a = Math.imul(a ^ (words[n] as number), 0x01000193);
+    b = Math.imul(b ^ (words[n + 1] as number), 0x01000193);
+    c = Math.imul(c ^ (words[n + 2] as number), 0x01000193);
+    d = Math.imul(d ^ (words[n + 3] as number), 0x01000193);
+  }
+  for (let n = whole * 4; n < length; n++) a = Math.imul(a ^ (bytes[n] ?? 0), 0x01000193);
+  return (a ^ Math.imul(b, 3) ^ Math.imul(c, 5) ^ Math.imul(d, 7)) >>> 0;
+}
+
+export function isOf(head: KeptHead, { first, end }: LedgerPlace): boolean {
+  return head.first === first && head.end === end;
+}
