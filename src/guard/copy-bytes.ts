@@ -49,6 +49,7 @@ export interface Copied {
   readonly before: number;
   readonly end: number;
   readonly generation: number;
+  /** The journal does not have this generation yet, so its name may not be durable. */
   readonly isNew: boolean;
   readonly events: readonly Readonly<Record<string, unknown>>[];
   /** Some stretches were not compared. */
@@ -64,7 +65,7 @@ export async function copyBytes(work: BytesToCopy): Promise<Copied> {
   const events: Record<string, unknown>[] = [];
   let generation = kept === undefined ? 1 : kept.generation + (kept.isClosed ? 1 : 0);
   for (let isBegun = kept !== undefined && !kept.isClosed; ; isBegun = false, generation++) {
-    const { file, isNew } = await openPlain(directory, name, generation);
+    const file = await openPlain(directory, name, generation);
     try {
       const before = file.size();
       const next = await readNext(source, before, buffers[0]);
@@ -78,7 +79,7 @@ export async function copyBytes(work: BytesToCopy): Promise<Copied> {
         const written = await appendRest(work, file, generation, next);
         const owesCompare = !isThorough && before > 0;
         const isMoving = source.size() < written.end || !source.isLinked();
-        const rest = { before, generation, isNew, events, owesCompare, isMoving };
+        const rest = { before, generation, isNew: !isBegun, events, owesCompare, isMoving };
         return { file, name: `${name}.${generation}`, ...written, ...rest };
       }
       if (!isBegun) events.push({ event: "began", path, id, generation, kind: "bytes", mode });

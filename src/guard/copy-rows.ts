@@ -28,7 +28,7 @@ export async function copyRows(work: RowsToCopy): Promise<Copied> {
   const events: Record<string, unknown>[] = [];
   let generation = kept === undefined ? 1 : kept.generation + (kept.isClosed ? 1 : 0);
   for (let isBegun = kept !== undefined && !kept.isClosed; ; isBegun = false, generation++) {
-    const { file, isNew } = await openPlain(directory, name, generation);
+    const file = await openPlain(directory, name, generation);
     try {
       const before = await endOfLines(file);
       const known = new Map<string, string>();
@@ -46,7 +46,7 @@ export async function copyRows(work: RowsToCopy): Promise<Copied> {
         const cause = append(file, added, before);
         if (cause === null) onAppend?.(generation, added);
         const end = cause === null ? before + added.length : before;
-        const rest = { isNew, events, owesCompare: false, isMoving: false, cause };
+        const rest = { isNew: !isBegun, events, owesCompare: false, isMoving: false, cause };
         return { file, name: `${name}.${generation}`, before, end, generation, ...rest };
       }
       const sha256 = createHash("sha256").update(bytes).digest("hex");

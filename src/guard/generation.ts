@@ -6,10 +6,11 @@
 
 import { createHash } from "node:crypto";
 import { createReadStream, lutimesSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createGunzip, createGzip } from "node:zlib";
 import { openAgain, openIfThere, writeAtOnce } from "../base/file-steps.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
 import { generationFile } from "../dialects/files/guard-store.ts";
 import { readChunks } from "../log/bytes.ts";
 
@@ -18,13 +19,36 @@ export async function openPlain(
   directory: Directory,
   name: string,
   generation: number,
-): Promise<{ file: OpenFile; isNew: boolean }> {
+): Promise<OpenFile> {
   const found = generationFile(directory.path, name, generation);
   const plain = `${name}.${generation}`;
   if (found?.isCompressed) await convert(directory, `${plain}.gz`, plain, createGunzip());
   const file = directory.open(plain, "append");
   file.narrow();
-  return { file, isNew: found === null };
+  return file;
+}
+
+/** Makes a plain copy durable that a guard may have left unsynced when it was killed. */
+export async function syncGeneration(
+  { files }: Host,
+  root: string,
+  path: string,
+  generation: number,
+): Promise<void> {
+  const found = generationFile(root, path, generation);
+  if (found === null || found.isCompressed) return; // It was synced before it was compressed.
+  const directory = await files.openDirectory(dirname(found.file), { create: false, root });
+  try {
+    const file = directory.open(basename(found.file), "append");
+    try {
+      await file.sync();
+    } finally {
+      file.close();
+    }
+    await directory.sync();
+  } finally {
+    directory.close();
+  }
 }
 
 /** Replaces a plain copy by a compressed one, with the same modification time. */

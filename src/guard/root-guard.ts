@@ -13,12 +13,17 @@ import type { Directory } from "../base/files.ts";
 import { eachLog } from "../catalog/find.ts";
 import type { FoundLog } from "../catalog/session-row.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { generationFile, guardedRootOf, type Kept } from "../dialects/files/guard-store.ts";
+import {
+  generationBytes,
+  generationFile,
+  guardedRootOf,
+  type Kept,
+} from "../dialects/files/guard-store.ts";
 import { compressCold } from "./cold.ts";
 import { COMPARED_BYTES } from "./compare.ts";
 import { type Copied, makeBuffers } from "./copy-bytes.ts";
 import { type CopyOptions, copySession } from "./copy-session.ts";
-import { hashGeneration, stamp } from "./generation.ts";
+import { hashGeneration, stamp, syncGeneration } from "./generation.ts";
 import { Journal } from "./journal.ts";
 import { OpenDirectories } from "./open-directories.ts";
 import { isGone, Sources } from "./source.ts";
@@ -36,6 +41,8 @@ const YOUNG_MS = 100;
 const REPLACING_MS = 250;
 /** A file that rested so long is compared as a whole, once. */
 const REST_MS = 60_000;
+/** The length in a compressed copy is modulo this. */
+const GZIP_COUNTS = 2 ** 32;
 
 export interface RootGuardOptions extends CopyOptions {
   /** The guard's store. */
@@ -67,6 +74,8 @@ interface CopiedSession {
   readonly directory: Directory;
   /** Before it was read. */
   readonly nowMs: number;
+  /** This guard did not copy it before: a guard that was killed may have left bytes unsynced. */
+  readonly isFirst: boolean;
 }
 
 /** Copies that are not durable yet, and the directories that are open for them. */
@@ -128,11 +137,7 @@ export class RootGuard {
         await Promise.allSettled([committing]);
       }
       const moved = new Set(there.values());
-      await this.#noteMissing(
-        ({ path }) => !there.has(path),
-        hidden,
-        ({ id }) => moved.has(id),
-      );
+      await this.#noteMissing(({ path, id }) => !there.has(path) && !moved.has(id), hidden);
       const [copied, failed] = [this.#copied, this.#failed];
       return { sessions: there.size, copied, bytes: this.#bytes, failed };
     });
@@ -146,7 +151,8 @@ export class RootGuard {
       this.#warn(path, cause);
     };
     let [batch, bytes] = [[] as FoundLog[], 0];
-    for (const found of eachLog(this.root, layout, { onUnreadable })) {
+    const onNoId = (path: string) => this.#warn(path, new Error("its name cannot be an id"));
+    for (const found of eachLog(this.root, layout, { onUnreadable, onNoId })) {
       there.set(found.path, found.id);
       this.directories.add(dirname(found.path));
       if (there.size % SLICE_FILES === 0) await setImmediate();
@@ -160,14 +166,17 @@ export class RootGuard {
     if (batch.length > 0) yield batch;
   }
 
-  /** Looks at one path below the root; false: it is not a session's, so a scan is needed. */
+  /**
+   * Looks at one path below the root; false: a scan is needed. It is not a session's, or the session
+   * may have another file now.
+   */
   look(path: string): Promise<boolean> {
     return this.#inTurn(async () => {
       const id = dialectNamed(this.dialect).idAt(path.split("/"));
       if (id === null) return false;
       const stats = lstatSync(join(this.root, path), { throwIfNoEntry: false });
-      if (stats === undefined) await this.#noteMissing((kept) => kept.path === path, []);
-      if (!stats?.isFile()) return true; // A scan reports what is no file.
+      if (stats === undefined) return this.sessions.get(path)?.deletedAt !== null;
+      if (!stats.isFile()) return true; // A scan reports what is no file.
       const found = { id, path, size: stats.size, mtimeMs: stats.mtimeMs };
       if (this.#isChanged(found)) await this.#commit(await this.#copy([found]));
       return true;
@@ -200,8 +209,11 @@ export class RootGuard {
     const kept = this.sessions.get(path);
     if (!kept || kept.isClosed || kept.deletedAt !== null) return true;
     const copy = generationFile(this.directory, path, kept.generation);
-    const isSize = kept.kind === "rows" || copy?.isCompressed || copy?.stats.size === size;
-    if (!copy || !isSize || Math.abs(copy.stats.mtimeMs - mtimeMs) >= 1) return true;
+    if (!copy || Math.abs(copy.stats.mtimeMs - mtimeMs) >= 1) return true;
+    const bytes = copy.isCompressed
+      ? generationBytes(this.directory, path, kept.generation)
+      : copy.stats.size;
+    if (kept.kind === "bytes" && (size - bytes) % GZIP_COUNTS !== 0) return true;
     this.#seen.set(path, { size, mtimeMs, isYoung: false, owesCompare: false });
     return false;
   }
@@ -213,10 +225,11 @@ export class RootGuard {
     const sources = new Sources(host, this.dialect, this.root);
     for (const found of batch) {
       const atMs = nowMs();
+      const isFirst = !this.#seen.has(found.path);
       try {
         const directory = await opened.of(found.path);
         const copied = await this.#copyOne(found, sources, directory);
-        copies.push({ found, copied, directory, nowMs: atMs });
+        copies.push({ found, copied, directory, nowMs: atMs, isFirst });
       } catch (cause) {
         this.#refused(found.path, cause);
       }
@@ -242,14 +255,20 @@ export class RootGuard {
       opened.close();
     }
     for (const each of durable) this.#settle(each);
-    await this.#tell(durable.flatMap(({ copied }) => copied.events));
+    try {
+      await this.#tell(durable.flatMap(({ copied }) => copied.events));
+    } catch (cause) {
+      // The next look finds the same events again.
+      for (const { found } of durable) this.#seen.delete(found.path);
+      throw cause;
+    }
   }
 
   /** Syncs a copy; what could not be synced is cut off again, and copied at the next look. */
-  async #makeDurable({ found: { path }, copied }: CopiedSession): Promise<boolean> {
+  async #makeDurable({ found: { path }, copied, isFirst }: CopiedSession): Promise<boolean> {
     const { file, before, end } = copied;
     try {
-      if (end > before || copied.isNew) await file.sync();
+      if (end > before || copied.isNew || isFirst) await file.sync();
       return true;
     } catch (cause) {
       file.truncate(before);
@@ -288,16 +307,11 @@ export class RootGuard {
   }
 
   /** A session that has another file now, such as a compressed one, is not deleted. */
-  async #noteMissing(
-    isMissing: (kept: Kept) => boolean,
-    hidden: readonly string[],
-    isElsewhere: (kept: Kept) => boolean = () => false,
-  ): Promise<void> {
+  async #noteMissing(isMissing: (kept: Kept) => boolean, hidden: readonly string[]): Promise<void> {
     const missing = [...this.sessions.values()].filter(
       (kept) =>
         kept.deletedAt === null &&
         isMissing(kept) &&
-        !isElsewhere(kept) &&
         !hidden.some((each) => each === "" || `${kept.path}/`.startsWith(`${each}/`)),
     );
     if (missing.length === 0) return;
@@ -306,6 +320,7 @@ export class RootGuard {
     for (const { path, id, generation, mode } of missing) {
       if (mode !== null && !isGone(join(this.root, path))) continue;
       this.#seen.delete(path);
+      await syncGeneration(this.#options.host, this.directory, path, generation);
       const hash = await hashGeneration(this.directory, path, generation);
       if (hash) events.push({ event: "source_deleted", path, id, generation, ...hash });
     }

@@ -20,6 +20,9 @@ export interface OpenedSource {
   readonly mode: number | null;
 }
 
+/** The identity of a file on disk; a converted session has its path. */
+const INODE = /^\d+:\d+$/;
+
 /** The sessions of one program's directory, to be opened. Closing it closes no session. */
 export class Sources {
   readonly #dialect: string;
@@ -41,11 +44,12 @@ export class Sources {
     const file = await openAt(this.#read, logPath(id).join("/"));
     try {
       if (program?.changes === "rows") return { file, isPlain: false, raw: null, mode: null };
-      const stats = lstatSync(join(this.#root, path), { bigint: true });
-      const isSame = file.identity() === `${stats.dev}:${stats.ino}`;
-      const isPlain = isSame && program?.changes === "grows";
+      const stats = lstatSync(join(this.#root, path));
+      // Not by the inode: the program may have replaced the file since it was opened.
+      const isOwn = path === logPath(id).join("/") && INODE.test(file.identity());
+      const isPlain = isOwn && program?.changes === "grows";
       const raw = isPlain ? null : await openAt(this.#raw, path);
-      return { file, isPlain, raw, mode: Number(stats.mode) & 0o777 };
+      return { file, isPlain, raw, mode: stats.mode & 0o777 };
     } catch (cause) {
       file.close();
       throw cause;
