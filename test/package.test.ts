@@ -53,7 +53,8 @@ beforeAll(async () => {
     "--no-fund",
     join(folder, filename),
   ];
-  await execute("npm", install, { cwd: user });
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: inject("certificates") };
+  await execute("npm", install, { cwd: user, env });
   await mkdir(join(user, "node_modules", "@types"), { recursive: true });
   const nodeTypes = join("node_modules", "@types", "node");
   await symlink(join(root, nodeTypes), join(user, nodeTypes));
