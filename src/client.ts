@@ -17,9 +17,9 @@ export type {
   SearchPage,
   SlowestCall,
   SnippetPiece,
+  ToolOptions,
+  ToolReport,
   ToolUsageRow,
-  UsageOptions,
-  UsageReport,
 } from "./client/search-shapes.ts";
 export type {
   CheckpointItem,
@@ -48,5 +48,20 @@ export type {
   SessionsClient,
 } from "./client/sessions.ts";
 export type { LiveOptions, StreamChunk, StreamsClient } from "./client/streams.ts";
+export type {
+  CalendarDay,
+  CallCost,
+  CountedGroup,
+  CountedPrompt,
+  CountedSession,
+  CountedSums,
+  PricedModel,
+  PromptCost,
+  SessionCosts,
+  UsageCounting,
+  UsageOptions,
+  UsagePrices,
+  UsageReport,
+  UsageSeries,
+} from "./client/usage-shapes.ts";
 export { TOOL_KINDS, type ToolView } from "./model/tool-view.ts";
-export type { UsageRow } from "./model/usage-once.ts";

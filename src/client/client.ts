@@ -2,14 +2,18 @@
 
 import { checkOptions, type OptionKinds } from "../base/choice.ts";
 import { type ClientOptions, Requester } from "./request.ts";
-import type { UsageOptions, UsageReport } from "./search-shapes.ts";
+import type { ToolOptions, ToolReport } from "./search-shapes.ts";
 import { SessionsClient } from "./sessions.ts";
 import { StreamsClient } from "./streams.ts";
+import type { UsageOptions, UsageReport } from "./usage-shapes.ts";
 
 const USAGE_OPTIONS: OptionKinds<UsageOptions> = {
-  since: "text",
-  until: "text",
-  dialect: "text",
+  ...{ since: "text", until: "text", tz: "text", agent: "text", project: "text", by: "text" },
+  limit: "count",
+  signal: "object",
+};
+const TOOL_OPTIONS: OptionKinds<ToolOptions> = {
+  ...{ since: "text", until: "text", dialect: "text" },
   signal: "object",
 };
 
@@ -35,10 +39,20 @@ export class VerbatimClient {
     await this.#requester.send("/v1/demo", { method: "DELETE" });
   }
 
-  /** Usage of all sessions: by day, model and agent, and by tool. */
+  /**
+   * What all sessions used and what it cost. While the server counts (`isComplete` is false), ask
+   * again.
+   */
   async usage(given: UsageOptions = {}): Promise<UsageReport> {
     checkOptions("usage", given, USAGE_OPTIONS);
     const { signal, ...options } = given;
     return this.#requester.json("/v1/usage", { query: { ...options }, ...(signal && { signal }) });
+  }
+
+  /** How often tools were called, failed, and how long they took, in all sessions. */
+  async tools(given: ToolOptions = {}): Promise<ToolReport> {
+    checkOptions("tools", given, TOOL_OPTIONS);
+    const { signal, ...options } = given;
+    return this.#requester.json("/v1/tools", { query: { ...options }, ...(signal && { signal }) });
   }
 }

@@ -1,6 +1,6 @@
-/** Search shapes: results of searching, and of usage over all sessions, and their options. */
+/** Search shapes: results of searching, and the use of tools in all sessions, and their options. */
 
-import type { ToolUse, UsageRow } from "../model/usage-once.ts";
+import type { ToolUse } from "../model/usage-once.ts";
 import {
   boolean,
   count,
@@ -59,18 +59,6 @@ export interface SearchOptions {
   readonly signal?: AbortSignal;
 }
 
-export const USAGE_ROW = object({
-  day: described(orNull(string), "In UTC; null for what has no time"),
-  model: orNull(string),
-  agent: orNull(string),
-  sessions: count,
-  turns: count,
-  inputTokens: number,
-  outputTokens: number,
-  totalTokens: number,
-  spend: described(orNull(number), "US dollars, as recorded"),
-});
-
 const SLOWEST_CALL = object({ ms: number, session: string, start: offset });
 /** The slowest call of a tool, and where its result is. */
 export interface SlowestCall extends Of<typeof SLOWEST_CALL> {}
@@ -86,18 +74,14 @@ export const TOOL_USAGE = object({
 });
 export interface ToolUsageRow extends ToolUse, Of<typeof TOOL_USAGE> {}
 
-export const USAGE_REPORT = object({
-  rows: described(list(ref<UsageRow>("UsageRow", USAGE_ROW)), "The latest day first"),
+export const TOOL_REPORT = object({
   tools: described(list(ref<ToolUsageRow>("ToolUsage")), "The most called first"),
-  /** Sessions that contributed. */
-  sessions: count,
-  /** More rows or tools than one answer holds: the earliest, or the least used, are left out. */
-  isCut: described(boolean, "There was more than one answer holds"),
+  isCut: described(boolean, "There were more than one answer holds: the least used are left out"),
   isComplete: isComplete("are not counted"),
 });
-export interface UsageReport extends Of<typeof USAGE_REPORT> {}
+export interface ToolReport extends Of<typeof TOOL_REPORT> {}
 
-export interface UsageOptions {
+export interface ToolOptions {
   /** Whole days in UTC: from this one on, and before that one. `2026-11-15`, or any time in it. */
   readonly since?: string;
   readonly until?: string;

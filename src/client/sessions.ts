@@ -15,6 +15,7 @@ import type {
   SessionUsage,
   SessionVerdict,
 } from "./session-shapes.ts";
+import type { SessionCosts } from "./usage-shapes.ts";
 
 /** Only sessions that match all of these. */
 export interface SessionFilter {
@@ -207,8 +208,14 @@ export class SessionsClient {
     return this.#requester.json(pathOf(id, "verify"));
   }
 
+  /** What the session recorded itself. */
   async usage(id: string): Promise<SessionUsage> {
     return this.#requester.json(pathOf(id, "usage"));
+  }
+
+  /** What it cost, by prompt and by tool call; while `counting` is not null, ask again. */
+  async costs(id: string): Promise<SessionCosts> {
+    return this.#requester.json(pathOf(id, "costs"));
   }
 }
 

@@ -16,7 +16,7 @@ import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { SearchIndex } from "../catalog/search/search-index.ts";
 import { SEARCHABLE_CHARS_MAX } from "../catalog/search/searchable.ts";
-import { sumUsage, type UsageSums } from "../catalog/search/usage-report.ts";
+import { sumTools, type ToolSums } from "../catalog/search/tool-report.ts";
 import { Store } from "../store/store.ts";
 import { freshenIndex, HURRIED, type IndexPace } from "./indexing.ts";
 import { searchPage, understandQuery } from "./searching.ts";
@@ -84,9 +84,8 @@ class Project {
     return searchPage(nodeHost, index, understandQuery(query, NOW), options);
   }
 
-  async usage(index: SearchIndex) {
-    const wanted = { places: [this.store], since: null, until: null, rowsMax: 99, toolsMax: 99 };
-    return sumUsage(index, wanted);
+  async tools(index: SearchIndex) {
+    return sumTools(index, { places: [this.store], since: null, until: null, toolsMax: 99 });
   }
 
   #line(id: string, { type, ...data }: Said): string {
@@ -218,7 +217,7 @@ const step = fc.record({
 });
 
 /** Of calls that took equally long, any may be named as the slowest. */
-function timesOnly(sums: UsageSums) {
+function timesOnly(sums: ToolSums) {
   const tools = sums.tools.map((tool) => ({ ...tool, slowest: tool.slowest?.ms }));
   return { ...sums, tools };
 }
@@ -248,8 +247,8 @@ test("an index that was updated step by step equals one built at once", async ()
         assert.deepEqual(a.sort(), b.sort(), query);
       }
       assert.deepEqual(
-        timesOnly(await project.usage(grown)),
-        timesOnly(await project.usage(atOnce)),
+        timesOnly(await project.tools(grown)),
+        timesOnly(await project.tools(atOnce)),
       );
       grown.close();
       atOnce.close();

@@ -196,7 +196,7 @@ async function indexFrom(
       if (entry !== null) {
         const { dialect } = session;
         const aside = listedAside(dialect, entry.native, log.id);
-        fold.add(entry, at, aside, dialect.signing.turnMark(entry.native, log.id, aside));
+        fold.add(entry, at, aside);
       }
       indexedTo = end;
     }

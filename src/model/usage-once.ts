@@ -80,27 +80,6 @@ function entryIn(item: object): Entry | null {
   return "kind" in item && "usage" in item ? (item as Entry) : null;
 }
 
-/**
- * Usage of several sessions together.
- *
- * Usage on one day, by one model, in the sessions of one agent.
- */
-export interface UsageRow {
-  /** In UTC, such as 2026-11-15; null for entries without a time. */
-  readonly day: string | null;
-  readonly model: string | null;
-  /** The agent, or the directive. */
-  readonly agent: string | null;
-  /** Sessions that contributed. */
-  readonly sessions: number;
-  readonly turns: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly totalTokens: number;
-  /** US dollars, as recorded; null when none was recorded. */
-  readonly spend: number | null;
-}
-
 /** Usage of one tool. */
 export interface ToolUse {
   readonly tool: string;

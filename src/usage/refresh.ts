@@ -29,6 +29,8 @@ export interface RefreshOptions {
   /** Look at this log only: an absolute path. */
   readonly only?: string;
   readonly onProgress?: (done: number, total: number) => void;
+  /** Whether this thread has other work, such as requests, which must not wait long. */
+  readonly isPatient?: boolean;
   /** A session that cannot be read; it is tried again the next time. */
   readonly onFailure: (id: string, cause: unknown) => void;
 }
@@ -61,19 +63,24 @@ async function countChanged(
   const others = changed.filter((found) => !isPlainFile(found));
   const bytes = inBytes.reduce((sum, { log, known }) => sum + newBytes(log.size, known), 0);
   let done = 0;
-  await scanFiles(inBytes.map(toScan), bytes, ({ scanned, models, rowCount, rows }) => {
-    const files: PackedFile[] = [];
-    for (const { index, scan, errno } of scanned) {
-      const found = inBytes[index] as Found;
-      if (scan !== null) files.push(describe(found, scan));
-      // A compressed file is listed under its plain name.
-      else if (errno === "ENOENT") others.push(found);
-      else onFailure(found.log.id, Object.assign(new Error(String(errno)), { code: errno }));
-    }
-    if (files.length > 0) ledger.add({ models, files, rowCount, rows });
-    done += scanned.length;
-    onProgress(done, changed.length);
-  });
+  await scanFiles(
+    inBytes.map(toScan),
+    bytes,
+    ({ scanned, models, rowCount, rows }) => {
+      const files: PackedFile[] = [];
+      for (const { index, scan, errno } of scanned) {
+        const found = inBytes[index] as Found;
+        if (scan !== null) files.push(describe(found, scan));
+        // A compressed file is listed under its plain name.
+        else if (errno === "ENOENT") others.push(found);
+        else onFailure(found.log.id, Object.assign(new Error(String(errno)), { code: errno }));
+      }
+      if (files.length > 0) ledger.add({ models, files, rowCount, rows });
+      done += scanned.length;
+      onProgress(done, changed.length);
+    },
+    options.isPatient,
+  );
   await countOthers(host, ledger, others, options);
 }
 

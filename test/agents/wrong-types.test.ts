@@ -100,7 +100,7 @@ class AllReaders {
     const aside = listedAside(dialect, native, ID);
     const mark = dialect.signing.turnMark(native, ID, aside);
     this.#summary.add(entry, aside, mark);
-    this.#index.add(entry, this.#lines, aside, mark);
+    this.#index.add(entry, this.#lines, aside);
     const about = dialect.about?.(native, ID);
     if (about) this.#summary.learn(about);
     renderEntry(entry, { thinking: true });

@@ -30,7 +30,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   dialects: [...LOW, "dialects/interface", "dialects/lines", "dialects/files", "streams"],
   store: [...LOW, ...DIALECTS, "streams"],
   listing: [...LOW, ...DIALECTS, "streams", "store"],
-  usage: ["base", "model", "catalog", ...DIALECTS, "store", "listing"],
+  usage: ["base", "model", "client", "catalog", ...DIALECTS, "store", "listing"],
   verifying: [...LOW, ...DIALECTS, "streams", "store", "listing"],
   doctor: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying"],
   "dialects/door": [

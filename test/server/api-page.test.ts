@@ -29,12 +29,13 @@ test("the page's commands print what it says", async () => {
   assert.equal(JSON.parse(await run("list")).sessions.length, 1);
   assert.equal(JSON.parse(await run("session")).id, session?.id);
   assert.equal(JSON.parse(await run("search")).hits.length, 3);
-  assert.ok(JSON.parse(await run("usage")).rows.length > 0);
+  assert.ok(JSON.parse(await run("usage")).prices.table !== "");
+  assert.ok(Array.isArray(JSON.parse(await run("tools")).tools));
   assert.ok(JSON.parse(await run("entries")).entries.length > 0);
   assert.match(await run("live"), /^event: entry$/m);
   assert.match(await run("bytes"), /"checkpoints":\[\{"line":/);
   const rest = await run("rest");
-  for (const said of ["first in rye", '"verdict":"verified"', '"totalTokens":']) {
+  for (const said of ["first in rye", '"verdict":"verified"', '"totalTokens":', '"calls":']) {
     assert.ok(rest.includes(said), said);
   }
 });
@@ -64,11 +65,13 @@ test("the page's limits are the server's", () => {
   expect(page.text).toContain(`more than ${SESSION_LIMITS.restingBytes / 2 ** 20} MiB`);
   const { hitsDefault, hitsMax } = SESSION_LIMITS;
   expect(page.text).toContain(`number of entries: ${hitsDefault}, up to ${hitsMax}`);
-  const { entriesExaminedMax, searchWaitMs, usageRowsMax, usageToolsMax } = SESSION_LIMITS;
+  const { entriesExaminedMax, searchWaitMs, usageWaitMs, usageToolsMax } = SESSION_LIMITS;
+  const { usageListedDefault, usageListedMax, usageGroupsMax } = SESSION_LIMITS;
   expect(page.text).toContain(`${entriesExaminedMax.toLocaleString("en")} entries at most`);
-  expect([searchWaitMs, usageRowsMax]).toEqual([500, 5_000]); // Half a second; 5,000 rows.
+  expect([searchWaitMs, usageWaitMs]).toEqual([500, 500]); // Half a second.
+  expect(page.text).toContain(`${usageListedDefault} each, up to ${usageListedMax}`);
   expect(page.text).toContain(
-    `${usageRowsMax.toLocaleString("en")} rows and ${usageToolsMax} tools`,
+    `${usageGroupsMax.toLocaleString("en")} agents, projects and models, and ${usageToolsMax} tools`,
   );
   const { readersMax, waitingMax, followersMax } = SESSION_LIMITS;
   expect(page.text).toContain(`${readersMax} answers are made from logs at once and ${waitingMax}`);

@@ -19,9 +19,10 @@ import {
 import {
   SEARCH_PARAMETERS,
   SEARCH_PATH,
-  USAGE_PARAMETERS,
-  USAGE_PATH,
+  TOOLS_PARAMETERS,
+  TOOLS_PATH,
 } from "../../src/server/sessions/search.ts";
+import { USAGE_PARAMETERS, USAGE_PATH } from "../../src/server/sessions/usage.ts";
 import { faultsOf } from "../support/json-schema.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { check, document, ref } from "./described.ts";
@@ -56,7 +57,8 @@ test("every route of the server is in the document", () => {
     const path = `${SESSIONS_ROOT}/{id}${part === "" ? "" : `/${part}`}`;
     assert.ok(document.paths[path]?.get, path);
   }
-  for (const path of [SEARCH_PATH, USAGE_PATH]) assert.ok(document.paths[path]?.get, path);
+  for (const path of [SEARCH_PATH, USAGE_PATH, TOOLS_PATH])
+    assert.ok(document.paths[path]?.get, path);
   const routes = new URL("../../src/server/streams/stream-routes.ts", import.meta.url);
   const methods = [...readFileSync(routes, "utf8").matchAll(/case "([A-Z]+)":/g)].map(
     ([, method = ""]) => method,
@@ -71,6 +73,7 @@ test("the described parameters are those that the server accepts", () => {
   for (const [path, taken] of [
     [SEARCH_PATH, SEARCH_PARAMETERS],
     [USAGE_PATH, USAGE_PARAMETERS],
+    [TOOLS_PATH, TOOLS_PARAMETERS],
     [SESSIONS_ROOT, LIST_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/entries`, ENTRY_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/events`, EVENT_PARAMETERS],
@@ -79,6 +82,7 @@ test("the described parameters are those that the server accepts", () => {
     [`${SESSIONS_ROOT}/{id}/markdown`, MARKDOWN_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/outline`, OUTLINE_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/usage`, []],
+    [`${SESSIONS_ROOT}/{id}/costs`, []],
     [`${SESSIONS_ROOT}/{id}/verify`, []],
     [`${SESSIONS_ROOT}/{id}`, []],
   ] as const) {
@@ -102,7 +106,9 @@ test("real answers about sessions of every dialect match the document", async ()
     await check(SEARCH_PATH, await fetch(`${server.url}${SEARCH_PATH}?${query}`));
   }
   for (const query of ["", "since=2026-01-01&until=2027-01-01", "since=x"]) {
-    await check(USAGE_PATH, await fetch(`${server.url}${USAGE_PATH}?${query}`));
+    for (const path of [USAGE_PATH, TOOLS_PATH]) {
+      await check(path, await fetch(`${server.url}${path}?${query}`));
+    }
   }
   const client = new VerbatimClient({ url: server.url });
   let count = 0;

@@ -1,6 +1,8 @@
 /** App: the frame of every page, and the page of the current route. */
 
-import { useEffect } from "preact/hooks";
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { VerbatimClient } from "../../src/client/client.ts";
 import { route } from "./address.ts";
 import { LostBanner } from "./live/lost-banner.tsx";
 import { client, isTokenWanted } from "./server.ts";
@@ -8,7 +10,6 @@ import { SessionScreen } from "./session/session-screen.tsx";
 import { SessionsPage } from "./sessions/sessions-page.tsx";
 import { ThemeButton } from "./style/theme-button.tsx";
 import { TokenPrompt } from "./token-prompt.tsx";
-import { UsagePage } from "./usage/usage-page.tsx";
 
 export function App() {
   return (
@@ -63,10 +64,28 @@ function Page() {
     case "session":
       return <SessionScreen key={shown.id} id={shown.id} at={shown.at} q={shown.q} f={shown.f} />;
     case "usage":
-      return <UsagePage client={client.value} />;
+      return <LazyUsage />;
     case "unknown":
       return <NotFound />;
   }
+}
+
+/** In its own chunk: most visits never open it. */
+function LazyUsage() {
+  const [Loaded, setLoaded] = useState<ComponentType<{ client: VerbatimClient }> | null>(null);
+  const [isFailed, setFailed] = useState(false);
+  useEffect(() => {
+    import("./usage/usage-page.tsx").then(
+      ({ UsagePage }) => setLoaded(() => UsagePage),
+      () => setFailed(true),
+    );
+  }, []);
+  if (Loaded !== null) return <Loaded client={client.value} />;
+  return (
+    <main id="main" tabIndex={-1} class="page">
+      <p class="blank">{isFailed ? "The page could not be loaded. Reload it." : "Loading …"}</p>
+    </main>
+  );
 }
 
 const TITLES = {

@@ -9,10 +9,8 @@
 
 import { oneLine } from "../../base/one-line.ts";
 import type { Aside, Entry, Role } from "../../model/entry.ts";
-import type { TurnMark } from "../../model/turns.ts";
 import { searchableText } from "./searchable.ts";
 import { NO_TOOLS, type ToolFact, ToolFold, type ToolState } from "./tool-facts.ts";
-import { NO_USAGE, type UsageFact, UsageFold, type UsageState } from "./usage-facts.ts";
 import { spelt } from "./words.ts";
 
 const MODELS_MAX = 16;
@@ -36,7 +34,6 @@ export interface FoldState {
   readonly model: string;
   /** All models named, in order. */
   readonly models: readonly string[];
-  readonly usage: UsageState;
   readonly tools: ToolState;
   /** The dialect's memory of earlier lines, if it has one (dialects/dialect.ts, LineMemory). */
   readonly memory?: unknown;
@@ -47,14 +44,12 @@ export const NOTHING_FOLDED: FoldState = {
   directive: null,
   model: "",
   models: [],
-  usage: NO_USAGE,
   tools: NO_TOOLS,
 };
 
 /** What was added since the last time. */
 export interface FoldedPiece {
   readonly entries: readonly IndexedEntry[];
-  readonly usage: readonly UsageFact[];
   readonly tools: readonly ToolFact[];
   /** Characters of text in it. */
   readonly chars: number;
@@ -65,17 +60,15 @@ export class IndexFold {
   #directive: string | null;
   #model: string;
   readonly #models: string[];
-  readonly #usage: UsageFold;
   readonly #tools: ToolFold;
   #entries: IndexedEntry[] = [];
   #chars = 0;
 
-  constructor({ at, directive, model, models, usage, tools }: FoldState = NOTHING_FOLDED) {
+  constructor({ at, directive, model, models, tools }: FoldState = NOTHING_FOLDED) {
     this.#at = at;
     this.#directive = directive;
     this.#model = model;
     this.#models = [...models];
-    this.#usage = new UsageFold(usage);
     this.#tools = new ToolFold(tools);
   }
 
@@ -84,15 +77,14 @@ export class IndexFold {
     return this.#chars;
   }
 
-  /** `aside`: why it is not part of the conversation, or null. `mark`: its role in the turns. */
-  add(entry: Entry, start: number, aside: Aside | null = null, mark: TurnMark = null): void {
+  /** `aside`: why it is not part of the conversation, or null. */
+  add(entry: Entry, start: number, aside: Aside | null = null): void {
     this.#at = entry.at ?? this.#at;
     const model = this.#modelOf(entry, aside);
     if (aside === null) this.#model = model;
     const { directive } = entry.native;
     if (typeof directive === "string") this.#directive ??= oneLine(directive, NAME_CHARS_MAX);
     const day = this.#at?.slice(0, 10) ?? "";
-    this.#usage.add(entry, mark, day, model);
     const tools = this.#tools.add(entry, day, this.#at, start);
     const text = spelt(searchableText(entry));
     if (text === "" && tools.length === 0) return;
@@ -107,7 +99,6 @@ export class IndexFold {
       directive: this.#directive,
       model: this.#model,
       models: [...this.#models],
-      usage: this.#usage.state(),
       tools: this.#tools.state(),
     };
   }
@@ -115,7 +106,6 @@ export class IndexFold {
   take(): FoldedPiece {
     const piece = {
       entries: this.#entries,
-      usage: this.#usage.take(),
       tools: this.#tools.take(),
       chars: this.#chars,
     };

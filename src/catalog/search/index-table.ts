@@ -31,7 +31,6 @@ CREATE TABLE sessions (
   mark TEXT NOT NULL,
   agent TEXT,
   models TEXT NOT NULL,
-  turn_fields INTEGER NOT NULL,
   has_words INTEGER NOT NULL,
   state TEXT NOT NULL, -- Extraction ${EXTRACTION}.
   UNIQUE (root, id)
@@ -54,18 +53,6 @@ CREATE VIRTUAL TABLE words USING fts5(
   tokenize = 'unicode61 remove_diacritics 2'
 );
 INSERT INTO words (words, rank) VALUES ('automerge', 0), ('crisismerge', 256);
-CREATE TABLE usage (
-  session INTEGER NOT NULL REFERENCES sessions,
-  day TEXT NOT NULL,
-  model TEXT NOT NULL,
-  source INTEGER NOT NULL,
-  turns INTEGER NOT NULL,
-  input_tokens INTEGER,
-  output_tokens INTEGER,
-  total_tokens INTEGER,
-  spend_billionths INTEGER,
-  PRIMARY KEY (session, day, model, source)
-) WITHOUT ROWID;
 CREATE TABLE tools (
   session INTEGER NOT NULL REFERENCES sessions,
   day TEXT NOT NULL,
@@ -86,25 +73,15 @@ export const NAME_MARK = "\n";
 const SESSION = "SELECT * FROM sessions WHERE root = ? AND id = ?";
 const ADD_SESSION = `
 INSERT INTO sessions
-  (root, id, size, mtime_us, indexed_to, mark, models, turn_fields, has_words, state)
-VALUES (?, ?, -1, 0, 0, '', '', 0, 0, '') RETURNING session`;
+  (root, id, size, mtime_us, indexed_to, mark, models, has_words, state)
+VALUES (?, ?, -1, 0, 0, '', '', 0, '') RETURNING session`;
 const SET_SESSION = `
 UPDATE sessions SET size = ?, mtime_us = ?, indexed_to = ?, mark = ?, agent = ?, models = ?,
-  turn_fields = ?, has_words = MAX(has_words, ?), state = ? WHERE session = ?`;
+  has_words = MAX(has_words, ?), state = ? WHERE session = ?`;
 const ADD_ENTRY = `
 INSERT INTO entries (session, start, role, at, tools) VALUES (?, ?, ?, ?, ?) RETURNING entry`;
 const ADD_WORDS = "INSERT INTO words (rowid, text) VALUES (?, ?)";
 const MERGE = "INSERT INTO words (words, rank) VALUES ('merge', ?)";
-
-function added(column: string): string {
-  return `${column} = CASE WHEN excluded.${column} IS NULL THEN ${column}
-    ELSE COALESCE(${column}, 0) + excluded.${column} END`;
-}
-
-const ADD_USAGE = `
-INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET turns = turns + excluded.turns,
-  ${["input_tokens", "output_tokens", "total_tokens", "spend_billionths"].map(added).join(", ")}`;
 
 const ADD_TOOL = `
 INSERT INTO tools VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -195,22 +172,19 @@ export type EntryWords = readonly [entry: SqlValue, text: string];
 export function writePiece(
   cache: Cache,
   session: number,
-  { entries, usage, tools }: FoldedPiece,
+  { entries, tools }: FoldedPiece,
   { indexedTo, mark, agent, state, log }: Progress,
 ): EntryWords[] {
   const words = entries.map(({ start, role, at, tools: names, text }): EntryWords => {
     return [cache.value(ADD_ENTRY, session, start, role, at, listOf(names)), text];
   });
-  for (const { day, model, source, turns, sums } of usage) {
-    cache.run(ADD_USAGE, session, day, model, source, turns, ...sums);
-  }
   for (const { day, tool, calls, errors, timed, totalMs, slowestMs, slowestStart } of tools) {
     const counts: SqlValue[] = [calls, errors, timed, totalMs, slowestMs, slowestStart];
     cache.run(ADD_TOOL, session, day, tool, ...counts);
   }
   const { size = -1, mtimeMs = 0 } = log ?? {};
   const found = [size, Math.round(mtimeMs * 1000), indexedTo, mark];
-  const about = [agent, listOf(state.models) ?? "", state.usage.turnFields];
+  const about = [agent, listOf(state.models) ?? ""];
   const hasWords = entries.length > 0 ? 1 : 0;
   cache.run(SET_SESSION, ...found, ...about, hasWords, JSON.stringify(state), session);
   return words;
@@ -233,7 +207,7 @@ export function removePiece(cache: Cache, session: number, entriesMax: number): 
     cache.run("UPDATE sessions SET size = -1, mark = '' WHERE session = ?", session);
     return false;
   }
-  for (const table of ["usage", "tools", "sessions"]) {
+  for (const table of ["tools", "sessions"]) {
     cache.run(`DELETE FROM ${table} WHERE session = ?`, session);
   }
   return true;

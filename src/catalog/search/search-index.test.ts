@@ -12,7 +12,6 @@ import { IndexFold } from "./index-fold.ts";
 import { SEARCH_SCHEMA } from "./index-table.ts";
 import { parseQuery } from "./query.ts";
 import { IndexBegunAnew, KNOWN, SearchIndex } from "./search-index.ts";
-import { sumUsage } from "./usage-report.ts";
 
 /** It need not exist. */
 const place = { dialect: "rye", root: "/no/such/project" };
@@ -46,13 +45,13 @@ test("the schema on the format page is the current one", () => {
 });
 
 test("the page's example is a row that the index stores and returns", async () => {
-  const json = docsPage("formats/catalog").block("json usage-example");
+  const json = docsPage("formats/catalog").block("json tools-example");
   const row = JSON.parse(json) as Record<string, SqlValue>;
   const index = await opened(join(tempDirectory(), "search.db"));
   const values = Object.values(row);
   const kept = await index.attempt((cache) => {
-    cache.run(`INSERT INTO usage VALUES (${values.map(() => "?").join(", ")})`, ...values);
-    return cache.all("SELECT * FROM usage");
+    cache.run(`INSERT INTO tools VALUES (${values.map(() => "?").join(", ")})`, ...values);
+    return cache.all("SELECT * FROM tools");
   });
   assert.deepEqual(
     kept.map((each) => ({ ...each })),
@@ -124,7 +123,7 @@ test("a page takes as many statements among a thousand sessions as among ten, an
       role: "assistant" as const,
       parts,
     };
-    fold.add(entry, 0, null, "works");
+    fold.add(entry, 0);
     const log = { size: 1, mtimeMs: 1 };
     const progress = { indexedTo: 1, mark: "m", agent: null, state: fold.state(), log };
     const piece = fold.take();
@@ -147,13 +146,6 @@ test("a page takes as many statements among a thousand sessions as among ten, an
     counts.push(statements);
   }
   assert.deepEqual(counts, [1, 1]);
-
-  const wanted = { places: [place], since: null, until: null, rowsMax: 9, toolsMax: 9 };
-  const { rows, sessions } = await sumUsage(index, wanted);
-  assert.deepEqual(
-    [rows.length, rows[0]?.sessions, rows[0]?.turns, sessions],
-    [1, 1010, 1010, 1010],
-  );
 });
 
 test("which sessions are indexed is read from an index alone, without their rows", async () => {

@@ -1,5 +1,5 @@
 /**
- * Search index: the words and the usage of every session, in a file next to the catalog.
+ * Search index: the words and the tools of every session, in a file next to the catalog.
  *
  * A cache like the catalog: it may be deleted at any time, and is rebuilt from the logs. Its caller
  * passes the sessions and their contents, piece by piece.

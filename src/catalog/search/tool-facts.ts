@@ -1,8 +1,7 @@
 /**
  * Tool facts: how often a session's tools were called, failed, and how long they took.
  *
- * - As with usage (usage-facts.ts, UF1), folding in pieces gives the same as folding at once. Open
- *   calls are remembered by id, the latest CALLS_REMEMBERED of them; a result whose call is not
+ * - Folding a session in pieces gives the same as folding it at once. Open calls are remembered by id, the latest CALLS_REMEMBERED of them; a result whose call is not
  *   among them has no known tool, and is not counted.
  * - Results are paired with calls as in model/pairing.ts (CP1, CP2), except for the input, which is
  *   not kept: a repeated id is another call if its tool differs. What a message repeats counts once

@@ -43,7 +43,7 @@ const PUBLIC: ReadonlySet<string> = new Set([
   ...["/live", "/health", "/ready", "/v1/openapi.json", OPEN_PATH],
 ]);
 /** What is stored in sessions, or about them. */
-const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|demo)(?:\/|$)/;
+const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|tools|demo)(?:\/|$)/;
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /**

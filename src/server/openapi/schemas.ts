@@ -16,6 +16,7 @@ import {
 } from "../../client/schema.ts";
 import * as over from "../../client/search-shapes.ts";
 import * as of from "../../client/session-shapes.ts";
+import * as used from "../../client/usage-shapes.ts";
 import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import { VERDICTS } from "../../proof/verdict.ts";
 import { SERVED_DIALECTS } from "../sessions/roots.ts";
@@ -107,9 +108,14 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   SnippetPiece: over.SNIPPET_PIECE,
   SearchHit: over.SEARCH_HIT,
   SearchPage: over.SEARCH_PAGE,
-  UsageRow: over.USAGE_ROW,
   ToolUsage: over.TOOL_USAGE,
-  UsageReport: over.USAGE_REPORT,
+  ToolReport: over.TOOL_REPORT,
+  CountedSums: used.COUNTED_SUMS,
+  CountedGroup: used.COUNTED_GROUP,
+  CountedSession: used.COUNTED_SESSION,
+  CountedPrompt: used.COUNTED_PROMPT,
+  UsageReport: used.USAGE_REPORT,
+  SessionCosts: used.SESSION_COSTS,
 };
 
 /** The shape with the names of this server's dialects; a client may talk to a newer server. */

@@ -1,11 +1,13 @@
 /** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
 
 import { ref, type Schema } from "../../client/schema.ts";
+import { SERIES_GROUPS } from "../../client/usage-shapes.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
 import { SESSION_LIMITS } from "../sessions/limits.ts";
 import { SERVED_DIALECTS } from "../sessions/roots.ts";
 import { SESSIONS_ROOT } from "../sessions/route.ts";
-import { SEARCH_PATH, USAGE_PATH } from "../sessions/search.ts";
+import { SEARCH_PATH, TOOLS_PATH } from "../sessions/search.ts";
+import { USAGE_PATH } from "../sessions/usage.ts";
 
 const offset: Schema = { type: "integer", minimum: 0 };
 const flag = (otherwise: boolean): Schema => ({ type: "boolean", default: otherwise });
@@ -93,14 +95,36 @@ const SEARCH_OPERATION: Operation = {
   refused: [],
 };
 
+const text: Schema = { type: "string" };
+
 const USAGE_OPERATION: Operation = {
-  summary: "What all sessions used, by day, model and agent, and by tool",
+  summary: "What all sessions used and what it cost, every response once",
   parameters: [
-    parameter("since", "From this day on, in UTC", { type: "string" }),
-    parameter("until", "Before this day", { type: "string" }),
+    parameter("since", "From this day on: 2026-11-15", text),
+    parameter("until", "Up to and including this day", text),
+    parameter("tz", "The time zone of days, such as Europe/Berlin; default: the server's", text),
+    parameter("agent", "Only of this program or dialect", text),
+    parameter("project", "Only of this directory and below, or of directories so named", text),
+    parameter("by", "What `series` are", { enum: [...SERIES_GROUPS], default: "agent" }),
+    parameter("limit", "At most so many sessions, and prompts", {
+      type: "integer",
+      minimum: 1,
+      maximum: SESSION_LIMITS.usageListedMax,
+      default: SESSION_LIMITS.usageListedDefault,
+    }),
+  ],
+  ok: json("UsageReport", "Sums; while `isComplete` is false, ask again"),
+  refused: [],
+};
+
+const TOOLS_OPERATION: Operation = {
+  summary: "How often tools were called, failed, and how long they took, in all sessions",
+  parameters: [
+    parameter("since", "From this day on, in UTC", text),
+    parameter("until", "Before this day", text),
     parameter("dialect", "Only of this dialect", { enum: [...SERVED_DIALECTS] }),
   ],
-  ok: json("UsageReport", "Sums, as recorded"),
+  ok: json("ToolReport", "The most called first"),
   refused: [],
 };
 
@@ -186,6 +210,7 @@ export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
   [SESSIONS_ROOT]: get("listSessions", LIST_OPERATION),
   [SEARCH_PATH]: get("searchSessions", SEARCH_OPERATION),
   [USAGE_PATH]: get("sumUsage", USAGE_OPERATION),
+  [TOOLS_PATH]: get("sumTools", TOOLS_OPERATION),
   [ONE]: get("getSession", {
     summary: "What is known of one session, and where its log ends",
     parameters: alone,
@@ -212,6 +237,12 @@ export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
     summary: "The verdict on the session, by the trust of the user who runs the server",
     parameters: alone,
     ok: json("VerifyReport", "The report, whatever the verdict"),
+    refused: [],
+  }),
+  [`${ONE}/costs`]: get("getCosts", {
+    summary: "What the session cost, by prompt and by tool call",
+    parameters: alone,
+    ok: json("SessionCosts", "As `verbatim usage session` counts; while it counts, ask again"),
     refused: [],
   }),
   [`${ONE}/usage`]: get("getUsage", {

@@ -39,9 +39,14 @@ export interface SessionLimits {
   readonly entriesExaminedMax: number;
   /** How long a search waits until changed sessions are indexed. */
   readonly searchWaitMs: number;
-  /** Rows of a usage answer: days, models and agents; and tools. */
-  readonly usageRowsMax: number;
+  /** Sessions and prompts in a usage answer: the default and the maximum. */
+  readonly usageListedDefault: number;
+  readonly usageListedMax: number;
+  /** Agents, projects and models in a usage answer, each; and tools. */
+  readonly usageGroupsMax: number;
   readonly usageToolsMax: number;
+  /** How long a usage answer waits until changed sessions are counted. */
+  readonly usageWaitMs: number;
   /** Prompts and marks per page of an outline: the default and the maximum. */
   readonly outlineDefault: number;
   readonly outlineMax: number;
@@ -73,8 +78,11 @@ export const SESSION_LIMITS: SessionLimits = {
   hitsMax: 100,
   entriesExaminedMax: 10_000,
   searchWaitMs: 500,
-  usageRowsMax: 5_000,
+  usageListedDefault: 10,
+  usageListedMax: 500,
+  usageGroupsMax: 1_000,
   usageToolsMax: 500,
+  usageWaitMs: 500,
   outlineDefault: 2_000,
   outlineMax: 10_000,
   outlineWaitMs: 400,

@@ -22,6 +22,7 @@ import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
 import { notFound, urlIdOf } from "./roots.ts";
 import type { ServedSession, SessionService } from "./service.ts";
+import { costsAnswer } from "./usage.ts";
 import { answerJsonText, sessionItem, usageItem } from "./wire.ts";
 
 export const SESSIONS_ROOT = "/v1/sessions";
@@ -76,6 +77,11 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     new Query(request.url ?? "/", []);
     const report = await sessions.wholeReads.run(() => verifySession(sessions, served));
     answerJsonText(response, JSON.stringify(report), sessions.room);
+  },
+  costs: async ({ context: { sessions }, served, request, response }) => {
+    new Query(request.url ?? "/", []);
+    const costs = await sessions.reads.run(() => costsAnswer(sessions, served));
+    answerJsonText(response, JSON.stringify(costs), sessions.room);
   },
   usage: async ({ context: { sessions }, served, request, response }) => {
     new Query(request.url ?? "/", []);

@@ -1,11 +1,11 @@
-/** Search and usage: requests about all sessions. */
+/** Search and tools: requests about all sessions; usage is in usage.ts. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { sumUsage, type ToolRow } from "../../catalog/search/usage-report.ts";
+import { sumTools, type ToolRow } from "../../catalog/search/tool-report.ts";
 import type {
   SearchHit as SearchItem,
   SearchPage,
-  UsageReport,
+  ToolReport,
 } from "../../client/search-shapes.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
@@ -17,16 +17,17 @@ import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type ServedStore, urlIdOf } from "./roots.ts";
 import type { SessionService } from "./service.ts";
+import { USAGE_PATH, usageAnswer } from "./usage.ts";
 import { answerJsonText, sessionItem } from "./wire.ts";
 
 export const SEARCH_PATH = "/v1/search";
-export const USAGE_PATH = "/v1/usage";
+export const TOOLS_PATH = "/v1/tools";
 
 export const SEARCH_PARAMETERS = ["q", "session", "typing", "limit", "cursor"] as const;
-export const USAGE_PARAMETERS = ["since", "until", "dialect"] as const;
+export const TOOLS_PARAMETERS = ["since", "until", "dialect"] as const;
 
 const MAKERS: Readonly<Record<string, (service: SessionService, url: string) => Promise<unknown>>> =
-  { [SEARCH_PATH]: searchAnswer, [USAGE_PATH]: usageAnswer };
+  { [SEARCH_PATH]: searchAnswer, [USAGE_PATH]: usageAnswer, [TOOLS_PATH]: toolsAnswer };
 
 /** Whether the path is handled here. */
 export function isOverSessions(path: string): boolean {
@@ -93,22 +94,17 @@ async function sessionOf(service: SessionService, urlId: string): Promise<Sessio
   }
 }
 
-async function usageAnswer(service: SessionService, url: string): Promise<UsageReport> {
+async function toolsAnswer(service: SessionService, url: string): Promise<ToolReport> {
   const { limits, roots } = service;
-  const query = new Query(url, USAGE_PARAMETERS);
+  const query = new Query(url, TOOLS_PARAMETERS);
   const dialect = query.choice("dialect", SERVED_DIALECTS);
   const places = roots.stores().filter((store) => !dialect || store.dialect === dialect);
-  const wanted = {
-    places,
-    since: query.time("since")?.slice(0, 10) ?? null,
-    until: query.time("until")?.slice(0, 10) ?? null,
-    rowsMax: limits.usageRowsMax,
-    toolsMax: limits.usageToolsMax,
-  };
-  const { answer: sums, isComplete } = await service.search.ask((index) => {
-    return sumUsage(index, wanted);
-  });
-  return { ...sums, tools: sums.tools.map(toolItem), isComplete };
+  const day = (name: string) => query.time(name)?.slice(0, 10) ?? null;
+  const wanted = { places, since: day("since"), until: day("until") };
+  const { answer, isComplete } = await service.search.ask((index) =>
+    sumTools(index, { ...wanted, toolsMax: limits.usageToolsMax }),
+  );
+  return { ...answer, tools: answer.tools.map(toolItem), isComplete };
 }
 
 function toolItem({ slowest, ...row }: ToolRow<ServedStore>) {

@@ -22,6 +22,7 @@ import { isAbsence, SessionWindow } from "../../listing/session-window.ts";
 import { mayStandOtherwise } from "../../store/list.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
+import { LiveUsage } from "../../usage/answers/live-usage.ts";
 import { AnswerRoom } from "../http/answer.ts";
 import { Semaphore } from "../http/semaphore.ts";
 import { LiveReaders } from "../streams/live-readers.ts";
@@ -75,6 +76,8 @@ export class SessionService {
   readonly room: AnswerRoom;
   /** Queries over all sessions. */
   readonly search: SearchService;
+  /** What all sessions used. */
+  readonly usage: LiveUsage;
   readonly hooks: WaitingHooks;
   readonly outlines: Outlines;
   readonly #options: SessionServiceOptions;
@@ -112,6 +115,11 @@ export class SessionService {
       nowMs,
       onUnreadable: (id, cause) => this.#tell(id, cause),
       onFault: options.onFault,
+    });
+    this.usage = new LiveUsage({
+      ...{ host, cwd, stores, limits, nowMs },
+      isOfUser: () => roots === "found" && (options.moreRoots?.() ?? []).length === 0,
+      onUnreadable: (id, cause) => this.#tell(id, cause),
     });
   }
 
@@ -234,6 +242,7 @@ export class SessionService {
     this.outlines.close();
     await this.#freshening;
     await this.search.close();
+    await this.usage.close();
     await this.hooks.close();
     const catalog = await this.#catalog;
     catalog?.close();

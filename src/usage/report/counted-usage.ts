@@ -4,6 +4,7 @@
  * Subagents belong to the session that started them.
  */
 
+import { tokensOf } from "../columns.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
 import type { PriceBook } from "../prices/price-book.ts";
@@ -103,6 +104,11 @@ export class CountedUsage {
   costOf(row: number): number {
     const rates = this.ratesOf(row);
     return rates === null ? Number.NaN : costOf(this.ledger.rows, row, rates);
+  }
+
+  /** All tokens of a response. */
+  tokensOf(row: number): number {
+    return tokensOf(this.ledger.rows, row);
   }
 
   /** Prices have changed. */

@@ -14,18 +14,22 @@ import { type ScannedPack, type SharedWork, scanPacks, sharedWork } from "./shar
 /** Less is scanned before a worker has started. */
 const WORKER_BYTES_MIN = 48 * 1024 * 1024;
 
-/** Calls `onPack` for all files, some at a time. `bytes` is how much there is to read. */
+/**
+ * Calls `onPack` for all files, some at a time. `bytes` is how much there is to read. With
+ * `isPatient`, this thread does other work after each file.
+ */
 export async function scanFiles(
   files: readonly FileToScan[],
   bytes: number,
   onPack: (pack: ScannedPack) => void,
+  isPatient = false,
 ): Promise<void> {
   if (files.length === 0) return;
   const work = sharedWork(files);
   const worker = bytes < WORKER_BYTES_MIN ? null : startWorker(work, onPack);
   for (const pack of scanPacks(work)) {
-    onPack(pack);
-    await nextTurn(); // The worker's packs are taken now.
+    if (pack !== null) onPack(pack);
+    if (pack !== null || isPatient) await nextTurn(); // The worker's packs are taken now.
   }
   await worker;
 }

@@ -3,4 +3,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type SharedWork, scanPacks } from "./shared-work.ts";
 
-for (const pack of scanPacks(workerData as SharedWork)) parentPort?.postMessage(pack);
+for (const pack of scanPacks(workerData as SharedWork)) {
+  if (pack !== null) parentPort?.postMessage(pack);
+}

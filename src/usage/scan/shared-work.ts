@@ -33,13 +33,16 @@ export function sharedWork(files: readonly FileToScan[]): SharedWork {
   return { files, next: new Int32Array(new SharedArrayBuffer(4)) };
 }
 
-/** Takes files until none is left, and yields what it counted. */
-export function* scanPacks(work: SharedWork): Generator<ScannedPack> {
+/** Takes files until none is left, and yields what it counted; null after each other file. */
+export function* scanPacks(work: SharedWork): Generator<ScannedPack | null> {
   const scanner = new FileScanner();
   let scanned: Scanned[] = [];
   for (let next = scanNext(work, scanner); next !== null; next = scanNext(work, scanner)) {
     scanned.push(next);
-    if (scanned.length < PACK_FILES && scanner.set.rows.length < PACK_ROWS) continue;
+    if (scanned.length < PACK_FILES && scanner.set.rows.length < PACK_ROWS) {
+      yield null;
+      continue;
+    }
     yield packOf(scanned, scanner);
     scanned = [];
   }

@@ -1,92 +1,191 @@
-/** The usage page and the demo, in a real browser. */
+/** The usage page, and costs in a session, in a real browser. */
 
 import assert from "node:assert/strict";
-import type { NewEntry } from "../../../src/index.ts";
-import { answered, said } from "../../support/signing-user.ts";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { answerRow, callOf, promptRow, writeClaude } from "../../support/agent-home.ts";
 import { eventually } from "../eventually.ts";
+import { XSS_CORPUS } from "../xss-corpus.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 
-const used = (model: string, spend: number): readonly NewEntry[] => [
-  { kind: "start", model },
-  { kind: "turn_start" },
-  said("Do it"),
-  {
-    kind: "message",
-    role: "assistant",
-    parts: [{ type: "tool_call", callId: "c1", tool: "bash", input: { command: "ls" } }],
-  },
-  {
-    kind: "message",
-    role: "tool",
-    parts: [{ type: "tool_result", callId: "c1", output: "", error: "exit 1", durationMs: 1500 }],
-  },
-  answered("Done"),
-  {
-    kind: "turn_end",
-    model,
-    usage: { inputTokens: 900, outputTokens: 100, totalTokens: 1000, spend },
-  },
-];
+const DAY_MS = 86_400_000;
+const NOW = new Date().setUTCHours(0, 0, 30, 0);
+const at = (minute: number, daysAgo = 0) => NOW - daysAgo * DAY_MS + minute * 1_000;
+const MODEL = XSS_CORPUS[0] ?? "";
+const [home, cwd] = [process.env.HOME, process.cwd()];
 
-/** A number for what is drawn. */
-const PIXELS = `(() => {
-  const canvas = document.querySelector(".usage-plot canvas");
-  if (canvas === null) return null; // It is being redrawn.
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  return data.reduce((so, value, at) => (so * 31 + value * (at % 7)) % 1000003, 0);
-})()`;
+const viewer = viewerScene(
+  async (scene) => {
+    process.env.HOME = scene.home;
+    mkdirSync(join(scene.home, "elsewhere"));
+    process.chdir(join(scene.home, "elsewhere"));
+    writeClaude(scene.home, "-a/s1.jsonl", [
+      promptRow("Find the bug", { at: at(0) }),
+      answerRow("a", { at: at(1), content: [callOf("t1"), callOf("t2")] }),
+      promptRow("Now mend it", { at: at(2) }),
+      answerRow("b", {
+        at: at(3),
+        usage: { input_tokens: 0, output_tokens: 40_000, cache_read_input_tokens: 2_000_000 },
+      }),
+    ]);
+    writeClaude(scene.home, "-a/s1/subagents/agent-1.jsonl", [answerRow("x", { at: at(4) })]);
+    const other = { session: "s2", cwd: "/home/me/other" };
+    writeClaude(scene.home, "-b/s2.jsonl", [
+      promptRow("Write the docs", { ...other, at: at(0, 40) }),
+      answerRow("c", { ...other, at: at(1, 40) }),
+    ]);
+    const odd = { session: "s3", cwd: `/home/${MODEL.replaceAll("/", "")}` };
+    writeClaude(scene.home, "-c/s3.jsonl", [
+      promptRow(MODEL, { ...odd, at: at(0) }),
+      answerRow("d", { ...odd, at: at(1), model: MODEL }),
+    ]);
+    // What a model, a project and a prompt may be called, in "All time".
+    for (const [n, text] of XSS_CORPUS.slice(0, 40).entries()) {
+      const named = { session: `h${n}`, cwd: `/${text}` };
+      writeClaude(scene.home, `-h/h${n}.jsonl`, [
+        promptRow(text, { ...named, at: at(0, 40) }),
+        answerRow(`h${n}`, { ...named, at: at(1, 40), model: text }),
+      ]);
+    }
+  },
+  { roots: "found" },
+);
 
-const viewer = viewerScene(async (scene) => {
-  await scene.write({ id: "first-1", entries: used("model-a", 1.25), sign: false });
-  await scene.write({ id: "second-2", entries: used("model-b", 0.5), sign: false });
-});
-
-browserTest("spend, tokens and tools are added up, charted, and shown as a table", async () => {
-  const page = await viewer.open("#/usage");
-  await page.locator(".usage-totals").getByText("$1.75").waitFor();
-  await page.locator(".usage-totals").getByText("2.0k").waitFor();
-  await page.locator(".usage-plot canvas").waitFor();
-  await page.getByText("As a table").click();
-  const table = page.getByRole("region", { name: "Spend per day (UTC)" });
-  const rows = /model-a\s+model-b\s[\s\S]*\d{4}-\d\d-\d\d\s+\$1\.25\s+\$0\.50/;
-  await eventually("the table", () => table.innerText()).toMatch(rows);
-  await page.getByRole("button", { name: "Tokens" }).click();
-  await page.getByText("Tokens per day (UTC)").first().waitFor();
-  await page.getByRole("button", { name: "Most failing" }).click();
-  await page.getByText("2 (100 %)").waitFor();
-  await page.getByRole("link", { name: /^bash: .*show it$/ }).click();
-  await page.locator(".row").filter({ hasText: "exit 1" }).first().waitFor();
+afterAll(() => {
+  process.env.HOME = home;
+  process.chdir(cwd);
 });
 
 browserTest(
-  "the chart and its table have every day of the chosen period, used or not",
+  "cost, tokens and their parts, cache hit rate and unknown prices are shown",
   async () => {
     const page = await viewer.open("#/usage");
-    const today = new Date().toISOString().slice(0, 10);
-    await page.getByText("As a table").click();
-    const table = page.getByRole("region", { name: "Spend per day (UTC)" });
-    const days = () => table.locator("tbody th").allInnerTexts();
-    for (const [period, count] of [
-      ["30 days", 30],
-      ["7 days", 7],
-      ["90 days", 90],
-      ["All time", 1],
-    ] as const) {
-      await page.getByRole("button", { name: period }).click();
-      await eventually(`the days of ${period}`, async () => (await days()).length).toBe(count);
-      assert.ok([today, dayAfter(today)].includes((await days()).at(-1) ?? ""));
-    }
+    const totals = page.locator(".usage-totals");
+    await totals.getByText("$4.00 + ?").waitFor();
+    const text = (await totals.innerText()).replaceAll("\n", " ");
+    assert.match(
+      text,
+      /2\.2M\s*0\.0M input \+ 0\.2M output \+ 0\.0M cache writes \+ 2\.0M cache reads/,
+    );
+    assert.match(text, /100\.0 %/);
+    const doubts = await page.locator(".usage-doubts").innerText();
+    assert.match(doubts, /^No price is known for .*\(40\.0k tokens\): not in the cost\.$/m);
+    await page.getByText(/^Prices: genai-prices \S+ of \d{4}-\d\d-\d\d$/).waitFor();
   },
 );
 
-const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+browserTest("the chart shows the chosen group, and its axis ends today", async () => {
+  const page = await viewer.open("#/usage");
+  await page.locator(".usage-plot canvas").waitFor();
+  const legend = page.locator(".usage-legend");
+  await legend.getByText("Claude Code").waitFor();
+  await page.getByRole("button", { name: "By project" }).click();
+  await legend.getByText("/home/me/app").waitFor();
+  await page.getByRole("button", { name: "By model" }).click();
+  await legend.getByText("claude-opus-4-5-20251101").waitFor();
+  await page.getByText("As a table").click();
+  const table = page.getByRole("region", { name: /^Cost per day/ });
+  const days = () => table.locator("tbody th").allInnerTexts();
+  const zone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const today = new Intl.DateTimeFormat("en-CA", { timeZone: zone }).format(Date.now());
+  for (const [period, count] of [
+    ["30 days", 30],
+    ["7 days", 7],
+    ["90 days", 90],
+    ["All time", 41],
+  ] as const) {
+    await page.getByRole("button", { name: period }).click();
+    await eventually(`the days of ${period}`, async () => (await days()).length).toBe(count);
+    assert.equal((await days()).at(-1), today);
+  }
+  await page.getByRole("button", { name: "Tokens" }).click();
+  await page
+    .getByText(/^Tokens per day/)
+    .first()
+    .waitFor();
+});
+
+browserTest("the calendar has the days with usage, and none after today", async () => {
+  const page = await viewer.open("#/usage");
+  const calendar = page.getByRole("region", { name: "Calendar" });
+  await calendar.locator("svg").waitFor();
+  assert.equal(await calendar.locator("rect:not(.heat-0)").count(), 2);
+  await page.getByText(/^2 days with usage; most on /).waitFor();
+  const last = await calendar.locator("rect").last().locator("title").textContent();
+  assert.match(last ?? "", /^\d{4}-\d\d-\d\d: \$4\.00$/);
+});
+
+browserTest("the most expensive sessions and prompts link to their places", async () => {
+  const page = await viewer.open("#/usage");
+  const prompts = page.locator(".usage-card").filter({ hasText: "Most expensive prompts" });
+  const first = prompts.locator("tbody tr").first();
+  await first.getByText("Now mend it").waitFor();
+  assert.match(await first.innerText(), /1 subagent[\s\S]*\$3\.00/);
+  await first.getByRole("link").click();
+  const target = page.locator(".row.target");
+  await target.getByText("Now mend it").waitFor();
+  await page.goBack();
+  const sessions = page.locator(".usage-card").filter({ hasText: "Most expensive sessions" });
+  await sessions.getByRole("link", { name: "Find the bug" }).click();
+  await page.locator(".row").filter({ hasText: "Find the bug" }).first().waitFor();
+});
+
+browserTest("a session shows its cost, that of each prompt, and that of a call", async () => {
+  const page = await viewer.open("#/usage");
+  await page.getByRole("link", { name: "Find the bug" }).first().click();
+  const facts = page.locator(".session-facts");
+  await facts.getByText("$4.00").waitFor();
+  await facts.getByText("2.1M tokens").waitFor();
+  const prompt = (text: string) => page.locator(".row").filter({ hasText: text }).first();
+  await prompt("Find the bug").locator(".row-cost", { hasText: "$1.00" }).waitFor();
+  await prompt("Now mend it").locator(".row-cost", { hasText: "$3.00" }).waitFor();
+  const call = page.locator(".row-cost:not(.of-prompt)");
+  assert.equal(await call.first().textContent(), "$0.50");
+  assert.match(
+    (await call.first().getAttribute("title")) ?? "",
+    /cost \$1\.00 .*shared by 2 calls/,
+  );
+  await page.locator(".turn-facts", { hasText: "$3.00 · 1 subagent" }).waitFor();
+});
+
+browserTest("currency and time zone are kept in the browser", async () => {
+  const page = await viewer.open("#/usage");
+  await page.locator(".usage-totals").getByText("$4.00 + ?").waitFor();
+  await page.getByText("Settings", { exact: true }).click();
+  await page.getByLabel("Currency").fill("EUR");
+  await page.getByLabel("Currency").press("Tab");
+  await page.getByLabel("One US dollar is").fill("0.5");
+  await page.getByLabel("One US dollar is").press("Tab");
+  await page
+    .locator(".usage-totals")
+    .getByText(/^2\.00\sEUR \+ \?$/)
+    .waitFor();
+  await page.getByLabel("Time zone").selectOption("Pacific/Kiritimati");
+  await page.getByText("Cost per day (Pacific/Kiritimati)").first().waitFor();
+  await page.reload();
+  await page
+    .locator(".usage-totals")
+    .getByText(/^2\.00\sEUR \+ \?$/)
+    .waitFor();
+  await page.getByText("Cost per day (Pacific/Kiritimati)").first().waitFor();
+});
 
 browserTest("both themes have their own colours, without reloading", async () => {
   const page = await viewer.open("#/usage", { colorScheme: "light" });
-  const bars = async () => (await page.evaluate<number | null>(PIXELS)) ?? 0;
-  await eventually("what is drawn", bars).toBeGreaterThan(0);
-  const light = await bars();
+  const pixels = () =>
+    page.evaluate(() => {
+      const canvas = document.querySelector<HTMLCanvasElement>(".usage-plot canvas");
+      if (canvas === null) return 0; // It is being redrawn.
+      const { width, height } = canvas;
+      const data = canvas.getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
+      let sum = 0;
+      for (const [n, value] of data.entries()) sum = (sum * 31 + value * (n % 7)) % 1_000_003;
+      return sum;
+    });
+  await eventually("what is drawn", pixels).toBeGreaterThan(0);
+  const light = await pixels();
   await page.emulateMedia({ colorScheme: "dark" });
-  const isOther = async () => ![0, light].includes(await bars());
+  const isOther = async () => ![0, light].includes(await pixels());
   await eventually("whether it was drawn in other colours", isOther).toBe(true);
 });

@@ -34,6 +34,7 @@ const REQUESTS = [
   ["GET", "/v1/sessions", "read"],
   ["GET", "/v1/search?q=x", "read"],
   ["GET", "/v1/usage", "read"],
+  ["GET", "/v1/tools", "read"],
   ["GET", "/metrics", "read"],
   ["GET", "/somewhere/else", "read"],
   ["POST", "/somewhere/else", "admin"],

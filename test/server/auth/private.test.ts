@@ -51,7 +51,7 @@ async function sessionRoutes(url: string, cookie: string): Promise<string[]> {
   const id = sessions[0]?.id ?? assert.fail("no session is listed");
   const parts = Object.keys(SESSION_PARTS).map((part) => `/v1/sessions/${id}/${part}`);
   const own = parts.map((path) => path.replace(/\/$/, ""));
-  return ["/v1/sessions", ...own, "/v1/search?q=secret", "/v1/usage", "/v1/demo"];
+  return ["/v1/sessions", ...own, "/v1/search?q=secret", "/v1/usage", "/v1/tools", "/v1/demo"];
 }
 
 test("without a link or a token, every route about sessions is 401 on this machine too", async () => {

@@ -1,10 +1,10 @@
-/** Search and usage over all sessions: the answers, in pages, while indexing continues. */
+/** Search and tools over all sessions: the answers, in pages, while indexing continues. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { VerbatimClient } from "../../../src/client.ts";
+import { type ToolOptions, VerbatimClient } from "../../../src/client.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { refused } from "../test-server.ts";
 import { newUser, ryeLog, type ServedOptions, serveSessions } from "./served.ts";
@@ -185,21 +185,10 @@ test("an index that is damaged while a server runs is rebuilt, and the query is 
   }
 });
 
-test("usage is added up by day, model and agent, and by tool", async () => {
+test("the use of tools is added up, for chosen days and dialects", async () => {
   newUser();
   const { client } = await served(kitchen());
-  const report = await client.usage();
-  assert.deepEqual(
-    report.rows.map(({ day, model, agent, sessions, turns, totalTokens, spend }) => [
-      ...[day, model, agent, sessions, turns, totalTokens, spend],
-    ]),
-    [
-      ["2026-01-05", "opus-9", "cook", 1, 0, 0, 0.25],
-      ["2026-01-04", "opus-9", "cook", 1, 0, 15, 0.25],
-      // The turn is counted where it begins, before any line has named its model.
-      ["2026-01-02", null, "cook", 1, 1, 0, null],
-    ],
-  );
+  const report = await client.tools();
   const [session] = (await client.sessions.search("boiling")).hits;
   assert.deepEqual(report.tools, [
     {
@@ -207,15 +196,10 @@ test("usage is added up by day, model and agent, and by tool", async () => {
       slowest: { ms: 70, session: session?.session.id, start: session?.start },
     },
   ]);
-  assert.deepEqual([report.sessions, report.isCut, report.isComplete], [1, false, true]);
-  const days = async (since: string, until: string) =>
-    (await client.usage({ since, until })).rows.map(({ day }) => day);
-  assert.deepEqual(await days("2026-01-05", "2026-01-06"), ["2026-01-05"]);
-  assert.deepEqual(await days("2026-01-03", "2026-01-05T12:00:00Z"), ["2026-01-04"]);
-  assert.deepEqual((await client.usage({ dialect: "entire" })).rows, []);
-  const { client: cut } = await served(kitchen(), {
-    limits: { usageRowsMax: 1, usageToolsMax: 1 },
-  });
-  const short = await cut.usage();
-  assert.deepEqual([short.rows.length, short.isCut], [1, true]);
+  assert.deepEqual([report.isCut, report.isComplete], [false, true]);
+  const tools = async (options: ToolOptions) =>
+    (await client.tools(options)).tools.map(({ tool }) => tool);
+  assert.deepEqual(await tools({ since: "2026-01-01", until: "2027-01-01" }), ["stove"]);
+  assert.deepEqual(await tools({ since: "2027-01-01" }), []);
+  assert.deepEqual(await tools({ dialect: "entire" }), []);
 });

@@ -25,6 +25,15 @@ export interface RowProps {
   /** An exchange begins here. */
   readonly isPrompt: boolean;
   readonly isAltered: boolean;
+  /** What answering this prompt, or a call in this entry, cost. */
+  readonly cost: RowCost | null;
+}
+
+export interface RowCost {
+  readonly text: string;
+  readonly title: string;
+  /** Shown without pointing at the row. */
+  readonly isOfPrompt: boolean;
 }
 
 /** Rendered again only when it looks different: there are hundreds, and the window moves often. */
@@ -40,7 +49,9 @@ export class EntryRow extends Component<RowProps> {
       next.isAll !== props.isAll ||
       next.isTarget !== props.isTarget ||
       next.isPrompt !== props.isPrompt ||
-      next.isAltered !== props.isAltered
+      next.isAltered !== props.isAltered ||
+      next.cost?.text !== props.cost?.text ||
+      next.cost?.title !== props.cost?.title
     );
   }
 
@@ -50,7 +61,7 @@ export class EntryRow extends Component<RowProps> {
 }
 
 function Row(props: RowProps) {
-  const { item, known, links, isUsageRepeated, thinking, isAll, isTarget, isAltered } = props;
+  const { item, known, links, isUsageRepeated, thinking, isAll, isTarget, isAltered, cost } = props;
   // `known` replaces `calls`, which is a new object each time.
   const looks = [item, known, links, isUsageRepeated, thinking];
   const said = useMemo(() => rowHtml(props), looks);
@@ -66,6 +77,11 @@ function Row(props: RowProps) {
         <p class="altered-note">Something in this turn was altered after it was signed.</p>
       )}
       <HtmlView html={shown} />
+      {cost !== null && (
+        <span class={cost.isOfPrompt ? "row-cost of-prompt" : "row-cost"} title={cost.title}>
+          {cost.text}
+        </span>
+      )}
       <div class="row-actions">
         <button type="button" data-do="link" title="Copy a link to this entry">
           Link

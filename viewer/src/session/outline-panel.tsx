@@ -5,12 +5,15 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Exchange } from "../../../src/client/session-shapes.ts";
+import type { PromptCost } from "../../../src/client/usage-shapes.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { lengthOf } from "../../../src/render/phrases.ts";
+import { costOrRecorded } from "../settings.ts";
 import { clockOf, counted, lastName, shortCount, shortMoney } from "../words.ts";
 import { lastAtOrBefore } from "./outline.ts";
 import { type OutlineRow, outlineRows, rowsWithin, rowTops } from "./outline-rows.ts";
 import type { Reading } from "./reading.ts";
+import type { SessionCosts } from "./session-costs.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** As in rail.css. */
@@ -126,7 +129,7 @@ function Rows({ rows, store, reading, hide }: RowsProps) {
                 void store.openAt(row.start); // Also when the route is the same already.
               }}
             >
-              <RowWords row={row} />
+              <RowWords row={row} costs={store.costs} />
             </a>
           </li>
         ))}
@@ -135,12 +138,17 @@ function Rows({ rows, store, reading, hide }: RowsProps) {
   );
 }
 
-function RowWords({ row }: { readonly row: OutlineRow }) {
+interface RowWordsProps {
+  readonly row: OutlineRow;
+  readonly costs: SessionCosts;
+}
+
+function RowWords({ row, costs }: RowWordsProps) {
   if (row.kind === "prompt") {
     return (
       <>
         <span class="turn-title">{titleOf(row.exchange)}</span>
-        <span class="turn-facts">{factsOf(row.exchange)}</span>
+        <span class="turn-facts">{factsOf(row.exchange, costs.ofPrompt(row.exchange))}</span>
       </>
     );
   }
@@ -176,13 +184,18 @@ export function titleOf({ text }: Exchange): string {
   return text === "" ? "An empty text" : shownText(text);
 }
 
-export function factsOf({ at, until, tokens, spend, calls, failures }: Exchange): string {
+/** As counted, with subagents; until then as recorded. */
+export function factsOf(exchange: Exchange, cost: PromptCost | null = null): string {
+  const { at, until, calls, failures, spend } = exchange;
+  const tokens = cost?.total ?? exchange.tokens;
+  const recorded = spend === null ? null : shortMoney(spend);
   const tookMs = Date.parse(until ?? "") - Date.parse(at ?? "");
   const facts = [
     at === null ? null : clockOf(at),
     tookMs > 0 ? lengthOf(tookMs) : null,
     tokens === null ? null : `${shortCount(tokens)} tokens`,
-    spend === null ? null : shortMoney(spend),
+    cost === null ? recorded : costOrRecorded(cost),
+    cost === null || cost.subagents === 0 ? null : counted(cost.subagents, "subagent"),
     calls === 0 ? null : counted(calls, "call"),
     failures === 0 ? null : `${failures} failed`,
   ];

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { SessionHead, SessionItem } from "../../../src/client/session-shapes.ts";
+import type { CountedSums } from "../../../src/client/usage-shapes.ts";
 import { timeOf } from "../../../src/render/html/entry-html.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { grouped, lengthOf, moneyOf } from "../../../src/render/phrases.ts";
@@ -10,6 +11,7 @@ import { ProofBadge } from "../proof/proof-badge.tsx";
 import { ProofPanel } from "../proof/proof-panel.tsx";
 import { sessionHref } from "../route.ts";
 import { isRunning } from "../sessions/session-row.tsx";
+import { costOrRecorded } from "../settings.ts";
 import {
   counted,
   keptText,
@@ -82,11 +84,13 @@ function Facts({ head, store, children }: FactsProps) {
   const { status, program, agent, model, turns, parent } = head;
   const isLive = isRunning(head);
   const took = tookOf(head);
-  // The outline's, once it knows all: the head of a long live session is of an earlier moment.
-  const { tokens, spend } = store.outline.totals.value ?? {
-    tokens: tokensOf(head),
-    spend: head.spend,
-  };
+  // As counted; else the outline's, once it knows all: the head of a long live session is of an
+  // earlier moment.
+  const total = store.costs.counted.value?.total;
+  const isCounted = total !== undefined && total.responses > 0;
+  const recorded = store.outline.totals.value ?? { tokens: tokensOf(head), spend: head.spend };
+  const tokens = isCounted ? total.total : recorded.tokens;
+  const { spend } = recorded;
   return (
     <div class="session-facts">
       {isLive ? (
@@ -105,9 +109,13 @@ function Facts({ head, store, children }: FactsProps) {
       {model !== null && <Fact kind="mono">{shownText(model)}</Fact>}
       {turns > 0 && <Fact>{counted(turns, "turn")}</Fact>}
       {tokens !== null && (
-        <Fact title={`${grouped(tokens)} tokens`}>{shortCount(tokens)} tokens</Fact>
+        <Fact title={`${grouped(Math.round(tokens))} tokens`}>{shortCount(tokens)} tokens</Fact>
       )}
-      {spend !== null && <Fact title={moneyOf(spend)}>{shortMoney(spend)}</Fact>}
+      {isCounted ? (
+        <Fact title={costTitle(total)}>{costOrRecorded(total)}</Fact>
+      ) : (
+        spend !== null && <Fact title={moneyOf(spend)}>{shortMoney(spend)}</Fact>
+      )}
       {took !== null && <Fact>{took}</Fact>}
       {typeof parent === "string" && (
         <Fact>
@@ -201,6 +209,13 @@ function More({ head }: { readonly head: SessionHead }) {
       </dl>
     </details>
   );
+}
+
+/** What the cost is made of, and what the program recorded itself. */
+function costTitle({ recorded, unpriced }: CountedSums): string {
+  const known = unpriced > 0 ? `No price is known for ${grouped(unpriced)} tokens. ` : "";
+  const own = recorded === null ? "" : `The program recorded ${moneyOf(recorded)}. `;
+  return `${known}${own}As counted by verbatim usage, with subagents.`;
 }
 
 function tokensOf({ totalTokens, inputTokens, outputTokens }: SessionHead): number | null {

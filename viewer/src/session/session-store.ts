@@ -27,6 +27,7 @@ import {
 import { type Filter, formatFilter, matching, NO_FILTER } from "./filter.ts";
 import { lineNear } from "./line-near.ts";
 import { Outline } from "./outline.ts";
+import { SessionCosts } from "./session-costs.ts";
 
 /** Where to scroll, once it is in the page. */
 export interface ScrollWish {
@@ -55,6 +56,7 @@ export class SessionStore {
   readonly isInspecting = signal(false);
   readonly inspected = signal<number | null>(null);
   readonly outline: Outline;
+  readonly costs: SessionCosts;
   /** Set by the transcript: whether the reader is at the end, and new entries are to be shown. */
   isFollowing = true;
   readonly #closing = new AbortController();
@@ -66,6 +68,7 @@ export class SessionStore {
     this.client = client;
     this.id = id;
     this.outline = new Outline(client, id, this.#closing.signal);
+    this.costs = new SessionCosts(client, id, this.#closing.signal);
   }
 
   /** Shows the entry at an offset, or the end; then follows. */
@@ -76,6 +79,7 @@ export class SessionStore {
     const window = this.window.value;
     if (window === null || this.#closing.signal.aborted) return;
     this.outline.refresh(0);
+    void this.costs.load();
     await followInto(this, window.end, this.#closing.signal);
   }
 
@@ -148,6 +152,7 @@ export class SessionStore {
 
   /** Loads the head again soon: its counts have changed. */
   headChanged(): void {
+    this.costs.changed();
     this.#headTimer ??= setTimeout(() => {
       this.#headTimer = undefined;
       void this.#refreshHead();

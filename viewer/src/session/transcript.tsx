@@ -9,12 +9,15 @@
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { isUsageRepeated } from "../../../src/model/usage-once.ts";
 import type { Links } from "../../../src/render/html/entry-html.ts";
+import { costOrRecorded, money } from "../settings.ts";
+import { counted, shortCount } from "../words.ts";
 import { alteredRanges } from "./altered.ts";
-import { EntryRow, LoadedCalls } from "./entry-row.tsx";
+import { EntryRow, LoadedCalls, type RowCost } from "./entry-row.tsx";
 import { type EntryWindow, isAtEnd, itemsOf, nextOf, startOf } from "./entry-window.ts";
 import { type Filter, filterWords } from "./filter.ts";
 import { watchCode } from "./highlight.ts";
 import type { Reading } from "./reading.ts";
+import type { SessionCosts } from "./session-costs.ts";
 import type { SessionStore } from "./session-store.ts";
 
 interface TranscriptProps {
@@ -75,6 +78,7 @@ export function Transcript(props: TranscriptProps) {
               isAll={isAll}
               isTarget={item.start === at}
               isPrompt={prompts.has(item.start)}
+              cost={costOf(store.costs, item.start)}
               isAltered={altered.some(({ from, to }) => item.start < to && item.end > from)}
             />
           ))}
@@ -89,6 +93,22 @@ interface EdgeProps {
   readonly window: EntryWindow;
   readonly side: "start" | "end";
   readonly filter: Filter;
+}
+
+function costOf(costs: SessionCosts, start: number): RowCost | null {
+  const prompt = costs.prompts.value.get(start);
+  if (prompt !== undefined) {
+    const { responses, total, subagents } = prompt;
+    const answers = `${counted(responses, "response")}, ${shortCount(total)} tokens`;
+    const started = subagents === 0 ? "" : `, ${counted(subagents, "subagent")} included`;
+    return { text: costOrRecorded(prompt), title: `${answers}${started}`, isOfPrompt: true };
+  }
+  const call = costs.calls.value.get(start);
+  if (call === undefined || call.cost === null) return null;
+  const { calls, cost, total } = call;
+  const response = `the response cost ${money(cost)} and has ${shortCount(total)} tokens`;
+  const shared = calls === 1 ? "" : `, shared by ${calls} calls`;
+  return { text: money(cost / calls), title: `Per call: ${response}${shared}`, isOfPrompt: false };
 }
 
 /** The ends of the loaded range: the session's own ends, or more of it. */

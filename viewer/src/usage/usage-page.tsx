@@ -1,23 +1,24 @@
-/** Usage page: recorded usage of all sessions: over time, by model, by agent, by tool. */
+/** Usage page: what agents used and what it cost: over time, by group, and what was dear. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { UsageReport } from "../../../src/client/search-shapes.ts";
+import type { ToolReport } from "../../../src/client/search-shapes.ts";
+import type { UsageReport } from "../../../src/client/usage-shapes.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
 import { grouped } from "../../../src/render/phrases.ts";
 import { isAbort, reasonOf } from "../server.ts";
-import { counted, shortCount, shortMoney } from "../words.ts";
+import { costText, money, zone } from "../settings.ts";
+import { counted, shortCount } from "../words.ts";
+import { Calendar } from "./calendar.tsx";
+import { Choice } from "./choice.tsx";
+import { PromptTable, SessionTable } from "./dear-tables.tsx";
+import { SettingsMenu } from "./settings-menu.tsx";
 import { UsageChart } from "./usage-chart.tsx";
-import {
-  chartOf,
-  type Group,
-  lastDays,
-  type Measure,
-  type Period,
-  sumOf,
-  sumsBy,
-} from "./usage-sums.ts";
+import { chartOf, dayAfter, type Measure, tokenParts } from "./usage-sums.ts";
 import { SumTable, ToolTable } from "./usage-tables.tsx";
 import "./usage.css";
+
+type By = UsageReport["by"];
 
 const PERIODS: readonly (readonly [number, string])[] = [
   [7, "7 days"],
@@ -26,180 +27,223 @@ const PERIODS: readonly (readonly [number, string])[] = [
   [0, "All time"],
 ];
 const MEASURES: readonly (readonly [Measure, string])[] = [
-  ["spend", "Spend"],
-  ["tokens", "Tokens"],
-  ["turns", "Turns"],
+  ["cost", "Cost"],
+  ["total", "Tokens"],
 ];
-const GROUPS: readonly (readonly [Group, string])[] = [
-  ["model", "By model"],
+const GROUPS: readonly (readonly [By, string])[] = [
   ["agent", "By agent"],
+  ["project", "By project"],
+  ["model", "By model"],
 ];
-/** Reload interval while sessions are read for the first time. */
+/** Reload interval while sessions are counted. */
 const AGAIN_MS = 1_000;
-
-const AMOUNTS: Readonly<Record<Measure, (value: number) => string>> = {
-  spend: shortMoney,
-  tokens: shortCount,
-  turns: grouped,
-};
 
 export function UsagePage({ client }: { readonly client: VerbatimClient }) {
   const [period, setPeriod] = useState(30);
-  const { report, fault } = useReport(client, period);
+  const [by, setBy] = useState<By>("agent");
+  const { report, tools, fault } = useReport(client, period, by);
   return (
     <main id="main" tabIndex={-1} class="page usage-page">
       <div class="usage-head">
         <h1>Usage</h1>
         <Choice name="Period" options={PERIODS} chosen={period} choose={setPeriod} />
+        <SettingsMenu />
       </div>
       {fault !== null && (
         <p class="usage-note" role="alert">
           {fault}
         </p>
       )}
-      {report !== null && <Report {...report} />}
+      {report !== null && (
+        <Report report={report} tools={tools} isRecent={period > 0} by={by} setBy={setBy} />
+      )}
       {report === null && fault === null && <p class="usage-note">Adding up …</p>}
     </main>
   );
 }
 
-/** A request, and the server's answer. */
-interface Asked {
-  readonly report: UsageReport;
-  /** Null for all time. */
-  readonly period: Period | null;
-}
-
-function useReport(client: VerbatimClient, days: number) {
-  const [report, setReport] = useState<Asked | null>(null);
+function useReport(client: VerbatimClient, days: number, by: By) {
+  const [report, setReport] = useState<UsageReport | null>(null);
+  const [tools, setTools] = useState<ToolReport | null>(null);
   const [fault, setFault] = useState<string | null>(null);
+  const tz = zone.value;
   useEffect(() => {
     const left = new AbortController();
-    let again: ReturnType<typeof setTimeout> | undefined;
-    const ask = async () => {
-      const period = days > 0 ? lastDays(days, Date.now()) : null;
+    const { signal } = left;
+    const again = async (ask: () => Promise<boolean>) => {
       try {
-        const asked = { signal: left.signal, ...(period && { since: period.first }) };
-        const answer = await client.usage(asked);
-        setReport({ report: answer, period });
+        while (!(await ask())) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
         setFault(null);
-        if (!answer.isComplete) again = setTimeout(ask, AGAIN_MS);
       } catch (cause) {
         if (!isAbort(cause)) setFault(reasonOf(cause));
       }
     };
-    void ask();
-    return () => {
-      left.abort();
-      clearTimeout(again);
-    };
-  }, [client, days]);
-  return { report, fault };
+    const since = days > 0 ? { since: dayAfter(todayIn(tz), 1 - days) } : {};
+    void again(async () => {
+      if (signal.aborted) return true;
+      const answer = await client.usage({ tz, by, ...since, signal });
+      setReport(answer);
+      return answer.isComplete;
+    });
+    void again(async () => {
+      if (signal.aborted) return true;
+      const answer = await client.tools({ ...since, signal });
+      setTools(answer);
+      return answer.isComplete;
+    });
+    return () => left.abort();
+  }, [client, days, by, tz]);
+  return { report, tools, fault };
 }
 
-function Report({ report, period }: Asked) {
-  const { rows, tools, sessions, isComplete, isCut } = report;
-  const total = useMemo(() => sumOf(rows), [rows]);
+function todayIn(timeZone: string): string {
+  const form = { timeZone, year: "numeric", month: "2-digit", day: "2-digit" } as const;
+  return new Intl.DateTimeFormat("en-CA", form).format(Date.now());
+}
+
+interface ReportProps {
+  readonly report: UsageReport;
+  readonly tools: ToolReport | null;
+  readonly isRecent: boolean;
+  readonly by: By;
+  readonly setBy: (by: By) => void;
+}
+
+function Report({ report, tools, isRecent, by, setBy }: ReportProps) {
+  const { total, counting } = report;
   const [chosen, setMeasure] = useState<Measure | null>(null);
-  const [group, setGroup] = useState<Group>("model");
-  const measure = chosen ?? (total.spend > 0 ? "spend" : "tokens");
-  const chart = useMemo(
-    () => chartOf(rows, group, measure, period),
-    [rows, group, measure, period],
-  );
-  if (sessions === 0) return <Nothing isRecent={period !== null} isComplete={isComplete} />;
-  const title = MEASURES.find(([name]) => name === measure)?.[1] ?? "";
+  const measure = chosen ?? ((total.cost ?? 0) > 0 ? "cost" : "total");
+  const chart = useMemo(() => chartOf(report, measure), [report, measure]);
+  const amount = measure === "cost" ? money : shortCount;
+  const title = `${measure === "cost" ? "Cost" : "Tokens"} per day (${report.zone})`;
+  if (total.responses === 0 && counting !== null) return <Counting counting={counting} />;
   return (
     <>
-      <dl class="usage-totals">
-        <Total name="Spend" value={total.spend === 0 ? "–" : shortMoney(total.spend)} />
-        <Total
-          name="Tokens"
-          value={shortCount(total.tokens)}
-          more={`${shortCount(total.inputTokens)} in, ${shortCount(total.outputTokens)} out`}
-        />
-        <Total name="Turns" value={grouped(total.turns)} />
-        <Total name="Sessions" value={grouped(sessions)} />
-      </dl>
-      {!isComplete && <p class="usage-note">Sessions are being read; the figures still grow.</p>}
-      {isCut && (
-        <p class="usage-note">There is more than one answer holds: choose a shorter time.</p>
+      <Totals report={report} />
+      {counting !== null && <Counting counting={counting} />}
+      <Doubts report={report} />
+      {total.responses === 0 && (
+        <p class="usage-note">
+          {isRecent ? "Nothing was used in this time." : "No agent has recorded usage yet."}
+        </p>
       )}
       <section class="usage-card">
         <div class="usage-head">
           <h2>Over time</h2>
           <Choice name="Measure" options={MEASURES} chosen={measure} choose={setMeasure} />
-          <Choice name="Group" options={GROUPS} chosen={group} choose={setGroup} />
+          <Choice name="Group" options={GROUPS} chosen={by} choose={setBy} />
         </div>
-        <UsageChart chart={chart} title={`${title} per day (UTC)`} amount={AMOUNTS[measure]} />
+        <UsageChart chart={chart} title={title} amount={amount} />
       </section>
+      <Calendar report={report} measure={measure} amount={amount} />
       <div class="usage-columns">
-        <SumTable
-          title="Models"
-          head="Model"
-          sums={sumsBy(rows, "model", measure)}
-          measure={measure}
-        />
-        <SumTable
-          title="Agents and directives"
-          head="Agent"
-          sums={sumsBy(rows, "agent", measure)}
-          measure={measure}
-        />
+        <SessionTable sessions={report.sessions} />
+        <PromptTable prompts={report.prompts} isComplete={report.isComplete} />
+        <SumTable title="Models" head="Model" groups={report.models} measure={measure} />
+        <SumTable title="Projects" head="Project" groups={report.projects} measure={measure} />
+        <SumTable title="Agents" head="Agent" groups={report.agents} measure={measure} />
+        {tools !== null && <ToolTable tools={tools.tools} />}
       </div>
-      <ToolTable tools={tools} />
-      <p class="usage-note">As recorded in the sessions: unrecorded usage is not included.</p>
+      <Prices report={report} />
     </>
   );
 }
 
-function Total(props: { readonly name: string; readonly value: string; readonly more?: string }) {
+function Counting({ counting }: { readonly counting: NonNullable<UsageReport["counting"]> }) {
+  const { done, total } = counting;
+  const far = total > 0 ? `: ${grouped(done)} of ${grouped(total)}` : "";
+  return (
+    <p class="usage-note" role="status">
+      Sessions are being counted{far} …
+    </p>
+  );
+}
+
+function Totals({ report: { total, cacheHitRate } }: { readonly report: UsageReport }) {
+  const tokens = tokenParts(total);
+  const parts = tokens.parts.map(({ name, text }) => `${text} ${name}`).join(" + ");
+  return (
+    <dl class="usage-totals">
+      <Total
+        name="Cost"
+        value={total.responses === 0 ? "–" : costText(total)}
+        {...(total.recorded !== null && { more: `agents recorded ${money(total.recorded)}` })}
+      />
+      <Total
+        name="Tokens"
+        value={tokens.total}
+        title={`${grouped(Math.round(total.total))} tokens`}
+        more={total.total === 0 ? "" : parts}
+      />
+      <Total
+        name="Cache hit rate"
+        value={cacheHitRate === null ? "–" : `${(cacheHitRate * 100).toFixed(1)} %`}
+        more="of all input was read from a cache"
+      />
+      <Total name="Responses" value={grouped(total.responses)} />
+    </dl>
+  );
+}
+
+interface TotalProps {
+  readonly name: string;
+  readonly value: string;
+  readonly more?: string;
+  readonly title?: string;
+}
+
+function Total({ name, value, more, title }: TotalProps) {
   return (
     <div>
-      <dt>{props.name}</dt>
-      <dd>
-        {props.value}
-        {props.more !== undefined && <small>{props.more}</small>}
+      <dt>{name}</dt>
+      <dd title={title}>
+        {value}
+        {more !== undefined && more !== "" && <small>{more}</small>}
       </dd>
     </div>
   );
 }
 
-function Nothing(props: { readonly isRecent: boolean; readonly isComplete: boolean }) {
-  if (!props.isComplete) return <p class="usage-note">Sessions are being read …</p>;
-  return (
-    <div class="blank">
-      <h2>Nothing was used{props.isRecent ? " in this time" : ""}</h2>
-      <p>
-        {props.isRecent
-          ? "Choose a longer time above."
-          : `Tokens and spend appear here as sessions record them (${counted(0, "session")} so far).`}
-      </p>
-    </div>
+/** What in these figures is not certain. */
+function Doubts({ report }: { readonly report: UsageReport }) {
+  const { models, total, outside, unreadable, isCut } = report;
+  const unpriced = models.filter((model) => model.unpriced > 0);
+  const listed = unpriced.map(({ name, unpriced: tokens }) => {
+    return `${shownText(name)} (${shortCount(tokens)} tokens)`;
+  });
+  const doubts = [
+    listed.length > 0 && `No price is known for ${listed.join(", ")}: not in the cost.`,
+    total.implausible > 0 &&
+      `${counted(total.implausible, "response")} with a count that cannot be right, as recorded.`,
+    outside.responses > 0 &&
+      `${counted(outside.responses, "response")} without a day in the chart: ` +
+        "no time, a time in the future, or too long ago.",
+    unreadable > 0 && `${counted(unreadable, "session")} could not be read.`,
+    isCut && "There are more groups than are listed here.",
+  ].filter((doubt) => doubt !== false);
+  return doubts.length === 0 ? null : (
+    <ul class="usage-doubts">
+      {doubts.map((doubt) => (
+        <li key={doubt}>{doubt}</li>
+      ))}
+    </ul>
   );
 }
 
-interface ChoiceProps<T> {
-  readonly name: string;
-  readonly options: readonly (readonly [T, string])[];
-  readonly chosen: T;
-  readonly choose: (value: T) => void;
-}
-
-function Choice<T extends string | number>({ name, options, chosen, choose }: ChoiceProps<T>) {
+function Prices({ report: { prices } }: { readonly report: UsageReport }) {
   return (
-    <fieldset class="usage-choice">
-      <legend class="unseen">{name}</legend>
-      {options.map(([value, title]) => (
-        <button
-          type="button"
-          key={value}
-          aria-pressed={value === chosen}
-          onClick={() => choose(value)}
-        >
-          {title}
-        </button>
-      ))}
-    </fieldset>
+    <details class="usage-prices">
+      <summary>
+        Prices: {prices.table} of {prices.date}
+      </summary>
+      <ul>
+        {prices.models.map(({ model, table, hash, at }) => (
+          <li key={model}>
+            {shownText(model)}:{" "}
+            {hash === null ? "no known price" : `${table} ${hash}, decided ${at?.slice(0, 10)}`}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

@@ -2,96 +2,122 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
-import type { UsageRow } from "../../../src/model/usage-once.ts";
-import {
-  chartOf,
-  GROUPS_MAX,
-  type Group,
-  lastDays,
-  type Measure,
-  orderedTools,
-  sumOf,
-  sumsBy,
-} from "./usage-sums.ts";
+import type { CountedSums, UsageReport } from "../../../src/client/usage-shapes.ts";
+import { amountIn, DEFAULTS, parseSettings } from "../settings.ts";
+import { calendarOf, chartOf, dayAfter, orderedTools, tokenParts } from "./usage-sums.ts";
 
-const name = fc.option(fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h"));
-const day = fc.integer({ min: 1, max: 28 }).map((n) => `2026-02-${String(n).padStart(2, "0")}`);
-const row: fc.Arbitrary<UsageRow> = fc.record({
-  day: fc.option(day),
-  model: name,
-  agent: name,
-  sessions: fc.nat(5),
-  turns: fc.nat(50),
-  inputTokens: fc.nat(1000),
-  outputTokens: fc.nat(1000),
-  totalTokens: fc.nat(2000),
-  spend: fc.option(fc.integer({ min: 0, max: 500 }).map((cents) => cents / 4)),
-});
-const group = fc.constantFrom<Group>("model", "agent");
-const measure = fc.constantFrom<Measure>("spend", "tokens", "turns");
+const NONE: CountedSums = {
+  ...{ responses: 0, input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 },
+  ...{ reasoning: 0, total: 0, cost: 0, unpriced: 0, recorded: null, implausible: 0 },
+};
 
-test("no spend, token or turn is lost or counted twice, however it is grouped", () => {
+function reportOf(more: Partial<UsageReport>): UsageReport {
+  return {
+    ...{ zone: "UTC", today: "2026-11-18", since: null, until: null, total: NONE, days: [] },
+    ...{ outside: NONE, agents: [], projects: [], models: [], by: "agent", series: [] },
+    ...{ calendar: [], sessions: [], prompts: [], cacheHitRate: null, counting: null },
+    prices: { table: "", date: "", models: [] },
+    ...{ isComplete: true, isCut: false, unreadable: 0, ...more },
+  };
+}
+
+test("the parts of the tokens that are shown add up to the sum that is shown", () => {
+  const count = fc.oneof(fc.nat(2_000), fc.nat(3_000_000), fc.nat(2_000_000_000));
   fc.assert(
-    fc.property(fc.array(row), group, measure, (rows, group, measure) => {
-      const total = sumOf(rows)[measure];
-      const groups = sumsBy(rows, group, measure);
-      assert.equal(
-        groups.reduce((so, sum) => so + sum[measure], 0),
-        total,
-      );
-      for (const [at, sum] of groups.entries()) {
-        assert.ok((groups[at - 1]?.[measure] ?? Infinity) >= sum[measure], "largest first");
-      }
-      const { days, series } = chartOf(rows, group, measure);
-      const charted = series.flatMap(({ values }) => values).reduce((so, value) => so + value, 0);
-      assert.equal(charted, sumOf(rows.filter(({ day }) => day !== null))[measure]);
-      assert.ok(series.length <= GROUPS_MAX + 1);
-      for (const { values } of series) assert.equal(values.length, days.length);
-      assert.deepEqual([...days].sort(), days);
-      assert.equal(new Set(days).size, days.length);
+    fc.property(count, count, count, count, count, (input, output, write5m, write1h, cacheRead) => {
+      const total = input + output + write5m + write1h + cacheRead;
+      const counts = { input, output, cacheWrite5m: write5m, cacheWrite1h: write1h, cacheRead };
+      const shown = tokenParts({ ...NONE, ...counts, total });
+      const tenths = (text: string) => Math.round(Number.parseFloat(text) * 10);
+      const sum = shown.parts.reduce((so, { text }) => so + tenths(text), 0);
+      assert.equal(sum, tenths(shown.total), JSON.stringify(shown));
     }),
   );
+  const counts = { input: 1_249_999, output: 60_000, cacheRead: 28_790_001, total: 30_100_000 };
+  assert.deepEqual(tokenParts({ ...NONE, ...counts }), {
+    total: "30.1M",
+    parts: [
+      { name: "input", text: "1.2M" },
+      { name: "output", text: "0.1M" },
+      { name: "cache writes", text: "0.0M" },
+      { name: "cache reads", text: "28.8M" },
+    ],
+  });
 });
 
-test("days without usage are included, and empty", () => {
-  const used = (day: string, turns: number): UsageRow => ({
-    ...{ day, model: "m", agent: null, sessions: 1, turns, spend: null },
-    ...{ inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-  });
-  const { days, series } = chartOf(
-    [used("2026-03-01", 2), used("2026-02-27", 1)],
-    "model",
-    "turns",
+test("a chart has the days of the report, at least a week, and none after today", () => {
+  const days = [{ name: "2026-11-18", ...NONE }];
+  const series = [
+    { name: "a", groups: 1, cost: [2], total: [0] },
+    { name: null, groups: 3, cost: [1], total: [5] },
+  ];
+  const chart = chartOf(reportOf({ days, series }), "cost");
+  assert.deepEqual(
+    [chart.days.length, chart.days[0], chart.days.at(-1)],
+    [...[7, "2026-11-12", "2026-11-18"]],
   );
-  assert.deepEqual(days, ["2026-02-27", "2026-02-28", "2026-03-01"]);
-  assert.deepEqual(series, [{ name: "m", values: [1, 0, 2] }]);
-  assert.deepEqual(chartOf([], "model", "turns"), { days: [], series: [] });
+  assert.deepEqual(chart.series, [
+    { name: "a", values: [0, 0, 0, 0, 0, 0, 2] },
+    { name: "3 others", values: [0, 0, 0, 0, 0, 0, 1] },
+  ]);
+  const tokens = chartOf(reportOf({ days, series }), "total").series;
+  assert.deepEqual(
+    tokens.map(({ name }) => name),
+    ["3 others"],
+  );
+  assert.deepEqual(chartOf(reportOf({}), "cost"), { days: [], series: [] });
 });
 
-test("a chart shows every day of its period, and days outside of it with usage", () => {
-  const week = lastDays(7, Date.parse("2026-03-03T23:59:59.999Z"));
-  assert.deepEqual(week, { first: "2026-02-25", last: "2026-03-03" });
-  const used = (day: string | null): UsageRow => ({
-    ...{ day, model: "m", agent: null, sessions: 1, turns: 1, spend: null },
-    ...{ inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-  });
-  const daysWith = (...days: (string | null)[]) =>
-    chartOf(days.map(used), "model", "turns", week).days;
-  const all = ["02-25", "02-26", "02-27", "02-28", "03-01", "03-02", "03-03"];
-  const named = all.map((day) => `2026-${day}`);
-  assert.deepEqual(daysWith("2026-03-01"), named);
-  assert.deepEqual(daysWith(null), named);
-  assert.deepEqual(daysWith("2026-03-04"), [...named, "2026-03-04"]);
+test("the calendar has weeks from Monday on, ends today, and its levels are by rank", () => {
+  const used = (day: string, cost: number) => ({ day, cost, total: 0 });
+  const calendar = [
+    ...[used("2026-11-15", 1), used("2026-11-16", 2), used("2026-11-17", 3)],
+    used("2026-11-18", 1_000),
+  ];
+  const weeks = calendarOf(reportOf({ calendar }), "cost");
+  assert.equal(weeks.length, 53);
+  assert.deepEqual(
+    weeks.at(-1)?.map(({ day, level }) => [day, level]),
+    [
+      ["2026-11-16", 2],
+      ["2026-11-17", 3],
+      ["2026-11-18", 4],
+    ],
+  );
+  const all = weeks.flat().map(({ day }) => day);
+  assert.deepEqual(
+    all,
+    Array.from({ length: all.length }, (_, n) => dayAfter(all[0] ?? "", n)),
+  );
+  assert.equal(calendarOf(reportOf({}), "cost").flat().at(-1)?.level, 0);
 });
 
-test("tools are sorted by calls, by duration, or by failures", () => {
+test("any text is some settings; a currency needs a rate", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+      const { zone, currency, rate } = parseSettings(text);
+      assert.ok(rate > 0 && currency.length <= 8 && typeof zone === "string");
+    }),
+  );
+  assert.deepEqual(parseSettings('{"zone":"Atlantis/Center","currency":"EUR","rate":0}'), DEFAULTS);
+  const euro = { zone: "Europe/Berlin", currency: "EUR", rate: 0.5 };
+  assert.deepEqual(parseSettings(JSON.stringify(euro)), euro);
+  const shown = [0, 0.00001, 0.05, 2, 12_345.678].map((dollars) => amountIn(euro, dollars));
+  assert.deepEqual(
+    shown.map((text) => text.replace("\u00a0", " ")),
+    ["0 EUR", "<0.0001 EUR", "0.0250 EUR", "1.00 EUR", "6,172.84 EUR"],
+  );
+  assert.equal(amountIn(DEFAULTS, 1.5), "$1.50");
+});
+
+test("tools are ordered by calls, average time or failures", () => {
   const tool = (tool: string, calls: number, errors: number, totalMs: number): ToolUsageRow => ({
-    ...{ tool, calls, errors, totalMs, timed: totalMs > 0 ? calls : 0, slowest: null },
+    ...{ tool, calls, errors, timed: totalMs > 0 ? calls : 0, totalMs, slowest: null },
   });
-  const tools = [tool("a", 10, 1, 1000), tool("b", 2, 1, 900), tool("c", 5, 0, 0)];
-  const names = (order: "calls" | "slowest" | "failing") =>
-    orderedTools(tools, order).map(({ tool }) => tool);
-  assert.deepEqual(names("calls"), ["a", "c", "b"]);
-  assert.deepEqual(names("slowest"), ["b", "a"]);
-  assert.deepEqual(names("failing"), ["b", "a"]);
+  const tools = [tool("a", 10, 5, 100), tool("b", 20, 0, 0), tool("c", 2, 2, 900)];
+  const names = (order: Parameters<typeof orderedTools>[1]) =>
+    orderedTools(tools, order).map((each) => each.tool);
+  assert.deepEqual(names("calls"), ["b", "a", "c"]);
+  assert.deepEqual(names("slowest"), ["c", "a"]);
+  assert.deepEqual(names("failing"), ["c", "a"]);
 });

@@ -1,63 +1,16 @@
-/** Usage sums: the server's rows added up for the page. Pure. */
+/** Usage sums: the server's report as the page draws it. Pure. */
 
 import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
-import type { UsageRow } from "../../../src/model/usage-once.ts";
+import type { CountedSums, UsageReport } from "../../../src/client/usage-shapes.ts";
 
-export type Measure = "spend" | "tokens" | "turns";
-export type Group = "model" | "agent";
+export type Measure = "cost" | "total";
 
-/** Groups with their own colour; the rest is one more. */
-export const GROUPS_MAX = 5;
-/** A longer gap in days is not filled with empty ones. */
-const DAYS_MAX = 1_500;
+/** A chart has at least so many days: one bar alone looks like a fault. */
+const DAYS_MIN = 7;
+const WEEKS = 53;
 const DAY_MS = 86_400_000;
-
-export const NAMELESS: Readonly<Record<Group, string>> = {
-  model: "unknown model",
-  agent: "no agent",
-};
-
-export interface Sum {
-  readonly spend: number;
-  readonly tokens: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly turns: number;
-}
-
-export interface NamedSum extends Sum {
-  readonly name: string;
-}
-
-const ZERO: Sum = { spend: 0, tokens: 0, inputTokens: 0, outputTokens: 0, turns: 0 };
-
-export function sumOf(rows: readonly UsageRow[]): Sum {
-  return rows.reduce<Sum>(
-    (so, row) => ({
-      spend: so.spend + (row.spend ?? 0),
-      tokens: so.tokens + row.totalTokens,
-      inputTokens: so.inputTokens + row.inputTokens,
-      outputTokens: so.outputTokens + row.outputTokens,
-      turns: so.turns + row.turns,
-    }),
-    ZERO,
-  );
-}
-
-/** The most first. */
-export function sumsBy(rows: readonly UsageRow[], group: Group, measure: Measure): NamedSum[] {
-  const groups = new Map<string, UsageRow[]>();
-  for (const row of rows) {
-    const name = row[group] ?? NAMELESS[group];
-    const known = groups.get(name);
-    if (known) known.push(row);
-    else groups.set(name, [row]);
-  }
-  const sums = [...groups].map(([name, its]) => ({ name, ...sumOf(its) }));
-  return sums.sort(
-    (one, other) => other[measure] - one[measure] || (one.name < other.name ? -1 : 1),
-  );
-}
+/** Levels of the calendar; 0 is a day without usage. */
+const LEVELS = 4;
 
 export interface Series {
   readonly name: string;
@@ -66,68 +19,96 @@ export interface Series {
 }
 
 export interface DayChart {
-  /** In UTC, without gaps: 2026-11-15. */
+  /** Without gaps, the last is today or earlier: 2026-11-15. */
   readonly days: readonly string[];
   readonly series: readonly Series[];
 }
 
-/** Days that a chart shows, used or not; both included. */
-export interface Period {
-  readonly first: string;
-  readonly last: string;
+export function dayAfter(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The last `count` days, today included. */
-export function lastDays(count: number, nowMs: number): Period {
-  const last = new Date(nowMs).toISOString().slice(0, 10);
-  return { first: dayAfter(last, 1 - count), last };
-}
-
-/**
- * The usage of each day, by the largest groups and all others together. Without a period, the days
- * are those from the first to the last with usage.
- */
-export function chartOf(
-  rows: readonly UsageRow[],
-  group: Group,
-  measure: Measure,
-  period: Period | null = null,
-): DayChart {
-  const days = daysOf(rows, period);
-  const places = new Map(days.map((day, at) => [day, at]));
-  const largest = sumsBy(rows, group, measure).filter((sum) => sum[measure] > 0);
-  const shown = largest.slice(0, largest.length > GROUPS_MAX + 1 ? GROUPS_MAX : GROUPS_MAX + 1);
-  const names = new Map(shown.map(({ name }, at) => [name, at]));
-  const values = shown.map(() => days.map(() => 0));
-  if (largest.length > shown.length) values.push(days.map(() => 0));
-  for (const row of rows) {
-    const at = row.day === null ? undefined : places.get(row.day);
-    const line = values[names.get(row[group] ?? NAMELESS[group]) ?? shown.length];
-    if (at === undefined || line === undefined) continue;
-    line[at] = (line[at] ?? 0) + sumOf([row])[measure];
-  }
-  const others = largest.length - shown.length;
+export function chartOf({ days, series }: UsageReport, measure: Measure): DayChart {
+  const first = days[0]?.name;
+  const missing = first === undefined ? 0 : Math.max(0, DAYS_MIN - days.length);
+  const before = Array.from({ length: missing }, (_, n) => dayAfter(first ?? "", n - missing));
+  const shown = series.filter((each) => each[measure].some((value) => value > 0));
   return {
-    days,
-    series: values.map((line, at) => ({
-      name: shown[at]?.name ?? `${others} others`,
-      values: line,
+    days: [...before, ...days.map(({ name }) => name)],
+    series: shown.map(({ name, groups, [measure]: values }) => ({
+      name: name ?? `${groups} others`,
+      values: [...before.map(() => 0), ...values],
     })),
   };
 }
 
-function daysOf(rows: readonly UsageRow[], period: Period | null): string[] {
-  const used = rows.flatMap(({ day }) => (day === null ? [] : [day]));
-  const bounds = period === null ? [] : [period.first, period.last];
-  const named = [...new Set([...used, ...bounds])].sort();
-  const [first = "", last = ""] = [named[0], named.at(-1)];
-  const span = Math.round((Date.parse(last) - Date.parse(first)) / DAY_MS) + 1;
-  if (Number.isNaN(span) || span > DAYS_MAX) return named;
-  return Array.from({ length: span }, (_, at) => dayAfter(first, at));
+export interface CalendarCell {
+  readonly day: string;
+  readonly value: number;
+  /** 0 to 4. */
+  readonly level: number;
 }
 
-function dayAfter(day: string, days: number): string {
-  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+/** Weeks from Monday to Sunday, the last with today; days after today are left out. */
+export function calendarOf({ today, calendar }: UsageReport, measure: Measure): CalendarCell[][] {
+  const values = new Map(calendar.map((each) => [each.day, each[measure]]));
+  const sorted = [...values.values()].filter((value) => value > 0).sort((a, b) => a - b);
+  const weekday = (new Date(today).getUTCDay() + 6) % 7;
+  return Array.from({ length: WEEKS }, (_, week) => {
+    const monday = dayAfter(today, (week - WEEKS + 1) * 7 - weekday);
+    const days = Array.from({ length: 7 }, (_, n) => dayAfter(monday, n));
+    const shown = days.filter((day) => day <= today);
+    return shown.map((day) => {
+      const value = values.get(day) ?? 0;
+      return { day, value, level: levelOf(value, sorted) };
+    });
+  });
+}
+
+/** By rank, so that one expensive day leaves the others visible. */
+function levelOf(value: number, sorted: readonly number[]): number {
+  if (!(value > 0)) return 0;
+  const below = sorted.filter((each) => each < value).length;
+  return 1 + Math.floor((below / sorted.length) * LEVELS);
+}
+
+export interface TokenPart {
+  readonly name: string;
+  readonly text: string;
+}
+
+const UNITS = [
+  [1e9, "B"],
+  [1e6, "M"],
+  [1e3, "k"],
+] as const;
+
+/** All tokens and their parts, rounded so that the parts shown add up to the sum shown. */
+export function tokenParts(sums: CountedSums): { total: string; parts: readonly TokenPart[] } {
+  const [size, unit] = UNITS.find(([size]) => sums.total >= size) ?? [1, ""];
+  const step = unit === "" ? 1 : size / 10;
+  const parts = [
+    ["input", sums.input],
+    ["output", sums.output],
+    ["cache writes", sums.cacheWrite5m + sums.cacheWrite1h],
+    ["cache reads", sums.cacheRead],
+  ] as const;
+  const whole = Math.round(sums.total / step);
+  const floors = parts.map(([, value]) => Math.floor(value / step));
+  let left = whole - floors.reduce((sum, value) => sum + value, 0);
+  const byRest = [...parts.keys()].sort((a, b) => rest(b) - rest(a));
+  function rest(n: number): number {
+    return (parts[n]?.[1] ?? 0) / step - (floors[n] ?? 0);
+  }
+  for (const n of byRest) {
+    if (left-- > 0) floors[n] = (floors[n] ?? 0) + 1;
+  }
+  const shown = (steps: number) =>
+    unit === "" ? String(steps) : `${(steps / 10).toFixed(1)}${unit}`;
+  return {
+    total: shown(whole),
+    parts: parts.map(([name], n) => ({ name, text: shown(floors[n] ?? 0) })),
+  };
 }
 
 export type ToolOrder = "calls" | "slowest" | "failing";

@@ -3,43 +3,47 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
+import type { CountedGroup } from "../../../src/client/usage-shapes.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
 import { durationOf, grouped } from "../../../src/render/phrases.ts";
 import { sessionHref } from "../route.ts";
-import { shortCount, shortMoney } from "../words.ts";
-import { type Measure, type NamedSum, orderedTools, type ToolOrder } from "./usage-sums.ts";
+import { costText } from "../settings.ts";
+import { shortCount } from "../words.ts";
+import { type Measure, orderedTools, type ToolOrder } from "./usage-sums.ts";
 
 const ROWS_SHOWN = 12;
 
 interface SumTableProps {
   readonly title: string;
   readonly head: string;
-  readonly sums: readonly NamedSum[];
+  readonly groups: readonly CountedGroup[];
   readonly measure: Measure;
 }
 
-export function SumTable({ title, head, sums, measure }: SumTableProps) {
+export function SumTable({ title, head, groups, measure }: SumTableProps) {
   const [isAll, showAll] = useState(false);
-  const most = Math.max(...sums.map((sum) => sum[measure]), 0);
-  const shown = isAll ? sums : sums.slice(0, ROWS_SHOWN);
+  const sorted = [...groups].sort((one, other) => (other[measure] ?? 0) - (one[measure] ?? 0));
+  const most = Math.max(...sorted.map((group) => group[measure] ?? 0), 0);
+  const shown = isAll ? sorted : sorted.slice(0, ROWS_SHOWN);
   return (
     <section class="usage-card">
       <h2>{title}</h2>
-      <FigureTable head={head} figures={["Spend", "Tokens", "Turns"]}>
-        {shown.map((sum) => (
-          <tr key={sum.name}>
+      {groups.length === 0 && <p class="usage-note">None in this time.</p>}
+      <FigureTable head={head} figures={["Cost", "Tokens"]}>
+        {shown.map((group) => (
+          <tr key={group.name}>
             <th scope="row">
-              <span class="usage-name">{sum.name}</span>
-              <Bar share={most === 0 ? 0 : sum[measure] / most} />
+              <span class="usage-name">{shownText(group.name)}</span>
+              <Bar share={most === 0 ? 0 : (group[measure] ?? 0) / most} />
             </th>
-            <td class="usage-figure">{sum.spend === 0 ? "–" : shortMoney(sum.spend)}</td>
-            <td class="usage-figure" title={grouped(sum.tokens)}>
-              {shortCount(sum.tokens)}
+            <td class="usage-figure">{costText(group)}</td>
+            <td class="usage-figure" title={grouped(Math.round(group.total))}>
+              {shortCount(group.total)}
             </td>
-            <td class="usage-figure">{grouped(sum.turns)}</td>
           </tr>
         ))}
       </FigureTable>
-      <More count={sums.length} isAll={isAll} toggle={() => showAll(!isAll)} />
+      <More count={groups.length} isAll={isAll} toggle={() => showAll(!isAll)} />
     </section>
   );
 }
@@ -51,7 +55,8 @@ interface FigureTableProps {
   readonly children: ComponentChildren;
 }
 
-function FigureTable({ head, figures, children }: FigureTableProps) {
+export function FigureTable({ head, figures, children }: FigureTableProps) {
+  if (Array.isArray(children) && children.length === 0) return null;
   return (
     <div class="usage-scroll">
       <table>
@@ -132,7 +137,7 @@ function ToolRows({ tools }: { readonly tools: readonly ToolUsageRow[] }) {
       {tools.map((row) => (
         <tr key={row.tool}>
           <th scope="row">
-            <code>{row.tool}</code>
+            <code>{shownText(row.tool)}</code>
           </th>
           <td class="usage-figure">{grouped(row.calls)}</td>
           <td class={row.errors > 0 ? "usage-figure usage-failed" : "usage-figure"}>
@@ -154,7 +159,10 @@ function Slowest({ row: { slowest, tool } }: { readonly row: ToolUsageRow }) {
   if (slowest === null) return <>–</>;
   const took = durationOf(slowest.ms);
   return (
-    <a href={sessionHref(slowest.session, slowest.start)} aria-label={`${tool}: ${took}, show it`}>
+    <a
+      href={sessionHref(slowest.session, slowest.start)}
+      aria-label={`${shownText(tool)}: ${took}, show it`}
+    >
       {took}
     </a>
   );

@@ -1,0 +1,66 @@
+/** Usage: the answers to `/v1/usage` and to a session's `costs` (usage/answers). */
+
+import { SERIES_GROUPS, type UsageReport } from "../../client/usage-shapes.ts";
+import { sessionCosts } from "../../usage/answers/session-costs.ts";
+import { usageReport } from "../../usage/answers/usage-report.ts";
+import { wantedFiles } from "../../usage/report/agent-choice.ts";
+import { Days, dayNumber } from "../../usage/report/days.ts";
+import { badRequest } from "../http/answer.ts";
+import { Query } from "./query.ts";
+import { urlIdOf } from "./roots.ts";
+import type { ServedSession, SessionService } from "./service.ts";
+
+export const USAGE_PATH = "/v1/usage";
+export const USAGE_PARAMETERS = [
+  "since",
+  "until",
+  "tz",
+  "agent",
+  "project",
+  "by",
+  "limit",
+] as const;
+
+export function usageAnswer(service: SessionService, url: string): Promise<UsageReport> {
+  const { limits, roots, nowMs } = service;
+  const query = new Query(url, USAGE_PARAMETERS);
+  const days = daysIn(query.text("tz"));
+  const isWanted = wantedFiles(
+    query.text("agent") ?? undefined,
+    query.text("project") ?? undefined,
+  );
+  const range = { since: dayIn(query, "since"), until: dayIn(query, "until") };
+  const keyOf = ({ dialect, root }: { dialect: string; root: string }) => `${dialect}\0${root}`;
+  const stores = new Map(roots.stores().map((store) => [keyOf(store), store]));
+  return usageReport(service.usage, {
+    ...{ days, today: days.numberOf(nowMs()), choice: { ...range, ...(isWanted && { isWanted }) } },
+    by: query.choice("by", SERIES_GROUPS) ?? "agent",
+    limit: query.number("limit", 1, limits.usageListedMax) ?? limits.usageListedDefault,
+    groupsMax: limits.usageGroupsMax,
+    linkTo: (file) => {
+      const store = stores.get(keyOf(file));
+      return store === undefined ? null : urlIdOf(store, file.id);
+    },
+  });
+}
+
+export function costsAnswer(service: SessionService, { store, session }: ServedSession) {
+  const { dialect, root } = store;
+  const id = session.id ?? "";
+  return sessionCosts(service.usage, { dialect, root, session: id }, urlIdOf(store, id));
+}
+
+function dayIn(query: Query, name: string): string | undefined {
+  const text = query.text(name);
+  if (text === null) return undefined;
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(dayNumber(text))) return text;
+  throw badRequest(name, "must be a day such as 2026-11-15");
+}
+
+function daysIn(zone: string | null): Days {
+  try {
+    return zone === null ? new Days() : new Days(zone);
+  } catch {
+    throw badRequest("tz", "must be a time zone such as Europe/Berlin");
+  }
+}
