@@ -33,6 +33,11 @@ const SESSION = parameter("id", "As the list gives it", { type: "string" }, "pat
 
 const NATIVE = parameter("native", "Whether entries hold the line as parsed", flag(true));
 
+function limit(description: string, maximum: number, otherwise: number) {
+  const schema = { type: "integer", minimum: 1, maximum, default: otherwise };
+  return parameter("limit", description, schema);
+}
+
 const STRETCH = [
   parameter("from", "The first byte; default 0", offset),
   parameter("to", "The byte after the last; default: as many as one answer holds", offset),
@@ -62,12 +67,7 @@ const LIST_OPERATION: Operation = {
     parameter("until", "Last changed before this time", { type: "string" }),
     parameter("title", "Only those whose title holds this text, in any case", { type: "string" }),
     parameter("parent", "Only those that the session with this id began", { type: "string" }),
-    parameter("limit", "At most so many", {
-      type: "integer",
-      minimum: 1,
-      maximum: SESSION_LIMITS.sessionsMax,
-      default: SESSION_LIMITS.sessionsDefault,
-    }),
+    limit("At most so many", SESSION_LIMITS.sessionsMax, SESSION_LIMITS.sessionsDefault),
     parameter("cursor", "`next` of the page before, with the same filters", { type: "string" }),
   ],
   ok: json("SessionPage", "A page; it may hold fewer than asked for and still have a next one"),
@@ -83,12 +83,7 @@ const SEARCH_OPERATION: Operation = {
     },
     parameter("session", "Only in this session", { type: "string" }),
     parameter("typing", "Whether the last word may go on", flag(false)),
-    parameter("limit", "At most so many", {
-      type: "integer",
-      minimum: 1,
-      maximum: SESSION_LIMITS.hitsMax,
-      default: SESSION_LIMITS.hitsDefault,
-    }),
+    limit("At most so many", SESSION_LIMITS.hitsMax, SESSION_LIMITS.hitsDefault),
     parameter("cursor", "`next` of the page before, with the same query", { type: "string" }),
   ],
   ok: json("SearchPage", "A page; it may hold fewer than asked for and still have a next one"),
@@ -106,12 +101,11 @@ const USAGE_OPERATION: Operation = {
     parameter("agent", "Only of this program or dialect", text),
     parameter("project", "Only of this directory and below, or of directories so named", text),
     parameter("by", "What `series` are", { enum: [...SERIES_GROUPS], default: "agent" }),
-    parameter("limit", "At most so many sessions, and prompts", {
-      type: "integer",
-      minimum: 1,
-      maximum: SESSION_LIMITS.usageListedMax,
-      default: SESSION_LIMITS.usageListedDefault,
-    }),
+    limit(
+      "At most so many sessions, and prompts",
+      SESSION_LIMITS.usageListedMax,
+      SESSION_LIMITS.usageListedDefault,
+    ),
   ],
   ok: json("UsageReport", "Sums; while `isComplete` is false, ask again"),
   refused: [],
@@ -135,12 +129,7 @@ const ENTRIES_OPERATION: Operation = {
     parameter("from", "The entries from this offset on", offset),
     parameter("before", "The entries before this offset", offset),
     parameter("around", "The entry that starts here, with those before and after it", offset),
-    parameter("limit", "At most so many", {
-      type: "integer",
-      minimum: 1,
-      maximum: SESSION_LIMITS.entriesMax,
-      default: SESSION_LIMITS.entriesDefault,
-    }),
+    limit("At most so many", SESSION_LIMITS.entriesMax, SESSION_LIMITS.entriesDefault),
     NATIVE,
   ],
   ok: json("EntryPage", "Entries in the order of the log"),
