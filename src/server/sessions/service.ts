@@ -18,6 +18,7 @@ import { bareRow, isFresh } from "../../catalog/table.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { goneSessions } from "../../listing/gone-sessions.ts";
 import { Outlines } from "../../listing/outlines.ts";
+import { SearchService } from "../../listing/search-service.ts";
 import { isAbsence, SessionWindow } from "../../listing/session-window.ts";
 import { mayStandOtherwise } from "../../store/list.ts";
 import type { Session } from "../../store/session.ts";
@@ -28,7 +29,6 @@ import { Semaphore } from "../http/semaphore.ts";
 import { LiveReaders } from "../streams/live-readers.ts";
 import type { SessionLimits } from "./limits.ts";
 import { notFound, type RootChoice, type ServedStore, SessionRoots, served } from "./roots.ts";
-import { SearchService } from "./search-service.ts";
 import { WaitingHooks } from "./waiting-hooks.ts";
 
 export interface SessionServiceOptions {

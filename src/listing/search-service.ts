@@ -9,12 +9,11 @@
  * a scan took, the later the next begins.
  */
 
-import type { Host } from "../../base/host.ts";
-import { againIfDamaged, IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
-import { freshenIndex, PATIENT } from "../../listing/indexing.ts";
-import { isAbsence } from "../../listing/session-window.ts";
-import type { SessionLimits } from "./limits.ts";
-import type { ServedStore } from "./roots.ts";
+import type { Host } from "../base/host.ts";
+import { againIfDamaged, IndexBegunAnew, SearchIndex } from "../catalog/search/search-index.ts";
+import type { FoundStore } from "./find-stores.ts";
+import { freshenIndex, PATIENT } from "./indexing.ts";
+import { isAbsence } from "./session-window.ts";
 
 /** After a scan that took no longer, the next begins after `freshMs`. */
 const FRESHENED_QUICKLY_MS = 100;
@@ -22,8 +21,9 @@ const FRESHENED_QUICKLY_MS = 100;
 export interface SearchServiceOptions {
   readonly path: string;
   readonly host: Host;
-  readonly stores: () => readonly ServedStore[];
-  readonly limits: SessionLimits;
+  readonly stores: () => readonly FoundStore[];
+  /** How long a query waits, and how long after a scan the next may begin. */
+  readonly limits: { readonly searchWaitMs: number; readonly freshMs: number };
   readonly nowMs: () => number;
   /** A session that cannot be read. */
   readonly onUnreadable: (id: string, cause: unknown) => void;
