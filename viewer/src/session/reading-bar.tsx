@@ -57,7 +57,8 @@ function CurrentPrompt(props: { readonly store: SessionStore; readonly reading: 
   const exchange = outline.shown.value[index];
   if (exchange === undefined) return <p class="current-prompt" />;
   const { files, start } = exchange;
-  const facts = [factsOf(exchange), files === 0 ? null : counted(files, "file")];
+  const used = factsOf(exchange, store.costs.ofPrompt(exchange));
+  const facts = [used, files === 0 ? null : counted(files, "file")];
   return (
     <p class="current-prompt">
       <a href={store.hrefOf(start)} title="To this prompt" onClick={() => void store.openAt(start)}>
