@@ -29,11 +29,11 @@ function place() {
     }
   };
   /** How many logs had changed. */
-  const look = async () => {
+  const look = async (daysLater = 0) => {
     const { changed } = await openUsage(nodeHost, {
       ...{
         cwd: home,
-        nowMs: NOW_S * 1000,
+        nowMs: (NOW_S + daysLater * DAY_S) * 1000,
         directory: join(home, "usage"),
         ownPath: join(home, "x"),
       },
@@ -65,4 +65,25 @@ test("a folder of subagents at rest is looked into when its session or the folde
   assert.equal(await look(), 2);
   write("projects/p/s1/subagents/agent-2.jsonl", "e", 0);
   assert.equal(await look(), 1);
+});
+
+test("a folder with several logs at rest is listed when the newest of them is a day old or less", async () => {
+  const { write, look } = place();
+  const other = "projects/p/s1/subagents/agent-2.jsonl";
+  write(SESSION, "a", 9);
+  write(other, "b", 0.5);
+  write(SUBAGENT, "c", 9); // Its folder, too, is old by its own time.
+  assert.equal(await look(), 3);
+  write(SUBAGENT, "cd", 8);
+  assert.equal(await look(), 1);
+});
+
+test("what is new in a folder whose session is at rest is found within a day", async () => {
+  const { write, look } = place();
+  write(SESSION, "a", 9);
+  write(SUBAGENT, "b", 9);
+  assert.equal(await look(), 2);
+  write("projects/p/s1/subagents/agent-2.jsonl", "c", -0.1);
+  assert.equal(await look(0.2), 0);
+  assert.equal(await look(1.1), 1);
 });

@@ -25,8 +25,9 @@ export interface Look {
   readonly root: string;
   /** When all was looked at the last time; 0: never. */
   readonly lookedAt: number;
-  /** Look at folders whose sessions are at rest, too. */
+  /** Look at folders whose sessions are at rest, too; and when that was done last, 0: never. */
   readonly isSearch: boolean;
+  readonly searchedAt: number;
   readonly onUnreadable: (unreadable: Unreadable) => void;
 }
 
@@ -135,8 +136,8 @@ class Walk {
 
   /** Whether a folder whose logs are at rest, and its session, are as they were. */
   #isQuiet(session: string, path: string, { mtimeMs }: Stats): boolean {
-    const { lookedAt, ledger, root } = this.#look;
-    if (mtimeMs > lookedAt - COARSE_MS || this.#active.has(session)) return false;
+    const { searchedAt, ledger, root } = this.#look;
+    if (mtimeMs > searchedAt - COARSE_MS || this.#active.has(session)) return false;
     return ledger.list.hasFolder(root, path);
   }
 

@@ -16,7 +16,7 @@ import { ownPricesPath, usageDirectory } from "./usage-places.ts";
 /** Folders at rest are looked at once a day: nothing is expected there (find-changed.ts). */
 const SEARCH_MS = 86_400_000;
 
-export interface UsageOptions extends Omit<RefreshOptions, "lookedAt" | "isSearch"> {
+export interface UsageOptions extends Omit<RefreshOptions, "lookedAt" | "isSearch" | "searchedAt"> {
   readonly cwd: string;
   readonly nowMs: number;
   /** Where the ledger is. Default: the user's. */
@@ -48,7 +48,12 @@ export async function openUsage(host: Host, options: UsageOptions): Promise<Open
   const searchedAt = isCurrent ? kept.head.searchedAt : 0;
   const isSearch = !(nowMs >= searchedAt && nowMs - searchedAt < SEARCH_MS);
   const lookedAt = lastLook(directory);
-  const changed = await refresh(host, ledger, stores, { ...options, lookedAt, isSearch });
+  const changed = await refresh(host, ledger, stores, {
+    ...options,
+    lookedAt,
+    isSearch,
+    searchedAt,
+  });
   const isKept = await ledger.save();
   if (isKept) rememberLook(directory, options.only === undefined ? nowMs : lookedAt);
   await book.learn(ledger.models);
@@ -57,15 +62,15 @@ export async function openUsage(host: Host, options: UsageOptions): Promise<Open
   const known = isCurrent && kept.head.prices === prices ? kept.sums : null;
   const view = known && changedIn(usage);
   const sums = view && known.take(view, nowMs) ? known : KeptSums.of(usage, nowMs);
-  const looked = options.only === undefined ? { lookedAt: nowMs } : { lookedAt };
   const limited = sums.dialects.filter((dialect) => hasBlocks({ dialect }));
   const head: KeptHead = {
-    ...{ ...ledger.place, prices, ...looked },
+    ...{ ...ledger.place, prices },
     searchedAt: isSearch && options.only === undefined ? nowMs : searchedAt,
     ...{ recent: recentIn(usage, nowMs), limited, hasAllSessions: sums.hasAllSessions },
     blockStart: lastBlockStart(sums, limited, nowMs),
   };
-  if (isKept) writeKept(directory, head, sums);
+  const isSame = sums === known && changed === 0 && head.searchedAt === searchedAt;
+  if (isKept && !isSame) writeKept(directory, head, sums);
   return { usage, book, sums, changed, isKept };
 }
 

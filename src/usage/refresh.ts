@@ -26,6 +26,7 @@ export interface RefreshOptions {
   readonly lookedAt: number;
   /** Look into folders at rest, too (find-changed.ts). */
   readonly isSearch: boolean;
+  readonly searchedAt: number;
   /** Look at this log only: an absolute path. */
   readonly only?: string;
   readonly onProgress?: (done: number, total: number) => void;
@@ -42,10 +43,18 @@ export async function refresh(
   stores: readonly FoundStore[],
   options: RefreshOptions,
 ): Promise<number> {
-  const { lookedAt, isSearch, only, onFailure } = options;
+  const { lookedAt, isSearch, searchedAt, only, onFailure } = options;
   const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
   const changed = stores.flatMap(({ dialect: name, root }) => {
-    const look = { ledger, dialect: dialectNamed(name), root, lookedAt, isSearch, onUnreadable };
+    const look = {
+      ledger,
+      dialect: dialectNamed(name),
+      root,
+      lookedAt,
+      isSearch,
+      searchedAt,
+      onUnreadable,
+    };
     return only === undefined ? findChanged(look) : changedAt(look, only);
   });
   await countChanged(host, ledger, changed, options);

@@ -23,6 +23,10 @@ const prompt = (text: string, minutesAgo: number) =>
     message: { role: "user", content: text },
   })}\n`;
 
+/** A time zone in which it is about noon now: today does not end during a test. */
+const HOURS_TO_NOON = 12 - new Date().getUTCHours();
+const ZONE = `Etc/GMT${HOURS_TO_NOON <= 0 ? "+" : "-"}${Math.abs(HOURS_TO_NOON)}`;
+
 /** One response costs a dollar. */
 function userWith(...rows: readonly string[]): { user: CliUser; path: string } {
   const user = new CliUser();
@@ -34,7 +38,7 @@ function userWith(...rows: readonly string[]): { user: CliUser; path: string } {
 
 test("the glance has the cost of today and of this month", async () => {
   const { user } = userWith(row("a", 0), row("b", 0), row("b", 0));
-  const { code, stdout, stderr } = await user.run(["usage"]);
+  const { code, stdout, stderr } = await user.run(["usage", "--tz", ZONE]);
   assert.deepEqual([code, stderr], [0, ""]);
   expect(stdout).toMatch(/today +\$2\.00 +80\.0k/);
   expect(stdout).toMatch(/this month +\$2\.00/);
@@ -58,7 +62,7 @@ test("totals stay when the agent deletes its files", async () => {
   const { user, path } = userWith(row("a", 1));
   await user.run(["usage"]);
   rmSync(path);
-  expect((await user.run(["usage"])).stdout).toMatch(/today +\$1\.00/);
+  expect((await user.run(["usage", "--tz", ZONE])).stdout).toMatch(/today +\$1\.00/);
 });
 
 test("a model without a known price is never priced at nothing", async () => {
@@ -72,8 +76,8 @@ test("a model without a known price is never priced at nothing", async () => {
 
 test("a budget that is exceeded is exit code 1", async () => {
   const { user } = userWith(row("a", 0), row("b", 0));
-  assert.equal((await user.run(["usage", "--budget", "2/day"])).code, 0);
-  const over = await user.run(["usage", "--budget", "1.5/month"]);
+  assert.equal((await user.run(["usage", "--budget", "2/day", "--tz", ZONE])).code, 0);
+  const over = await user.run(["usage", "--budget", "1.5/month", "--tz", ZONE]);
   assert.deepEqual([over.code, over.stdout], [1, "$2.00 of $1.50 this month: over budget\n"]);
 });
 
@@ -106,7 +110,8 @@ test("an explanation has each prompt with the cost of the subagents that it star
 test("days, agents and projects can be chosen", async () => {
   const { user } = userWith(row("a", 1), row("b", 3 * 24 * 60));
   const cost = async (...args: string[]) =>
-    JSON.parse((await user.run(["usage", "daily", "--json", ...args])).stdout).totals.cost;
+    JSON.parse((await user.run(["usage", "daily", "--json", "--tz", ZONE, ...args])).stdout).totals
+      .cost;
   assert.equal(await cost(), 2);
   assert.equal(await cost("--since", "1d"), 1);
   assert.equal(await cost("--until", "1d"), 1);

@@ -24,8 +24,7 @@ export interface KeptHead {
   readonly end: number;
   /** Of the prices (`priceMark`). */
   readonly prices: string;
-  /** When all sessions were looked at, and when also all folders at rest; milliseconds since 1970. */
-  readonly lookedAt: number;
+  /** When also all folders at rest were looked at; milliseconds since 1970. */
   readonly searchedAt: number;
   /** Dialects of programs whose plans have blocks. */
   readonly limited: readonly string[];

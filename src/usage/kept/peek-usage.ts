@@ -7,7 +7,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname } from "node:path";
 import { Ledger } from "../ledger/ledger.ts";
-import { type LedgerPlace, placeOf } from "../ledger/ledger-file.ts";
+import { type LedgerPlace, lastLook, placeOf } from "../ledger/ledger-file.ts";
 import { type LedgerFile, type PackedFile, packOf } from "../ledger/pack.ts";
 import { PriceBook } from "../prices/price-book.ts";
 import type { Rates } from "../prices/rates.ts";
@@ -66,9 +66,10 @@ type Peek = Omit<Peeked, "isStale">;
 /** Null: that needs the ledger. */
 function peekLight(kept: Kept, place: LedgerPlace, options: PeekOptions): Peek | null {
   const { head, sums } = kept;
+  const lookedAt = lastLook(options.directory);
   const { transcript, directory, ownPath, nowMs } = options;
   const result: Peek = {
-    ...{ sums, limited: head.limited, lookedAt: head.lookedAt },
+    ...{ sums, limited: head.limited, lookedAt },
     sessionSums: (session) =>
       sums.sessions.get(session) ?? (head.hasAllSessions ? null : whole(options, session)),
   };
@@ -76,7 +77,7 @@ function peekLight(kept: Kept, place: LedgerPlace, options: PeekOptions): Peek |
   if (transcript === null || stats === null) return result;
   const known = head.recent.find(({ root, path }) => `${root}/${path}` === transcript);
   // It may be older than the kept ones, unless it began after the last look.
-  if (known === undefined && !(stats.birthtimeMs > head.lookedAt + COARSE_MS)) return null;
+  if (known === undefined && !(stats.birthtimeMs > lookedAt + COARSE_MS)) return null;
   if (!isMore(stats, known)) return result;
   const root = head.recent.find((file) => transcript.startsWith(`${file.root}/`));
   const file = known ?? newFile(transcript, root, head.limited[0] ?? "");
@@ -122,7 +123,7 @@ function peekWhole(kept: Kept | null, options: PeekOptions): Peek {
   const view = kept && changedIn(usage);
   const sums = view && kept.sums.take(view, nowMs) ? kept.sums : KeptSums.of(usage, nowMs);
   return {
-    ...{ sums, limited, lookedAt: kept?.head.lookedAt ?? 0 },
+    ...{ sums, limited, lookedAt: lastLook(directory) },
     sessionSums: (session) => sums.sessionSums(usage, session),
   };
 }

@@ -88,12 +88,17 @@ export class MessageRows implements Scanner {
   }
 
   #count(bytes: Buffer, start: number, end: number, offset: number): void {
-    const isParsed = this.isParsing && end - start <= PARSED_BYTES_MAX;
-    if (!isParsed) {
-      this.#cursor.begin(bytes, start, end);
-      this.#readRow();
+    if (this.isParsing && end - start <= PARSED_BYTES_MAX) {
+      const response = responseIn(bytes.toString("utf8", start, end));
+      if (response !== null) {
+        this.#addParsed(response, offset);
+        return;
+      }
+      // A damaged row may still have a usage that can be read.
     }
-    if (isParsed || this.#cursor.isOdd || this.#mustParse) {
+    this.#cursor.begin(bytes, start, end);
+    this.#readRow();
+    if (this.#cursor.isOdd || this.#mustParse) {
       if (end - start > PARSED_BYTES_MAX) return;
       const response = responseIn(bytes.toString("utf8", start, end));
       if (response !== null) this.#addParsed(response, offset);

@@ -25,7 +25,7 @@ export async function scanFiles(
   isPatient = false,
 ): Promise<void> {
   if (files.length === 0) return;
-  const work = sharedWork(files);
+  const work = sharedWork(files, bytes);
   const worker = bytes < WORKER_BYTES_MIN ? null : startWorker(work, onPack);
   for (const pack of scanPacks(work)) {
     if (pack !== null) onPack(pack);

@@ -7,6 +7,8 @@ export interface SharedWork {
   readonly files: readonly FileToScan[];
   /** The number of the next file; shared by all threads. */
   readonly next: Int32Array<SharedArrayBuffer>;
+  /** There is so little to read that rows are parsed (message-rows.ts). */
+  readonly isLittle: boolean;
 }
 
 export interface Scanned {
@@ -26,16 +28,19 @@ export interface ScannedPack {
   readonly rows: Uint8Array;
 }
 
+const LITTLE_BYTES = 4 * 1024 * 1024;
 const PACK_FILES = 256;
 const PACK_ROWS = 16_384;
 
-export function sharedWork(files: readonly FileToScan[]): SharedWork {
-  return { files, next: new Int32Array(new SharedArrayBuffer(4)) };
+export function sharedWork(files: readonly FileToScan[], bytes: number): SharedWork {
+  const next = new Int32Array(new SharedArrayBuffer(4));
+  return { files, next, isLittle: bytes < LITTLE_BYTES };
 }
 
 /** Takes files until none is left, and yields what it counted; null after each other file. */
 export function* scanPacks(work: SharedWork): Generator<ScannedPack | null> {
   const scanner = new FileScanner();
+  if (work.isLittle) scanner.parseRows();
   let scanned: Scanned[] = [];
   for (let next = scanNext(work, scanner); next !== null; next = scanNext(work, scanner)) {
     scanned.push(next);
