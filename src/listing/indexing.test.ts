@@ -324,18 +324,10 @@ test("odd text is harmless, and text past the limit is not found", async () => {
   appendFileSync(project.path("cook-1"), `${call}${deep}}\n`);
   const index = await project.open();
   await project.freshen(index);
-  for (const [query, count] of [
-    ["nul", 1],
-    ["lone", 1],
-    ["pair", 1],
-    ["drop table words", 1],
-    ["near", 1],
-    ["lost", 0],
-    ["bottom", 1],
-    ["tool:t", 1],
-  ] as const) {
-    assert.equal((await project.find(index, query)).length, count, query);
+  for (const query of ["nul", "lone", "pair", "drop table words", "near", "bottom", "tool:t"]) {
+    assert.equal((await project.find(index, query)).length, 1, query);
   }
+  assert.deepEqual(await project.find(index, "lost"), []);
 });
 
 test("an entry that is no longer at its place is left out", async () => {
