@@ -117,7 +117,14 @@ function* logsAtAll(
   { others = [], ...first }: LevelLayout,
   options: FindOptions,
 ): Generator<FoundLog> {
-  for (const layout of [first, ...others]) yield* eachLog(root, layout, options);
+  // Several places may be below one directory, which is reported once.
+  const reported = new Set<string>();
+  const onUnreadable = (unreadable: Unreadable) => {
+    if (!reported.has(unreadable.path)) options.onUnreadable?.(unreadable);
+    reported.add(unreadable.path);
+  };
+  const each = { ...options, onUnreadable };
+  for (const layout of [first, ...others]) yield* eachLog(root, layout, each);
 }
 
 interface Search {

@@ -2,7 +2,7 @@
 
 import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
-import { errnoOf } from "../base/errors.ts";
+import { errnoOf, ioError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import type { FoundLog } from "../catalog/session-row.ts";
@@ -63,7 +63,13 @@ export class Sources {
 }
 
 async function openAt(directories: OpenDirectories, path: string): Promise<OpenFile> {
-  return (await directories.of(path)).open(basename(path), "read");
+  const directory = await directories.of(path);
+  try {
+    return directory.open(basename(path), "read");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") throw cause;
+    throw ioError(join(directory.path, basename(path)), "opening", cause);
+  }
 }
 
 export function isGone(path: string): boolean {

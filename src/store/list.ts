@@ -100,7 +100,7 @@ export async function listLines(
 function failuresWarning(failures: ReadonlyMap<string, unknown>, of: number): string {
   const [[id, error] = []] = failures;
   const what = `${failures.size} of ${of} sessions could not be read`;
-  return `${what}; the first is ${id}: ${String(error)}`;
+  return `${what}; the first is ${id}: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** The warning about directories and files that a listing could not read. */
