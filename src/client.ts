@@ -37,6 +37,7 @@ export type {
   SessionPage,
   SessionUsage,
   SessionVerdict,
+  Whereabouts,
 } from "./client/session-shapes.ts";
 export type {
   ByteRange,

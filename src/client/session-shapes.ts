@@ -222,6 +222,19 @@ export const OUTLINE_PAGE = object({
 });
 export interface OutlinePage extends Of<typeof OUTLINE_PAGE> {}
 
+export const WHEREABOUTS = object({
+  state: described(
+    choice(["here", "kept", "moved", "gone"]),
+    "In its place; only in the guard's copies; in another store of its program; nowhere",
+  ),
+  id: described(orNull(string), "What URLs call it now; null if it is gone"),
+  program: orNull(string),
+  deletedAt: described(orNull(string), "When the guard noticed that its program deleted it"),
+  isPinned: described(boolean, "Its log is gone, and its head is pinned: its verdict is rollback"),
+});
+/** Where a session is that was deleted or moved. */
+export interface Whereabouts extends Of<typeof WHEREABOUTS> {}
+
 export interface SessionBytes {
   readonly bytes: Uint8Array;
   readonly from: number;

@@ -14,6 +14,7 @@ import type {
   SessionPage,
   SessionUsage,
   SessionVerdict,
+  Whereabouts,
 } from "./session-shapes.ts";
 import type { SessionCosts } from "./usage-shapes.ts";
 
@@ -177,6 +178,11 @@ export class SessionsClient {
   async outline(id: string, range: OutlineRange = {}): Promise<OutlinePage> {
     checkOptions("outline", range, OUTLINE);
     return this.#requester.json(pathOf(id, "outline"), { query: { ...range } });
+  }
+
+  /** Whether it is still in its place, and where it is otherwise. Reads no log. */
+  async whereabouts(id: string): Promise<Whereabouts> {
+    return this.#requester.json(pathOf(id, "whereabouts"));
   }
 
   /** The log's own bytes; as many of the range as fit one response. */

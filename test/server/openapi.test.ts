@@ -81,6 +81,7 @@ test("the described parameters are those that the server accepts", () => {
     [`${SESSIONS_ROOT}/{id}/checkpoints`, BYTES_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/markdown`, MARKDOWN_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/outline`, OUTLINE_PARAMETERS],
+    [`${SESSIONS_ROOT}/{id}/whereabouts`, []],
     [`${SESSIONS_ROOT}/{id}/usage`, []],
     [`${SESSIONS_ROOT}/{id}/costs`, []],
     [`${SESSIONS_ROOT}/{id}/verify`, []],

@@ -95,6 +95,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Exchange: of.EXCHANGE,
   OutlineMark: of.OUTLINE_MARK,
   OutlinePage: of.OUTLINE_PAGE,
+  Whereabouts: of.WHEREABOUTS,
   Checkpoint: of.CHECKPOINT,
   Demo: object({ isShown: boolean }),
   CheckpointKey: of.CHECKPOINT_KEY,

@@ -221,6 +221,12 @@ export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
     ok: json("CheckpointPage", "Checkpoints as they stand; none of them was judged"),
     refused: [410],
   }),
+  [`${ONE}/whereabouts`]: get("getWhereabouts", {
+    summary: "Whether the session is still in its place, and where it is otherwise",
+    parameters: alone,
+    ok: json("Whereabouts", "Also for a session that was deleted"),
+    refused: [],
+  }),
   [`${ONE}/markdown`]: get("getMarkdown", MARKDOWN_OPERATION),
   [`${ONE}/verify`]: get("verifySession", {
     summary: "The verdict on the session, by the trust of the user who runs the server",

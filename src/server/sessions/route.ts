@@ -6,8 +6,9 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { OutlinePage } from "../../client/session-shapes.ts";
+import type { OutlinePage, Whereabouts } from "../../client/session-shapes.ts";
 import { isAbsence } from "../../listing/session-window.ts";
+import { whereaboutsOf } from "../../listing/whereabouts.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import type { Pass } from "../auth/gate.ts";
@@ -23,7 +24,7 @@ import { Query } from "./query.ts";
 import { notFound, urlIdOf } from "./roots.ts";
 import type { ServedSession, SessionService } from "./service.ts";
 import { costsAnswer } from "./usage.ts";
-import { answerJsonText, sessionItem, usageItem } from "./wire.ts";
+import { answerJsonText, programOf, sessionItem, usageItem } from "./wire.ts";
 
 export const SESSIONS_ROOT = "/v1/sessions";
 
@@ -55,6 +56,9 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     const limit = query.number("limit", 1, outlineMax) ?? outlineDefault;
     const part: OutlinePage = await sessions.outlines.part(served.session, from, limit);
     answerJsonText(response, JSON.stringify(part), sessions.room);
+  },
+  whereabouts: ({ context: { sessions }, served, request, response }) => {
+    return answerWhereabouts(sessions, urlIdOf(served.store, served.session.id), request, response);
   },
   bytes: ({ context: { sessions }, served, request, response }) => {
     return sessions.reads.run(() => {
@@ -125,6 +129,10 @@ async function answerMissing(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<boolean> {
+  if (part === "whereabouts") {
+    await answerWhereabouts(sessions, urlId, request, response);
+    return true;
+  }
   if (part !== "" && part !== "verify") return false;
   const found = (await sessions.missing()).find(({ store, row }) => {
     return urlIdOf(store, row.id) === urlId;
@@ -140,6 +148,29 @@ async function answerMissing(
       : { ...sessionItem(store, { row, isCurrent: true }, sessions.nowMs(), true), ...ends };
   answerJsonText(response, JSON.stringify(answer), sessions.room);
   return true;
+}
+
+/** Throws SESSION_NOT_FOUND only for an id that names no store. */
+async function answerWhereabouts(
+  sessions: SessionService,
+  urlId: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  new Query(request.url ?? "/", []);
+  const { roots, host, room } = sessions;
+  const { store, id } = roots.resolve(urlId);
+  const found = await whereaboutsOf(host, store, id, roots.stores());
+  const isGone = found.store === null;
+  const pinned = isGone ? await sessions.missing() : [];
+  const answer: Whereabouts = {
+    state: found.state,
+    id: found.store && urlIdOf(found.store, id),
+    program: programOf(store.dialect),
+    deletedAt: found.deletedAt,
+    isPinned: pinned.some((each) => urlIdOf(each.store, each.row.id) === urlId),
+  };
+  answerJsonText(response, JSON.stringify(answer), room);
 }
 
 async function answerSession({ context, served, request, response }: Asked): Promise<void> {

@@ -263,6 +263,33 @@ browserTest("no page is wider than a phone's screen", async () => {
   }
 });
 
+browserTest("on a phone, the header takes at most an eighth of the height", async () => {
+  const page = await openFence({ width: 360, height: 740 });
+  const height = async () => {
+    const { y = 999, height: own = 999 } =
+      (await page.locator(".session-head").boundingBox()) ?? {};
+    return y + own;
+  };
+  await eventually("where the header ends", height).toBeLessThanOrEqual(740 / 8);
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByRole("button", { name: "Errors" }).waitFor();
+  await page.getByRole("button", { name: "Outline" }).click();
+  await page.locator(".turns.shown").waitFor();
+});
+
+browserTest("the buttons of a row do not cover the next one", async () => {
+  const page = await openFence();
+  const row = page.locator(".row.prompt").first();
+  await row.hover();
+  const [own, next, buttons] = await Promise.all([
+    row.boundingBox(),
+    page.locator(".row.prompt + .row").first().boundingBox(),
+    row.locator(".row-actions").boundingBox(),
+  ]);
+  assert.ok(own && next && buttons);
+  assert.ok(buttons.y + buttons.height <= next.y && buttons.y >= own.y);
+});
+
 browserTest("hostile titles, agents and search hits run nothing, and are shown", async () => {
   const page = await viewer.open("#/", { height: 2500 });
   for (const [hash, shown] of [

@@ -72,10 +72,33 @@ browserTest("an altered session links to the altered turn, which is marked", asy
   assert.equal(await marked.filter({ hasText: "Turn one" }).count(), 0);
 });
 
+browserTest(
+  "a banner says what is wrong, where, and what to do; a good session has none",
+  async () => {
+    const { page } = await proofOf("altered-1");
+    const banner = page.locator(".proof-banner");
+    await banner.getByText("Tampered.").waitFor();
+    await banner.getByText(/^Where: turn 2, bytes [\d,]+ to [\d,]+\./).waitFor();
+    await banner.getByText("verbatim verify --deep altered-1").waitFor();
+    await banner.getByRole("link", { name: "Show the place" }).click();
+    await page.locator(".row.altered", { hasText: "Turn two: gone" }).waitFor();
+    await banner.getByRole("button", { name: "All findings" }).click();
+    await page.locator("#proof-panel").waitFor();
+    assert.equal(await page.locator(".session-facts .state.completed").count(), 0);
+    const box = await banner.boundingBox();
+    assert.ok((box?.width ?? 0) >= 1279, "the whole width");
+    const honest = await proofOf("honest-1");
+    await honest.badge.filter({ hasText: "verified" }).waitFor();
+    assert.equal(await honest.page.locator(".proof-banner").count(), 0);
+  },
+);
+
 browserTest("an unsigned session, and one with an unsigned end, are labelled as such", async () => {
   const bare = await proofOf("bare-1");
   await bare.badge.filter({ hasText: "unsigned" }).click();
   await bare.panel.getByText("Nothing here is signed").waitFor();
+  await bare.panel.getByText("verbatim record --sign").waitFor();
+  assert.equal(await bare.page.locator(".proof-banner").count(), 0);
   const longer = await proofOf("longer-1");
   await longer.badge.filter({ hasText: "incomplete" }).click();
   await longer.panel.getByText("The last lines are not signed").waitFor();
@@ -87,7 +110,7 @@ browserTest("a session that is being written says that signing is in progress", 
   const line = readFileSync(path, "utf8").split("\n").at(0);
   appendFileSync(path, `${line}\n`);
   const { badge, panel } = await proofOf("growing-1");
-  await badge.filter({ hasText: "signing in progress" }).click();
+  await badge.filter({ hasText: "signing …" }).click();
   await panel.getByText("Signing in progress: 1 line not signed yet").waitFor();
 });
 

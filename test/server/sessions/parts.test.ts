@@ -4,7 +4,14 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../../src/base/node-host.ts";
@@ -226,4 +233,27 @@ test("the client creates, appends to, reads and follows streams", async () => {
   await streams.appendBytes("/raw", "hello", "text/plain");
   const raw = await streams.read("/raw");
   assert.equal(new TextDecoder().decode(raw.bytes), "hello");
+});
+
+test("a session that was deleted or moved has whereabouts", async () => {
+  newUser();
+  const [one, two] = [tempDirectory(), tempDirectory()];
+  const [from, to] = [ryeLog(one, "a-1"), ryeLog(two, "a-1")];
+  for (const path of [from, ryeLog(one, "b-1"), ryeLog(two, "b-2")]) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, '{"ts":"2026-01-01T00:00:00Z","type":"user_message","text":"a"}\n');
+  }
+  const { server } = await serveSessions([one, two]);
+  const client = new VerbatimClient({ url: server.url });
+  const { sessions } = await client.sessions.list();
+  const id = sessions.find(({ session }) => session === "a-1")?.id ?? "";
+  const whereabouts = () => client.sessions.whereabouts(id);
+  expect(await whereabouts()).toMatchObject({ state: "here", id, isPinned: false });
+  mkdirSync(dirname(to), { recursive: true });
+  renameSync(from, to);
+  const moved = await whereabouts();
+  assert.equal(moved.state, "moved");
+  assert.equal((await client.sessions.get(moved.id ?? "")).root, two);
+  rmSync(to);
+  expect(await whereabouts()).toMatchObject({ state: "gone", id: null, program: null });
 });

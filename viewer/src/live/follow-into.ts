@@ -10,7 +10,7 @@ import type { Signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { SessionEvent } from "../../../src/client/follow.ts";
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
-import { reasonOf } from "../server.ts";
+import { reasonOf, statusOf } from "../server.ts";
 import {
   ENTRIES_MAX,
   type EntryWindow,
@@ -35,6 +35,7 @@ export interface Followed {
   readonly filter: Signal<Filter>;
   readonly isFollowing: boolean;
   headChanged(): void;
+  lookAround(): Promise<void>;
 }
 
 /** A hidden page has no frames. */
@@ -61,7 +62,8 @@ export async function followInto(
       waiting.push(event);
     }
   } catch (cause) {
-    store.notice.value = `New entries are no longer shown: ${reasonOf(cause)}`;
+    if (statusOf(cause) === 404) await store.lookAround();
+    else store.notice.value = `New entries are no longer shown: ${reasonOf(cause)}`;
   } finally {
     isConnected.value = true;
   }

@@ -165,7 +165,7 @@ function signing({ browser, server }: Words): Badge {
   return {
     verdict: "incomplete",
     tone: "plain",
-    word: "signing in progress",
+    word: "signing …",
     sentence: `Signing in progress: ${waiting}. What is signed holds.`,
     advice: null,
   };

@@ -79,7 +79,7 @@ export function ProofPanel({ client, id }: PanelProps) {
 }
 
 /** Commands are between backticks. */
-function Advice({ text }: { readonly text: string }) {
+export function Advice({ text }: { readonly text: string }) {
   const pieces = text.split("`");
   return (
     <p class="proof-advice">

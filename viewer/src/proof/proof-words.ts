@@ -73,7 +73,9 @@ export const ADVICE: Readonly<Record<Verdict, (id: string) => string | null>> = 
     "Nothing says that it was changed. Find out whose key it is in another way, " +
     "then run `verbatim trust add`.",
   unsigned: () =>
-    "It was never signed, or its signatures were removed. Do not resume it unattended.",
+    "It was never signed, or its signatures were removed. To sign from now on, record with " +
+    "`verbatim record --sign` or `verbatim hooks install --sign`; `verbatim guard --sign` signs " +
+    "the copies of other programs' sessions.",
   unpinned: (id) => `Look at it, then run \`verbatim verify --pin ${id}\`.`,
   incomplete: (id) =>
     `Usually a crash. Read the last lines; \`verbatim repair --vouch ${id}\` signs them in your name.`,

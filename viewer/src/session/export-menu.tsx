@@ -5,6 +5,7 @@ import { reasonOf } from "../server.ts";
 import { copyText } from "./copy.ts";
 import { htmlPieces, logPieces, nameFor, saveAs } from "./export.ts";
 import type { SessionStore } from "./session-store.ts";
+import { Icon } from "./tool-button.tsx";
 
 export function ExportMenu({ store }: { readonly store: SessionStore }) {
   const menu = useRef<HTMLDetailsElement>(null);
@@ -40,7 +41,10 @@ export function ExportMenu({ store }: { readonly store: SessionStore }) {
         menu.current.querySelector("summary")?.focus();
       }}
     >
-      <summary class="button">Export</summary>
+      <summary class="button" aria-label="Export" title="Export">
+        <Icon name="export" />
+        <span class="tool-word">Export</span>
+      </summary>
       <div class="menu-items">
         <button
           type="button"

@@ -8,7 +8,7 @@
  */
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { SessionHead } from "../../../src/client/session-shapes.ts";
+import type { EntryItem, SessionHead } from "../../../src/client/session-shapes.ts";
 import { emptyEntry } from "../../../src/model/entry.ts";
 import { isUsageRepeated } from "../../../src/model/usage-once.ts";
 import { SessionPage } from "../../../src/render/html/page.ts";
@@ -45,6 +45,24 @@ export async function htmlPieces(
     if (entries.length === 0) break;
     from = next;
     progress(from / head.end);
+  }
+  pieces.push(page.foot(head));
+  return pieces;
+}
+
+/** The loaded entries alone, as one page: of a session that is gone. */
+export function loadedPieces(head: SessionHead, items: readonly EntryItem[]): string[] {
+  const page = new SessionPage({ ...head, last: null });
+  const pieces = [page.head()];
+  const said = items.map(({ entry }) => entry);
+  for (const [n, { start, entry, fault }] of items.entries()) {
+    if (entry !== null) {
+      const usage = isUsageRepeated(said, n) ? null : entry.usage;
+      pieces.push(page.entry({ ...emptyEntry({}), ...entry, usage, start, line: null }));
+    } else {
+      const place = { line: null, offset: start, reason: fault ?? "" };
+      pieces.push(page.badLines({ listed: [place], more: 0 }));
+    }
   }
   pieces.push(page.foot(head));
   return pieces;

@@ -7,9 +7,12 @@ import type { CountedSums } from "../../../src/client/usage-shapes.ts";
 import { timeOf } from "../../../src/render/html/entry-html.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { grouped, lengthOf, moneyOf } from "../../../src/render/phrases.ts";
+import { isConnected } from "../live/lost-banner.tsx";
 import { ProofBadge } from "../proof/proof-badge.tsx";
+import { isProofBad, ProofBanner } from "../proof/proof-banner.tsx";
 import { ProofPanel } from "../proof/proof-panel.tsx";
 import { sessionHref } from "../route.ts";
+import { isReachable } from "../server.ts";
 import { isRunning } from "../sessions/session-row.tsx";
 import { costOrRecorded } from "../settings.ts";
 import {
@@ -23,6 +26,7 @@ import {
 } from "../words.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import type { SessionStore } from "./session-store.ts";
+import { ToolButton } from "./tool-button.tsx";
 
 interface HeaderProps {
   readonly store: SessionStore;
@@ -34,6 +38,7 @@ interface HeaderProps {
 
 export function SessionHeader({ store, search, turns, filter, help }: HeaderProps) {
   const head = store.head.value;
+  const { client, id } = store;
   const [isProofShown, showProof] = useState(false);
   return (
     <header class="session-head">
@@ -43,35 +48,58 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
         </a>
         <h1>{head === null ? "…" : shownText(nameOf(head))}</h1>
         <div class="session-tools">
-          <button type="button" onClick={search} aria-keyshortcuts="/" title="Search here ( / )">
-            Search
-          </button>
-          <button type="button" class="turns-button" onClick={turns}>
-            Prompts
-          </button>
-          <button type="button" class="filter-button" onClick={filter}>
-            Filter
-          </button>
+          <ToolButton name="Search" icon="search" run={search} keys="/" />
+          <ToolButton name="Outline" icon="outline" run={turns} kind="turns-button" />
+          <ToolButton name="Filter" icon="filter" run={filter} kind="filter-button" />
           <ExportMenu store={store} />
-          <button type="button" onClick={help} aria-label="Keys" title="Keys ( ? )">
+          <button
+            type="button"
+            class="help-button"
+            onClick={help}
+            aria-label="Keys"
+            title="Keys ( ? )"
+          >
             ?
           </button>
         </div>
       </div>
       {head !== null && (
         <Facts head={head} store={store}>
-          <ProofBadge
-            client={store.client}
-            id={store.id}
-            end={store.window.value?.end ?? head.end}
-            isOpen={isProofShown}
-            toggle={() => showProof(!isProofShown)}
-          />
+          {store.fate.value === null && (
+            <ProofBadge
+              client={client}
+              id={id}
+              end={store.window.value?.end ?? head.end}
+              isOpen={isProofShown}
+              toggle={() => showProof(!isProofShown)}
+            />
+          )}
         </Facts>
       )}
-      {isProofShown && <ProofPanel client={store.client} id={store.id} />}
+      {isProofShown && <ProofPanel client={client} id={id} />}
+      {store.fate.value === null && head !== null && (
+        <ProofBanner
+          client={client}
+          id={id}
+          details={() => showProof(true)}
+          show={(start) => void store.openAt(start)}
+        />
+      )}
     </header>
   );
+}
+
+/** Is the session being written, its status, or what became of it: one word, or none. */
+function State({ store, head }: { readonly store: SessionStore; readonly head: SessionHead }) {
+  const fate = store.fate.value;
+  if (fate !== null) {
+    return <Fact kind="state error">{fate.state === "moved" ? "Moved" : "Deleted"}</Fact>;
+  }
+  if (!isConnected.value || !isReachable.value) return <Fact kind="state">Not connected</Fact>;
+  if (isRunning(head)) return <Fact kind="state live">Live</Fact>;
+  // Next to a bad verdict, nothing looks as if all were well.
+  if (head.status === null || isProofBad(store.client, store.id)) return null;
+  return <Fact kind={`state ${head.status}`}>{STATUS_WORDS[head.status]}</Fact>;
 }
 
 interface FactsProps {
@@ -81,8 +109,7 @@ interface FactsProps {
 }
 
 function Facts({ head, store, children }: FactsProps) {
-  const { status, program, agent, model, turns, parent } = head;
-  const isLive = isRunning(head);
+  const { program, agent, model, turns, parent } = head;
   const took = tookOf(head);
   // As counted; else the outline's, once it knows all: the head of a long live session is of an
   // earlier moment.
@@ -93,11 +120,7 @@ function Facts({ head, store, children }: FactsProps) {
   const { spend } = recorded;
   return (
     <div class="session-facts">
-      {isLive ? (
-        <Fact kind="state live">Live</Fact>
-      ) : (
-        status !== null && <Fact kind={`state ${status}`}>{STATUS_WORDS[status]}</Fact>
-      )}
+      <State store={store} head={head} />
       {program !== null && <Fact>{program}</Fact>}
       {head.isKept && <Fact>{keptText(head)}</Fact>}
       {head.fullerGeneration !== null && (

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Links } from "../../../src/render/html/entry-html.ts";
+import { GoneBanner } from "../live/gone-banner.tsx";
 import { sessionHref } from "../route.ts";
 import { client } from "../server.ts";
 import { childId } from "./child-id.ts";
@@ -99,8 +100,8 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
     isLeavable,
   );
   const fault = store.fault.value;
-  if (head?.isMissing) return <Missing session={head.session} />;
-  if (fault !== null) return <Unopened status={fault.status} text={fault.text} />;
+  if (head?.isMissing && store.window.value === null) return <Missing session={head.session} />;
+  if (fault !== null) return <Unopened {...fault} fate={store.fate.value} />;
   return (
     <main id="main" tabIndex={-1} class="page session-page">
       <SessionHeader
@@ -110,6 +111,7 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
         filter={() => showFilter(!isFilterShown)}
         help={() => showHelp(true)}
       />
+      <GoneBanner store={store} />
       {isSearching && <InnerSearch store={store} q={q} at={at} close={() => setSearching(false)} />}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the buttons within are reached by keys. */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above. */}

@@ -1,6 +1,9 @@
 /** Session states: what is shown when there is no session to show, and notices above one. */
 
+import type { Whereabouts } from "../../../src/client/session-shapes.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
+import { whatHappened, whatIsKept } from "../live/gone-banner.tsx";
+import { sessionHref } from "../route.ts";
 import type { SessionStore } from "./session-store.ts";
 
 export function NewEntries({ store }: { readonly store: SessionStore }) {
@@ -57,12 +60,30 @@ export function Missing({ session }: { readonly session: string }) {
   );
 }
 
-export function Unopened({ status, text }: { readonly status: number; readonly text: string }) {
+interface UnopenedProps {
+  readonly status: number;
+  readonly text: string;
+  /** What is known of a session that was deleted or moved. */
+  readonly fate: Whereabouts | null;
+}
+
+export function Unopened({ status, text, fate }: UnopenedProps) {
   return (
     <main id="main" tabIndex={-1} class="page">
       <div class="blank" role="alert">
         <h1>{status === 404 ? "There is no such session here" : "The session cannot be shown"}</h1>
-        <p>{status === 404 ? "It may have been moved or deleted since." : text}</p>
+        {fate !== null && fate.id !== null ? (
+          <>
+            <p>
+              {whatHappened(fate)} {whatIsKept(fate)}
+            </p>
+            <p>
+              <a href={sessionHref(fate.id)}>Open it</a>
+            </p>
+          </>
+        ) : (
+          <p>{status === 404 ? "It may have been moved or deleted since." : text}</p>
+        )}
         <p>
           <a href="#/">All sessions</a>
         </p>

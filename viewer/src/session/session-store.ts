@@ -8,7 +8,12 @@
 
 import { signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { EntryPage, SessionHead } from "../../../src/client/session-shapes.ts";
+import type {
+  EntryItem,
+  EntryPage,
+  SessionHead,
+  Whereabouts,
+} from "../../../src/client/session-shapes.ts";
 import type { EntryRange } from "../../../src/client/sessions.ts";
 import { followInto } from "../live/follow-into.ts";
 import { sessionHref } from "../route.ts";
@@ -35,6 +40,12 @@ export interface ScrollWish {
 }
 
 const HEAD_PAUSE_MS = 1500;
+/** How often it looks whether the session is still in its place. */
+const WATCH_MS = 2_000;
+
+const GONE: Whereabouts = {
+  ...{ state: "gone", id: null, program: null, deletedAt: null, isPinned: false },
+};
 /** With a filter, most of a page may be hidden. */
 const FILTERED_ENTRIES = 300;
 
@@ -46,6 +57,8 @@ export class SessionStore {
   readonly wish = signal<ScrollWish | null>(null);
   /** Why nothing can be shown. */
   readonly fault = signal<{ readonly status: number; readonly text: string } | null>(null);
+  /** Where the session is, if it is no longer in its place. */
+  readonly fate = signal<Whereabouts | null>(null);
   /** A notice shown with the transcript. */
   readonly notice = signal<string | null>(null);
   /** Entries that came while the reader was elsewhere. */
@@ -62,6 +75,7 @@ export class SessionStore {
   readonly #closing = new AbortController();
   #loading = { before: false, after: false };
   #opening = 0;
+  #watching: ReturnType<typeof setInterval> | undefined;
   #headTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(client: VerbatimClient, id: string) {
@@ -80,7 +94,35 @@ export class SessionStore {
     if (window === null || this.#closing.signal.aborted) return;
     this.outline.refresh(0);
     void this.costs.load();
+    this.#watching = setInterval(() => {
+      if (!document.hidden) void this.lookAround();
+    }, WATCH_MS);
     await followInto(this, window.end, this.#closing.signal);
+  }
+
+  /** Looks whether the session is still in its place. */
+  async lookAround(): Promise<void> {
+    let fate: Whereabouts | null;
+    try {
+      fate = await this.client.sessions.whereabouts(this.id);
+    } catch (cause) {
+      if (statusOf(cause) !== 404) return; // No answer: the page says so elsewhere.
+      fate = GONE;
+    }
+    if (this.#closing.signal.aborted) return;
+    const was = this.fate.peek();
+    if (fate.state === was?.state) return;
+    // It was put back: begin again.
+    if (fate.state === "here" && was !== null) location.reload();
+    if (fate.state !== "here") {
+      this.notice.value = null;
+      this.fate.value = { ...fate, program: fate.program ?? this.head.peek()?.program ?? null };
+    }
+  }
+
+  /** The entries in the page. */
+  loaded(): readonly EntryItem[] {
+    return this.window.value === null ? [] : itemsOf(this.window.value);
   }
 
   async openAt(at: number | null): Promise<void> {
@@ -167,6 +209,7 @@ export class SessionStore {
   close(): void {
     this.#closing.abort();
     clearTimeout(this.#headTimer);
+    clearInterval(this.#watching);
   }
 
   #show(page: EntryPage, wish: ScrollWish): void {
@@ -191,6 +234,7 @@ export class SessionStore {
 
   #failed(cause: unknown): void {
     const status = statusOf(cause);
+    if (status === 404) void this.lookAround();
     // A bad offset, or a server that will be back: keep what is shown.
     if (status === 410 || status === 416 || this.window.value !== null) return;
     this.fault.value = { status, text: reasonOf(cause) };
