@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Links } from "../../../src/render/html/entry-html.ts";
 import { GoneBanner } from "../live/gone-banner.tsx";
+import { isProofBad } from "../proof/proof-banner.tsx";
 import { sessionHref } from "../route.ts";
 import { client } from "../server.ts";
 import { childId } from "./child-id.ts";
@@ -103,7 +104,11 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
   if (head?.isMissing && store.window.value === null) return <Missing session={head.session} />;
   if (fault !== null) return <Unopened {...fault} fate={store.fate.value} />;
   return (
-    <main id="main" tabIndex={-1} class="page session-page">
+    <main
+      id="main"
+      tabIndex={-1}
+      class={isProofBad(asked, id) ? "page session-page distrusted" : "page session-page"}
+    >
       <SessionHeader
         store={store}
         search={() => setSearching(!isSearching)}
