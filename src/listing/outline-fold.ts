@@ -2,10 +2,10 @@
  * Outline fold: what a reader of a session wants to jump to, folded from its entries one at a time:
  * each prompt with the cost of answering it, failures, and edits of files.
  *
- * OF1  The tokens and the spend of the exchanges add up to those of the session's summary: both are
- *      counted by catalog/usage-fold.ts, and an exchange is the difference between two moments.
- * OF2  Memory is bounded: EXCHANGES_MAX, MARKS_MAX, and short texts. `isCut` says that more was
- *      left out.
+ * - The tokens and the spend of the exchanges add up to those of the session's summary: both are
+ *   counted by catalog/usage-fold.ts, and an exchange is the difference between two moments.
+ * - Memory is bounded: EXCHANGES_MAX, MARKS_MAX, and short texts. `isCut` says that more was left
+ *   out.
  * - A prompt is what a person typed, or the task that an agent gave to this session. Texts of the
  *   program in the user's role are not prompts.
  */

@@ -3,7 +3,7 @@
  *
  * - The whole outline is loaded page by page, however long the session. While the server still reads
  *   the log, `share` says how far it is.
- * OL1  When the session grows, only what follows the last known prompt is requested again.
+ * - When the session grows, only what follows the last known prompt is requested again.
  */
 
 import { computed, signal } from "@preact/signals";
