@@ -151,7 +151,7 @@ test("a link in a compressed rollout's place, or above it, is not followed", asy
 });
 
 function event(payload: object): string {
-  return `${JSON.stringify({ type: "namedmsg", payload })}\n`;
+  return `${JSON.stringify({ type: "event_msg", payload })}\n`;
 }
 
 function meta(id: string, more: object = {}): string {
