@@ -76,7 +76,14 @@ const ENDS = {
 };
 
 export const SESSION = object(SUMMARY);
-export const SESSION_HEAD = object({ ...SUMMARY, ...ENDS });
+export const SESSION_HEAD = object({
+  ...SUMMARY,
+  ...ENDS,
+  resumeCommand: described(
+    orNull(string),
+    "What continues it in its program, in its directory, for a shell; null if nothing does",
+  ),
+});
 
 /** A session in the list. */
 export interface SessionItem extends Summary, Of<typeof SESSION> {}

@@ -26,6 +26,8 @@ export interface AgentProgram {
    *   rows       rows of a database
    */
   readonly changes: "grows" | "rewritten" | "rows";
+  /** The command that continues a session, by its name in the program. Absent: there is none. */
+  resume?(name: string): string;
   /** Parents are what users forked sessions from, so that both are listed. */
   readonly hasForks?: true;
   /** How long the program keeps a session; null: for good. Absent: for good. */

@@ -18,6 +18,7 @@ export const claudeCode = readerDialect("claude-code", {
   tools,
   program: {
     label: "Claude Code",
+    resume: (name) => `claude --resume ${name}`,
     roots({ environment: { CLAUDE_CONFIG_DIR, XDG_CONFIG_HOME }, home }) {
       const given = (CLAUDE_CONFIG_DIR ?? "").split(",").map((path) => path.trim());
       const own = given.filter((path) => path.startsWith("/"));

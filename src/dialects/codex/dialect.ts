@@ -11,6 +11,7 @@ export const codex = readerDialect("codex", {
   tools,
   program: {
     label: "Codex",
+    resume: (name) => `codex resume ${name}`,
     roots({ environment: { CODEX_HOME }, home }) {
       return [CODEX_HOME?.startsWith("/") ? CODEX_HOME : `${home}/.codex`];
     },

@@ -18,6 +18,7 @@ export const copilotCli = readerDialect("copilot-cli", {
   tools,
   program: {
     label: "Copilot CLI",
+    resume: (name) => `copilot --resume ${name}`,
     roots({ environment: { COPILOT_HOME, XDG_STATE_HOME }, home }) {
       const given = inHome(COPILOT_HOME, home);
       if (given !== null) return [given];

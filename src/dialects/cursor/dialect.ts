@@ -12,6 +12,7 @@ export const cursor = readerDialect("cursor", {
   tools,
   program: {
     label: "Cursor",
+    resume: (name) => `cursor-agent --resume ${name}`,
     roots({ environment: { CURSOR_DATA_DIR }, home }) {
       const given = inHome(CURSOR_DATA_DIR, home);
       return [...(given === null ? [] : [given]), `${home}/.cursor`];

@@ -14,6 +14,7 @@ export const opencode = readerDialect("opencode", {
   tools,
   program: {
     label: "OpenCode",
+    resume: (name) => `opencode --session ${name}`,
     roots({ environment: { OPENCODE_DB, XDG_DATA_HOME }, home }) {
       const data = XDG_DATA_HOME?.startsWith("/") ? XDG_DATA_HOME : `${home}/.local/share`;
       const own = `${data}/opencode`;

@@ -10,6 +10,7 @@ export const qwen = readerDialect("qwen", {
   tools,
   program: {
     label: "Qwen Code",
+    resume: (name) => `qwen --resume ${name}`,
     roots({ environment: { QWEN_RUNTIME_DIR, QWEN_HOME }, home }) {
       const own = [QWEN_RUNTIME_DIR, QWEN_HOME].find((path) => path?.startsWith("/"));
       return [own ?? `${home}/.qwen`];

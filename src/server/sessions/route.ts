@@ -7,6 +7,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { OutlinePage, Whereabouts } from "../../client/session-shapes.ts";
+import { resumeCommandOf } from "../../listing/resume-command.ts";
 import { isAbsence } from "../../listing/session-window.ts";
 import { whereaboutsOf } from "../../listing/whereabouts.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
@@ -141,7 +142,7 @@ async function answerMissing(
   new Query(request.url ?? "/", []);
   const { store, row } = found;
   const session = { id: row.id, logId: row.logPath };
-  const ends = { end: 0, tornBytes: 0, unfinishedBytes: 0 };
+  const ends = { end: 0, tornBytes: 0, unfinishedBytes: 0, resumeCommand: null };
   const answer =
     part === "verify"
       ? await sessions.wholeReads.run(() => verifySession(sessions, { store, session }))
@@ -178,8 +179,10 @@ async function answerSession({ context, served, request, response }: Asked): Pro
   const { sessions } = context;
   const known = await sessions.known(served);
   const ends = await sessions.reads.run(() => sessions.ends(served));
+  const { row } = known;
+  const resumeCommand = resumeCommandOf(served.store.dialect, row.id, row);
   const item = sessionItem(served.store, known, sessions.nowMs());
-  answerJsonText(response, JSON.stringify({ ...item, ...ends }), sessions.room);
+  answerJsonText(response, JSON.stringify({ ...item, ...ends, resumeCommand }), sessions.room);
 }
 
 /** A handler that computes JSON, with limited concurrency. */

@@ -26,6 +26,8 @@ const lines = Array.from({ length: PROMPTS }, (_, n) => {
     event("tool_call_result", n % 50 === 0 ? failed : { call_id: `c${n}`, output: "ok" }),
     ...Array.from({ length: BETWEEN - 3 }, (_, at) => said(`answer ${n} ${at}`)),
     event("step_finish", {
+      // Each at its own time: usage counts equal rows once.
+      ts: new Date(1_770_000_000_000 + n * 60_000).toISOString(),
       cost: { turns: 1, tokens: 1000, spend: 0.01 },
       tokens: { input_tokens: 900, output_tokens: 100 },
     }),

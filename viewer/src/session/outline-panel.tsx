@@ -4,12 +4,10 @@
  */
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Exchange } from "../../../src/client/session-shapes.ts";
-import type { PromptCost } from "../../../src/client/usage-shapes.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
-import { lengthOf } from "../../../src/render/phrases.ts";
-import { costOrRecorded } from "../settings.ts";
-import { clockOf, counted, lastName, shortCount, shortMoney } from "../words.ts";
+import { counted, lastName } from "../words.ts";
+import { factsOf, LineCounts, titleOf } from "./exchange-words.tsx";
+import { FilesPanel } from "./files-panel.tsx";
 import { lastAtOrBefore } from "./outline.ts";
 import { type OutlineRow, outlineRows, rowsWithin, rowTops } from "./outline-rows.ts";
 import type { Reading } from "./reading.ts";
@@ -42,8 +40,19 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
   const failures = marks.filter(({ kind }) => kind === "failure").length;
   const edits = marks.length - failures;
   const share = outline.share.value;
+  const [isOfFiles, showFiles] = useState(false);
   return (
     <nav class={isShown ? "turns shown" : "turns"} aria-label="Outline">
+      {edits > 0 && (
+        <p class="turns-tabs">
+          <button type="button" aria-pressed={!isOfFiles} onClick={() => showFiles(false)}>
+            Prompts
+          </button>
+          <button type="button" aria-pressed={isOfFiles} onClick={() => showFiles(true)}>
+            Files
+          </button>
+        </p>
+      )}
       <p class="turns-head">
         <span>{counted(prompts, "prompt")}</span>
         {failures > 0 && (
@@ -73,7 +82,11 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
         </p>
       )}
       {outline.isCut.value && <p class="turns-progress">There are more than can be listed.</p>}
-      <Rows rows={rows} store={store} reading={reading} hide={hide} />
+      {isOfFiles && edits > 0 ? (
+        <FilesPanel store={store} hide={hide} />
+      ) : (
+        <Rows rows={rows} store={store} reading={reading} hide={hide} />
+      )}
     </nav>
   );
 }
@@ -167,37 +180,4 @@ function RowWords({ row, costs }: RowWordsProps) {
       <b aria-hidden="true">✎</b> {shownText(lastName(file))} <LineCounts {...{ added, removed }} />
     </span>
   );
-}
-
-/** +12 −3 */
-export function LineCounts(props: { readonly added: number; readonly removed: number }) {
-  return (
-    <span class="line-counts">
-      {props.added > 0 && <ins>+{props.added}</ins>}
-      {props.removed > 0 && <del>−{props.removed}</del>}
-    </span>
-  );
-}
-
-export function titleOf({ text }: Exchange): string {
-  if (text === null) return "Before the first prompt";
-  return text === "" ? "An empty text" : shownText(text);
-}
-
-/** As counted, with subagents; until then as recorded. */
-export function factsOf(exchange: Exchange, cost: PromptCost | null = null): string {
-  const { at, until, calls, failures, spend } = exchange;
-  const tokens = cost?.total ?? exchange.tokens;
-  const recorded = spend === null ? null : shortMoney(spend);
-  const tookMs = Date.parse(until ?? "") - Date.parse(at ?? "");
-  const facts = [
-    at === null ? null : clockOf(at),
-    tookMs > 0 ? lengthOf(tookMs) : null,
-    tokens === null ? null : `${shortCount(tokens)} tokens`,
-    cost === null ? recorded : costOrRecorded(cost),
-    cost === null || cost.subagents === 0 ? null : counted(cost.subagents, "subagent"),
-    calls === 0 ? null : counted(calls, "call"),
-    failures === 0 ? null : `${failures} failed`,
-  ];
-  return facts.filter((fact) => fact !== null).join(" · ");
 }

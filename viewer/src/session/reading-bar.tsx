@@ -5,6 +5,7 @@
 
 import { go } from "../address.ts";
 import { counted } from "../words.ts";
+import { factsOf, titleOf } from "./exchange-words.tsx";
 import {
   FILTERS,
   type FilterName,
@@ -13,7 +14,6 @@ import {
   NO_FILTER,
   toggled,
 } from "./filter.ts";
-import { factsOf, titleOf } from "./outline-panel.tsx";
 import type { Reading } from "./reading.ts";
 import type { SessionStore } from "./session-store.ts";
 

@@ -25,6 +25,7 @@ import {
   sizeOf,
 } from "../words.ts";
 import { ExportMenu } from "./export-menu.tsx";
+import { ResumeButton } from "./resume-button.tsx";
 import type { SessionStore } from "./session-store.ts";
 import { ToolButton } from "./tool-button.tsx";
 
@@ -51,6 +52,7 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
           <ToolButton name="Search" icon="search" run={search} keys="/" />
           <ToolButton name="Outline" icon="outline" run={turns} kind="turns-button" />
           <ToolButton name="Filter" icon="filter" run={filter} kind="filter-button" />
+          <ResumeButton command={head?.resumeCommand ?? null} />
           <ExportMenu store={store} />
           <button
             type="button"

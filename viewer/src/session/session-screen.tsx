@@ -20,6 +20,7 @@ import { ReadingBar } from "./reading-bar.tsx";
 import { SessionHeader } from "./session-header.tsx";
 import { Missing, NewEntries, Notice, Unopened } from "./session-states.tsx";
 import { SessionStore } from "./session-store.ts";
+import { TimeAxis } from "./time-axis.tsx";
 import { Transcript } from "./transcript.tsx";
 
 interface ScreenProps {
@@ -132,6 +133,7 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
           hide={() => showTurns(false)}
         />
         <div class="session-middle">
+          <TimeAxis store={store} reading={reading} />
           <ReadingBar
             store={store}
             reading={reading}

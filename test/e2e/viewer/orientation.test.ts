@@ -1,0 +1,139 @@
+/** Finding one's way in a session: the time axis, the edited files; and the command to continue. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll } from "vitest";
+import { browserClient } from "../../server/auth/browser-user.ts";
+import { eventually } from "../eventually.ts";
+import { browserTest, viewerScene } from "./harness.ts";
+
+const [home, cwd] = [process.env.HOME, process.cwd()];
+const ID = "0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0001";
+const PROJECT = "/work/my demo";
+
+let time = Date.parse("2026-01-01T10:00:00Z");
+let count = 0;
+function row(type: "user" | "assistant", content: unknown, minutes = 1): object {
+  time += minutes * 60_000;
+  const common = { sessionId: ID, cwd: PROJECT, timestamp: new Date(time).toISOString() };
+  return {
+    type,
+    uuid: `u-${++count}`,
+    parentUuid: null,
+    ...common,
+    message: { role: type, content },
+  };
+}
+
+const edit = (id: string, file: string, now: string) => {
+  const input = { file_path: file, old_string: "a", new_string: now };
+  return row("assistant", [{ type: "tool_use", id, name: "Edit", input }]);
+};
+const done = (id: string, isError = false) => {
+  const result = { type: "tool_result", tool_use_id: id, content: "out", is_error: isError };
+  return row("user", [result]);
+};
+
+const ROWS = [
+  row("user", "First question"),
+  edit("t1", `${PROJECT}/src/a.ts`, "b\nc"),
+  done("t1"),
+  row("user", "Second question"),
+  edit("t2", `${PROJECT}/src/b<img src=x onerror=1>.ts`, "b"),
+  done("t2", true),
+  row("assistant", [{ type: "text", text: "A slow answer" }], 90),
+  row("user", "Third question"),
+  edit("t3", "src/a.ts", "d"),
+  done("t3"),
+];
+
+const viewer = viewerScene(
+  async (scene) => {
+    process.env.HOME = scene.home;
+    mkdirSync(join(scene.home, "elsewhere"));
+    process.chdir(join(scene.home, "elsewhere"));
+    const path = join(scene.home, ".claude/projects/-work-demo", `${ID}.jsonl`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, ROWS.map((each) => `${JSON.stringify(each)}\n`).join(""));
+  },
+  { roots: "found" },
+);
+
+afterAll(() => {
+  process.env.HOME = home;
+  process.chdir(cwd);
+});
+
+async function open(): Promise<Page> {
+  const client = await browserClient(viewer.url, viewer.link ?? assert.fail("no link"));
+  const [first] = (await client.sessions.list()).sessions;
+  const page = await viewer.open(`#/s/${first?.id}`);
+  await page.locator(".turns-head", { hasText: "3 prompts" }).waitFor();
+  return page;
+}
+
+browserTest("the time axis has a bar for each prompt, which leads to it", async () => {
+  const page = await open();
+  const bars = page.locator(".axis-bar");
+  await eventually("bars", () => bars.count()).toBe(3);
+  const heights = async () => {
+    return bars.locator("span").evaluateAll((all) => all.map((bar) => bar.clientHeight));
+  };
+  await eventually("the highest bar", async () => {
+    const [first = 0, second = 0, third = 0] = await heights();
+    return second > 2 * first && second > 2 * third;
+  }).toBe(true);
+  assert.equal(await page.locator(".axis-bar.failed").count(), 1);
+  await bars.nth(0).click();
+  await page.locator(".row:focus", { hasText: "First question" }).waitFor();
+  await page.locator(".axis-bar[aria-current][aria-label='First question']").waitFor();
+});
+
+browserTest(
+  "the files view lists each edited file once, and each edit leads to its row",
+  async () => {
+    const page = await open();
+    await page.getByRole("button", { name: "Files", exact: true }).click();
+    const files = page.locator(".files details");
+    await eventually("files", () => files.count()).toBe(2);
+    await files.filter({ hasText: "src/a.ts" }).locator("summary").click();
+    const edits = files.filter({ hasText: "src/a.ts" }).locator("ol a");
+    await eventually("edits", () => edits.count()).toBe(2);
+    await edits.first().click();
+    await page.waitForURL(/at=\d+/);
+    await files.filter({ hasText: "onerror" }).locator("summary").click();
+    await files.filter({ hasText: "onerror" }).getByText("failed").waitFor();
+    assert.equal(await page.locator(".files img").count(), 0);
+  },
+);
+
+browserTest(
+  "a file opens in the editor that the user set, and never by another scheme",
+  async () => {
+    const page = await open();
+    await page.getByRole("button", { name: "Files", exact: true }).click();
+    const file = page.locator(".files details").filter({ hasText: "src/a.ts" });
+    await file.locator("summary").click();
+    await file.getByRole("button", { name: "Copy path" }).waitFor();
+    const link = page.getByLabel("Link that opens a file in your editor");
+    await link.fill("javascript://{path}");
+    await link.press("Tab");
+    await page.getByText("not a web address").waitFor();
+    assert.equal(await file.locator("a.file-action").count(), 0);
+    await link.fill("vscode://file{path}");
+    await link.press("Tab");
+    const href = () => file.locator("a.file-action").getAttribute("href");
+    await eventually("the link", href).toBe("vscode://file/work/my%20demo/src/a.ts");
+  },
+);
+
+browserTest("the command that continues a session in its directory can be copied", async () => {
+  const page = await open();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Copy the command that continues it" }).click();
+  await page.getByText("Copied").waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(copied, `cd '${PROJECT}' && claude --resume ${ID}`);
+});

@@ -1,0 +1,42 @@
+/** Axis bars: what the time axis shows, as pure functions: a bar per prompt, or per few of them. */
+
+import type { Exchange } from "../../../src/client/session-shapes.ts";
+
+/** More would be thinner than a pointer can hit. */
+export const BARS_MAX = 240;
+
+export type Measure = "cost" | "duration";
+
+export interface Bar {
+  /** The first prompt that it stands for. */
+  readonly first: number;
+  /** How many. */
+  readonly count: number;
+  /** From 0 to 1, of the highest bar. */
+  readonly height: number;
+  readonly value: number;
+  readonly failures: number;
+}
+
+export function barsOf(
+  exchanges: readonly Exchange[],
+  measured: (exchange: Exchange) => number,
+): readonly Bar[] {
+  const each = Math.max(1, Math.ceil(exchanges.length / BARS_MAX));
+  const bars: { first: number; count: number; value: number; failures: number }[] = [];
+  for (let first = 0; first < exchanges.length; first += each) {
+    const own = exchanges.slice(first, first + each);
+    const value = own.reduce((sum, exchange) => sum + measured(exchange), 0);
+    const failures = own.reduce((sum, exchange) => sum + exchange.failures, 0);
+    bars.push({ first, count: own.length, value, failures });
+  }
+  const most = Math.max(0, ...bars.map(({ value }) => value));
+  // The root: one dear prompt would make all others invisible.
+  return bars.map((bar) => ({ ...bar, height: most === 0 ? 0 : Math.sqrt(bar.value / most) }));
+}
+
+/** Null when its times are not known. */
+export function tookMs({ at, until }: Exchange): number | null {
+  const ms = Date.parse(until ?? "") - Date.parse(at ?? "");
+  return ms >= 0 ? ms : null;
+}

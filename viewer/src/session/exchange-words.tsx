@@ -1,0 +1,40 @@
+/** Exchange words: a prompt and what answering it took, in a line. */
+
+import type { Exchange } from "../../../src/client/session-shapes.ts";
+import type { PromptCost } from "../../../src/client/usage-shapes.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { lengthOf } from "../../../src/render/phrases.ts";
+import { costOrRecorded } from "../settings.ts";
+import { clockOf, counted, shortCount, shortMoney } from "../words.ts";
+/** +12 −3 */
+export function LineCounts(props: { readonly added: number; readonly removed: number }) {
+  return (
+    <span class="line-counts">
+      {props.added > 0 && <ins>+{props.added}</ins>}
+      {props.removed > 0 && <del>−{props.removed}</del>}
+    </span>
+  );
+}
+
+export function titleOf({ text }: Exchange): string {
+  if (text === null) return "Before the first prompt";
+  return text === "" ? "An empty text" : shownText(text);
+}
+
+/** As counted, with subagents; until then as recorded. */
+export function factsOf(exchange: Exchange, cost: PromptCost | null = null): string {
+  const { at, until, calls, failures, spend } = exchange;
+  const tokens = cost?.total ?? exchange.tokens;
+  const recorded = spend === null ? null : shortMoney(spend);
+  const tookMs = Date.parse(until ?? "") - Date.parse(at ?? "");
+  const facts = [
+    at === null ? null : clockOf(at),
+    tookMs > 0 ? lengthOf(tookMs) : null,
+    tokens === null ? null : `${shortCount(tokens)} tokens`,
+    cost === null ? recorded : costOrRecorded(cost),
+    cost === null || cost.subagents === 0 ? null : counted(cost.subagents, "subagent"),
+    calls === 0 ? null : counted(calls, "call"),
+    failures === 0 ? null : `${failures} failed`,
+  ];
+  return facts.filter((fact) => fact !== null).join(" · ");
+}
