@@ -14,7 +14,6 @@ import { nodeHost } from "../base/node-host.ts";
 import { Store } from "../store/store.ts";
 import { openUsage } from "./open-usage.ts";
 import { Days } from "./report/days.ts";
-import { explainSession } from "./report/explain.ts";
 import { byFile, groupBy, sumOf } from "./report/groups.ts";
 
 const NOW = Date.parse("2026-11-16T12:00:00Z");
@@ -197,24 +196,6 @@ test("a fork that repeats its parent's rows counts what it added, in either orde
     const { sum } = await counted(at);
     assert.deepEqual([sum.input, sum.output], [360, 36], String(order));
   }
-});
-
-test("an explanation has every row, and says why it does not count", async () => {
-  const at = place();
-  put(at.claude, "projects/p/s1.jsonl", [row("a", 5, {}, -9)]);
-  await counted(at);
-  put(at.claude, "projects/p/s2.jsonl", [row("a", 5), row("c", 20, { costUSD: 0.5 })]);
-  const { usage } = await counted(at);
-  const rows = explainSession(usage, "s2");
-  assert.deepEqual(
-    rows.map(({ ignored, recorded }) => [ignored, recorded]),
-    [
-      ["same response as in p/s1", null],
-      [null, 0.5],
-    ],
-  );
-  // 10 in, 20 out, 100 read at 5, 25 and 0.5 dollars per million.
-  assert.equal(rows[1]?.cost, (10 * 5 + 20 * 25 + 100 * 0.5) / 1e6);
 });
 
 test("a model without a price is listed with its tokens, and priced by the user's own file", async () => {

@@ -37,6 +37,9 @@ export class RowSet {
     }
   }
 
+  /** `next` repeats an earlier row by the program's own rules, and is not put. */
+  repeat(): void {}
+
   modelIndex(model: string): number {
     const known = this.models.indexOf(model);
     return known >= 0 ? known : this.models.push(model) - 1;

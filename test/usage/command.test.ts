@@ -86,9 +86,18 @@ test("an explanation names each duplicate and the table of the prices", async ()
   await user.run(["usage"]);
   writeFileSync(join(dirname(path), "s2.jsonl"), row("a", 9) + row("b", 1));
   const { stdout } = await user.run(["usage", "--explain", "s2"]);
-  expect(stdout).toContain("ignored: same response as in -home-me-app/s1");
+  expect(stdout).toContain("ignored: same message id as in -home-me-app/s1; counted there");
   expect(stdout).toContain("session s2: $1.00");
   expect(stdout).toMatch(/claude-opus-4-5-20251101: prices of genai-prices \S+ [0-9a-f]{16}/);
+});
+
+test("an explanation lists the rows of one message singly, with why all but one are ignored", async () => {
+  const { user } = userWith(row("a", 9), row("a", 9), row("a", 9));
+  const { stdout } = await user.run(["usage", "--explain", "s1"]);
+  const reason = "ignored: same message id; the largest of each count is counted";
+  assert.equal(stdout.split(reason).length - 1, 2);
+  expect(stdout).toContain("the largest of each count in 3 rows");
+  expect(stdout).toContain("session s1: $1.00");
 });
 
 test("an explanation has each prompt with the cost of the subagents that it started", async () => {

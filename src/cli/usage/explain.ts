@@ -28,7 +28,7 @@ export async function explain(
   io: Io,
 ): Promise<number> {
   const session = sessionNamed(usage, id);
-  const rows = explainSession(usage, session);
+  const rows = await explainSession(nodeHost, usage, session);
   const cost = rows.reduce((sum, row) => sum + (row.cost ?? 0), 0);
   const models = [...new Set(rows.map(({ model }) => model))];
   const prices = models.map((model) => ({ model, ...book.sourceOf(model) }));

@@ -49,13 +49,16 @@ const PIECE = { entriesMax: 4_096, bytesMax: 2 * 1024 * 1024 };
 const TEXT_CHARS_MAX = 200;
 const LF = 0x0a;
 
-/** Throws as reading does, with LOG_NOT_FOUND if the log is gone. */
-export async function traceLog(host: Host, file: LedgerFile): Promise<Trace> {
+/** Throws as reading does, with LOG_NOT_FOUND if the log is gone. `keys` receives each response. */
+export async function traceLog(
+  host: Host,
+  file: LedgerFile,
+  keys: KeySet = new KeySet(file.scope),
+): Promise<Trace> {
   const { dialect: name, root, id } = file;
   const dialect = dialectNamed(name);
   const store = new Store(host, { dialect: name, root, onWarning: () => {} });
   const session = store.session(id);
-  const keys = new KeySet(file.scope);
   const entries = new EntryTrace();
   try {
     const window = await SessionWindow.open(host, session);
@@ -94,7 +97,7 @@ export async function traceLog(host: Host, file: LedgerFile): Promise<Trace> {
 }
 
 /** Keeps the keys of rows, and no rows. */
-class KeySet extends RowSet {
+export class KeySet extends RowSet {
   /** Offset of the current line. */
   start = 0;
   readonly responses: TracedResponse[] = [];

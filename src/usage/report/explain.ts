@@ -1,13 +1,18 @@
 /**
- * Explain: every row of a session that was counted or left out, in the order in which it was found,
- * and why. Reads all packs: the ledger in memory has each response only once.
+ * Explain: every row of a session that was counted or left out, in the order of its logs, and why.
+ *
+ * Rows are read from the logs again. Responses that are no longer in a log are taken from the packs
+ * of the ledger, which have each of them once per file and count.
  */
 
-import { COUNTS, Columns } from "../columns.ts";
+import type { Host } from "../../base/host.ts";
+import { COUNTS, Columns, tokensOf } from "../columns.ts";
 import { readPacks } from "../ledger/ledger-file.ts";
 import { factorOf, priceAt, type Rates } from "../prices/rates.ts";
 import { type Counts, FLAGS } from "../usage-row.ts";
 import type { CountedUsage } from "./counted-usage.ts";
+import { logRows } from "./log-rows.ts";
+import { whyIgnored } from "./why-ignored.ts";
 
 export interface ExplainedRow {
   /** ISO 8601; null if unknown. */
@@ -26,26 +31,90 @@ export interface ExplainedRow {
   readonly notes: readonly string[];
 }
 
-export function explainSession(usage: CountedUsage, session: string): ExplainedRow[] {
+type File = CountedUsage["ledger"]["files"][number];
+
+/** A row with a usage, in a log or in a pack. */
+interface FoundRow {
+  readonly file: File;
+  readonly rows: Columns;
+  readonly row: number;
+  readonly model: string;
+  /** The response that it is a row of, in the ledger. */
+  readonly counted: number;
+  readonly isRepeat: boolean;
+  readonly isInLog: boolean;
+}
+
+export async function explainSession(
+  host: Host,
+  usage: CountedUsage,
+  session: string,
+): Promise<ExplainedRow[]> {
   const { ledger } = usage;
-  const explained: ExplainedRow[] = [];
-  const seen = new Set<number>();
+  usage.counting(); // Marks what forks repeat.
+  const files = ledger.files.filter((file) => usage.sessionOf(file) === session);
+  const found: FoundRow[] = [];
+  for (const file of files) found.push(...(await rowsInLog(host, usage, file)));
+  found.push(...rowsInPacks(usage, new Set(files.map(({ index }) => index)), found));
+  const best = new Map<number, FoundRow>();
+  const times = new Map<number, number>();
+  for (const each of found) {
+    if (each.isRepeat || ledger.ownerOf(each.counted) !== each.file.index) continue;
+    times.set(each.counted, (times.get(each.counted) ?? 0) + 1);
+    const known = best.get(each.counted);
+    if (known === undefined || replaces(each, known)) best.set(each.counted, each);
+  }
+  return found.map((each) => {
+    const isBest = best.get(each.counted) === each;
+    return explainRow(usage, each, isBest, times.get(each.counted) ?? 1);
+  });
+}
+
+/** Which of two rows of a response is shown as the one that counts. */
+function replaces(one: FoundRow, other: FoundRow): boolean {
+  if (one.rows.has(one.row, FLAGS.lastWins)) return true;
+  return tokensOf(one.rows, one.row) > tokensOf(other.rows, other.row);
+}
+
+async function rowsInLog(host: Host, usage: CountedUsage, file: File): Promise<FoundRow[]> {
+  const log = await logRows(host, file);
+  if (log === null) return [];
+  const { recorded: rows, models, repeats } = log;
+  return Array.from({ length: rows.length }, (_, row) => {
+    const model = models[rows.model[row] ?? 0] ?? "";
+    const counted = countedAs(usage, rows, row);
+    return { file, rows, row, model, counted, isRepeat: repeats.has(row), isInLog: true };
+  }).filter(({ counted }) => counted >= 0); // What was written after the count.
+}
+
+/** The rows of these files whose responses are not in their logs. */
+function rowsInPacks(
+  usage: CountedUsage,
+  wanted: ReadonlySet<number>,
+  inLogs: readonly FoundRow[],
+): FoundRow[] {
+  const { ledger } = usage;
+  const known = new Set(inLogs.map(({ file, counted }) => `${file.index} ${counted}`));
+  const found: FoundRow[] = [];
   readPacks(ledger.directory, 0, ({ files, models, rowCount, rows: bytes }) => {
     let from = 0;
     let rows: Columns | null = null;
     for (const packedFile of files) {
       const to = from + packedFile.rows;
       const file = ledger.known(packedFile.root, packedFile.path);
-      if (file !== undefined && usage.sessionOf(file) === session) {
+      if (file !== undefined && wanted.has(file.index)) {
         rows ??= columnsOf(bytes, rowCount);
         for (let row = from; row < to; row++) {
-          explained.push(explainRow(usage, rows, row, models, file, seen));
+          const counted = countedAs(usage, rows, row);
+          if (counted < 0 || known.has(`${file.index} ${counted}`)) continue;
+          const model = models[rows.model[row] ?? 0] ?? "";
+          found.push({ file, rows, row, model, counted, isRepeat: false, isInLog: false });
         }
       }
       from = to;
     }
   });
-  return explained;
+  return found;
 }
 
 function columnsOf(bytes: Uint8Array, count: number): Columns {
@@ -54,30 +123,29 @@ function columnsOf(bytes: Uint8Array, count: number): Columns {
   return rows;
 }
 
-type File = CountedUsage["ledger"]["files"][number];
+function countedAs({ ledger }: CountedUsage, rows: Columns, row: number): number {
+  return ledger.find(rows.keyHigh[row] ?? 0, rows.keyLow[row] ?? 0, rows.request[row] ?? 0);
+}
 
 function explainRow(
-  ...[usage, rows, row, models, file, seen]: [
-    CountedUsage,
-    Columns,
-    number,
-    readonly string[],
-    File,
-    Set<number>,
-  ]
+  usage: CountedUsage,
+  found: FoundRow,
+  isBest: boolean,
+  times: number,
 ): ExplainedRow {
   const { ledger } = usage;
-  const { keyHigh, keyLow, request } = rows;
-  const counted = ledger.find(keyHigh[row] ?? 0, keyLow[row] ?? 0, request[row] ?? 0);
-  const ignored = whyIgnored(usage, rows, row, file, counted, seen);
-  const [of, at] = ignored === null ? [ledger.rows, counted] : [rows, row];
-  const rates = ignored === null ? usage.ratesOf(counted) : null;
+  const { file, counted, model } = found;
+  const ignored = whyIgnored(ledger, found, isBest);
+  const [of, at] = ignored === null ? [ledger.rows, counted] : [found.rows, found.row];
   const cost = usage.costOf(counted);
   const ms = of.at[at] ?? Number.NaN;
   const recorded = of.recorded[at] ?? Number.NaN;
+  const notes = ignored === null ? notesOf(of, at, usage.ratesOf(counted)) : [];
+  if (ignored === null && times > 1) notes.push(`the largest of each count in ${times} rows`);
+  if (!found.isInLog) notes.push("no longer in a log");
   return {
     at: Number.isNaN(ms) ? null : new Date(ms).toISOString(),
-    model: models[rows.model[row] ?? 0] ?? "",
+    model,
     file: file.id,
     counts: Object.fromEntries(
       COUNTS.map((name) => [name, of[name][at] ?? 0]),
@@ -85,29 +153,8 @@ function explainRow(
     cost: ignored !== null ? 0 : Number.isNaN(cost) ? null : cost,
     recorded: Number.isNaN(recorded) ? null : recorded,
     ignored,
-    notes: ignored === null ? notesOf(of, at, rates) : [],
+    notes,
   };
-}
-
-function whyIgnored(
-  ...[{ ledger }, rows, row, file, counted, seen]: [
-    CountedUsage,
-    Columns,
-    number,
-    File,
-    number,
-    Set<number>,
-  ]
-): string | null {
-  if (ledger.rows.has(counted, FLAGS.duplicate)) {
-    return `repeats the beginning of ${file.replays ?? "another session"}`;
-  }
-  const nested = rows.has(row, FLAGS.nested) ? "a subagent's progress: " : "";
-  const owner = ledger.fileOf(counted);
-  if (owner.index !== file.index) return `${nested}same response as in ${owner.id}`;
-  if (seen.has(counted)) return `${nested}same response again in this file`;
-  seen.add(counted);
-  return null;
 }
 
 function notesOf(rows: Columns, row: number, rates: Rates | null): string[] {

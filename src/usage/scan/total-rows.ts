@@ -92,13 +92,20 @@ export class TotalRows implements Scanner {
     const before = this.#total;
     if (total === null && last === null) return;
     if (total !== null) this.#total = total;
-    if (total !== null && before !== null && isSame(total, before)) return;
+    if (total !== null && before !== null && isSame(total, before)) {
+      this.#fill(last ?? total, total, false, timestamp);
+      this.set.repeat();
+      return;
+    }
     const isMore = total !== null && before !== null && isAtLeast(total, before);
     const added = isMore ? total.map((count, n) => count - (before[n] ?? 0)) : (last ?? total);
-    if (added !== null) this.#put(added, total ?? last ?? [], total === null, timestamp);
+    if (added === null) return;
+    this.#fill(added, total ?? last ?? [], total === null, timestamp);
+    const [input = 0, , , output = 0] = added;
+    if (input + output > 0) this.set.put();
   }
 
-  #put(added: Totals, identity: Totals, hasNoTotal: boolean, timestamp: unknown): void {
+  #fill(added: Totals, identity: Totals, hasNoTotal: boolean, timestamp: unknown): void {
     const { next } = this.set;
     const [input = 0, cached = 0, written = 0, output = 0, reasoning = 0] = added;
     next.input[0] = Math.max(0, input - cached - written);
@@ -118,7 +125,6 @@ export class TotalRows implements Scanner {
     next.keyHigh[0] = hash.end().high;
     next.keyLow[0] = hash.low;
     next.request[0] = 0;
-    if (input + output > 0) this.set.put();
   }
 }
 
