@@ -97,7 +97,7 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   "eventsource-parser": "src/capture/sse.ts",
   fzstd: "src/dialects/codex/files/zstd.ts",
   marked: "src/render/html/",
-  diff: "src/render/html/diff-html.ts",
+  diff: "src/render/html/diff-lines.ts",
   "@standard-schema/spec": "src/dialects/streams/door/typed-log.ts",
   pg: "src/postgres/",
   "@anthropic-ai/claude-agent-sdk": "src/integrations/",

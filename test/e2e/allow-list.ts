@@ -7,7 +7,7 @@
 const ELEMENTS =
   "html head meta title style body a header h1 h2 h3 h4 h5 h6 p main dl div dt dd span article " +
   "section footer details summary pre code strong em del ul ol li blockquote hr br table thead " +
-  "tbody tr th td";
+  "tbody tr th td mark";
 
 export const ALLOWED_ELEMENTS: ReadonlySet<string> = new Set(ELEMENTS.split(" "));
 
@@ -26,6 +26,9 @@ export const ALLOWED_ATTRIBUTES: Readonly<Record<string, RegExp>> = {
   "aria-label": /^Link to (?:entry \d+|the entry at byte \d+)$/,
   start: /^\d{1,9}$/,
   open: /^$/,
+  title: /^/,
+  "data-part": /^\d+$/,
+  "data-n": /^\d+$/,
   lang: /^en$/,
   charset: /^utf-8$/,
   "http-equiv": /^(?:Content-Security-Policy|x-dns-prefetch-control)$/,
@@ -39,6 +42,9 @@ export const ATTRIBUTE_PLACES: Readonly<Record<string, readonly string[]>> = {
   rel: ["a"],
   start: ["ol"],
   open: ["details"],
+  title: ["span"],
+  "data-part": ["details"],
+  "data-n": ["span"],
   lang: ["html"],
   charset: ["meta"],
   "http-equiv": ["meta"],

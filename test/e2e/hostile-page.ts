@@ -1,8 +1,20 @@
 /** Pages with hostile texts in every field of every entry, and of the session itself. */
 
 import { emptyEntry, type Part } from "../../src/model/entry.ts";
+import { TOOL_KINDS, type ToolView } from "../../src/model/tool-view.ts";
 import type { PlacedEntry } from "../../src/render/html/entry-html.ts";
 import { type PageFacts, SessionPage } from "../../src/render/html/page.ts";
+
+const PATCH = "*** Begin Patch\n*** Update File: ";
+
+/** Every kind of tool, with the text in each part of its label. */
+function viewsWith(text: string, parts: readonly Part[]): ToolView[] {
+  const calls = parts.filter(({ type }) => type === "tool_call");
+  const view = { verb: text, subject: text, path: text, lines: [1, 2] } as const;
+  return calls.map((_, at) => {
+    return { ...view, kind: TOOL_KINDS[(at + text.length) % TOOL_KINDS.length] ?? "other" };
+  });
+}
 
 /** Every kind of entry and part, with the text in each text field. */
 export function entriesWith(text: string): PlacedEntry[] {
@@ -13,6 +25,9 @@ export function entriesWith(text: string): PlacedEntry[] {
     { type: "tool_call", callId: text, tool: text, input: { [text]: text, list: [text, [text]] } },
     { type: "tool_call", callId: `${text}2`, tool: text, input: { [text]: `${text}\n${text}` } },
     { type: "tool_call", callId: null, tool: text, input: text },
+    { type: "tool_call", callId: null, tool: text, input: { patch: `${PATCH}${text}\n+${text}` } },
+    { type: "tool_call", callId: null, tool: text, input: { todos: [{ content: text }] } },
+    { type: "tool_call", callId: null, tool: text, input: { prompt: text, content: text } },
     {
       type: "tool_call",
       callId: null,
@@ -50,7 +65,10 @@ export function entriesWith(text: string): PlacedEntry[] {
     { ...common, kind: "end" as const, outcome: "error" as const, error },
   ];
   // Positions of both kinds; no test looks for an entry here, so they may repeat for each text.
-  return entries.map((entry, at) => ({ ...entry, start: at * 10, line: at % 2 ? null : at + 1 }));
+  return entries.map((entry, at) => {
+    const tools = "parts" in entry ? viewsWith(text, entry.parts) : [];
+    return { ...entry, tools, start: at * 10, line: at % 2 ? null : at + 1 };
+  });
 }
 
 /** A page of such entries for each text; every fact of its session contains all texts. */

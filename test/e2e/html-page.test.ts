@@ -144,7 +144,7 @@ test.skipIf(chromiumPath === null)(
   async () => {
     const long = "folded\n".repeat(100);
     // The height first: reading it causes the layout.
-    const shown = `[...document.querySelectorAll("details.output > pre")].map((pre) => {
+    const shown = `[...document.querySelectorAll("details.call .output > pre")].map((pre) => {
       return pre.offsetHeight > 0 && pre.checkVisibility();
     })`;
     const { page } = visitor;
@@ -179,6 +179,6 @@ test.skipIf(chromiumPath === null)(
     const pieces = 'document.querySelectorAll(".piece").length';
     assert.ok(Number(await visitor.page.evaluate(pieces)) > 40);
     assert.equal(await copied(".text .plain"), said);
-    assert.equal(await copied("details.output > pre"), output);
+    assert.equal(await copied(".call .output > pre"), output);
   },
 );

@@ -1,23 +1,53 @@
 /**
- * HTML view: a piece of `Html` in the page. It is inserted once, so that unfolded parts stay so.
+ * HTML view: a piece of `Html` in the page. It is inserted once, so that unfolded parts stay so;
+ * what is below the row of a tool call is added when the row is unfolded.
  */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Html } from "../../src/render/html/markup.ts";
 import { trustedHtml } from "./trusted-html.ts";
 
-export function HtmlView({ html }: { readonly html: Html }) {
+interface ViewProps {
+  readonly html: Html;
+  /** What is below the row of a part, made when it is unfolded. */
+  readonly inside?: (part: number) => Html | null;
+}
+
+export function HtmlView({ html, inside }: ViewProps) {
   const place = useRef<HTMLDivElement>(null);
+  const latest = useRef(inside);
+  latest.current = inside;
   useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return;
+    const opened = openParts(element);
     element.innerHTML = trustedHtml(html);
-    const reach = () => reachSoon(element);
-    reach();
-    element.addEventListener("toggle", reach, true);
-    return () => element.removeEventListener("toggle", reach, true);
+    for (const part of opened) {
+      const row = element.querySelector<HTMLDetailsElement>(`details[data-part="${part}"]`);
+      if (row) row.open = true;
+    }
+    const onToggle = ({ target }: Event) => {
+      if (target instanceof HTMLDetailsElement) fill(target, latest.current);
+      reachSoon(element);
+    };
+    reachSoon(element);
+    element.addEventListener("toggle", onToggle, true);
+    return () => element.removeEventListener("toggle", onToggle, true);
   }, [html]);
   return <div ref={place} />;
+}
+
+/** The rows that the reader unfolded: a result that arrives does not fold them. */
+function openParts(element: HTMLElement): string[] {
+  const rows = element.querySelectorAll<HTMLDetailsElement>("details[data-part][open]");
+  return [...rows].map(({ dataset }) => dataset.part ?? "");
+}
+
+function fill(row: HTMLDetailsElement, inside: ViewProps["inside"]): void {
+  const { part } = row.dataset;
+  if (!row.open || part === undefined || row.childElementCount > 1) return;
+  const html = inside?.(Number(part)) ?? null;
+  if (html !== null) row.insertAdjacentHTML("beforeend", trustedHtml(html));
 }
 
 const waiting = new Set<HTMLElement>();

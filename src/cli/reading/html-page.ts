@@ -10,6 +10,7 @@ import { NOTHING_KNOWN, SummaryFold } from "../../catalog/summary.ts";
 import type { Run } from "../../command/command.ts";
 import { listedAside } from "../../dialects/dialect.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
+import { toolViews } from "../../dialects/tool-table.ts";
 import type { SessionStatus, Summary } from "../../model/summary.ts";
 import { usageOnce } from "../../model/usage-once.ts";
 import { type BadLineRun, SessionPage } from "../../render/html/page.ts";
@@ -57,7 +58,8 @@ type Items = AsyncIterable<Item> | readonly Item[];
 async function* piecesOf(page: SessionPage, items: Items, session: Session) {
   yield page.head();
   for await (const item of usageOnce<Item>(items)) {
-    yield "kind" in item ? page.entry(item) : page.badLines(item);
+    const tools = "kind" in item ? toolViews(session.dialect.tools, item.parts) : [];
+    yield "kind" in item ? page.entry({ ...item, tools }) : page.badLines(item);
   }
   yield page.foot({ tornBytes: await tornBytesOf(session) });
 }

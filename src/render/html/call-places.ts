@@ -5,10 +5,12 @@
  * last CALLS_HELD_MAX calls are held, so that memory is bounded.
  */
 
+import type { ToolView } from "../../model/tool-view.ts";
+
 export const CALLS_HELD_MAX = 1000;
 
 export interface CallPlace {
-  readonly tool: string;
+  readonly view: ToolView;
   /** Link to the entry of the call; made by us. */
   readonly href: string;
 }

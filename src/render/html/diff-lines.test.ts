@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { COST_MAX, type DiffLine, diffLines, EDITS_MAX, readDiff } from "./diff-html.ts";
+import { COST_MAX, type DiffLine, diffLines, EDITS_MAX, readDiff } from "./diff-lines.ts";
 
 function textOf(lines: readonly DiffLine[], kinds: readonly DiffLine["kind"][]): string[] {
   return lines.filter(({ kind }) => kinds.includes(kind)).map(({ text }) => text);

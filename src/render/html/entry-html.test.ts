@@ -2,8 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { ParsedHtml } from "../../../test/e2e/parsed-html.ts";
 import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
+import type { ToolView } from "../../model/tool-view.ts";
 import { CallPlaces } from "./call-places.ts";
-import { BLOCK_CHARS_MAX, type EntryContext, entryHtml, type PlacedEntry } from "./entry-html.ts";
+import { CallResults } from "./call-results.ts";
+import {
+  BLOCK_CHARS_MAX,
+  type EntryContext,
+  entryHtml,
+  insideOf,
+  type PlacedEntry,
+} from "./entry-html.ts";
 
 function entry(fields: Partial<Entry>): PlacedEntry {
   return { ...emptyEntry({}), at: "2026-02-09T04:03:50.365Z", start: 70, line: 7, ...fields };
@@ -18,9 +26,16 @@ function parsed(given: PlacedEntry, context: Partial<EntryContext> = {}): Parsed
     thinking: false,
     tools: true,
     calls: new CallPlaces(),
+    results: paired(given),
     ...context,
   });
   return ParsedHtml.fragment(shown?.toString() ?? "");
+}
+
+function paired(...entries: readonly PlacedEntry[]): CallResults {
+  const results = new CallResults();
+  for (const each of entries) results.add(each);
+  return results;
 }
 
 function hrefsOf({ elements }: ParsedHtml): (string | undefined)[] {
@@ -58,24 +73,24 @@ test("each entry has an anchor, a name and its known facts (EH2)", () => {
   );
   assert.deepEqual(shown.named("h2"), ["Assistant"]);
   assert.deepEqual(shown.withClass("at"), ["#7"]);
-  assert.deepEqual(shown.withClass("time"), ["2026-02-09 04:03:50"]);
+  assert.deepEqual(shown.withClass("time"), ["04:03"]);
+  const time = shown.elements.find(({ attrs }) => attrs.some(({ value }) => value === "time"));
+  assert.equal(time?.attrs.find(({ name }) => name === "title")?.value, "2026-02-09 04:03:50 UTC");
   assert.deepEqual(shown.withClass("model"), ["m"]);
   assert.deepEqual(shown.withClass("partial"), ["broke off"]);
   assert.deepEqual(shown.named("strong"), ["hi"]);
   assert.deepEqual(shown.withClass("source"), ["Source**hi**"]);
   assert.deepEqual(shown.named("footer"), [
-    "1,200 in · 3,000 from cache · 8 out · $0.5000 · stopped: max_tokensmsg_1",
+    "1,200 in · 3,000 from cache · 8 out · $0.5000 · stopped: max_tokens",
   ]);
   const atByte = parsed({ ...said({ type: "text", text: "x" }), line: null });
-  assert.deepEqual(atByte.withClass("at"), ["@70"]);
+  assert.deepEqual(atByte.withClass("at"), ["#"]);
   assert.ok(atByte.elements[0]?.attrs.some(({ value }) => value === "byte-70"));
 });
 
 test("the start and end of a session or a turn are a line across the page", () => {
   const texts = (given: PlacedEntry) => parsed(given).withClass("mark");
-  assert.deepEqual(texts(entry({ kind: "start", model: "m" })), [
-    "Started · m · 2026-02-09 04:03:50#7",
-  ]);
+  assert.deepEqual(texts(entry({ kind: "start", model: "m" })), ["Started · m04:03#7"]);
   assert.deepEqual(texts(entry({ kind: "turn_end", usage: USAGE })), [
     "Turn · 1,200 in · 8 out · $0.5000#7",
   ]);
@@ -94,36 +109,105 @@ test("an entry with nothing to show is null (EH1)", () => {
     entry({ kind: "turn_start" }),
     entry({ kind: "message", role: "user" }),
   ];
-  const context = { thinking: false, tools: false, calls: new CallPlaces() };
+  const results = new CallResults();
+  const context = { thinking: false, tools: false, calls: new CallPlaces(), results };
   for (const each of [...silent, said(RESULT)]) assert.equal(entryHtml(each, context), null);
   assert.deepEqual(parsed(said({ type: "text", text: " \n" })).withClass("none"), [
     "An empty text",
   ]);
 });
 
-test("tools show input and output, and results link to their calls", () => {
+const VIEW = { kind: "command", verb: "$", subject: "ls", path: null, lines: null } as const;
+
+test("a call and its result are one row, and the result's own entry shows nothing", () => {
+  const call = { ...said(CALL), tools: [VIEW] };
+  const result = { ...entry({ kind: "message", role: "tool", parts: [RESULT] }), start: 90 };
+  const context = { results: paired(call, result), calls: new CallPlaces() };
+  const row = parsed(call, context);
+  assert.deepEqual(row.named("summary"), ["$ ls 12 ms"]);
+  assert.deepEqual(row.withClass("output"), ["out"]);
+  assert.deepEqual(row.named("dt"), [], "the row has said it");
+  assert.equal(parsed(result, context).text, "");
+  const names = parsed(call, { ...context, tools: false });
+  assert.deepEqual(names.withClass("call"), ["shell"]);
+  assert.deepEqual(names.named("pre"), []);
+});
+
+test("a row that is unfolded later has nothing below it until then", () => {
+  const call = { ...said(CALL), tools: [VIEW] };
+  const result = { ...said(RESULT), start: 90 };
+  const context = { results: paired(call, result), calls: new CallPlaces() };
+  assert.deepEqual(parsed(call, { ...context, isLazy: true }).named("pre"), []);
+  const inside = insideOf(call, 0, { ...context, thinking: false, tools: true });
+  assert.deepEqual(ParsedHtml.fragment(`${inside}`).named("pre"), ["out"]);
+  assert.equal(insideOf(call, 1, { ...context, thinking: false, tools: true }), null);
+});
+
+test("a failed call is unfolded, with its last 20 lines", () => {
+  const output = Array.from({ length: 60 }, (_, at) => `line ${at}`).join("\n");
+  const failed: Part = { ...RESULT, output, error: "exit code 1" };
+  const row = parsed(said(CALL, failed), { isLazy: true });
+  assert.ok(row.elements.some(({ attrs }) => attrs.some(({ name }) => name === "open")));
+  assert.deepEqual(row.withClass("state"), ["exit code 1"]);
+  assert.deepEqual(row.withClass("error"), [], "the row has said it");
+  const [earlier, last] = row.named("pre").slice(1);
+  assert.ok(earlier?.endsWith("line 39") && last?.startsWith("line 40\n"), last);
+  assert.deepEqual(row.withClass("earlier")[0]?.startsWith("40 earlier lines"), true);
+  const same = parsed(said(CALL, { ...RESULT, output: "why\n", error: "why" }));
+  assert.deepEqual(same.withClass("error"), ["why\n"], "once");
+});
+
+test("a result whose call is not in the page has its own row, with a link to the call", () => {
   const calls = new CallPlaces();
-  const call = parsed({ ...said(CALL), line: 3 }, { calls });
-  assert.deepEqual(call.named("h2"), ["Tool call"]);
-  assert.deepEqual(call.withClass("tool"), ["shell"]);
-  assert.deepEqual(call.named("pre"), ['{\n  "command": "ls"\n}']);
-
+  parsed({ ...said(CALL), line: 3, tools: [VIEW] }, { calls });
   const result = parsed(entry({ kind: "message", role: "tool", parts: [RESULT] }), { calls });
-  assert.deepEqual(result.withClass("caption"), ["Output · 12 ms shell"]);
-  const link = result.elements.find(({ attrs }) => attrs.some(({ value }) => value === "tool"));
-  assert.ok(link?.attrs.some(({ name, value }) => name === "href" && value === "#entry-3"));
+  assert.deepEqual(result.named("summary"), ["$ ls call 12 ms"]);
+  assert.deepEqual(hrefsOf(result), ["#entry-7", "#entry-3"]);
+});
 
-  const failed = parsed(said({ ...RESULT, error: "no", output: "half" }));
-  assert.deepEqual(failed.withClass("error"), ["Error · 12 msno"]);
-  assert.deepEqual(failed.withClass("output"), ["Outputhalf"]);
-  assert.deepEqual(failed.withClass("failed").length, 1);
-  assert.deepEqual(parsed(said({ ...RESULT, output: null })).withClass("output"), [
-    "No output · 12 ms",
-  ]);
+test("a row says what is known of the result: lines read, files found, lines changed", () => {
+  const rowOf = (view: Partial<ToolView>, input: unknown, output: unknown) => {
+    const call: Part = { ...CALL, input } as Part;
+    const given = { ...said(call, { ...RESULT, output, durationMs: 0 } as Part) };
+    return parsed(
+      { ...given, tools: [{ ...VIEW, subject: null, ...view }] },
+      { project: "/p" },
+    ).named("summary")[0];
+  };
+  const read = { kind: "read", verb: "Read", path: "/p/src/a.ts" } as const;
+  assert.equal(rowOf(read, {}, "a\nb\nc\n"), "Read src/a.ts:1–3");
+  assert.equal(rowOf(read, {}, "    7→a\n    8→b\n\n<note>"), "Read src/a.ts:7–8");
+  assert.equal(rowOf({ ...read, lines: [5, 9] }, {}, "a\nb"), "Read src/a.ts:5–6");
+  const grep = { kind: "search", verb: "Grep", subject: "x" } as const;
+  assert.equal(rowOf(grep, {}, "Found 4 files\na\nb"), 'Grep "x" 4 files');
+  assert.equal(rowOf(grep, {}, ""), 'Grep "x" nothing found');
+  assert.equal(rowOf(grep, {}, "No matches found"), 'Grep "x" nothing found');
+  assert.equal(rowOf(grep, {}, "a.ts:1: x\nb.ts:2: x"), 'Grep "x" 2 lines');
+  const edit = { kind: "edit", verb: "Edit", path: "/q/a.ts" } as const;
+  const change = { old_string: "x\ny", new_string: "x\nz\nw" };
+  assert.equal(rowOf(edit, change, "ok"), "Edit /q/a.ts +2 −1");
+  assert.equal(rowOf({ ...edit, kind: "write" }, { content: "a\nb" }, "ok"), "Edit /q/a.ts +2");
+  const plan = { todos: [{ content: "a", status: "completed" }, { content: "b" }] };
+  assert.equal(rowOf({ kind: "plan", verb: "Plan" }, plan, "ok"), "Plan 1 of 2 done");
+});
 
-  const named = parsed(said(CALL, RESULT), { tools: false });
-  assert.deepEqual(named.withClass("tool"), ["shell"]);
-  assert.deepEqual(named.named("pre"), []);
+test("a plan is a checklist, and open", () => {
+  const input = {
+    plan: [
+      { step: "a", status: "completed" },
+      { step: "b", status: "in_progress" },
+    ],
+  };
+  const row = parsed({ ...said({ ...CALL, input } as Part), tools: [{ ...VIEW, kind: "plan" }] });
+  assert.deepEqual(row.named("li"), ["done: a", "in progress: b"]);
+});
+
+test("a subagent's task and answer are Markdown", () => {
+  const call = { ...CALL, input: { prompt: "Do **this**" } } as Part;
+  const given = said(call, { ...RESULT, output: "# Done\n\n- it" } as Part);
+  const row = parsed({ ...given, tools: [{ ...VIEW, kind: "agent" }] });
+  assert.deepEqual(row.named("strong"), ["this"]);
+  assert.deepEqual(row.named("h3"), ["Done"]);
 });
 
 test("thinking is folded, or open on request", () => {
@@ -191,7 +275,8 @@ test("the caller decides where links lead", () => {
 
 test("a change is shown as a diff, in a tool's input and in its output", () => {
   const call = { ...CALL, input: { path: "a", old_string: "x", new_string: "y" } };
-  assert.deepEqual(parsed(said(call)).withClass("diff"), ["-x\n+y\n"]);
+  const view = { ...VIEW, kind: "edit", path: "a" } as const;
+  assert.deepEqual(parsed({ ...said(call), tools: [view] }).withClass("diff"), ["-x\n+y\n"]);
   const output = "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y";
   assert.deepEqual(parsed(said({ ...RESULT, output })).withClass("gone"), ["-x\n"]);
 });

@@ -6,11 +6,13 @@
  *      that is unknown. Both are our own numbers, and so is everything else in an attribute here.
  */
 
-import type { Entry, Part, Role } from "../../model/entry.ts";
-import { blockName, durationOf, grouped, isEmpty, speakerName, usageOf } from "../phrases.ts";
+import type { Entry, Part } from "../../model/entry.ts";
+import type { ToolView } from "../../model/tool-view.ts";
+import { blockName, grouped, lengthOf, speakerName, usageOf } from "../phrases.ts";
 import { imageLabel, jsonText } from "../text.ts";
-import type { Calls } from "./call-places.ts";
-import { shownDiffOf } from "./diff-html.ts";
+import { type CallPart, callHtml, callInside, type ShownCall } from "./call-html.ts";
+import type { CallPlace, Calls } from "./call-places.ts";
+import { anchorOf, type CallResults, type ResultPart } from "./call-results.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Html, html } from "./markup.ts";
 import {
@@ -18,9 +20,9 @@ import {
   foldedHtml,
   isLong,
   type Shown,
-  shownInput,
   shownPlain,
   shownValue,
+  sourceHtml,
 } from "./value-html.ts";
 
 /** An entry and its position in the log. */
@@ -28,6 +30,10 @@ export interface PlacedEntry extends Entry {
   readonly start: number;
   /** From 1; null when unknown. */
   readonly line: number | null;
+  /** What its tool calls do, in order. Absent: only their names are known. */
+  readonly tools?: readonly ToolView[];
+  /** The last time and model before it: only what differs is shown. */
+  readonly before?: { readonly at: string | null; readonly model: string | null };
 }
 
 export interface EntryHtmlOptions {
@@ -46,6 +52,14 @@ export interface Links {
 
 export interface EntryContext extends Required<EntryHtmlOptions> {
   readonly calls: Calls;
+  /** The results that are shown with their calls. */
+  readonly results: CallResults;
+  /** The directory that paths are relative to. */
+  readonly project?: string | null;
+  /** Folded calls have nothing below them: `insideOf` makes it when they are unfolded. */
+  readonly isLazy?: boolean;
+  /** Usage and offsets are shown elsewhere. */
+  readonly isBrief?: boolean;
   /** Default: anchors in the same page, and no links to sessions. */
   readonly links?: Links;
 }
@@ -57,11 +71,11 @@ export const BLOCK_CHARS_MAX = 10_000;
 export function entryHtml(entry: PlacedEntry, context: EntryContext): Html | null {
   switch (entry.kind) {
     case "start":
-      return markHtml(entry, facts(["Started", entry.model, timeOf(entry.at)]), context);
+      return markHtml(entry, html`${facts(["Started", entry.model])}${timeHtml(entry)}`, context);
     case "turn_start":
       return null;
     case "turn_end":
-      return markHtml(entry, facts(["Turn", usageOf(entry.usage)]), context);
+      return context.isBrief ? null : turnHtml(entry, context);
     case "end":
       return endHtml(entry, context);
     case "message":
@@ -70,23 +84,18 @@ export function entryHtml(entry: PlacedEntry, context: EntryContext): Html | nul
   }
 }
 
-/** EH2 */
-export function anchorOf(line: number | null, start: number): string {
-  return line === null ? `byte-${start}` : `entry-${line}`;
-}
-
 const IN_THE_PAGE: Links = {
   toEntry: (line, start) => `#${anchorOf(line, start)}`,
   toSession: () => null,
 };
 
-/** The link to an entry, named by its position in the log. */
+/** The link to an entry, named by its line if that is known. */
 export function permalink(
   line: number | null,
   start: number,
   { toEntry }: Links = IN_THE_PAGE,
 ): Html {
-  const where = line === null ? `@${start}` : `#${line}`;
+  const where = line === null ? "#" : `#${line}`;
   const what = line === null ? `Link to the entry at byte ${start}` : `Link to entry ${line}`;
   return html`<a class="at" href="${toEntry(line, start)}" aria-label="${what}">${where}</a>`;
 }
@@ -94,6 +103,24 @@ export function permalink(
 /** 2026-02-09 04:03:50, in UTC, like all times of a page. */
 export function timeOf(at: string | null): string | null {
   return at === null ? null : at.slice(0, 19).replace("T", " ");
+}
+
+/** The end of a turn, with what it used. */
+export function turnHtml(entry: PlacedEntry, context: Pick<EntryContext, "links">): Html {
+  return markHtml(entry, facts(["Turn", usageOf(entry.usage)]), context);
+}
+
+/** 10:38, all of it on hover, and the time since the entry before: +12 s. */
+function timeHtml({ at, before }: PlacedEntry): Html | null {
+  if (at === null) return null;
+  const time = html`<span class="time" title="${timeOf(at)} UTC">${clockOf(at)}</span>`;
+  const since = lengthOf(Date.parse(at) - Date.parse(before?.at ?? ""));
+  return html`${time}${since === null ? null : html`<span class="since">+${since}</span>`}`;
+}
+
+/** 10:38; anything else as it is. */
+export function clockOf(at: string): string {
+  return /^\d{4}-\d\d-\d\dT(\d\d:\d\d)/.exec(at)?.[1] ?? at;
 }
 
 const NAMES_OF_PARTS: Readonly<Partial<Record<Part["type"], string>>> = {
@@ -104,7 +131,11 @@ const NAMES_OF_PARTS: Readonly<Partial<Record<Part["type"], string>>> = {
 };
 
 /** A line across the page. */
-function markHtml({ line, start }: PlacedEntry, content: Html, { links }: EntryContext): Html {
+function markHtml(
+  { line, start }: PlacedEntry,
+  content: Html,
+  { links }: Pick<EntryContext, "links">,
+): Html {
   const anchor = anchorOf(line, start);
   const link = permalink(line, start, links);
   return html`<div class="mark" id="${anchor}"><p>${content}</p>${link}</div>\n`;
@@ -112,17 +143,20 @@ function markHtml({ line, start }: PlacedEntry, content: Html, { links }: EntryC
 
 function messageHtml(entry: PlacedEntry, context: EntryContext): Html | null {
   const { role, parts, line, start } = entry;
-  const shown = parts.map((part) => partHtml(part, entry, context)).filter((part) => part !== null);
+  const shown = parts
+    .map((part, index) => partHtml(part, index, entry, context))
+    .filter((part) => part !== null);
   if (shown.length === 0) return null;
   // A result is a tool's, even where a provider gives it the user role.
   const isResult = parts.every((part) => part.type === "tool_result");
   const speaker = entry.saidBy === undefined ? (role ?? "nobody") : "system";
   const who = `by-${isResult ? "tool" : speaker}`;
   const isFailed = parts.some((part) => part.type === "tool_result" && part.error !== null);
-  const kind = html`${who}${parts.some(isSaid) ? "" : " done"}${isFailed ? " failed" : ""}`;
+  const isCard = entry.saidBy === undefined && parts.some(isSaid);
+  const kind = html`${who}${isCard ? "" : " done"}${isFailed ? " failed" : ""}`;
   return html`<article class="entry ${kind}" id="${anchorOf(line, start)}">
 <header><h2>${nameOf(entry)}</h2>${factsOf(entry)}${permalink(line, start, context.links)}</header>
-${shown}${footOf(entry)}</article>\n`;
+${shown}${footOf(entry, context)}</article>\n`;
 }
 
 function isSaid(part: Part): boolean {
@@ -138,31 +172,43 @@ function nameOf(entry: Entry): string {
   return what ?? (role === null ? "Entry" : speakerName(entry));
 }
 
-function factsOf({ model, at, isPartial }: Entry): Html {
+function factsOf(entry: PlacedEntry): Html {
+  const { model, isPartial, before } = entry;
   const brokeOff = isPartial ? html`<span class="partial">broke off</span>` : null;
-  const who = model === null ? null : html`<span class="model">${model}</span>`;
-  const time = at === null ? null : html`<span class="time">${timeOf(at)}</span>`;
-  return html`${brokeOff}${who}${time}`;
+  const isNew = model !== null && model !== before?.model;
+  const who = isNew ? html`<span class="model">${model}</span>` : null;
+  return html`${brokeOff}${who}${timeHtml(entry)}`;
 }
 
-function footOf({ usage, stopReason, messageId }: Entry): Html | null {
-  const used = usageOf(usage);
-  if (used === null && stopReason === undefined && messageId === undefined) return null;
-  const stopped = stopReason === undefined ? null : `stopped: ${stopReason}`;
-  const id = messageId === undefined ? null : html`<span class="message-id">${messageId}</span>`;
-  return html`<footer>${facts([used, stopped])}${id}</footer>\n`;
+/** Reasons of models that have said all they wanted. */
+const ORDINARY_STOPS: readonly string[] = [
+  ...["end_turn", "tool_use", "stop", "stop_sequence", "toolUse", "tool_calls", "tool-calls"],
+  ...["STOP", "completed", "endTurn"],
+];
+
+function footOf({ usage, stopReason = "stop" }: Entry, { isBrief }: EntryContext): Html | null {
+  const used = isBrief ? null : usageOf(usage);
+  const stopped = ORDINARY_STOPS.includes(stopReason) ? null : `stopped: ${stopReason}`;
+  if (used === null && stopped === null) return null;
+  return html`<footer>${facts([used, stopped])}</footer>\n`;
 }
 
-function partHtml(part: Part, entry: PlacedEntry, context: EntryContext): Html | null {
+function partHtml(
+  part: Part,
+  index: number,
+  entry: PlacedEntry,
+  context: EntryContext,
+): Html | null {
   switch (part.type) {
     case "text":
-      return textHtml(part.text, entry.role);
+      return textHtml(part.text, entry);
     case "reasoning":
       return thoughtHtml(part, context);
     case "tool_call":
-      return callHtml(part, entry, context);
-    case "tool_result":
-      return context.tools ? resultHtml(part, context) : null;
+    case "tool_result": {
+      const shown = shownCall(part, index, entry, context);
+      return shown === null ? null : callHtml(shown, callOptions(context));
+    }
     case "child":
       return childHtml(part, context);
     case "other":
@@ -170,11 +216,15 @@ function partHtml(part: Part, entry: PlacedEntry, context: EntryContext): Html |
   }
 }
 
-function textHtml(text: string, role: Role | null): Html {
+function textHtml(text: string, entry: PlacedEntry): Html {
+  const { role, saidBy } = entry;
   if (text.trim() === "") return html`<p class="none">An empty text</p>\n`;
   // A tool's text is output, whatever a dialect calls it.
   if (role === "tool") return html`${boxHtml("output", html`Output`, shownPlain(text))}\n`;
   const said = saidHtml(text);
+  if (saidBy !== undefined) {
+    return html`${foldedHtml("system", html`${speakerName(entry)}`, said, saidBy === "summary")}\n`;
+  }
   if (role !== "system" || !isLong(text)) return html`${said.html}\n`;
   return html`${foldedHtml("system", html`System prompt`, said)}\n`;
 }
@@ -182,9 +232,7 @@ function textHtml(text: string, role: Role | null): Html {
 /** Markdown, and the source text where that looks different. */
 function saidHtml(text: string): Shown {
   const { html: markdown, isFormatted } = markdownHtml(text);
-  const source = isFormatted
-    ? html`<details class="source"><summary>Source</summary>${shownPlain(text).html}</details>`
-    : null;
+  const source = isFormatted ? sourceHtml(text) : null;
   return { html: html`<div class="text">${markdown}</div>${source}`, text };
 }
 
@@ -200,16 +248,44 @@ function thoughtHtml(
   return html`<p class="box thinking caption">${facts(["Thinking", what])}</p>\n`;
 }
 
-function callHtml(
-  { callId, tool, input }: Extract<Part, { type: "tool_call" }>,
-  { line, start }: PlacedEntry,
-  { calls, tools, links = IN_THE_PAGE }: EntryContext,
-): Html {
-  if (callId !== null) calls.add(callId, { tool, href: links.toEntry(line, start) });
-  const id = callId === null ? null : html` <span class="call-id">${callId}</span>`;
-  const caption = html`Tool <span class="tool">${tool}</span>${id}`;
-  if (!tools || isEmpty(input)) return html`<p class="box input caption">${caption}</p>\n`;
-  return html`${boxHtml("input", caption, shownDiffOf(input) ?? shownInput(input))}\n`;
+/** Below the row of a call, or of a result by itself; null when that is not a row. */
+export function insideOf(entry: PlacedEntry, index: number, context: EntryContext): Html | null {
+  const part = entry.parts[index];
+  if (part?.type !== "tool_call" && part?.type !== "tool_result") return null;
+  const shown = shownCall(part, index, entry, context);
+  return shown === null ? null : callInside(shown, callOptions(context));
+}
+
+function callOptions({ project = null, isLazy = false, tools }: EntryContext) {
+  return { project, isLazy, tools };
+}
+
+/** Null for a result that is shown in the row of its call. */
+function shownCall(
+  part: CallPart | ResultPart,
+  index: number,
+  entry: PlacedEntry,
+  { calls, results, tools, links = IN_THE_PAGE }: EntryContext,
+): ShownCall | null {
+  const { start, line, at } = entry;
+  if (part.type === "tool_call") {
+    const view = viewOf(part, index, entry);
+    if (part.callId !== null) calls.add(part.callId, { view, href: links.toEntry(line, start) });
+    const result = results.resultOf(start, index);
+    return { view, call: part, result, at, index, href: null };
+  }
+  if (!tools || results.callOf(start, index) !== null) return null;
+  const { view, href }: Pick<CallPlace, "view"> & { href: string | null } = calls.get(
+    part.callId,
+  ) ?? { view: UNKNOWN, href: null };
+  return { view, call: null, result: { part, at, start, line, index }, at: null, index, href };
+}
+
+const UNKNOWN: ToolView = { kind: "other", verb: "Result", subject: null, path: null, lines: null };
+
+function viewOf({ tool }: CallPart, index: number, { parts, tools = [] }: PlacedEntry): ToolView {
+  const before = parts.slice(0, index).filter(({ type }) => type === "tool_call").length;
+  return tools[before] ?? { ...UNKNOWN, verb: tool };
 }
 
 function childHtml(
@@ -222,24 +298,6 @@ function childHtml(
   return html`<p class="child">Began <a href="${href}">${session}</a>${by}</p>\n`;
 }
 
-function resultHtml(
-  { callId, output, error, durationMs }: Extract<Part, { type: "tool_result" }>,
-  { calls }: EntryContext,
-): Html {
-  const took = durationMs === null ? null : durationOf(durationMs);
-  const call = calls.get(callId);
-  const from = call === null ? null : html` <a class="tool" href="${call.href}">${call.tool}</a>`;
-  const caption = (what: string) => html`${facts([what, took])}${from}`;
-  const failed = error === null ? null : boxHtml("error", caption("Error"), shownPlain(error));
-  if (isEmpty(output)) {
-    return failed ?? html`<p class="box output caption">${caption("No output")}</p>\n`;
-  }
-  // A tool that failed may still have output.
-  const shown = shownDiffOf(output) ?? shownValue(output);
-  const said = boxHtml("output", failed ? html`Output` : caption("Output"), shown);
-  return html`${failed}${said}\n`;
-}
-
 function blockHtml(native: unknown): Html {
   const image = imageLabel(native);
   if (image !== null) return html`<p class="box block caption">${image}</p>\n`;
@@ -250,17 +308,17 @@ function blockHtml(native: unknown): Html {
   return html`<p class="box block caption">${name} ${size}</p>\n`;
 }
 
-function endHtml(entry: PlacedEntry, { links }: EntryContext): Html {
-  const { outcome, error, usage, at, line, start } = entry;
+function endHtml(entry: PlacedEntry, { links, isBrief }: EntryContext): Html {
+  const { outcome, error, usage, line, start } = entry;
   const isFailed = outcome === "error";
   const how = isFailed ? "Failed" : "Completed";
-  const used = facts([usageOf(usage), timeOf(at)]);
+  const used = isBrief ? null : html`<span class="used">${usageOf(usage)}</span>`;
   const why = error
     ? html`${boxHtml("error", html`${error.code || "Error"}`, shownPlain(error.detail))}\n`
     : null;
   const kind = html`${isFailed ? "failed" : "completed"}`;
   return html`<article class="end ${kind}" id="${anchorOf(line, start)}">
-<header><h2>${how}</h2><span class="time">${used}</span>${permalink(line, start, links)}</header>
+<header><h2>${how}</h2>${used}${timeHtml(entry)}${permalink(line, start, links)}</header>
 ${why}</article>\n`;
 }
 

@@ -4,6 +4,7 @@
  * Loads nothing (style.ts, SY2), and uses the palette's names for every colour.
  */
 
+import { CALL_STYLE } from "./call-style.ts";
 import { type Html, html } from "./markup.ts";
 
 /** All of it is a literal: a value put in here would be a bug (markup.ts). */
@@ -13,7 +14,7 @@ a { color: var(--link); text-underline-offset: 0.15em; }
 a:focus-visible, summary:focus-visible, pre:focus-visible {
   outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px;
 }
-pre, code, .tool, .call-id, .message-id, .session, .model, .preview {
+pre, code, .session, .model, .preview {
   font-family: var(--mono); font-size: 0.85em;
 }
 pre code { font-size: 1em; }
@@ -53,8 +54,8 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
   display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.75rem;
 }
 :is(.entry, .end) > header h2 { color: var(--role); font-size: 0.85rem; font-weight: 650; }
-.model, .time, .at { color: var(--dim); font-size: 0.78rem; }
-.time { font-variant-numeric: tabular-nums; }
+.model, .time, .since, .used, .at { color: var(--dim); font-size: 0.78rem; }
+.time, .since, .used { font-variant-numeric: tabular-nums; }
 .at {
   margin-left: auto; padding: 0 0.15rem; text-decoration: none; white-space: nowrap;
   font-variant-numeric: tabular-nums;
@@ -66,16 +67,17 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
 }
 .entry > * + *, .end > * + * { margin-top: 0.6rem; }
 .done { padding: 0 !important; border: 0; background: none; box-shadow: none; }
-.done > header { position: absolute; right: 0.75rem; top: 0.4rem; }
+.done > header { position: absolute; right: 0.5rem; top: 0.25rem; z-index: 1; }
 .done > header + * { margin-top: 0; }
-.done > header h2, .done .model {
+.done > .call + .call { margin-top: 1px; }
+.done > header h2, .done .model, .done .since {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap;
 }
 .done > .box {
   border-left: 3px solid var(--role); border-radius: 4px 8px 8px 4px; box-shadow: var(--shadow);
 }
-.done > header + .box .caption, .done > header + .caption { padding-right: 14rem; }
+.done > header + .box .caption, .done > header + .caption { padding-right: 6rem; }
 .done > .child { padding: 0.1rem 1.1rem; }
 .done > footer { padding: 0 1.1rem; }
 .entry > footer {
@@ -131,15 +133,14 @@ pre:has(.piece) { white-space: pre-wrap; }
   display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.6rem; padding: 0.35rem 0.75rem;
   background: var(--soft); color: var(--dim); font-size: 0.82rem;
 }
-.caption .tool { color: var(--tool); font-size: 0.95em; font-weight: 600; }
-.call-id, .message-id { opacity: 0.75; font-size: 0.9em; }
 .box > pre, .box > .text, .box > .fields {
   padding: 0.65rem 0.85rem; border-top: 1px solid var(--line);
 }
 .box > .json, .fields pre, .source pre { white-space: pre-wrap; }
-.fields dt { font-family: var(--mono); }
-.fields dd + dt { margin-top: 0.6rem; }
-.fields pre { padding-left: 0.75rem; border-left: 2px solid var(--line); }
+.fields { display: grid; grid-template-columns: minmax(4rem, max-content) 1fr; gap: 0.15rem 0.9rem; }
+.fields dt { overflow: hidden; max-width: 12rem; font-family: var(--mono); text-overflow: ellipsis; }
+.fields dd { min-width: 0; }
+.fields .value { font: 0.8rem/1.5 var(--mono); }
 .size { font-variant-numeric: tabular-nums; }
 .preview {
   flex: 1 1 0; min-width: 8rem; overflow: hidden; opacity: 0.75; text-overflow: ellipsis;
@@ -161,11 +162,6 @@ summary:hover { color: var(--ink); }
   margin-top: 0.4rem; padding: 0.65rem 0.85rem; border: 1px dashed var(--line);
   border-radius: 6px; color: var(--ink); font-size: 1em;
 }
-.box > .diff { padding: 0.4rem 0.85rem; white-space: pre-wrap; }
-.box > .fields + .diff, .diff + .diff { border-top: 1px solid var(--line); }
-.diff > :is(.gone, .new, .place) { display: block; margin: 0 -0.85rem; padding: 0 0.85rem; }
-.diff .gone { background: var(--gone); } .diff .new { background: var(--new); }
-.diff .place { color: var(--dim); }
 .json .name { color: var(--name); } .json .string { color: var(--string); }
 .json .number { color: var(--number); }
 
@@ -183,7 +179,7 @@ summary:hover { color: var(--ink); }
 }
 .note { color: var(--dim); font-size: 0.9rem; }
 .end { --role: var(--state); }
-
+${CALL_STYLE}
 @media (max-width: 34rem) {
   .facts div { flex-basis: 40%; }
   .done .time { display: none; }

@@ -5,7 +5,7 @@ import { anyText } from "../../../test/e2e/any-text.ts";
 import { entriesWith, pageWith } from "../../../test/e2e/hostile-page.ts";
 import { ParsedHtml } from "../../../test/e2e/parsed-html.ts";
 import { XSS_CORPUS } from "../../../test/e2e/xss-corpus.ts";
-import { emptyEntry } from "../../model/entry.ts";
+import { emptyEntry, type Part } from "../../model/entry.ts";
 import { shownText } from "./markup.ts";
 import { type PageFacts, SessionPage } from "./page.ts";
 import { STYLE_HASH } from "./style.ts";
@@ -118,7 +118,7 @@ test("bad lines are shown in place, and entries that are not shown are counted (
     bad.withClass("bad").map((text) => text.trim()),
     [
       "Bad line 4: not JSON. It is kept in the log.#4",
-      "Bad line at byte 50: too long. It is kept in the log.@50",
+      "Bad line at byte 50: too long. It is kept in the log.#",
       "And 1,200 more bad lines",
     ],
   );
@@ -164,22 +164,53 @@ test("any text in any field gives valid pages with that text in them", () => {
       assert.ok(content.isWellFormed());
       const page = ParsedHtml.page(content);
       assert.deepEqual(page.faults, []);
-      const names = page.withClass("tool").length;
-      assert.equal(
-        page.withClass("tool").filter((name) => name === shownText(value)).length,
-        names,
-      );
+      assert.ok(page.withClass("verb").includes(shownText(value)));
       assert.deepEqual(page.named("title"), [shownText(value)]);
     }),
     { numRuns: 50 },
   );
 });
 
-test("an entry looks the same in any position", () => {
-  // Method: the pieces of a page by themselves are those of the whole page: nothing is held back.
+test("an entry is written as soon as its calls have results, in the order of the log (PA3)", () => {
   const page = new SessionPage(FACTS);
-  const entries = entriesWith("x");
-  const pieces = entries.map((entry) => page.entry(entry));
-  assert.ok(pieces.every((piece) => piece !== ""));
-  assert.deepEqual(ParsedHtml.fragment(pieces.join("")).faults, []);
+  const said = (start: number, part: Part) =>
+    page.entry({ ...emptyEntry({}), kind: "message", parts: [part], start, line: start });
+  const call = (callId: string): Part => ({ type: "tool_call", callId, tool: "run", input: {} });
+  const result = (callId: string): Part => {
+    return { type: "tool_result", callId, output: `out ${callId}`, error: null, durationMs: null };
+  };
+  const text: Part = { type: "text", text: "between" };
+  assert.ok(said(1, text).includes("between"));
+  assert.equal(said(2, call("a")), "");
+  assert.equal(said(3, call("b")), "");
+  assert.equal(said(4, text), "");
+  assert.equal(said(5, result("b")), "");
+  const shown = ParsedHtml.fragment(said(6, result("a")));
+  assert.deepEqual(shown.withClass("output"), ["out a", "out b"]);
+  assert.ok(shown.text.indexOf("out b") < shown.text.indexOf("between"));
+  assert.equal(said(7, call("never")), "");
+  assert.equal(said(8, text), "");
+  const foot = page.foot({ tornBytes: 0 });
+  assert.ok(foot.indexOf("no result") < foot.indexOf("between"));
+});
+
+test("a call whose result does not come is written when too much waits after it (PA3)", () => {
+  const page = new SessionPage(FACTS);
+  const part: Part = { type: "tool_call", callId: null, tool: "run", input: {} };
+  const said = (start: number, parts: readonly Part[]) =>
+    page.entry({ ...emptyEntry({}), kind: "message", parts, start, line: start });
+  assert.equal(said(1, [part]), "");
+  const long: Part = { type: "text", text: "x".repeat(1 << 20) };
+  const sizes = Array.from({ length: 8 }, (_, at) => said(2 + at, [long]).length);
+  assert.ok(sizes[0] === 0 && sizes.some((size) => size > 4 << 20), sizes.join());
+  const output = { type: "tool_result", callId: null, output: "late", error: null } as const;
+  const late = ParsedHtml.fragment(said(99, [{ ...output, durationMs: null }]));
+  assert.deepEqual(late.withClass("output"), ["late"]);
+});
+
+test("hostile entries are pieces of valid HTML", () => {
+  const page = new SessionPage(FACTS);
+  const pieces = entriesWith("x").map((entry) => page.entry(entry));
+  const text = `${pieces.join("")}${page.foot({ tornBytes: 0 })}`;
+  assert.deepEqual(ParsedHtml.fragment(text).faults, []);
 });

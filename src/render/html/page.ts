@@ -7,13 +7,15 @@
  * PA1  The page requests nothing and runs nothing: it has no script, no address that loads, one
  *      style sheet within it, and a policy that forbids everything else, should the rest ever fail.
  * PA2  Entries that are not shown are counted in the foot.
+ * PA3  A call waits for its result, which is shown with it, and so does what follows the call, up
+ *      to HELD_CALLS_MAX calls or HELD_CHARS_MAX. A result that comes later has a row of its own.
  */
 
 import { SESSION_STATUSES, type Summary } from "../../model/summary.ts";
 import { grouped, lengthOf, moneyOf } from "../phrases.ts";
 import { CallPlaces } from "./call-places.ts";
+import { anchorOf, CallResults } from "./call-results.ts";
 import {
-  anchorOf,
   type EntryHtmlOptions,
   entryHtml,
   type Links,
@@ -57,6 +59,11 @@ export class SessionPage {
   readonly #facts: PageFacts;
   readonly #options: Required<EntryHtmlOptions>;
   readonly #calls = new CallPlaces();
+  readonly #results = new CallResults();
+  /** What waits for the results of the first one of them (PA3). */
+  #held: (PlacedEntry | string)[] = [];
+  #heldChars = 0;
+  #before: NonNullable<PlacedEntry["before"]> = { at: null, model: null };
   #unshown = 0;
   #badLines = 0;
 
@@ -98,9 +105,42 @@ ${subtitle}${factList(this.#facts)}</header>
 ${noticeHtml(this.#facts.notice)}${lastNote(this.#facts.last)}`.toString();
   }
 
-  /** One entry; "" when there is nothing to show. */
+  /** The next entry. Returns what can be written by now: maybe nothing, maybe several entries. */
   entry(entry: PlacedEntry): string {
-    const shown = entryHtml(entry, { ...this.#options, calls: this.#calls });
+    this.#results.add(entry);
+    const placed = { ...entry, before: this.#before };
+    const { at, model } = entry;
+    this.#before = { at: at ?? this.#before.at, model: model ?? this.#before.model };
+    const isOpen = this.#options.tools && this.#results.isOpen(entry);
+    const item = isOpen ? placed : this.#html(placed);
+    this.#held.push(item);
+    this.#heldChars += typeof item === "string" ? item.length : HELD_CHARS_MAX / HELD_CALLS_MAX;
+    return this.#written(false);
+  }
+
+  /** PA3 */
+  #written(isAll: boolean): string {
+    let text = "";
+    for (let first = this.#held[0]; first !== undefined; first = this.#held[0]) {
+      const isFull = isAll || this.#heldChars > HELD_CHARS_MAX;
+      if (typeof first !== "string" && this.#results.isOpen(first) && !isFull) break;
+      this.#held.shift();
+      if (typeof first !== "string") {
+        this.#heldChars -= HELD_CHARS_MAX / HELD_CALLS_MAX;
+        text += this.#html(first);
+      } else {
+        this.#heldChars -= first.length;
+        text += first;
+      }
+    }
+    return text;
+  }
+
+  #html(entry: PlacedEntry): string {
+    const { project } = this.#facts;
+    const context = { ...this.#options, calls: this.#calls, results: this.#results, project };
+    const shown = entryHtml(entry, context);
+    this.#results.forget(entry);
     if (shown === null && entry.kind === "other") this.#unshown++;
     return shown?.toString() ?? "";
   }
@@ -112,10 +152,14 @@ ${noticeHtml(this.#facts.notice)}${lastNote(this.#facts.last)}`.toString();
       more === 0
         ? null
         : html`<div class="bad"><p>And ${counted(more, "more bad line")}</p></div>\n`;
-    return html`${lines}${rest}`.toString();
+    const text = html`${lines}${rest}`.toString();
+    this.#held.push(text);
+    this.#heldChars += text.length;
+    return this.#written(false);
   }
 
   foot({ tornBytes }: { readonly tornBytes: number }): string {
+    const last = this.#written(true);
     const notes = [
       this.#unshown === 0
         ? null
@@ -127,15 +171,20 @@ ${noticeHtml(this.#facts.notice)}${lastNote(this.#facts.last)}`.toString();
         ? null
         : `After its last line the log holds ${counted(tornBytes, "torn byte")}, left by a crash.`,
     ].filter((note) => note !== null);
-    return html`</main>
+    const end = html`</main>
 <footer class="bottom">
 ${notes.map((note) => html`<p>${note}</p>\n`)}<p>${CLOSING}</p>
 </footer>
 </body>
 </html>
 `.toString();
+    return `${last}${end}`;
   }
 }
+
+/** Calls that wait for their results at once, and the length of what waits after them (PA3). */
+const HELD_CALLS_MAX = 200;
+const HELD_CHARS_MAX = 4 * 1024 * 1024;
 
 const CLOSING = "Times are in UTC. Made by Verbatim; this page loads nothing and runs nothing.";
 

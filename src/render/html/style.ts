@@ -20,7 +20,7 @@ export const LIGHT: Html = html`
   --user: #2563c9; --user-card: #f0f5fe; --assistant: #7645c9; --tool: #8a5a00; --system: #5d6470;
   --bad: #b3261e; --bad-card: #fdf1ef; --good: #1d7346; --wait: #8a5a00; --link: #1f5fc4;
   --name: #7645c9; --string: #1d6f45; --number: #a1440b; --shadow: 0 1px 2px #0000000f;
-  --gone: #fbe9e7; --new: #e4f4e9;
+  --gone: #fbe9e7; --new: #e4f4e9; --gone-word: #f3c1bb; --new-word: #b5e2c3;
 `;
 
 export const DARK: Html = html`
@@ -29,7 +29,7 @@ export const DARK: Html = html`
   --user: #7fb0ff; --user-card: #19222f; --assistant: #bb9bf5; --tool: #e0ad55; --system: #a3abb8;
   --bad: #ff8f85; --bad-card: #2c1c1b; --good: #6fce9b; --wait: #e0ad55; --link: #86b6ff;
   --name: #bb9bf5; --string: #83d0a3; --number: #f0a878; --shadow: none;
-  --gone: #3a1f1e; --new: #17301f;
+  --gone: #3a1f1e; --new: #17301f; --gone-word: #6b2d2a; --new-word: #22583a;
 `;
 
 export const LETTERS: Html = html`
@@ -37,7 +37,7 @@ export const LETTERS: Html = html`
   --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
 `;
 
-export const STYLE_HASH = "sha256-f+EJHX6t/zxVCxl8gfNho9fby/RIU50A/T9oDyex5fA=";
+export const STYLE_HASH = "sha256-BGOwUzbb0ACQwqbwyyZapzTIK09snGp/7zCc92KFKDk=";
 
 /** All of it is a literal: a value put in here would be a bug (markup.ts). */
 export const STYLE_SHEET: Html = html`<style>

@@ -83,12 +83,13 @@ test("a provider's list of texts is shown as these texts", () => {
   }
 });
 
-test("an input with a text of many lines is shown field by field, any other as JSON", () => {
+test("an input is shown field by field, a short value on the line of its name", () => {
   const parsed = (input: unknown) => ParsedHtml.fragment(shownInput(input).html.toString());
   const fields = parsed({ path: "a", text: "b\n<c>", count: 2 });
   assert.deepEqual(fields.named("dt"), ["path", "text", "count"]);
-  assert.deepEqual(fields.named("pre"), ["a", "b\n<c>", "2"]);
-  for (const input of [{ path: "a" }, ["b\nc"], "d\ne", null, 5, {}]) {
+  assert.deepEqual(fields.withClass("value"), ["a", "2"]);
+  assert.deepEqual(fields.named("pre"), ["b\n<c>"]);
+  for (const input of [["b\nc"], "d\ne", null, 5, {}]) {
     assert.deepEqual(parsed(input).named("dt"), []);
   }
 });

@@ -45,18 +45,38 @@ export function shownPlain(text: string): Shown {
   return { html: html`<pre>\n${piecesHtml(text)}</pre>`, text };
 }
 
-/** A tool's input: as JSON, or field by field when one of them is a text of many lines. */
+/** A tool's input: field by field, or as it is. */
 export function shownInput(input: unknown): Shown {
-  const fields = fieldsOf(input);
-  if (!fields.some(([, value]) => typeof value === "string" && value.includes("\n"))) {
-    return shownValue(input);
-  }
-  const shown = fields.map(([name, value]) => ({ name, ...shownValue(value) }));
+  return shownFields(input) ?? shownValue(input);
+}
+
+/** An object field by field; null when it has none. */
+export function shownFields(value: unknown): Shown | null {
+  const fields = fieldsOf(value);
+  if (fields.length === 0) return null;
+  const shown = fields.map(([name, each]) => ({ name, ...shownField(each) }));
   const rows = shown.map((field) => html`<dt>${field.name}</dt><dd>${field.html}</dd>`);
   return {
     html: html`<dl class="fields">${rows}</dl>`,
     text: shown.map(({ name, text }) => `${name}: ${text}`).join("\n"),
   };
+}
+
+const SEVERAL_LINES = /[\n\r]|\p{Cc}\[/u;
+
+/** A short value is on the line of its name. */
+function shownField(value: unknown): Shown {
+  const text = typeof value === "string" ? value : null;
+  if (text !== null ? SEVERAL_LINES.test(text) : typeof value === "object" && value !== null) {
+    return shownValue(value);
+  }
+  const said = text ?? String(value);
+  return { html: html`<span class="value">${piecesHtml(said)}</span>`, text: said };
+}
+
+/** The source of a text that is shown differently. */
+export function sourceHtml(text: string): Html {
+  return html`<details class="source"><summary>Source</summary>${shownPlain(text).html}</details>`;
 }
 
 /** A caption with the value below it; folded behind it when long (VH1). */

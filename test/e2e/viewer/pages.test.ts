@@ -153,10 +153,11 @@ browserTest(
   async () => {
     const page = await openFence();
     const text = (selector: string) => () => page.locator(selector).first().innerText();
+    await eventually("a call", text(".call summary")).toMatch(/Edit\s+a\s+\+1\s+−1\s+1\.5 s/);
+    await page.locator(".call summary").first().click();
     await eventually("what is gone", text(".diff .gone")).toMatch(/^-old plank\s*$/);
     await eventually("what is new", text(".diff .new")).toMatch(/^\+new plank\s*$/);
     await page.locator(".hl-keyword", { hasText: "const" }).waitFor();
-    await eventually("a result", text(".by-tool .caption")).toMatch(/Output · 1\.5 s\s+edit/);
     await eventually("prompts", () => page.locator(".turns a.turn-prompt").count()).toBe(2);
     const took = /1\.2k tokens · \$0\.50 · 1 call/;
     await eventually("what a prompt took", text(".turns a")).toMatch(took);
@@ -239,7 +240,9 @@ browserTest("a session is exported as one page, and byte for byte", async () => 
   assert.equal(html.name, "fence-1.html");
   const text = html.bytes.toString();
   assert.match(text, /^<!doctype html>[\s\S]*<h1>Mend the \*fence\*<\/h1>[\s\S]*id="entry-3"/);
-  assert.ok(text.includes("new plank") && text.includes("loads nothing and runs nothing"));
+  assert.ok(
+    text.includes("<mark>new</mark> plank") && text.includes("loads nothing and runs nothing"),
+  );
 });
 
 browserTest("no page is wider than a phone's screen", async () => {

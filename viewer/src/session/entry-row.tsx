@@ -4,18 +4,29 @@ import { Component } from "preact";
 import { useMemo } from "preact/hooks";
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
 import { emptyEntry } from "../../../src/model/entry.ts";
-import type { Calls } from "../../../src/render/html/call-places.ts";
-import { entryHtml, type Links, permalink } from "../../../src/render/html/entry-html.ts";
+import type { CallPlace, Calls } from "../../../src/render/html/call-places.ts";
+import { CallResults } from "../../../src/render/html/call-results.ts";
+import {
+  type EntryContext,
+  entryHtml,
+  insideOf,
+  type Links,
+  type PlacedEntry,
+  permalink,
+  turnHtml,
+} from "../../../src/render/html/entry-html.ts";
 import { type Html, html } from "../../../src/render/html/markup.ts";
 import { badLineHtml } from "../../../src/render/html/page.ts";
 import { HtmlView } from "../html-view.tsx";
 
 export interface RowProps {
   readonly item: EntryItem;
-  readonly calls: Calls;
-  /** Which of its results' calls are known: when that changes, it looks different. */
+  readonly calls: LoadedCalls;
+  /** Which of its calls and results are paired: when that changes, it looks different. */
   readonly known: string;
   readonly links: Links;
+  /** The directory that paths are relative to. */
+  readonly project: string | null;
   /** A later row of its message repeats its usage. */
   readonly isUsageRepeated: boolean;
   readonly thinking: boolean;
@@ -44,6 +55,7 @@ export class EntryRow extends Component<RowProps> {
       next.item !== props.item ||
       next.known !== props.known ||
       next.links !== props.links ||
+      next.project !== props.project ||
       next.isUsageRepeated !== props.isUsageRepeated ||
       next.thinking !== props.thinking ||
       next.isAll !== props.isAll ||
@@ -61,22 +73,31 @@ export class EntryRow extends Component<RowProps> {
 }
 
 function Row(props: RowProps) {
-  const { item, known, links, isUsageRepeated, thinking, isAll, isTarget, isAltered, cost } = props;
+  const { item, calls, known, links, project, isUsageRepeated, thinking } = props;
+  const { isAll, isTarget, isAltered, cost } = props;
   // `known` replaces `calls`, which is a new object each time.
-  const looks = [item, known, links, isUsageRepeated, thinking];
+  const looks = [item, known, links, project, isUsageRepeated, thinking, isTarget];
   const said = useMemo(() => rowHtml(props), looks);
   const silent = useMemo(() => (isAll ? silentHtml(item, links) : null), [item, links, isAll]);
   const shown = said ?? silent;
   const { start } = item;
-  if (shown === null) return <div class="row silent" data-start={start} />;
+  if (shown === null) return <div class="row silent" data-start={start} data-offset={start} />;
   const begins = props.isPrompt ? " prompt" : "";
   const marks = `${begins}${isTarget ? " target" : ""}${isAltered ? " altered" : ""}`;
   return (
-    <div class={`row${marks}`} data-start={start} tabIndex={-1}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: what it unfolds is reached by keys, too.
+    <div
+      class={`row${marks}`}
+      data-start={start}
+      data-offset={start}
+      data-also={calls.shownIn(item).join(" ")}
+      tabIndex={-1}
+      onKeyDown={onRowKey}
+    >
       {isAltered && (
         <p class="altered-note">Something in this turn was altered after it was signed.</p>
       )}
-      <HtmlView html={shown} />
+      <HtmlView html={shown} inside={(index) => insideHtml(props, index)} />
       {cost !== null && (
         <span class={cost.isOfPrompt ? "row-cost of-prompt" : "row-cost"} title={cost.title}>
           {cost.text}
@@ -97,36 +118,87 @@ function Row(props: RowProps) {
   );
 }
 
-function rowHtml({ item, calls, links, isUsageRepeated, thinking }: RowProps): Html | null {
-  const { start, entry, fault } = item;
-  if (entry === null) return badLineHtml({ line: null, offset: start, reason: fault ?? "" }, links);
+function rowHtml(props: RowProps): Html | null {
+  const { start, fault } = props.item;
+  const entry = placedEntry(props);
+  if (entry !== null) return entryHtml(entry, contextOf(props));
+  return badLineHtml({ line: null, offset: start, reason: fault ?? "" }, props.links);
+}
+
+/** Below a row that is being unfolded. */
+function insideHtml(props: RowProps, index: number): Html | null {
+  const entry = placedEntry(props);
+  return entry === null ? null : insideOf(entry, index, contextOf(props));
+}
+
+function placedEntry({ item, calls, isUsageRepeated }: RowProps): PlacedEntry | null {
+  const { start, entry, tools } = item;
+  if (entry === null) return null;
   const usage = isUsageRepeated ? null : entry.usage;
-  const placed = { ...emptyEntry({}), ...entry, usage, start, line: null };
-  return entryHtml(placed, { thinking, tools: true, calls, links });
+  const before = calls.before(item);
+  return { ...emptyEntry({}), ...entry, usage, start, line: null, tools, before };
+}
+
+/** All of the entry that a link or a hit leads to is in the page, so that words in it are found. */
+function contextOf({ calls, links, project, thinking, isTarget }: RowProps): EntryContext {
+  const { results } = calls;
+  return {
+    thinking,
+    tools: true,
+    calls,
+    results,
+    links,
+    project,
+    isLazy: !isTarget,
+    isBrief: true,
+  };
+}
+
+/** Enter unfolds the row that has the focus, or folds it. */
+function onRowKey(event: KeyboardEvent): void {
+  const row = event.currentTarget as HTMLElement;
+  if (event.key !== "Enter" || event.target !== row) return;
+  const calls = [...row.querySelectorAll<HTMLDetailsElement>("details.call")];
+  const isAnyFolded = calls.some(({ open }) => !open);
+  for (const call of calls) call.open = isAnyFolded;
 }
 
 const SILENT_WORDS = { turn_start: "A turn begins", other: "A line without words" } as const;
 
 /** A line without visible content: the start of a turn, or a checkpoint. */
-function silentHtml({ start, kind }: EntryItem, links: Links): Html {
+function silentHtml({ start, kind, entry }: EntryItem, links: Links): Html | null {
+  if (entry?.kind === "turn_end") {
+    return turnHtml({ ...emptyEntry({}), ...entry, start, line: null }, { links });
+  }
+  if (entry?.parts.some(({ type }) => type === "tool_result")) return null; // Shown with its call.
   const words = kind === "turn_start" ? SILENT_WORDS.turn_start : SILENT_WORDS.other;
   return html`<div class="mark"><p>${words}</p>${permalink(null, start, links)}</div>`;
 }
 
-/** The calls among entries, and which of them an entry's results answer. */
-export class LoadedCalls implements Calls {
-  readonly #places = new Map<string, { readonly tool: string; readonly href: string }>();
+type Before = NonNullable<PlacedEntry["before"]>;
 
-  constructor(items: readonly EntryItem[], links: Links) {
-    for (const { start, entry } of items) {
-      for (const part of entry?.parts ?? []) {
-        if (part.type !== "tool_call" || part.callId === null) continue;
-        this.add(part.callId, { tool: part.tool, href: links.toEntry(null, start) });
+/** The calls and results among entries, and which of them belong together. */
+export class LoadedCalls implements Calls {
+  readonly results = new CallResults();
+  readonly #places = new Map<string, CallPlace>();
+  /** Offsets of entries whose results a row shows, by the row's offset. */
+  readonly #shownIn = new Map<number, number[]>();
+  readonly #before = new Map<number, Before>();
+
+  constructor(items: readonly EntryItem[]) {
+    let before: Before = { at: null, model: null };
+    for (const item of items) {
+      this.#before.set(item.start, before);
+      if (item.entry === null) continue;
+      const { at, model } = item.entry;
+      before = { at: at ?? before.at, model: model ?? before.model };
+      for (const call of this.results.add({ ...item.entry, start: item.start, line: null })) {
+        this.#shownIn.set(call, [...(this.#shownIn.get(call) ?? []), item.start]);
       }
     }
   }
 
-  add(callId: string, place: { readonly tool: string; readonly href: string }): void {
+  add(callId: string, place: CallPlace): void {
     this.#places.set(callId, place);
   }
 
@@ -134,8 +206,26 @@ export class LoadedCalls implements Calls {
     return callId === null ? null : (this.#places.get(callId) ?? null);
   }
 
-  knownOf({ entry }: EntryItem): string {
-    const results = (entry?.parts ?? []).filter((part) => part.type === "tool_result");
-    return results.map(({ callId }) => this.get(callId)?.href ?? "").join(" ");
+  /** Which calls and results of an entry are paired: when that changes, it looks different. */
+  knownOf({ entry, start }: EntryItem): string {
+    const parts = entry?.parts ?? [];
+    const { at, model } = this.before({ start });
+    const paired = parts
+      .map((part, index) => {
+        if (part.type === "tool_call") return this.results.resultOf(start, index)?.start ?? "";
+        return part.type === "tool_result" ? (this.results.callOf(start, index) ?? "") : "";
+      })
+      .join(" ");
+    return `${at} ${model} ${paired}`;
+  }
+
+  /** The last time and model before an entry. */
+  before({ start }: Pick<EntryItem, "start">): Before {
+    return this.#before.get(start) ?? { at: null, model: null };
+  }
+
+  /** The offsets of the entries whose results the entry's row shows. */
+  shownIn({ start }: EntryItem): readonly number[] {
+    return this.#shownIn.get(start) ?? [];
   }
 }

@@ -32,11 +32,11 @@ export async function htmlPieces(
     const range = { from, limit: PAGE_ENTRIES, native: false };
     const { entries, next } = await client.sessions.entries(head.id, range);
     const said = entries.map(({ entry }) => entry);
-    for (const [n, { start, entry, fault }] of entries.entries()) {
+    for (const [n, { start, entry, fault, tools }] of entries.entries()) {
       line++;
       if (entry !== null) {
         const usage = isUsageRepeated(said, n) ? null : entry.usage;
-        pieces.push(page.entry({ ...emptyEntry({}), ...entry, usage, start, line }));
+        pieces.push(page.entry({ ...emptyEntry({}), ...entry, usage, start, line, tools }));
       } else {
         const place = { line, offset: start, reason: fault ?? "" };
         pieces.push(page.badLines({ listed: [place], more: 0 }));

@@ -54,7 +54,8 @@ function rangeOf(node: Node, from: number, to: number): Range {
 
 function unfold(node: Node, at: number | null): void {
   const row = node.parentElement?.closest<HTMLElement>(".row");
-  if (row?.dataset.start !== String(at)) return;
+  const { start, also = "" } = row?.dataset ?? {};
+  if (!row || (start !== String(at) && !also.split(" ").includes(String(at)))) return;
   for (
     let details = node.parentElement?.closest("details");
     details && row.contains(details);

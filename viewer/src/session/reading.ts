@@ -75,7 +75,10 @@ export class Reading {
   }
 
   rowAt(start: number): HTMLElement | null {
-    return this.#scroller?.querySelector<HTMLElement>(`.row[data-start="${start}"]`) ?? null;
+    const own = `.row:not(.silent)[data-start="${start}"]`;
+    // A result is in the row of its call.
+    const selector = `${own}, .row[data-also~="${start}"], .row[data-start="${start}"]`;
+    return this.#scroller?.querySelector<HTMLElement>(selector) ?? null;
   }
 
   /** A filter may hide the row itself. */

@@ -7,6 +7,7 @@
  */
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { EntryItem } from "../../../src/client/session-shapes.ts";
 import { isUsageRepeated } from "../../../src/model/usage-once.ts";
 import type { Links } from "../../../src/render/html/entry-html.ts";
 import { costOrRecorded, money } from "../settings.ts";
@@ -37,7 +38,7 @@ export function Transcript(props: TranscriptProps) {
   const window = store.window.value;
   const wish = store.wish.value;
   const items = useMemo(() => (window === null ? [] : itemsOf(window)), [window]);
-  const calls = useMemo(() => new LoadedCalls(items, links), [items, links]);
+  const calls = useMemo(() => new LoadedCalls(items), [items]);
   const entries = useMemo(() => items.map(({ entry }) => entry), [items]);
   // Here, and not in an effect: effects run after the page has changed.
   useMemo(() => reading.remember(), [reading, window]);
@@ -46,6 +47,7 @@ export function Transcript(props: TranscriptProps) {
     () => new Set(store.outline.prompts.value),
     [store.outline.prompts.value],
   );
+  const project = store.head.value?.project ?? null;
   useLayoutEffect(() => {
     return scroller.current === null ? undefined : reading.watch(scroller.current);
   }, [reading]);
@@ -73,10 +75,11 @@ export function Transcript(props: TranscriptProps) {
               calls={calls}
               known={calls.knownOf(item)}
               links={links}
+              project={project}
               isUsageRepeated={isUsageRepeated(entries, n)}
               thinking={thinking}
               isAll={isAll}
-              isTarget={item.start === at}
+              isTarget={isAt(calls, item, at)}
               isPrompt={prompts.has(item.start)}
               cost={costOf(store.costs, item.start)}
               isAltered={altered.some(({ from, to }) => item.start < to && item.end > from)}
@@ -87,6 +90,11 @@ export function Transcript(props: TranscriptProps) {
       </div>
     </section>
   );
+}
+
+/** Whether an entry's row is the one at an offset: its own, or that of a result which it shows. */
+function isAt(calls: LoadedCalls, item: EntryItem, at: number | null): boolean {
+  return at !== null && (item.start === at || calls.shownIn(item).includes(at));
 }
 
 interface EdgeProps {

@@ -1,0 +1,235 @@
+/**
+ * Call HTML: a tool call and its result as one row, which unfolds.
+ *
+ * - The row says what the call does in words for people (model/tool-view.ts), how long it took and
+ *   whether it failed. A failed one is unfolded, with the last FAILED_LINES of what it printed.
+ * - Nothing is left out: input and output are below the row, in full.
+ * - A lazy row has nothing below it while it is folded; `callInside` makes that when it is unfolded.
+ */
+
+import type { Part } from "../../model/entry.ts";
+import type { ToolView } from "../../model/tool-view.ts";
+import { durationOf, grouped, isEmpty } from "../phrases.ts";
+import { anchorOf, type PlacedResult, type ResultPart } from "./call-results.ts";
+import { type Changes, changesIn, shownChanges, shownDiffOf } from "./diff-html.ts";
+import { markdownHtml } from "./markdown-html.ts";
+import { type Html, html } from "./markup.ts";
+import { pathHtml } from "./path-html.ts";
+import { planHtml, planIn, planNote } from "./plan-html.ts";
+import { outputText, resultNote, tookOf } from "./result-note.ts";
+import { type Shown, shownInput, shownPlain, shownValue, sourceHtml } from "./value-html.ts";
+
+export type CallPart = Extract<Part, { type: "tool_call" }>;
+
+/** Lines of a failed call's output that are shown at first. */
+export const FAILED_LINES = 20;
+
+/** A call, or a result whose call is elsewhere. */
+export interface ShownCall {
+  readonly view: ToolView;
+  /** Null for a result by itself. */
+  readonly call: CallPart | null;
+  readonly result: PlacedResult | null;
+  /** When the call was made. */
+  readonly at: string | null;
+  /** The part's number in its entry. */
+  readonly index: number;
+  /** Link to the call, for a result by itself. */
+  readonly href: string | null;
+}
+
+export interface CallOptions {
+  /** The directory that paths are relative to; null: none. */
+  readonly project: string | null;
+  readonly isLazy: boolean;
+  /** Show inputs and outputs. */
+  readonly tools: boolean;
+}
+
+/** One row. */
+export function callHtml(shown: ShownCall, options: CallOptions): Html {
+  const { view, result, index } = shown;
+  const isFailed = result !== null && result.part.error !== null;
+  const kind = html`kind-${view.kind.replace("_", "-")}`;
+  const state = isFailed ? html` failed` : result === null ? html` open-ended` : null;
+  if (!options.tools) {
+    const name = shown.call?.tool ?? view.verb;
+    return html`<p class="call ${kind}"><span class="icon"></span><span class="verb">${name}</span></p>\n`;
+  }
+  const isOpen = isFailed || view.kind === "plan";
+  const inside = isOpen || !options.isLazy ? callInside(shown, options) : null;
+  const open = isOpen ? html` open` : null;
+  // Links to the result's entry lead here, if that has no place of its own.
+  const isAll = shown.call !== null && result?.index === 0;
+  const id = isAll ? html` id="${anchorOf(result.line, result.start)}"` : null;
+  const attributes = html`class="call ${kind}${state}" data-part="${index}"${id}${open}`;
+  const line = lineHtml(shown, options);
+  return html`<details ${attributes}><summary>${line}</summary>${inside}</details>\n`;
+}
+
+function lineHtml(shown: ShownCall, { project }: CallOptions): Html {
+  const { view, call, result, href } = shown;
+  const { verb, subject, path } = view;
+  const changes = changesOf(shown);
+  const said = subject === null ? null : html` <span class="subject">${quoted(view)}</span>`;
+  const file = path === null ? null : html` ${pathHtml(path, project, linesOf(shown))}`;
+  const parts = view.kind === "search" ? html`${said}${file}` : html`${file}${said}`;
+  const tally = changes === null ? null : tallyHtml(changes);
+  const plan = call === null ? null : planNote(planIn(call.input));
+  const noted = plan ?? (result === null ? null : resultNote(view, result.part));
+  const note = noted === null ? null : html` <span class="note">${noted}</span>`;
+  const took = tookOf(shown.at, result);
+  const time =
+    took === null || took < 1 ? null : html` <span class="took">${durationOf(took)}</span>`;
+  const from = href === null ? null : html` <a class="to-call" href="${href}">call</a>`;
+  const title = call === null ? null : html` title="${call.tool}"`;
+  const name = html`<span class="icon"></span><span class="verb"${title}>${verb}</span>`;
+  return html`${name}${parts}${tally}${note}${stateHtml(shown)}${from}${time}`;
+}
+
+function quoted({ kind, subject }: ToolView): string | null {
+  return kind === "search" || kind === "web_search" ? `"${subject}"` : subject;
+}
+
+const STATE_CHARS_MAX = 40;
+
+function stateHtml({ result }: ShownCall): Html | null {
+  if (result === null) return html` <span class="note">no result</span>`;
+  const { error } = result.part;
+  if (error === null) return null;
+  return html` <span class="state">${isShort(error) ? error : "failed"}</span>`;
+}
+
+function isShort(error: string): boolean {
+  return error.length <= STATE_CHARS_MAX && !error.includes("\n");
+}
+
+function changesOf({ view, call }: ShownCall): Changes | null {
+  if (call === null || (view.kind !== "edit" && view.kind !== "write")) return null;
+  return changesIn(call.input, view.kind === "write");
+}
+
+function tallyHtml({ added, removed }: Changes): Html {
+  const plus = added === 0 ? null : html` <span class="plus">+${grouped(added)}</span>`;
+  const minus = removed === 0 ? null : html` <span class="minus">−${grouped(removed)}</span>`;
+  return html`${plus}${minus}`;
+}
+
+/** Line numbers at the start of the lines of a file, as some tools print it. */
+const PRINTED = /^ *(\d{1,9})(?:→|\t)/;
+
+/** The lines that were read: as asked for, or as the result has them. */
+function linesOf({ view, result }: ShownCall): string | null {
+  if (view.kind !== "read" || (result !== null && result.part.error !== null)) return null;
+  const text = result === null ? null : outputText(result.part.output);
+  const [from, to] = view.lines ?? [1, null];
+  if (text === null || text === "") return view.lines === null ? null : `${from}–${to ?? ""}`;
+  const lines = text.trimEnd().split("\n");
+  const first = Number(PRINTED.exec(lines[0] ?? "")?.[1] ?? from);
+  const count = lines.filter((line) => PRINTED.test(line)).length || lines.length;
+  const last = first + count - 1;
+  return `${first}–${to === null ? last : Math.min(to, last)}`;
+}
+
+/** What is below the row: the input and the output. */
+export function callInside(shown: ShownCall, options: CallOptions): Html {
+  const { call, result } = shown;
+  const input = call === null ? null : inputHtml(shown, call, options);
+  return html`<div class="inside">${input}${result === null ? null : resultHtml(shown, result.part)}</div>`;
+}
+
+function inputHtml(shown: ShownCall, call: CallPart, { project }: CallOptions): Html | null {
+  const { view, result } = shown;
+  const changes = changesOf(shown);
+  if (changes !== null) {
+    const file = view.path === null ? null : pathHtml(view.path, project, null);
+    const answer = result === null ? null : outputText(result.part.output);
+    return html`<div class="input">${shownChanges(changes, file, answer).html}</div>`;
+  }
+  const plan = planIn(call.input);
+  if (view.kind === "plan" && plan !== null) return planHtml(plan);
+  const rest = unsaid(view, call.input);
+  if (isEmpty(rest)) return null;
+  const json = view.kind === "other" || view.kind === "mcp" ? jsonHtml(call.input) : null;
+  return html`<div class="input">${askedHtml(view, rest)}${json}</div>`;
+}
+
+/** The input without what the row says; a command in words as the text that a shell runs. */
+function unsaid({ kind, subject, path }: ToolView, input: unknown): unknown {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+    return input === subject ? null : input;
+  }
+  const fields = Object.entries(input).map(([name, value]): [string, unknown] => {
+    return [name, kind === "command" && Array.isArray(value) ? commandOf(value) : value];
+  });
+  const isSaid = (value: unknown) => value === subject || value === path;
+  return Object.fromEntries(fields.filter(([, value]) => value === null || !isSaid(value)));
+}
+
+function commandOf(words: readonly unknown[]): unknown {
+  if (!words.every((word) => typeof word === "string")) return words;
+  return words.length === 3 && /^-\w*c$/.test(words[1] ?? "") ? words[2] : words.join(" ");
+}
+
+/** Texts in Markdown, for a subagent or a reader; other fields as they are. */
+function askedHtml({ kind }: ToolView, input: unknown): Html {
+  const name = kind === "agent" ? "prompt" : kind === "plan" ? "plan" : null;
+  const fields = typeof input === "object" && input !== null ? { ...input } : {};
+  const text = name === null ? undefined : (fields as Record<string, unknown>)[name];
+  if (name === null || typeof text !== "string") return shownInput(input).html;
+  delete (fields as Record<string, unknown>)[name];
+  const rest = isEmpty(fields) ? null : shownInput(fields).html;
+  return html`${rest}<div class="text">${markdownHtml(text).html}</div>`;
+}
+
+function jsonHtml(input: unknown): Html | null {
+  if (typeof input !== "object") return null;
+  const { html: json } = shownValue(input);
+  return html`<details class="source"><summary>JSON</summary>${json}</details>`;
+}
+
+function resultHtml({ view }: ShownCall, { output, error }: ResultPart): Html | null {
+  const said = outputText(output);
+  // Some repeat the output as the error.
+  const isSame = error !== null && said !== null && said.trim() === error.trim();
+  const failed =
+    error === null || isSame || (isShort(error) && !isEmpty(output))
+      ? null
+      : html`<div class="error">${tailHtml(error)}</div>`;
+  if (isEmpty(output)) return failed;
+  if (error !== null && said !== null) {
+    return html`${failed}<div class="${isSame ? "error" : "output"}">${tailHtml(said)}</div>`;
+  }
+  const { html: shown } = outputShown(view, output, said);
+  if (view.kind === "plan" && failed === null) {
+    return html`<details class="source"><summary>Output</summary>${shown}</details>`;
+  }
+  return html`${failed}<div class="output">${shown}</div>`;
+}
+
+/** Kinds whose answers are written for people. */
+const SAID: readonly ToolView["kind"][] = ["agent", "fetch", "web_search", "mcp", "other"];
+const MARKDOWN = /^(?:#{1,6} \S|```|\s{0,3}[-*] \S|\d{1,3}\. \S|\|.+\||> )|\*\*[^*\n]+\*\*/m;
+const LOOKED_AT = 4000;
+
+function outputShown({ kind }: ToolView, output: unknown, said: string | null): Shown {
+  const diff = shownDiffOf(output);
+  if (diff !== null) return diff;
+  if (said !== null && SAID.includes(kind) && MARKDOWN.test(said.slice(0, LOOKED_AT))) {
+    const { html: markdown, isFormatted } = markdownHtml(said);
+    const source = isFormatted ? sourceHtml(said) : null;
+    return { html: html`<div class="text">${markdown}</div>${source}`, text: said };
+  }
+  return shownValue(output);
+}
+
+/** The last lines of a text, and the ones before them folded. */
+function tailHtml(text: string): Html {
+  const lines = text.trimEnd().split("\n");
+  const before = lines.length - FAILED_LINES;
+  if (before <= 0) return shownPlain(text).html;
+  const words = html`${grouped(before)} earlier ${before === 1 ? "line" : "lines"}`;
+  const earlier = shownPlain(lines.slice(0, before).join("\n")).html;
+  const last = shownPlain(lines.slice(before).join("\n")).html;
+  return html`<details class="earlier"><summary>${words}</summary>${earlier}</details>${last}`;
+}

@@ -1,0 +1,142 @@
+/** Tool calls in a session's page: one row for a call and its result. */
+
+import assert from "node:assert/strict";
+import type { NewEntry } from "../../../src/index.ts";
+import { eventually } from "../eventually.ts";
+import { browserTest, viewerScene } from "./harness.ts";
+
+const LINES = Array.from({ length: 60 }, (_, at) => `line ${at}`);
+
+const call = (callId: string, tool: string, input: unknown): NewEntry => {
+  return {
+    kind: "message",
+    role: "assistant",
+    parts: [{ type: "tool_call", callId, tool, input }],
+  };
+};
+const result = (callId: string, output: unknown, error: string | null = null): NewEntry => {
+  const part = { type: "tool_result", callId, output, error, durationMs: 1500 } as const;
+  return { kind: "message", role: "tool", parts: [part] };
+};
+
+const ENTRIES: readonly NewEntry[] = [
+  { kind: "message", role: "user", parts: [{ type: "text", text: "Build the fence" }] },
+  call("c1", "bash", { command: "npm test", description: "Runs them" }),
+  result("c1", "all of them passed"),
+  call("c2", "read", { path: "src/plank.ts", offset: 3, limit: 4 }),
+  result("c2", "a\nb\nc\nd"),
+  call("c3", "bash", { command: "make" }),
+  result("c3", LINES.join("\n"), "exit code 2"),
+  call("c4", "edit", {
+    path: "src/plank.ts",
+    old_string: "const a = 1;\nkeep();",
+    new_string: "const b = 1;\nkeep();",
+  }),
+  result("c4", "done"),
+  call("c5", "todo_write", {
+    todos: [{ content: "Dig", status: "completed" }, { content: "Saw" }],
+  }),
+  result("c5", "ok"),
+  call("c6", "mcp__yard__measure", { length: 7, deep: { unit: "m" } }),
+  result("c6", { metres: 7 }),
+];
+
+const viewer = viewerScene(async (scene) => {
+  await scene.write({ id: "rows-1", entries: ENTRIES, dialect: "verbatim" });
+});
+
+async function openRows(query = "") {
+  return viewer.open(`#/s/${await viewer.apiId("rows-1")}${query}`);
+}
+
+browserTest("a call and its result are one row of 28 pixels, with a label", async () => {
+  const page = await openRows();
+  const rows = page.locator(".call > summary");
+  await rows.nth(5).waitFor();
+  const labels = () => rows.allTextContents();
+  await eventually("labels", async () =>
+    (await labels()).map((text) => text.replace(/\s+/g, " ").trim()),
+  ).toEqual([
+    "$ npm test 1.5 s",
+    "Read src/plank.ts:3–6 1.5 s",
+    "$ make exit code 2 1.5 s",
+    "Edit src/plank.ts +1 −1 1.5 s",
+    "Plan 1 of 2 done 1.5 s",
+    "yard measure 7 1.5 s",
+  ]);
+  const heights = await rows.evaluateAll((all) =>
+    all.map((row) => Math.round(row.getBoundingClientRect().height)),
+  );
+  assert.deepEqual(new Set(heights), new Set([28]));
+  assert.equal(await page.locator(".by-tool").count(), 0, "no result is by itself");
+});
+
+browserTest("a click or Enter unfolds a row; what is below is in the page only then", async () => {
+  const page = await openRows();
+  const first = page.locator(".call").first();
+  await first.waitFor();
+  assert.equal(await first.locator(".inside").count(), 0);
+  await first.locator("summary").click();
+  await first.locator(".output", { hasText: "all of them passed" }).waitFor();
+  await first.locator("dt", { hasText: "description" }).waitFor();
+  await first.locator("summary").click();
+  await page.locator(".call:not([open])", { hasText: "npm test" }).waitFor();
+  await page.locator(".row", { hasText: "npm test" }).focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".call[open]", { hasText: "npm test" }).waitFor();
+});
+
+browserTest("a failed call is open, with its last 20 lines and the others folded", async () => {
+  const page = await openRows();
+  const failed = page.locator(".call.failed[open]");
+  await failed.waitFor();
+  await eventually("lines", () => failed.locator(".output > pre").innerText()).toMatch(
+    /^line 40\n/,
+  );
+  await failed.getByText("40 earlier lines").click();
+  await failed.locator(".earlier pre", { hasText: "line 39" }).waitFor();
+});
+
+browserTest("an edit has its file, line numbers and the changed words", async () => {
+  const page = await openRows();
+  const edit = page.locator(".kind-edit");
+  await edit.locator("summary").click();
+  await edit.locator(".file", { hasText: "src/plank.ts" }).waitFor();
+  assert.deepEqual(await edit.locator("mark").allInnerTexts(), ["a", "b"]);
+  const numbers = await edit
+    .locator(".diff > span")
+    .evaluateAll((lines) => lines.map((line) => (line as HTMLElement).dataset.n));
+  assert.deepEqual(numbers, ["1", "1", "2"]);
+});
+
+browserTest(
+  "a plan is a checklist; an unknown tool is shown by its fields, and as JSON",
+  async () => {
+    const page = await openRows();
+    await page.locator(".plan li", { hasText: "Dig" }).waitFor();
+    const other = page.locator(".kind-mcp");
+    await other.locator("summary").first().click();
+    await other.locator("dt", { hasText: "deep" }).waitFor();
+    await other.getByText("JSON").click();
+    await other.locator(".source .json", { hasText: '"unit"' }).waitFor();
+  },
+);
+
+browserTest("a link to a result's entry opens the row of its call", async () => {
+  const { entries } = await viewer.client.sessions.entries(await viewer.apiId("rows-1"));
+  const { start } = entries.find(({ entry }) => {
+    return entry?.parts.some((part) => part.type === "tool_result" && part.callId === "c2");
+  }) ?? { start: -1 };
+  const page = await openRows(`?at=${start}`);
+  await page.locator(".row.target", { hasText: "src/plank.ts" }).waitFor();
+});
+
+browserTest("cards have no date, offset or id: the time, and all of it on hover", async () => {
+  const page = await openRows();
+  await page.locator(".call").first().waitFor();
+  const text = await page.locator(".entries").innerText();
+  assert.doesNotMatch(text, /\d{4}-\d\d-\d\d|@\d|c1\b/);
+  const time = page.locator(".entry .time").first();
+  await eventually("the time", () => time.innerText()).toMatch(/^\d\d:\d\d$/);
+  assert.match((await time.getAttribute("title")) ?? "", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+});
