@@ -2,8 +2,8 @@
 
 import { emptyEntry, type Part } from "../../src/model/entry.ts";
 import { TOOL_KINDS, type ToolView } from "../../src/model/tool-view.ts";
-import type { PlacedEntry } from "../../src/render/html/entry-html.ts";
 import { type PageFacts, SessionPage } from "../../src/render/html/page.ts";
+import type { PlacedEntry } from "../../src/render/html/placed-entry.ts";
 
 const PATCH = "*** Begin Patch\n*** Update File: ";
 

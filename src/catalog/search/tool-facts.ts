@@ -5,13 +5,13 @@
  *   among them has no known tool, and is not counted.
  * - Results are paired with calls as in model/pairing.ts (CP1, CP2), except for the input, which is
  *   not kept: a repeated id is another call if its tool differs. What a message repeats counts once
- *   (model/said-again.ts).
+ *   (said-again.ts).
  */
 
 import { oneLine } from "../../base/one-line.ts";
 import type { Entry, Part } from "../../model/entry.ts";
 import { opensTurn } from "../../model/pairing.ts";
-import { type MessageCalls, NO_MESSAGE, SaidAgain } from "../../model/said-again.ts";
+import { type MessageCalls, NO_MESSAGE, SaidAgain } from "./said-again.ts";
 
 export const CALLS_REMEMBERED = 128;
 const ID_CHARS_MAX = 256;

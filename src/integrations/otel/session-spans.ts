@@ -18,9 +18,9 @@
  * - What cannot be exported is counted: `report`.
  */
 
+import { SaidAgain } from "../../catalog/search/said-again.ts";
 import type { Entry, Part } from "../../model/entry.ts";
 import { CallPairing, opensTurn } from "../../model/pairing.ts";
-import { SaidAgain } from "../../model/said-again.ts";
 import { ToldMessages, toldValue } from "./content.ts";
 import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span.ts";
 import { nsOf, type Span, type SpannedSession, spanIdOf, traceIdOf } from "./span.ts";

@@ -10,11 +10,12 @@
 import type { Part } from "../../model/entry.ts";
 import type { ToolView } from "../../model/tool-view.ts";
 import { durationOf, grouped, isEmpty } from "../phrases.ts";
-import { anchorOf, type PlacedResult, type ResultPart } from "./call-results.ts";
+import type { PlacedResult, ResultPart } from "./call-results.ts";
 import { type Changes, changesIn, shownChanges, shownDiffOf } from "./diff-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Html, html } from "./markup.ts";
 import { pathHtml } from "./path-html.ts";
+import { anchorOf } from "./placed-entry.ts";
 import { planHtml, planIn, planNote } from "./plan-html.ts";
 import { outputText, resultNote, tookOf } from "./result-note.ts";
 import { type Shown, shownInput, shownPlain, shownValue, sourceHtml } from "./value-html.ts";

@@ -11,7 +11,7 @@
 
 import type { Part } from "../../model/entry.ts";
 import { opensTurn } from "../../model/pairing.ts";
-import type { PlacedEntry } from "./entry-html.ts";
+import type { PlacedEntry } from "./placed-entry.ts";
 
 export type ResultPart = Extract<Part, { type: "tool_result" }>;
 
@@ -23,11 +23,6 @@ export interface PlacedResult {
   readonly line: number | null;
   /** The part's number in its entry. */
   readonly index: number;
-}
-
-/** EH2: the id of an entry in a page. */
-export function anchorOf(line: number | null, start: number): string {
-  return line === null ? `byte-${start}` : `entry-${line}`;
 }
 
 /** A part of an entry: the entry's offset and the part's number. */

@@ -5,13 +5,8 @@ import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
 import type { ToolView } from "../../model/tool-view.ts";
 import { CallPlaces } from "./call-places.ts";
 import { CallResults } from "./call-results.ts";
-import {
-  BLOCK_CHARS_MAX,
-  type EntryContext,
-  entryHtml,
-  insideOf,
-  type PlacedEntry,
-} from "./entry-html.ts";
+import { BLOCK_CHARS_MAX, type EntryContext, entryHtml, insideOf } from "./entry-html.ts";
+import type { PlacedEntry } from "./placed-entry.ts";
 
 function entry(fields: Partial<Entry>): PlacedEntry {
   return { ...emptyEntry({}), at: "2026-02-09T04:03:50.365Z", start: 70, line: 7, ...fields };

@@ -12,9 +12,10 @@ import { blockName, grouped, lengthOf, speakerName, usageOf } from "../phrases.t
 import { imageLabel, jsonText } from "../text.ts";
 import { type CallPart, callHtml, callInside, type ShownCall } from "./call-html.ts";
 import type { CallPlace, Calls } from "./call-places.ts";
-import { anchorOf, type CallResults, type ResultPart } from "./call-results.ts";
+import type { CallResults, ResultPart } from "./call-results.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Html, html } from "./markup.ts";
+import { anchorOf, type PlacedEntry } from "./placed-entry.ts";
 import {
   boxHtml,
   foldedHtml,
@@ -24,17 +25,6 @@ import {
   shownValue,
   sourceHtml,
 } from "./value-html.ts";
-
-/** An entry and its position in the log. */
-export interface PlacedEntry extends Entry {
-  readonly start: number;
-  /** From 1; null when unknown. */
-  readonly line: number | null;
-  /** What its tool calls do, in order. Absent: only their names are known. */
-  readonly tools?: readonly ToolView[];
-  /** The last time and model before it: only what differs is shown. */
-  readonly before?: { readonly at: string | null; readonly model: string | null };
-}
 
 export interface EntryHtmlOptions {
   /** Show thinking unfolded. Default: false. */

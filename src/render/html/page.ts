@@ -14,16 +14,10 @@
 import { SESSION_STATUSES, type Summary } from "../../model/summary.ts";
 import { grouped, lengthOf, moneyOf } from "../phrases.ts";
 import { CallPlaces } from "./call-places.ts";
-import { anchorOf, CallResults } from "./call-results.ts";
-import {
-  type EntryHtmlOptions,
-  entryHtml,
-  type Links,
-  type PlacedEntry,
-  permalink,
-  timeOf,
-} from "./entry-html.ts";
+import { CallResults } from "./call-results.ts";
+import { type EntryHtmlOptions, entryHtml, type Links, permalink, timeOf } from "./entry-html.ts";
 import { type Html, html } from "./markup.ts";
+import { anchorOf, type PlacedEntry } from "./placed-entry.ts";
 import { STYLE_HASH, STYLE_SHEET } from "./style.ts";
 
 /** The session's facts in the head of a page; null where unknown. */

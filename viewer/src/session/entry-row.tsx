@@ -11,12 +11,12 @@ import {
   entryHtml,
   insideOf,
   type Links,
-  type PlacedEntry,
   permalink,
   turnHtml,
 } from "../../../src/render/html/entry-html.ts";
 import { type Html, html } from "../../../src/render/html/markup.ts";
 import { badLineHtml } from "../../../src/render/html/page.ts";
+import type { PlacedEntry } from "../../../src/render/html/placed-entry.ts";
 import { HtmlView } from "../html-view.tsx";
 
 export interface RowProps {

@@ -11,7 +11,7 @@
  *      call beyond that counts again.
  */
 
-import type { Entry } from "./entry.ts";
+import type { Entry } from "../../model/entry.ts";
 
 /** Calls remembered per message. */
 export const MESSAGE_CALLS_MAX = 1024;
