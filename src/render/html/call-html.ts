@@ -10,6 +10,7 @@
 import type { Part } from "../../model/entry.ts";
 import type { ToolView } from "../../model/tool-view.ts";
 import { durationOf, grouped, isEmpty } from "../phrases.ts";
+import { plainTerminal } from "./ansi-html.ts";
 import type { PlacedResult, ResultPart } from "./call-results.ts";
 import { type Changes, changesIn, shownChanges, shownDiffOf } from "./diff-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
@@ -88,8 +89,9 @@ function lineHtml(shown: ShownCall, { project }: CallOptions): Html {
   return html`${name}${parts}${tally}${note}${stateHtml(shown)}${from}${time}`;
 }
 
-function quoted({ kind, subject }: ToolView): string | null {
-  return kind === "search" || kind === "web_search" ? `"${subject}"` : subject;
+function quoted({ kind, subject }: ToolView): string {
+  const said = plainTerminal(subject ?? "");
+  return kind === "search" || kind === "web_search" ? `"${said}"` : said;
 }
 
 const STATE_CHARS_MAX = 40;

@@ -130,4 +130,23 @@ export const CALL_STYLE: Html = html`
 .diff .place { padding-left: 3.3rem; color: var(--dim); text-indent: 0; }
 .diff mark { border-radius: 2px; background: var(--gone-word); color: inherit; }
 .diff .new mark { background: var(--new-word); }
+
+.front-red, .front-bright-red { color: var(--red); }
+.back-red, .back-bright-red { background: var(--red); color: var(--card); }
+.front-green, .front-bright-green { color: var(--green); }
+.back-green, .back-bright-green { background: var(--green); color: var(--card); }
+.front-yellow, .front-bright-yellow { color: var(--yellow); }
+.back-yellow, .back-bright-yellow { background: var(--yellow); color: var(--card); }
+.front-blue, .front-bright-blue { color: var(--blue); }
+.back-blue, .back-bright-blue { background: var(--blue); color: var(--card); }
+.front-magenta, .front-bright-magenta { color: var(--magenta); }
+.back-magenta, .back-bright-magenta { background: var(--magenta); color: var(--card); }
+.front-cyan, .front-bright-cyan { color: var(--cyan); }
+.back-cyan, .back-bright-cyan { background: var(--cyan); color: var(--card); }
+.front-black, .front-white, .front-bright-white { color: inherit; }
+.front-bright-black, .faint { color: var(--dim); }
+.back-black, .back-bright-black { background: var(--line); }
+.back-white, .back-bright-white, .inverse { background: var(--ink); color: var(--card); }
+.bold { font-weight: 700; } .italic { font-style: italic; }
+.underline { text-decoration: underline; } .struck { text-decoration: line-through; }
 `;

@@ -11,6 +11,7 @@
  */
 
 import type { MarkedToken, Token, Tokens } from "marked";
+import { plainTerminal } from "./ansi-html.ts";
 import { type MarkdownPiece, markdownPieces } from "./markdown-tokens.ts";
 import { type Html, html, NOTHING } from "./markup.ts";
 import { piecesHtml } from "./text-pieces.ts";
@@ -26,7 +27,7 @@ export interface MarkdownHtml {
 
 /** A text as HTML, if it has any Markdown; always whole and harmless. */
 export function markdownHtml(text: string): MarkdownHtml {
-  const pieces = markdownPieces(text);
+  const pieces = markdownPieces(plainTerminal(text));
   return {
     html: html`${pieces.map(pieceHtml)}`,
     isFormatted: pieces.some(({ tokens }) => tokens !== null && !tokens.every(isAsWritten)),

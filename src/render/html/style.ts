@@ -21,6 +21,8 @@ export const LIGHT: Html = html`
   --bad: #b3261e; --bad-card: #fdf1ef; --good: #1d7346; --wait: #8a5a00; --link: #1f5fc4;
   --name: #7645c9; --string: #1d6f45; --number: #a1440b; --shadow: 0 1px 2px #0000000f;
   --gone: #fbe9e7; --new: #e4f4e9; --gone-word: #f3c1bb; --new-word: #b5e2c3;
+  --red: #b3261e; --green: #1d7346; --yellow: #8a5a00; --blue: #1f5fc4; --magenta: #9b2f8f;
+  --cyan: #0b6f7c;
 `;
 
 export const DARK: Html = html`
@@ -30,6 +32,8 @@ export const DARK: Html = html`
   --bad: #ff8f85; --bad-card: #2c1c1b; --good: #6fce9b; --wait: #e0ad55; --link: #86b6ff;
   --name: #bb9bf5; --string: #83d0a3; --number: #f0a878; --shadow: none;
   --gone: #3a1f1e; --new: #17301f; --gone-word: #6b2d2a; --new-word: #22583a;
+  --red: #ff8f85; --green: #6fce9b; --yellow: #e0ad55; --blue: #86b6ff; --magenta: #e39be0;
+  --cyan: #6cc9d6;
 `;
 
 export const LETTERS: Html = html`
@@ -37,7 +41,7 @@ export const LETTERS: Html = html`
   --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
 `;
 
-export const STYLE_HASH = "sha256-BGOwUzbb0ACQwqbwyyZapzTIK09snGp/7zCc92KFKDk=";
+export const STYLE_HASH = "sha256-7xj8KtjMO5yVmXgEU6mZXbjS98dTr9IpRJW+s2NRnyI=";
 
 /** All of it is a literal: a value put in here would be a bug (markup.ts). */
 export const STYLE_SHEET: Html = html`<style>

@@ -8,6 +8,7 @@
 
 import { grouped } from "../phrases.ts";
 import { blockTexts, imageLabel, indentedJson } from "../text.ts";
+import { isTerminalText, plainTerminal, terminalHtml } from "./ansi-html.ts";
 import { type Html, html, shownText } from "./markup.ts";
 import { piecesHtml } from "./text-pieces.ts";
 
@@ -42,7 +43,8 @@ export function shownValue(value: unknown): Shown {
 
 export function shownPlain(text: string): Shown {
   // A parser drops one LF right after the tag: ours, not the text's.
-  return { html: html`<pre>\n${piecesHtml(text)}</pre>`, text };
+  const shown = isTerminalText(text) ? terminalHtml(text) : piecesHtml(text);
+  return { html: html`<pre>\n${shown}</pre>`, text };
 }
 
 /** A tool's input: field by field, or as it is. */
@@ -115,7 +117,8 @@ function lineCount(text: string): number {
 }
 
 function previewOf(text: string): string {
-  const line = shownText(text.slice(0, PREVIEW_LOOKED_AT)).trimStart().split("\n", 1)[0] ?? "";
+  const start = plainTerminal(text.slice(0, PREVIEW_LOOKED_AT));
+  const line = shownText(start).trimStart().split("\n", 1)[0] ?? "";
   return line.length > PREVIEW_CHARS_MAX ? `${line.slice(0, PREVIEW_CHARS_MAX)}…` : line;
 }
 

@@ -16,7 +16,7 @@ const FAILED = [10, 1_501, 2_900];
 const call = (n: number) => ({
   call_id: `c${n}`,
   tool: n % 2 === 0 ? "bash" : "edit_file",
-  input: n % 2 === 0 ? { command: "make" } : { path: "a.ts", old_str: "x", new_str: "y" },
+  input: n % 2 === 0 ? { command: `make ${n}` } : { path: "a.ts", old_str: "x", new_str: "y" },
 });
 
 /** The last ones are folded. */
@@ -106,7 +106,7 @@ browserTest("a filter shows only its kind, finds rare ones, and stays in the add
   await page.getByText("Only prompts and errors are shown.").waitFor();
   await rowsOf(page).filter({ hasText: "Prompt 500" }).waitFor();
   await page.getByRole("button", { name: "Show all" }).click();
-  await page.getByText("out 2999", { exact: false }).first().waitFor();
+  await page.getByText("make 2998", { exact: true }).waitFor();
   assert.doesNotMatch(page.url(), /f=/);
 });
 
@@ -114,18 +114,18 @@ browserTest(
   "with a filter, few rows are in the page, and new entries are filtered too",
   async () => {
     const page = await open("long-1", "?f=tools");
-    await page.getByText("out 2999", { exact: false }).first().waitFor();
+    await page.getByText("make 2998", { exact: true }).waitFor();
     await page.keyboard.press("g");
-    await page.getByText("out 1", { exact: true }).first().waitFor();
+    await page.getByText("make 2", { exact: true }).waitFor();
     assert.ok((await page.locator(".row").count()) <= 700);
     await page.keyboard.press("G");
-    await page.getByText("out 2999", { exact: false }).first().waitFor();
+    await page.getByText("make 2998", { exact: true }).waitFor();
     const said = (text: string) => JSON.stringify(event("assistant_text", { text }));
     const used = [call(9_000), { call_id: "c9000", output: "out late" }];
     appendFileSync(long, `${said("not a tool")}\n`);
     appendFileSync(long, `${JSON.stringify(event("tool_call_start", used[0]))}\n`);
     appendFileSync(long, `${JSON.stringify(event("tool_call_result", used[1]))}\n`);
-    await page.getByText("out late").first().waitFor();
+    await page.getByText("make 9000", { exact: true }).waitFor();
     assert.equal(await page.getByText("not a tool").count(), 0);
   },
 );

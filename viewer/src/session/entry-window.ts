@@ -3,7 +3,8 @@
  *
  * EW1  The loaded entries are one range without gap or repeat: each page begins where the one
  *      before it ends. A late response that does not fit changes nothing.
- * EW2  At most ENTRIES_MAX entries are held, plus one page: those far from the reader are dropped,
+ * EW2  At most ENTRIES_MAX entries are held, plus one page (as rows of a line, they are more than a
+ *      screen with what is loaded around it, reading.ts): those far from the reader are dropped,
  *      and loaded again when scrolled to.
  * - A live entry is added when it follows the loaded ones; otherwise it only moves the end.
  */
@@ -11,7 +12,7 @@
 import type { EntryItem, EntryPage } from "../../../src/client/session-shapes.ts";
 
 export const PAGE_ENTRIES = 50;
-export const ENTRIES_MAX = 250;
+export const ENTRIES_MAX = 400;
 
 export interface LoadedPage {
   readonly from: number;

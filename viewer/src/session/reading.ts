@@ -10,12 +10,15 @@ import { isAtEnd, startOf } from "./entry-window.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** More is loaded when the reader is this close to an end of the loaded range. */
-const NEAR_PX = 1600;
+const NEAR_PX = 800;
 /** This close to the end counts as at the end. */
 const END_PX = 48;
 const TARGET_TOP_PX = 24;
 /** The row at this distance from the top is the one being read: a target is below its neighbour. */
 const READ_LINE_PX = TARGET_TOP_PX + 8;
+
+/** What readers do to scroll, or when they read. */
+const MOVES = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
 export class Reading {
   /** The offsets of the first and the last row on the screen. */
@@ -26,6 +29,8 @@ export class Reading {
   #isFramed = false;
   /** The prompt that is being loaded: a second key steps from there. */
   #goal: number | null = null;
+  /** The entry to scroll to, until it is at its place or the reader moves. */
+  #wished: number | null = null;
 
   constructor(store: SessionStore) {
     this.#store = store;
@@ -42,7 +47,12 @@ export class Reading {
     const entries = scroller.querySelector(".entries");
     if (entries) sizes.observe(entries);
     scroller.addEventListener("scroll", onChange, { passive: true });
+    const onMove = () => {
+      this.#wished = null;
+    };
+    for (const kind of MOVES) scroller.addEventListener(kind, onMove, { passive: true });
     return () => {
+      for (const kind of MOVES) scroller.removeEventListener(kind, onMove);
       scroller.removeEventListener("scroll", onChange);
       sizes.disconnect();
     };
@@ -64,14 +74,27 @@ export class Reading {
     if (wish !== null && this.#store.window.peek() !== null) {
       this.#store.wish.value = null;
       this.#goal = null;
+      this.#wished = typeof wish.to === "number" ? wish.to : null;
       if (wish.to === "end") this.#toEnd();
       else if (wish.to === "start") scroller.scrollTop = 0;
-      else this.#toRow(this.rowAt(wish.to) ?? this.#rowAfter(wish.to));
+      else this.#toWished();
     } else if (this.#store.isFollowing)
       this.#toEnd(); // RD2
+    else if (this.#wished !== null) this.#toWished();
     else this.#restore(); // RD1
     this.remember(); // The old position is no longer valid.
     this.#look();
+  }
+
+  /** Again as more is loaded below it: at first, that may be less than a screen. */
+  #toWished(): void {
+    const scroller = this.#scroller;
+    const start = this.#wished;
+    if (scroller === null || start === null) return;
+    const row = this.rowAt(start) ?? this.#rowAfter(start);
+    this.#toRow(row);
+    const top = (row?.getBoundingClientRect().top ?? 0) - scroller.getBoundingClientRect().top;
+    if (row === null || Math.abs(top - TARGET_TOP_PX) < 2) this.#wished = null;
   }
 
   rowAt(start: number): HTMLElement | null {
