@@ -64,23 +64,38 @@ function Page() {
     case "session":
       return <SessionScreen key={shown.id} id={shown.id} at={shown.at} q={shown.q} f={shown.f} />;
     case "usage":
-      return <LazyUsage />;
+      return <Lazy key="usage" load={loadUsage} />;
+    case "compare":
+      return <Lazy key="compare" load={loadCompare} a={shown.a} b={shown.b} />;
     case "unknown":
       return <NotFound />;
   }
 }
 
-/** In its own chunk: most visits never open it. */
-function LazyUsage() {
-  const [Loaded, setLoaded] = useState<ComponentType<{ client: VerbatimClient }> | null>(null);
+type LazyPage = ComponentType<{ client: VerbatimClient; a: string; b: string }>;
+
+const loadUsage = async (): Promise<LazyPage> => (await import("./usage/usage-page.tsx")).UsagePage;
+const loadCompare = async (): Promise<LazyPage> => {
+  return (await import("./compare/compare-page.tsx")).ComparePage;
+};
+
+interface LazyProps {
+  readonly load: () => Promise<LazyPage>;
+  readonly a?: string;
+  readonly b?: string;
+}
+
+/** A page in its own chunk: most visits never open it. */
+function Lazy({ load, a = "", b = "" }: LazyProps) {
+  const [Loaded, setLoaded] = useState<LazyPage | null>(null);
   const [isFailed, setFailed] = useState(false);
   useEffect(() => {
-    import("./usage/usage-page.tsx").then(
-      ({ UsagePage }) => setLoaded(() => UsagePage),
+    load().then(
+      (page) => setLoaded(() => page),
       () => setFailed(true),
     );
-  }, []);
-  if (Loaded !== null) return <Loaded client={client.value} />;
+  }, [load]);
+  if (Loaded !== null) return <Loaded client={client.value} a={a} b={b} />;
   return (
     <main id="main" tabIndex={-1} class="page">
       <p class="blank">{isFailed ? "The page could not be loaded. Reload it." : "Loading …"}</p>
@@ -91,6 +106,7 @@ function LazyUsage() {
 const TITLES = {
   sessions: "Sessions · Verbatim",
   usage: "Usage · Verbatim",
+  compare: "Compare · Verbatim",
   unknown: "Not found · Verbatim",
 } as const;
 

@@ -26,6 +26,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
     PLAIN,
   ),
   fc.constant({ page: "usage" } as const),
+  fc.record({ page: fc.constant("compare" as const), a: text, b: text }, PLAIN),
 );
 
 test("a route is read back from its address (VR1)", () => {

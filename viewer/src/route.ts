@@ -2,7 +2,7 @@
  * Route: parses the address of a page, and makes it.
  *
  *     #/?q=…&dialect=…&status=…&since=…   the sessions     #/s/ID?at=OFFSET&q=…&f=…   one
- *     #/usage                              usage
+ *     #/usage                              usage             #/compare?a=ID&b=ID         two
  *
  * VR1  Any text is some route, and a route is read back from its address.
  */
@@ -25,6 +25,7 @@ export type Route =
       /** The kinds of entries that are shown; "" for all (session/filter.ts). */
       readonly f: string;
     }
+  | { readonly page: "compare"; readonly a: string; readonly b: string }
   | { readonly page: "usage" }
   | { readonly page: "unknown" };
 
@@ -39,6 +40,7 @@ export function parseRoute(hash: string): Route {
     return { page: "sessions", filter: { q, dialect, status, since: text("since") } };
   }
   if (path === "/usage") return { page: "usage" };
+  if (path === "/compare") return { page: "compare", a: text("a"), b: text("b") };
   const id = decoded(/^\/s\/([^/]+)$/.exec(path)?.[1] ?? "");
   if (id === "") return { page: "unknown" };
   const at = /^\d{1,15}$/.test(text("at")) ? Number(text("at")) : null;
@@ -53,6 +55,8 @@ export function formatRoute(route: Route): string {
       const at = route.at === null ? "" : String(route.at);
       return `#/s/${encodeURIComponent(route.id)}${queryOf({ at, q: route.q, f: route.f })}`;
     }
+    case "compare":
+      return `#/compare${queryOf({ a: route.a, b: route.b })}`;
     case "usage":
       return "#/usage";
     case "unknown":
@@ -63,6 +67,11 @@ export function formatRoute(route: Route): string {
 /** The address of a session, or of an entry in it. */
 export function sessionHref(id: string, at: number | null = null, q = "", f = ""): string {
   return formatRoute({ page: "session", id, at, q, f });
+}
+
+/** The address of two sessions side by side, or of the choice of the second. */
+export function compareHref(a: string, b = ""): string {
+  return formatRoute({ page: "compare", a, b });
 }
 
 function queryOf(values: Readonly<Record<string, string>>): string {

@@ -11,6 +11,7 @@ import { browserTest, viewerScene } from "./harness.ts";
 
 const [home, cwd] = [process.env.HOME, process.cwd()];
 const ID = "0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0001";
+const OTHER = "0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0002";
 const PROJECT = "/work/my demo";
 
 let time = Date.parse("2026-01-01T10:00:00Z");
@@ -54,9 +55,12 @@ const viewer = viewerScene(
     process.env.HOME = scene.home;
     mkdirSync(join(scene.home, "elsewhere"));
     process.chdir(join(scene.home, "elsewhere"));
-    const path = join(scene.home, ".claude/projects/-work-demo", `${ID}.jsonl`);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, ROWS.map((each) => `${JSON.stringify(each)}\n`).join(""));
+    const other = [row("user", "First question"), edit("t9", "src/c.ts", "z"), done("t9")];
+    for (const [id, rows] of [[ID, ROWS] as const, [OTHER, other] as const]) {
+      const path = join(scene.home, ".claude/projects/-work-demo", `${id}.jsonl`);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, rows.map((each) => `${JSON.stringify(each)}\n`).join(""));
+    }
   },
   { roots: "found" },
 );
@@ -68,8 +72,9 @@ afterAll(() => {
 
 async function open(): Promise<Page> {
   const client = await browserClient(viewer.url, viewer.link ?? assert.fail("no link"));
-  const [first] = (await client.sessions.list()).sessions;
-  const page = await viewer.open(`#/s/${first?.id}`);
+  const { sessions } = await client.sessions.list();
+  const shown = sessions.find(({ session }) => session.endsWith(ID));
+  const page = await viewer.open(`#/s/${shown?.id}`);
   await page.locator(".turns-head", { hasText: "3 prompts" }).waitFor();
   return page;
 }
@@ -136,4 +141,19 @@ browserTest("the command that continues a session in its directory can be copied
   await page.getByText("Copied").waitFor();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   assert.equal(copied, `cd '${PROJECT}' && claude --resume ${ID}`);
+});
+
+browserTest("two sessions of a project are compared prompt by prompt", async () => {
+  const page = await open();
+  await page.getByRole("link", { name: "Compare" }).click();
+  await page.locator(".compare-choices").getByRole("link", { name: "First question" }).click();
+  const rows = page.locator(".compare-row");
+  await eventually("rows", () => rows.count()).toBe(3);
+  await eventually("the first row", () => rows.first().innerText()).toMatch(
+    /1 First question[\s\S]*src\/a\.ts[\s\S]*1 First question[\s\S]*src\/c\.ts/,
+  );
+  assert.equal(await page.locator(".compare-row.same").count(), 1);
+  await page.reload();
+  await rows.nth(1).getByRole("link", { name: "Second question" }).click();
+  await page.locator(".row.target", { hasText: "Second question" }).waitFor();
 });

@@ -11,7 +11,7 @@ import { isConnected } from "../live/lost-banner.tsx";
 import { ProofBadge } from "../proof/proof-badge.tsx";
 import { isProofBad, ProofBanner } from "../proof/proof-banner.tsx";
 import { ProofPanel } from "../proof/proof-panel.tsx";
-import { sessionHref } from "../route.ts";
+import { compareHref, sessionHref } from "../route.ts";
 import { isReachable } from "../server.ts";
 import { isRunning } from "../sessions/session-row.tsx";
 import { costOrRecorded } from "../settings.ts";
@@ -152,6 +152,9 @@ function Facts({ head, store, children }: FactsProps) {
       )}
       <Children store={store} turns={turns} />
       {children}
+      <a class="compare-link" href={compareHref(store.id)}>
+        Compare
+      </a>
       <More head={head} />
     </div>
   );

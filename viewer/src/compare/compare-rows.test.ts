@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import type { Exchange } from "../../../src/client/session-shapes.ts";
+import { compareRows } from "./compare-rows.ts";
+
+const exchange = (start: number, text: string | null): Exchange => ({
+  ...{ start, text, at: null, until: null, tokens: null, spend: null },
+  ...{ calls: 0, failures: 0, edits: 0, files: 0 },
+});
+const of = (...texts: (string | null)[]) => ({
+  exchanges: texts.map((text, n) => exchange(n * 100, text)),
+  marks: [],
+  project: null,
+});
+
+test("prompts of two sessions are aligned by their number", () => {
+  const rows = compareRows(of(null, "a", "b"), of("a", "x", "c"));
+  assert.deepEqual(
+    rows.map(({ number, left, right, isSame }) => {
+      return [number, left?.exchange.text, right?.exchange.text, isSame];
+    }),
+    [
+      [0, null, undefined, false],
+      [1, "a", "a", true],
+      [2, "b", "x", false],
+      [3, undefined, "c", false],
+    ],
+  );
+});
+
+test("each prompt has the files that were edited for it", () => {
+  const edit = {
+    ...{ kind: "edit" as const, start: 150, at: null, tool: "Edit", text: null, file: "/p/a.ts" },
+    ...{ added: 2, removed: 1, isFailed: false },
+  };
+  const [first, second] = compareRows({ ...of("a", "b"), marks: [edit], project: "/p" }, of());
+  assert.deepEqual(first?.left?.files, []);
+  assert.deepEqual(
+    second?.left?.files.map(({ shown, added }) => [shown, added]),
+    [["a.ts", 2]],
+  );
+});

@@ -1,0 +1,54 @@
+/** Compare rows: the prompts of two sessions next to each other, by their number. Pure. */
+
+import type { Exchange, OutlineMark } from "../../../src/client/session-shapes.ts";
+import { type EditedFile, editedFiles } from "../session/edited-files.ts";
+
+export interface Side {
+  readonly exchange: Exchange;
+  readonly files: readonly EditedFile[];
+}
+
+export interface CompareRow {
+  /** From 1; 0 for what comes before the first prompt. */
+  readonly number: number;
+  readonly left: Side | null;
+  readonly right: Side | null;
+  /** Both were asked the same. */
+  readonly isSame: boolean;
+}
+
+export interface Compared {
+  readonly exchanges: readonly Exchange[];
+  readonly marks: readonly OutlineMark[];
+  readonly project: string | null;
+}
+
+export function compareRows(left: Compared, right: Compared): CompareRow[] {
+  const [ours, theirs] = [numbered(left), numbered(right)];
+  const numbers = [...new Set([...ours.keys(), ...theirs.keys()])].sort((a, b) => a - b);
+  return numbers.map((number) => {
+    const [one, other] = [ours.get(number) ?? null, theirs.get(number) ?? null];
+    const text = one?.exchange.text ?? null;
+    return {
+      number,
+      left: one,
+      right: other,
+      isSame: text !== null && text === other?.exchange.text,
+    };
+  });
+}
+
+function numbered({ exchanges, marks, project }: Compared): Map<number, Side> {
+  const sides = new Map<number, Side>();
+  let number = 0;
+  let at = 0;
+  for (const [n, exchange] of exchanges.entries()) {
+    if (exchange.text !== null) number++;
+    const until = exchanges[n + 1]?.start ?? Number.POSITIVE_INFINITY;
+    const from = at;
+    while ((marks[at]?.start ?? until) < until) at++;
+    const own = marks.slice(from, at);
+    sides.set(number, { exchange, files: editedFiles(own, project) });
+  }
+  return sides;
+}
