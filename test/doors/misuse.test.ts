@@ -287,6 +287,7 @@ const WITHOUT = [
   "VerbatimError",
   "EXIT_CODES",
   "VERDICTS",
+  "TOOL_KINDS",
   "TranscriptEntry",
   "TurnRole",
   "newSessionId",
