@@ -35,6 +35,9 @@ const SUMMARY: Summary = {
   parent: null,
   project: null,
   branch: null,
+  repository: null,
+  linesAdded: 3,
+  linesRemoved: 1,
   lines: 12,
   badLines: 1,
 };

@@ -29,7 +29,12 @@ test("pages of any length list each session once, also copies with one id and ti
       const seen: string[] = [];
       for (let cursor: string | null | undefined; cursor !== null; ) {
         const take = (row: Row, store: { key: string }) => `${row.key}${row.id}${store.key}`;
-        const listed: Page<string> | null = await page(sources, { limit, cursor, take });
+        const listed: Page<string> | null = await page(sources, {
+          order: "o",
+          limit,
+          cursor,
+          take,
+        });
         assert.ok(listed);
         assert.ok(listed.sessions.length <= limit);
         seen.push(...listed.sessions);
@@ -44,16 +49,30 @@ test("a page that has examined enough rows ends, and the next one continues ther
   const rows = Array.from({ length: 7 }, (_, n) => ({ key: "a", id: `${n}` }));
   const sources = [sourceOf("x", rows, false)];
   const take = ({ id }: Row) => (id === "5" ? id : null);
-  const first = await page(sources, { limit: 2, examinedMax: 4, take });
+  const first = await page(sources, { order: "o", limit: 2, examinedMax: 4, take });
   assert.deepEqual([first?.sessions, typeof first?.next], [[], "string"]);
-  const next = await page(sources, { limit: 2, cursor: first?.next, examinedMax: 4, take });
+  const next = await page(sources, {
+    order: "o",
+    limit: 2,
+    cursor: first?.next,
+    examinedMax: 4,
+    take,
+  });
   assert.deepEqual(next, { sessions: ["5"], next: null });
 });
 
 test("a cursor of another program is refused", async () => {
   const take = () => null;
-  for (const said of ["", "null", "[1,2,3]", '["a","b"]', '["a","b","c","d"]', "{"]) {
+  for (const said of [
+    "",
+    "null",
+    "[1,2,3]",
+    '["a","b"]',
+    '["b","b","c","d"]',
+    '["a",{},"c","d"]',
+    "{",
+  ]) {
     const cursor = Buffer.from(said).toString("base64url");
-    assert.equal(await page([], { limit: 1, cursor, take }), null, said);
+    assert.equal(await page([], { order: "a", limit: 1, cursor, take }), null, said);
   }
 });

@@ -8,12 +8,16 @@
  */
 
 import type { SessionStatus } from "../model/summary.ts";
-import { compareRows, type SessionRow, type SortKey } from "./session-row.ts";
+import { compareRows, isoOf, type SessionRow, type SortKey } from "./session-row.ts";
 
 /** Which sessions are listed; null: all. */
 export interface ListFilter {
   readonly status?: SessionStatus | null | undefined;
+  /** As the session names it, or as its users call the program. */
   readonly agent?: string | null | undefined;
+  /** The repository, or else the directory. */
+  readonly project?: string | null | undefined;
+  readonly model?: string | null | undefined;
   /** Part of the title, in lower case. */
   readonly title?: string | null | undefined;
   /** Last changed at `since` or later, and before `until`. */
@@ -21,12 +25,21 @@ export interface ListFilter {
   readonly until?: string | null | undefined;
 }
 
-export function isListed(filter: ListFilter, key: SortKey, row: SessionRow): boolean {
-  const { status, agent, title, since, until } = filter;
-  if (since && String(key) < since) return false;
-  if (until && String(key) >= until) return false;
+/** What a row does not say by itself: its agent's label, and the project of its store. */
+export interface RowOwner {
+  readonly agent: string;
+  readonly project: string | null;
+}
+
+export function isListed(filter: ListFilter, row: SessionRow, owner?: RowOwner): boolean {
+  const { status, agent, project, model, title, since, until } = filter;
+  const changedAt = row.updatedAt ?? isoOf(row.mtimeMs);
+  if (since && changedAt < since) return false;
+  if (until && changedAt >= until) return false;
   if (status && row.status !== status) return false;
-  if (agent && row.agent !== agent) return false;
+  if (agent && row.agent !== agent && owner?.agent !== agent) return false;
+  if (project && (row.repository ?? row.project ?? owner?.project) !== project) return false;
+  if (model && row.model !== model) return false;
   return !title || (row.title?.toLowerCase().includes(title) ?? false);
 }
 
@@ -46,6 +59,8 @@ export interface Source<S, R extends Mark> {
 }
 
 export interface PageOptions<S, R, T> {
+  /** The name of the rows' order: a cursor of another order is refused. */
+  readonly order: string;
   readonly limit: number;
   /** `next` of the page before. */
   readonly cursor?: string | null | undefined;
@@ -68,9 +83,9 @@ interface Position extends Mark {
 /** Null if the cursor is not one of ours. */
 export async function page<S extends { readonly key: string }, R extends Mark, T>(
   sources: readonly Source<S, R>[],
-  { limit, cursor = null, examinedMax = Infinity, take }: PageOptions<S, R, T>,
+  { order, limit, cursor = null, examinedMax = Infinity, take }: PageOptions<S, R, T>,
 ): Promise<Page<T> | null> {
-  let last = cursor === null ? null : positionIn(cursor);
+  let last = cursor === null ? null : positionIn(cursor, order);
   if (cursor !== null && last === null) return null;
   const after = last;
   const readers = sources.map((source) => new RowReader(source, after));
@@ -86,7 +101,7 @@ export async function page<S extends { readonly key: string }, R extends Mark, T
     const [head, reader] = [heads[first], readers[first]];
     if (!head || !reader) return { sessions, next: null };
     if (sessions.length >= limit || examined >= examinedMax) {
-      return { sessions, next: last && cursorOf(last) };
+      return { sessions, next: last && cursorOf(last, order) };
     }
     last = head.at;
     const taken = take(head.row, reader.source.store);
@@ -141,16 +156,17 @@ function compare(a: Position, b: Position): number {
   return compareRows(a, b) || (a.store < b.store ? -1 : Number(a.store > b.store));
 }
 
-function cursorOf({ key, store, id }: Position): string {
-  return Buffer.from(JSON.stringify([key, store, id])).toString("base64url");
+function cursorOf({ key, store, id }: Position, order: string): string {
+  return Buffer.from(JSON.stringify([order, key, store, id])).toString("base64url");
 }
 
-function positionIn(cursor: string): Position | null {
+function positionIn(cursor: string, of: string): Position | null {
   try {
     const said: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    const isOurs = Array.isArray(said) && said.every((each) => typeof each === "string");
-    const [key, store, id] = isOurs && said.length === 3 ? (said as string[]) : [];
-    return key === undefined || store === undefined || id === undefined ? null : { key, store, id };
+    const [order, key, store, id] = Array.isArray(said) && said.length === 4 ? said : [];
+    const isKey = key === null || typeof key === "string" || Number.isFinite(key);
+    const isOurs = isKey && typeof store === "string" && typeof id === "string";
+    return order === of && isOurs ? { key, store, id } : null;
   } catch {
     return null;
   }

@@ -1,18 +1,15 @@
 /**
- * Pages: reads a catalog and brings it up to date in slices, for a long-running program with other
- * work to do. `Catalog.freshen` does it all at once, for a listing.
+ * Pages: brings a catalog up to date in slices, for a long-running program with other work to do.
+ * `Catalog.freshen` does it all at once, for a listing; page-rows.ts reads pages.
  *
- * - Memory does not grow with the number of sessions: one slice, or one page, is held.
- * - The order is by last change, newest first, then by id (page.ts).
+ * - Memory does not grow with the number of sessions: one slice is held.
  * - Rows of deleted logs stay until they are examined: the program that shows a page removes them.
  */
 
 import { lstatSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { SessionStatus } from "../model/summary.ts";
 import { type Catalog, realRoot, type Summarise } from "./catalog.ts";
 import type { Layout } from "./find.ts";
-import type { ListFilter, Mark } from "./page.ts";
 import type { FoundLog, SessionRow } from "./session-row.ts";
 import type { Cache } from "./sqlite.ts";
 import {
@@ -25,21 +22,6 @@ import {
   writeRows,
 } from "./table.ts";
 
-/** The sort key of rows: the time of their last entry, else of their file. */
-const KEY =
-  "COALESCE(updated_at, strftime('%Y-%m-%dT%H:%M:%fZ', mtime_us / 1000000.0, 'unixepoch'))";
-
-/** Created for paging, not for listing, which does not need it. */
-const INDEX = `CREATE INDEX IF NOT EXISTS sessions_by_change ON sessions (root, ${KEY} DESC, id)`;
-
-/** Exported for its test, which checks SQLite's query plan. */
-export const PAGE = `
-SELECT id, ${KEY} AS key, json FROM sessions
-WHERE root = (SELECT root FROM roots WHERE dialect = ?1 AND path = ?2)
-  AND ${KEY} <= ?3 AND (${KEY} < ?3 OR id >= ?4) AND ${KEY} >= ?5 AND ${KEY} < ?6
-  AND (?7 IS NULL OR COALESCE(status, '') IN (SELECT COALESCE(value, '') FROM json_each(?7)))
-ORDER BY ${KEY} DESC, id LIMIT ?8`;
-
 const KNOWN = `
 SELECT id, size, mtime_us FROM sessions
 WHERE root = ${ROOT} AND id IN (SELECT value FROM json_each(?))`;
@@ -48,42 +30,6 @@ const ONE = `SELECT json FROM sessions WHERE root = ${ROOT} AND id = ?`;
 
 /** Logs examined before other work gets a turn. */
 const SLICE_LOGS = 128;
-/** Sorts before, and after, every time. */
-const EARLIEST = "";
-const LATEST = "~";
-
-export interface ReadOptions extends Pick<ListFilter, "since" | "until"> {
-  /** Rows at and after this position; null: from the first. */
-  readonly from: Mark | null;
-  /** Null among them: rows without a status. */
-  readonly statuses: readonly (SessionStatus | null)[] | null;
-  readonly limit: number;
-}
-
-export interface PageRow {
-  readonly id: string;
-  readonly key: string;
-  readonly row: SessionRow;
-}
-
-export async function readPage(
-  catalog: Catalog,
-  dialect: string,
-  root: string,
-  { from, since, until, statuses, limit }: ReadOptions,
-): Promise<PageRow[]> {
-  const start = [String(from?.key ?? LATEST), from?.id ?? ""] as const;
-  const place = [dialect, realRoot(root)] as const;
-  const wanted = statuses === null ? null : JSON.stringify(statuses);
-  return catalog.attempt((cache) => {
-    cache.run(INDEX);
-    const bounds = [...start, since ?? EARLIEST, until ?? `${LATEST}~`] as const;
-    return cache.all(PAGE, ...place, ...bounds, wanted, limit).map(({ id, key, json }) => {
-      return { id: String(id), key: String(key), row: JSON.parse(String(json)) as SessionRow };
-    });
-  }, []);
-}
-
 /** A stored row, without looking at the disk. */
 export async function readRow(
   catalog: Catalog,

@@ -25,17 +25,11 @@ export interface SessionRow extends Summary {
   readonly mtimeMs: number;
 }
 
-export type SessionSort = "updated" | "created" | "id" | "turns" | "tokens" | "spend" | "size";
-
-export const SESSION_SORTS: readonly SessionSort[] = [
-  "updated",
-  "created",
-  "id",
-  "turns",
-  "tokens",
-  "spend",
-  "size",
-];
+export const SESSION_SORTS = [
+  ...(["updated", "created", "id", "turns"] as const),
+  ...(["tokens", "spend", "size", "duration"] as const),
+] as const;
+export type SessionSort = (typeof SESSION_SORTS)[number];
 
 /** The sort key of a row; null is unknown. */
 export type SortKey = string | number | null;
@@ -63,6 +57,7 @@ const KEYS: Record<SessionSort, (row: SessionRow) => SortKey> = {
   tokens: (row) => row.totalTokens,
   spend: (row) => row.spend,
   size: (row) => row.size,
+  duration: (row) => row.durationMs,
 };
 
 export function lineOf(row: SessionRow, sort: SessionSort): RowLine {

@@ -18,6 +18,8 @@ import type { Aside, Entry, Part } from "../model/entry.ts";
 import type { SessionStatus, Summary } from "../model/summary.ts";
 import { type TurnMark, Turns } from "../model/turns.ts";
 import { typedText } from "../model/typed-text.ts";
+import { ChangedLinesFold } from "./changed-lines.ts";
+import { repositoryName } from "./repository-name.ts";
 import { UsageFold } from "./usage-fold.ts";
 
 /** The summary of a session that was not read. */
@@ -37,6 +39,9 @@ export const NOTHING_KNOWN: Summary = {
   parent: null,
   project: null,
   branch: null,
+  repository: null,
+  linesAdded: null,
+  linesRemoved: null,
   lines: 0,
   badLines: 0,
 };
@@ -46,6 +51,8 @@ export interface SummaryFacts {
   readonly agent: string | null;
   readonly status?: SessionStatus | null;
   readonly parent?: string | null;
+  /** The repository of a directory, for a session that does not name its own. */
+  readonly repositoryOf?: (directory: string) => string | null;
 }
 
 /** What lines say about the whole session (dialects/agent-program.ts, `About`). */
@@ -55,6 +62,7 @@ export interface LearnedFacts {
   readonly summary?: string;
   readonly cwd?: string;
   readonly branch?: string;
+  readonly remote?: string;
   readonly parent?: string;
   readonly createdAt?: string;
   readonly updatedAt?: string;
@@ -90,6 +98,7 @@ export class SummaryFold {
   #lines = 0;
   #badLines = 0;
   readonly #usage = new UsageFold();
+  readonly #changed = new ChangedLinesFold();
 
   /**
    * `aside`: why it is not part of the conversation, or null. `mark`: its role in the turns
@@ -102,6 +111,7 @@ export class SummaryFold {
       this.#createdAt ??= entry.at;
       this.#updatedAt = entry.at;
     }
+    this.#changed.add(entry.parts);
     if (aside === "other_agent") this.#addAgents(entry);
     else if (entry.kind === "message") this.#hasOwn = true;
     if (entry.model !== null && aside === null) this.#model = entry.model;
@@ -118,7 +128,8 @@ export class SummaryFold {
 
   /** What a line says about the whole session: the first directory, the last of all else. */
   learn(learned: LearnedFacts): void {
-    const { title, chosenTitle, summary, cwd, branch, parent, createdAt, updatedAt } = learned;
+    const { title, chosenTitle, summary, cwd, branch, remote, parent } = learned;
+    const { createdAt, updatedAt } = learned;
     const about = this.#about;
     if (createdAt) about.createdAt = createdAt;
     if (updatedAt) about.updatedAt = updatedAt;
@@ -127,6 +138,7 @@ export class SummaryFold {
     if (summary && this.#hasOwn) about.summary = summary;
     if (cwd) about.cwd ??= cwd;
     if (branch) about.branch = branch;
+    if (remote) about.remote = remote;
     if (parent) about.parent = parent;
   }
 
@@ -136,7 +148,7 @@ export class SummaryFold {
     this.#badLines++;
   }
 
-  summary({ agent, status = null, parent = null }: SummaryFacts): Summary {
+  summary({ agent, status = null, parent = null, repositoryOf }: SummaryFacts): Summary {
     const { title, model } = this.#hasOwn ? { title: null, model: null } : this.#agents;
     const named = this.#model ?? model;
     const about = this.#about;
@@ -158,6 +170,9 @@ export class SummaryFold {
       parent: lineOf(parent ?? about.parent ?? ""),
       project: lineOf(about.cwd ?? ""),
       branch: lineOf(about.branch ?? ""),
+      repository: repositoryName(about.remote ?? "") ?? repositoryOf?.(about.cwd ?? "") ?? null,
+      linesAdded: this.#changed.sum?.added ?? null,
+      linesRemoved: this.#changed.sum?.removed ?? null,
       lines: this.#lines,
       badLines: this.#badLines,
     };

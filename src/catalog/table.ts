@@ -49,16 +49,41 @@ CREATE TABLE sessions (
   spend REAL,
   created_at TEXT,
   updated_at TEXT,
+  duration_ms INTEGER,
+  agent TEXT,
+  model TEXT,
+  project TEXT,
+  repository TEXT,
+  parent TEXT,
   json TEXT NOT NULL, -- Extraction ${EXTRACTION}.
   PRIMARY KEY (root, id)
 ) WITHOUT ROWID;
+CREATE TABLE costs (
+  root INTEGER NOT NULL REFERENCES roots,
+  id TEXT NOT NULL,
+  cost REAL NOT NULL,
+  PRIMARY KEY (root, id)
+) WITHOUT ROWID;
+CREATE TABLE verdicts (
+  root INTEGER NOT NULL REFERENCES roots,
+  id TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  mtime_us INTEGER NOT NULL,
+  verdict TEXT NOT NULL,
+  judged_ms INTEGER NOT NULL,
+  PRIMARY KEY (root, id)
+) WITHOUT ROWID;
 `;
+
+/** Tables with a row per session. */
+const TABLES = ["sessions", "costs", "verdicts"] as const;
 
 /** Changes with the fields of a row. */
 export const CATALOG_VERSION = versionOf(SCHEMA);
 
 const COLUMNS =
-  "id, log_path, size, mtime_us, status, turns, total_tokens, spend, created_at, updated_at, json";
+  "id, log_path, size, mtime_us, status, turns, total_tokens, spend, created_at, updated_at, " +
+  "duration_ms, agent, model, project, repository, parent, json";
 
 /** The column of each order. */
 const KEY_COLUMNS: Readonly<Record<SessionSort, string>> = {
@@ -69,6 +94,7 @@ const KEY_COLUMNS: Readonly<Record<SessionSort, string>> = {
   tokens: "total_tokens",
   spend: "spend",
   size: "size",
+  duration: "duration_ms",
 };
 
 /** Rows per read. Longer texts leave more garbage than fits into the young heap. */
@@ -92,8 +118,8 @@ const WRITE = `
 INSERT OR REPLACE INTO sessions (root, ${COLUMNS})
 VALUES (${ROOT}, ${COLUMNS.replace(/\w+/g, "?")})`;
 
-const REMOVE = `
-DELETE FROM sessions WHERE root = ${ROOT} AND id IN (SELECT value FROM json_each(?))`;
+const REMOVE = (table: string) => `
+DELETE FROM ${table} WHERE root = ${ROOT} AND id IN (SELECT value FROM json_each(?))`;
 
 /** All rows of a place by id. */
 export function readLines(
@@ -160,7 +186,7 @@ export function writeRows(cache: Cache, place: Place, rows: readonly SessionRow[
 }
 
 export function removeRows(cache: Cache, { dialect, root }: Place, ids: readonly string[]): void {
-  cache.run(REMOVE, dialect, root, JSON.stringify(ids));
+  for (const table of TABLES) cache.run(REMOVE(table), dialect, root, JSON.stringify(ids));
 }
 
 /** A row with only what was found on disk. */
@@ -186,7 +212,7 @@ function makePlace(cache: Cache, { dialect, root }: Place): void {
   const places = cache.value("SELECT json_group_array(json_array(root, path)) FROM roots");
   for (const [key, path] of JSON.parse(String(places)) as [number, string][]) {
     if (existsSync(path)) continue;
-    cache.run("DELETE FROM sessions WHERE root = ?", key);
+    for (const table of TABLES) cache.run(`DELETE FROM ${table} WHERE root = ?`, key);
     cache.run("DELETE FROM roots WHERE root = ?", key);
   }
   cache.run("INSERT INTO roots (dialect, path) VALUES (?, ?)", dialect, root);
@@ -204,6 +230,12 @@ function valuesOf(row: SessionRow): SqlValue[] {
     row.spend,
     row.createdAt,
     row.updatedAt,
+    row.durationMs,
+    row.agent,
+    row.model,
+    row.project,
+    row.repository,
+    row.parent,
     JSON.stringify(row),
   ];
 }

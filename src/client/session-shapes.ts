@@ -35,7 +35,9 @@ const SUMMARY = {
   title: described(orNull(string), "The program's own title, else the first thing a user said"),
   project: described(orNull(string), "The directory that the agent worked in"),
   branch: described(orNull(string), "The branch that it worked on"),
+  repository: described(orNull(string), "owner/name of the git remote, where known"),
   agent: orNull(string),
+  agentLabel: described(string, "The agent as people call it: Claude Code"),
   model: orNull(string),
   status: choice([...SESSION_STATUSES, null]),
   turns: count,
@@ -43,6 +45,12 @@ const SUMMARY = {
   outputTokens: orNull(number),
   totalTokens: orNull(number),
   spend: described(orNull(number), "US dollars, as recorded"),
+  cost: described(
+    orNull(number),
+    "US dollars: as recorded, else by the prices of its models; its subagents' included",
+  ),
+  linesAdded: described(orNull(number), "By edits that were recognised; null if there was none"),
+  linesRemoved: orNull(number),
   createdAt: orNull(string),
   updatedAt: orNull(string),
   durationMs: described(orNull(number), "From the first time in it to the last"),
@@ -54,7 +62,8 @@ const SUMMARY = {
   badLines: count,
   bytes: count,
   modifiedAt: time,
-  isLive: described(boolean, "Appended to within the last minute"),
+  isLive: described(boolean, "A writer is at work: it holds the lock, or the file is growing"),
+  verdict: described(orNull(string), "What verifying it said; null: not verified as it is now"),
   isCurrent: described(
     boolean,
     "False while a long session grows: the summary is of an earlier moment",
@@ -89,16 +98,31 @@ export const SESSION_HEAD = object({
 export interface SessionItem extends Summary, Of<typeof SESSION> {}
 export interface SessionHead extends Summary, Of<typeof SESSION_HEAD> {}
 
-/** A dialect that the server has sessions of, and the program whose dialect it is. */
-export interface SessionKind {
-  readonly dialect: string;
-  readonly program: string | null;
+/** Sessions with one value, among those that the other filters leave. */
+export interface Facet {
+  readonly value: string;
+  readonly sessions: number;
+  readonly cost: number | null;
 }
-const KIND: Schema<SessionKind> = object({ dialect: string, program: orNull(string) });
-
+const FACET: Schema<Facet> = object({
+  value: described(string, "What the filter takes"),
+  sessions: count,
+  cost: described(orNull(number), "US dollars, where known"),
+});
+const FACETS = object({
+  agents: list(FACET),
+  projects: list(FACET),
+  models: list(FACET),
+  verdicts: list(FACET),
+});
+export interface SessionFacets extends Of<typeof FACETS> {}
 export const SESSION_PAGE = object({
   sessions: list(ref<SessionItem>("Session")),
-  kinds: described(list(KIND), "The dialects of this server's stores, whatever the filter"),
+  facets: described(orNull(FACETS), "Only if asked for, on the first page"),
+  lookedIn: described(
+    list(object({ label: string, roots: list(string) })),
+    "Only if asked for facets: where agents would keep sessions",
+  ),
   next: nextPage,
   isComplete: isComplete("are not listed"),
   unreadable: described(count, "Sessions that are there, cannot be read, and are not listed"),

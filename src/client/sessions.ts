@@ -29,12 +29,24 @@ export interface SessionFilter {
   readonly title?: string;
   /** Started by the session with this id. */
   readonly parent?: string;
+  /** `agentLabel` of the session. */
+  readonly agent?: string;
+  /** `repository` of the session, or else its `project`. */
+  readonly project?: string;
+  readonly model?: string;
+  readonly verdict?: string;
+  /** False leaves out sessions that another one began. Default: true. */
+  readonly subagents?: boolean;
 }
 
 export interface SessionListOptions extends SessionFilter {
   readonly limit?: number;
   /** `next` of the page before. */
   readonly cursor?: string;
+  /** The largest first. Default: updated. */
+  readonly sort?: "updated" | "cost" | "tokens" | "duration";
+  /** Also counts by agent, project, model and verdict, and keeps costs and verdicts up to date. */
+  readonly facets?: boolean;
 }
 
 /** At most one of `from`, `before` and `around`; without any, the last entries. */
@@ -71,8 +83,16 @@ const FILTER: OptionKinds<SessionFilter> = {
   until: "text",
   title: "string",
   parent: "text",
+  agent: "text",
+  project: "text",
+  model: "text",
+  verdict: "text",
+  subagents: "boolean",
 };
-const LIST: OptionKinds<SessionListOptions> = { ...FILTER, limit: "count", cursor: "text" };
+const LIST: OptionKinds<SessionListOptions> = {
+  ...FILTER,
+  ...{ limit: "count", cursor: "text", sort: "text", facets: "boolean" },
+};
 const ENTRIES: OptionKinds<EntryRange> = {
   from: "count",
   before: "count",
@@ -112,7 +132,7 @@ export class SessionsClient {
     this.#requester = requester;
   }
 
-  /** One page, the last changed first. */
+  /** One page, the last changed first unless sorted otherwise. */
   async list(options: SessionListOptions = {}): Promise<SessionPage> {
     checkOptions("list", options, LIST);
     return this.#requester.json(ROOT, { query: { ...options } });

@@ -57,6 +57,8 @@ export interface About {
   /** The directory that the agent worked in. */
   readonly cwd?: string;
   readonly branch?: string;
+  /** The URL of its repository; only `owner/name` of it is kept. */
+  readonly remote?: string;
   /** The program's own title of the session. */
   readonly title?: string;
   /** The title that the user chose: it replaces the program's own. */

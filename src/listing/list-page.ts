@@ -14,6 +14,7 @@ import { lineOf, rowOf, type SessionSort, sortLines } from "../catalog/session-r
 import { listLines, placeOf, type SessionLine } from "../store/list.ts";
 import type { FoundStore } from "./find-stores.ts";
 import type { GoneSession } from "./gone-sessions.ts";
+import { ownerOf } from "./whose.ts";
 
 export interface ListPageOptions {
   /** Default: this machine, loaded only if a session has to be read. */
@@ -63,7 +64,9 @@ export async function listPage(
   const isAll = Object.values(filter).every((each) => !each);
   const take = (each: SessionLine) => {
     if (tell.isShown?.(each) === false) return null;
-    return isAll || isListed(filter, each.key, rowOf(each.line)) ? each : null;
+    if (isAll) return each;
+    const row = rowOf(each.line);
+    return isListed(filter, row, ownerOf(each.place, row)) ? each : null;
   };
-  return page(sources, { limit, cursor, take });
+  return page(sources, { order: sort, limit, cursor, take });
 }

@@ -15,9 +15,21 @@ export interface Whose {
   readonly project: string | null;
 }
 
-/** The program as its users call it, else the agent, else the dialect. */
+/** For a session that names no agent, in a layout that several programs write. */
+export const UNNAMED_AGENT = "Unnamed agent";
+
+/** The program as its users call it, else the agent. */
 export function agentOf({ dialect, agent }: Pick<Whose, "dialect" | "agent">): string {
-  return dialectNamed(dialect).program?.label ?? agent ?? dialect;
+  return dialectNamed(dialect).program?.label ?? agent ?? UNNAMED_AGENT;
+}
+
+/** Agent and project of a row of a store. */
+export function ownerOf(
+  { dialect, root }: Pick<Whose, "dialect" | "root">,
+  { agent, project }: Pick<Whose, "agent" | "project">,
+): { readonly agent: string; readonly project: string | null } {
+  const whose = { dialect, root, agent, project };
+  return { agent: agentOf(whose), project: projectOf(whose) };
 }
 
 /** The directory that the agent worked in, as recorded; else the project that has the store. */

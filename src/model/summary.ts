@@ -26,6 +26,11 @@ export interface Summary {
   /** The directory that the agent worked in, and its branch; null where lines do not say. */
   readonly project: string | null;
   readonly branch: string | null;
+  /** `owner/name` of the git remote, as recorded or as the directory has it; null if unknown. */
+  readonly repository: string | null;
+  /** Lines that recognised edits added and removed; null if there was none. */
+  readonly linesAdded: number | null;
+  readonly linesRemoved: number | null;
   /** All lines, including bad ones. */
   readonly lines: number;
   readonly badLines: number;

@@ -5,6 +5,7 @@
  */
 
 import type { Host } from "../base/host.ts";
+import { repositoryOf } from "../catalog/repository-of.ts";
 import { SummaryFold } from "../catalog/summary.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { listedAside } from "../dialects/dialect.ts";
@@ -50,7 +51,8 @@ export class Summaries {
     }
     const { status, parent, agent: stored, about = {} } = await this.#standing(id);
     fold.learn(about);
-    const summary = fold.summary({ agent: this.#agentOf(id, agent ?? stored), status, parent });
+    const facts = { agent: this.#agentOf(id, agent ?? stored), status, parent };
+    const summary = fold.summary({ ...facts, repositoryOf });
     const named = summary.parent === null ? null : await this.#idNamed(summary.parent);
     return named === null ? summary : { ...summary, parent: named };
   }

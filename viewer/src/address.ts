@@ -1,13 +1,21 @@
 /** Address: the route in the browser's address bar, and navigation. */
 
 import { signal } from "@preact/signals";
-import { formatRoute, parseRoute, type Route } from "./route.ts";
+import { formatRoute, NO_FILTER, parseRoute, type Route } from "./route.ts";
 
 export const route = signal<Route>(parseRoute(location.hash));
 
-addEventListener("hashchange", () => {
-  route.value = parseRoute(location.hash);
-});
+/** The list as it was last shown, with its filters: what "all sessions" leads back to. */
+export const listHref = signal(formatRoute({ page: "sessions", filter: NO_FILTER }));
+
+function show(shown: Route): void {
+  if (shown.page === "sessions") listHref.value = formatRoute(shown);
+  route.value = shown;
+}
+
+show(route.peek());
+addEventListener("hashchange", () => show(parseRoute(location.hash)));
+addEventListener("popstate", () => show(parseRoute(location.hash)));
 
 /** Navigates to a route; `isSame` replaces the current one, without a step in the history. */
 export function go(to: Route, isSame = false): void {
@@ -15,9 +23,5 @@ export function go(to: Route, isSame = false): void {
   if (hash === formatRoute(route.peek())) return;
   if (isSame) history.replaceState(null, "", hash);
   else history.pushState(null, "", hash);
-  route.value = to;
+  show(to);
 }
-
-addEventListener("popstate", () => {
-  route.value = parseRoute(location.hash);
-});

@@ -3,8 +3,9 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../src/client/client.ts";
-import { route } from "./address.ts";
+import { listHref, route } from "./address.ts";
 import { LostBanner } from "./live/lost-banner.tsx";
+import { isPaletteOpen, Palette } from "./palette/palette.tsx";
 import { client, isTokenWanted } from "./server.ts";
 import { SessionScreen } from "./session/session-screen.tsx";
 import { SessionsPage } from "./sessions/sessions-page.tsx";
@@ -18,21 +19,43 @@ export function App() {
         Skip to the content
       </button>
       <header class="app-header">
-        <a class="brand" href="#/">
+        <a class="brand" href="#/" aria-label="Verbatim">
           <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
             <path d="M4 5h16M4 10h10M4 15h16M4 20h7" />
           </svg>
-          Verbatim
+          <span>Verbatim</span>
         </a>
         <nav aria-label="Pages">
-          <NavLink href="#/" name="Sessions" isHere={route.value.page.startsWith("session")} />
-          <NavLink href="#/usage" name="Usage" isHere={route.value.page === "usage"} />
+          <NavLink href={listHref.value} name="Sessions" isHere={isIn("session")} />
+          <NavLink href="#/usage" name="Usage" isHere={isIn("usage")} />
         </nav>
+        <PaletteButton />
         <ThemeButton />
       </header>
       <LostBanner />
       {isTokenWanted.value ? <TokenPrompt /> : <Page />}
+      <Palette />
     </>
+  );
+}
+
+function isIn(pages: string): boolean {
+  return route.value.page.startsWith(pages);
+}
+
+function PaletteButton() {
+  const open = () => {
+    isPaletteOpen.value = true;
+  };
+  return (
+    <button
+      type="button"
+      class="palette-button"
+      onClick={open}
+      aria-keyshortcuts="Control+K Meta+K"
+    >
+      <span>Go to …</span> <kbd>Ctrl K</kbd>
+    </button>
   );
 }
 

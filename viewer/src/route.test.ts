@@ -11,7 +11,13 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   fc.record(
     {
       page: fc.constant("sessions" as const),
-      filter: fc.record({ q: text, dialect: text, status: text, since: text }, PLAIN),
+      filter: fc.record(
+        {
+          ...{ q: text, agent: text, project: text, model: text, verdict: text },
+          ...{ status: text, since: text, sort: text, subagents: text },
+        },
+        PLAIN,
+      ),
     },
     PLAIN,
   ),

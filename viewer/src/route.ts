@@ -1,18 +1,26 @@
 /**
  * Route: parses the address of a page, and makes it.
  *
- *     #/?q=…&dialect=…&status=…&since=…   the sessions     #/s/ID?at=OFFSET&q=…&f=…   one
- *     #/usage                              usage             #/compare?a=ID&b=ID         two
+ *     #/?q=…&agent=…&project=…&sort=…   the sessions      #/s/ID?at=OFFSET&q=…&f=…   one
+ *     #/usage                            usage             #/compare?a=ID&b=ID        two
  *
  * VR1  Any text is some route, and a route is read back from its address.
  */
 
+/** What the list shows, and how; "" for any, or for the default. */
 export interface ListFilter {
   readonly q: string;
-  readonly dialect: string;
+  readonly agent: string;
+  readonly project: string;
+  readonly model: string;
+  readonly verdict: string;
   readonly status: string;
-  /** Days back from now; "" for any. */
+  /** Days back from now. */
   readonly since: string;
+  /** Default: by time. */
+  readonly sort: string;
+  /** "all": also sessions that another one began. */
+  readonly subagents: string;
 }
 
 export type Route =
@@ -29,15 +37,19 @@ export type Route =
   | { readonly page: "usage" }
   | { readonly page: "unknown" };
 
-export const NO_FILTER: ListFilter = { q: "", dialect: "", status: "", since: "" };
+export const NO_FILTER: ListFilter = {
+  ...{ q: "", agent: "", project: "", model: "", verdict: "" },
+  ...{ status: "", since: "", sort: "", subagents: "" },
+};
 
 export function parseRoute(hash: string): Route {
   const [path = "", query = ""] = split(hash.replace(/^#/, ""), "?");
   const values = new URLSearchParams(query);
   const text = (name: string) => values.get(name) ?? "";
   if (path === "" || path === "/") {
-    const [q, dialect, status] = [text("q"), text("dialect"), text("status")];
-    return { page: "sessions", filter: { q, dialect, status, since: text("since") } };
+    const names = Object.keys(NO_FILTER);
+    const filter = Object.fromEntries(names.map((name) => [name, text(name)]));
+    return { page: "sessions", filter: { ...NO_FILTER, ...filter } };
   }
   if (path === "/usage") return { page: "usage" };
   if (path === "/compare") return { page: "compare", a: text("a"), b: text("b") };

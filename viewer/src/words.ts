@@ -83,6 +83,13 @@ export function shortMoney(spend: number): string {
   return `$${spend.toFixed(spend < 0.1 ? 4 : 2)}`;
 }
 
+/** $1.24, $1,240: for lists, where cents are the least that matters. */
+export function cents(spend: number): string {
+  if (spend === 0) return "$0";
+  if (spend < 0.01) return "<$0.01";
+  return spend < 999.5 ? `$${spend.toFixed(2)}` : `$${grouped(Math.round(spend))}`;
+}
+
 /** 12.3 MB. */
 export function sizeOf(bytes: number): string {
   if (bytes < 1000) return bytes === 1 ? "1 byte" : `${bytes} bytes`;

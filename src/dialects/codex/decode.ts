@@ -202,6 +202,7 @@ function about(row: Native, id: string): About | null {
   return {
     cwd: getString(meta, "cwd") ?? "",
     branch: getString(getObject(meta, "git"), "branch") ?? "",
+    remote: getString(getObject(meta, "git"), "repository_url") ?? "",
     parent: parentIn(meta) ?? "",
   };
 }

@@ -34,7 +34,7 @@ export interface PageFacts extends Omit<Summary, "status" | "turns" | "lines" | 
 }
 
 /** Facts that the page does not show, or finds out itself. */
-type Unsaid = "durationMs" | "parent" | "badLines";
+type Unsaid = "durationMs" | "parent" | "badLines" | "repository" | "linesAdded" | "linesRemoved";
 
 /** Consecutive lines that are not entries. */
 export interface BadLineRun {

@@ -1,8 +1,10 @@
 /** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
 
+import { PAGE_SORTS } from "../../catalog/page-rows.ts";
 import { ref, type Schema } from "../../client/schema.ts";
 import { SERIES_GROUPS } from "../../client/usage-shapes.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
+import { VERDICTS } from "../../proof/verdict.ts";
 import { SESSION_LIMITS } from "../sessions/limits.ts";
 import { SERVED_DIALECTS } from "../sessions/roots.ts";
 import { SESSIONS_ROOT } from "../sessions/route.ts";
@@ -67,6 +69,13 @@ const LIST_OPERATION: Operation = {
     parameter("until", "Last changed before this time", { type: "string" }),
     parameter("title", "Only those whose title holds this text, in any case", { type: "string" }),
     parameter("parent", "Only those that the session with this id began", { type: "string" }),
+    parameter("agent", "Only with this `agentLabel`", { type: "string" }),
+    parameter("project", "Only with this `repository`, or else `project`", { type: "string" }),
+    parameter("model", "Only with this model", { type: "string" }),
+    parameter("verdict", "Only with this verdict", { enum: [...VERDICTS] }),
+    parameter("subagents", "Whether sessions that another one began are listed", flag(true)),
+    parameter("sort", "The largest first", { enum: [...PAGE_SORTS], default: "updated" }),
+    parameter("facets", "Also count by agent, project, model and verdict", flag(false)),
     limit("At most so many", SESSION_LIMITS.sessionsMax, SESSION_LIMITS.sessionsDefault),
     parameter("cursor", "`next` of the page before, with the same filters", { type: "string" }),
   ],

@@ -1,9 +1,21 @@
-/** List: the sessions of all stores, newest first, in pages. Memory holds one page per store. */
+/** List: the sessions of all stores in one order, in pages. Memory holds one page per store. */
 
 import { isListed, type ListFilter, type Mark, page, type Source } from "../../catalog/page.ts";
-import { type PageRow, readPage } from "../../catalog/pages.ts";
-import type { SessionItem, SessionPage } from "../../client/session-shapes.ts";
+import {
+  PAGE_SORTS,
+  type PageRow,
+  type PageSort,
+  type RowFilter,
+  readPage,
+} from "../../catalog/page-rows.ts";
+import type { SessionRow, SortKey } from "../../catalog/session-row.ts";
+import type { SessionFacets, SessionItem, SessionPage } from "../../client/session-shapes.ts";
+import { dialectNamed } from "../../dialects/all.ts";
+import { type FacetFilter, facetsOf } from "../../listing/facets.ts";
+import { ownerOf, UNNAMED_AGENT } from "../../listing/whose.ts";
 import { SESSION_STATUSES, type SessionStatus } from "../../model/summary.ts";
+import { VERDICTS } from "../../proof/verdict.ts";
+import type { Listed as Judgeable } from "../../verifying/kept-verdicts.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type ServedStore } from "./roots.ts";
@@ -12,6 +24,7 @@ import { programOf, sessionItem } from "./wire.ts";
 
 export const LIST_PARAMETERS = [
   ...["dialect", "status", "since", "until", "title", "parent", "limit", "cursor"],
+  ...["agent", "project", "model", "verdict", "subagents", "sort", "facets"],
 ] as const;
 
 const NOT_ENDED = ["paused", "running", null] as const;
@@ -20,77 +33,157 @@ interface Listed extends PageRow {
   readonly isMissing: boolean;
 }
 
-export async function listPage(service: SessionService, url: string): Promise<SessionPage> {
-  const { limits } = service;
+/** What a request asks for. */
+interface Asked extends ListFilter, FacetFilter {
+  readonly dialect: string | null;
+  /** The parent and its store. */
+  readonly parent: { readonly store: ServedStore; readonly id: string } | null;
+  readonly withoutSubagents: boolean;
+  readonly sort: PageSort;
+  readonly hasFacets: boolean;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+function askedIn({ limits, roots }: SessionService, url: string): Asked {
   const query = new Query(url, LIST_PARAMETERS);
-  const limit = query.number("limit", 1, limits.sessionsMax) ?? limits.sessionsDefault;
-  const dialect = query.choice("dialect", SERVED_DIALECTS);
-  const filter: ListFilter = {
+  const parent = query.text("parent");
+  return {
+    dialect: query.choice("dialect", SERVED_DIALECTS),
     status: query.choice("status", SESSION_STATUSES),
     since: query.time("since"),
     until: query.time("until"),
     title: query.text("title")?.toLowerCase(),
+    agent: query.text("agent"),
+    project: query.text("project"),
+    model: query.text("model"),
+    verdict: query.choice("verdict", VERDICTS),
+    parent: parent === null ? null : roots.resolve(parent),
+    withoutSubagents: !query.flag("subagents", true),
+    sort: query.choice("sort", PAGE_SORTS) ?? "updated",
+    hasFacets: query.flag("facets", false),
+    limit: query.number("limit", 1, limits.sessionsMax) ?? limits.sessionsDefault,
+    cursor: query.text("cursor"),
   };
-  const cursor = query.text("cursor");
-  const parentId = query.text("parent");
-  const parent = parentId === null ? null : service.roots.resolve(parentId);
-  await service.catalog(); // There is no list without a catalog.
-  const isComplete = cursor === null ? await service.freshen() : service.isSettled;
-  const sources = (await sourcesOf(service, filter, limit + 1)).filter(
-    ({ store }) =>
-      (!dialect || store.dialect === dialect) && (!parent || store.key === parent.store.key),
-  );
-  const gone = new Map<ServedStore, string[]>();
-  const take = async (listed: Listed, store: ServedStore): Promise<SessionItem | null> => {
-    const { key, row, isMissing } = listed;
-    if (parent !== null && row.parent !== parent.id) return null;
-    // The status may have changed since.
-    if (!isListed({ ...filter, status: null }, key, row)) return null;
-    const known = isMissing ? { row, isCurrent: true } : await service.refreshed(store, row);
-    if (known === null) gone.set(store, [...(gone.get(store) ?? []), row.id]);
-    if (known === null || !isListed(filter, key, known.row)) return null;
-    return sessionItem(store, known, service.nowMs(), isMissing);
-  };
-  const listed = await page(sources, {
-    limit,
-    cursor,
-    examinedMax: limits.rowsExaminedMax,
-    take,
-  });
-  if (listed === null) throw badRequest("cursor", "is not a cursor of this list");
-  for (const [store, ids] of gone) await service.forget(store, ids);
-  const kinds = kindsOf(service.roots.stores());
-  return { ...listed, kinds, isComplete, unreadable: service.unreadable };
 }
 
-function kindsOf(stores: readonly ServedStore[]): SessionPage["kinds"] {
-  const names = new Set(stores.map(({ dialect }) => dialect));
-  return SERVED_DIALECTS.filter((name) => names.has(name)).map((dialect) => {
-    return { dialect, program: programOf(dialect) };
+export async function listPage(service: SessionService, url: string): Promise<SessionPage> {
+  const asked = askedIn(service, url);
+  const { cursor, sort, limit } = asked;
+  await service.catalog(); // There is no list without a catalog.
+  const isComplete = cursor === null ? await service.freshen() : service.isSettled;
+  const stores = service.roots.stores().filter((store) => isAsked(store, asked));
+  const gone = new Map<ServedStore, string[]>();
+  const old: Judgeable[] = [];
+  const take = async (listed: Listed, store: ServedStore): Promise<SessionItem | null> => {
+    const { row, isMissing, verdict } = listed;
+    if (asked.parent !== null && row.parent !== asked.parent.id) return null;
+    // The status may have changed since.
+    if (!isListed({ ...asked, status: null }, row, ownerOf(store, row))) return null;
+    const known = isMissing ? { row, isCurrent: true } : await service.refreshed(store, row);
+    if (known === null) gone.set(store, [...(gone.get(store) ?? []), row.id]);
+    if (known === null || !isListed({ status: asked.status }, known.row)) return null;
+    const { id, logPath } = row;
+    if (service.verdicts.isOld(verdict, listed.judgedMs)) old.push({ store, id, logPath });
+    const isLive = !isMissing && (await service.isLive(store, known.row));
+    return sessionItem(store, { ...listed, ...known }, { isLive, isMissing });
+  };
+  const examinedMax = service.limits.rowsExaminedMax;
+  const sources = await sourcesOf(service, stores, asked);
+  const listed = await page(sources, { order: sort, limit, cursor, examinedMax, take });
+  if (listed === null) throw badRequest("cursor", "is not a cursor of this list and its order");
+  for (const [store, ids] of gone) await service.forget(store, ids);
+  if (asked.hasFacets || sort === "cost") service.costs.want();
+  if (asked.hasFacets || asked.verdict) service.verdicts.want(old);
+  const facets = asked.hasFacets && cursor === null ? await facetsFor(service, asked) : null;
+  return {
+    ...listed,
+    facets,
+    lookedIn: facets === null ? [] : service.roots.lookedIn,
+    isComplete,
+    unreadable: service.unreadable,
+  };
+}
+
+/** The four filters of facets are applied by `facetsOf`: each facet ignores its own. */
+async function facetsFor(service: SessionService, asked: Asked): Promise<SessionFacets> {
+  const open = { ...asked, agent: null, project: null, model: null, verdict: null };
+  const statuses = asked.status ? [asked.status] : null;
+  const stores = service.roots.stores().filter((store) => isAsked(store, open));
+  const filters = stores.map((store) => {
+    return { store, filter: { ...rowFilterOf(store, open), statuses } };
   });
+  const missing = (await service.missing())
+    .filter(({ store, row }) => isAsked(store, open) && isListed(open, row))
+    .map(({ store, row }) => ({ store, row, verdict: MISSING_VERDICT }));
+  return facetsOf(await service.catalog(), filters, missing, asked);
+}
+
+function isAsked(store: ServedStore, { dialect, parent, agent }: Asked): boolean {
+  if (dialect !== null && store.dialect !== dialect) return false;
+  if (parent !== null && store.key !== parent.store.key) return false;
+  const label = programOf(store.dialect);
+  return !agent || label === null || label === agent;
+}
+
+/** What SQLite can filter by. */
+function rowFilterOf(store: ServedStore, asked: Asked): RowFilter {
+  const { since, until, status, agent, project, model, verdict } = asked;
+  const program = dialectNamed(store.dialect).program;
+  const isOwn = agent && program === undefined;
+  return {
+    since,
+    until,
+    statuses: statusesOf(status ?? null),
+    agent: isOwn ? (agent === UNNAMED_AGENT ? "" : agent) : null,
+    project: project ?? null,
+    ownProject: ownerOf(store, { agent: null, project: null }).project,
+    model: model ?? null,
+    verdict,
+    // Other programs' children are sessions of their own, as `verbatim ls` has it.
+    withoutSubagents: asked.withoutSubagents && program !== undefined && !program.hasForks,
+  };
 }
 
 /** The stores, read page by page, and the sessions whose logs are gone: no catalog has them. */
 async function sourcesOf(
   service: SessionService,
-  { status, since, until }: ListFilter,
-  limit: number,
+  stores: readonly ServedStore[],
+  asked: Asked,
 ): Promise<Source<ServedStore, Listed>[]> {
-  const statuses = statusesOf(status ?? null);
-  const stores = service.roots.stores().map((store) => ({
+  const { sort, limit, verdict } = asked;
+  const sources = stores.map((store) => ({
     store,
     rows: [],
     more: async (from: Mark | null) => {
-      const options = { from, since, until, statuses, limit };
+      const options = { ...rowFilterOf(store, asked), from, sort, limit: limit + 1 };
       const rows = await readPage(await service.catalog(), store.dialect, store.root, options);
       return rows.map((each) => ({ ...each, isMissing: false }));
     },
   }));
-  const missing = (await service.missing()).map(({ store, row }) => {
-    return { store, rows: [{ id: row.id, key: row.updatedAt ?? "", row, isMissing: true }] };
-  });
-  return [...stores, ...missing];
+  if (verdict && verdict !== MISSING_VERDICT) return sources;
+  const missing = (await service.missing()).filter(({ store }) => isAsked(store, asked));
+  return [
+    ...sources,
+    ...missing.map(({ store, row }) => ({ store, rows: [missingRow(row, sort)] })),
+  ];
 }
+
+/** What verifying a session says whose head is pinned and whose log is gone. */
+export const MISSING_VERDICT = "rollback";
+
+function missingRow(row: SessionRow, sort: PageSort): Listed {
+  const { id, spend: cost } = row;
+  const known = { cost, verdict: MISSING_VERDICT, judgedMs: Infinity, isMissing: true };
+  return { id, key: KEYS[sort](row), row, ...known };
+}
+
+const KEYS: Readonly<Record<PageSort, (row: SessionRow) => SortKey>> = {
+  updated: ({ updatedAt }) => updatedAt ?? "",
+  cost: ({ spend }) => spend,
+  tokens: ({ totalTokens }) => totalTokens,
+  duration: ({ durationMs }) => durationMs,
+};
 
 /** A session that was running or had no status may have another status now. */
 function statusesOf(status: SessionStatus | null): readonly (SessionStatus | null)[] | null {

@@ -16,6 +16,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import { realRoot } from "../../catalog/catalog.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../../dialects/all.ts";
+import { lookedInFor } from "../../listing/agents.ts";
 import {
   type FoundStore,
   findStores,
@@ -68,6 +69,12 @@ export class SessionRoots {
       if (!byKey.has(store.key)) byKey.set(store.key, store);
     }
     return [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** Where sessions were looked for, for a user who finds none. */
+  get lookedIn(): ReturnType<typeof lookedInFor> {
+    const roots = this.#roots;
+    return roots === "found" ? lookedInFor() : [{ label: "Sessions of any agent", roots }];
   }
 
   /** Where to look for sessions that are gone, perhaps with their store. */

@@ -10,22 +10,20 @@ import type { OutlinePage, Whereabouts } from "../../client/session-shapes.ts";
 import { resumeCommandOf } from "../../listing/resume-command.ts";
 import { isAbsence } from "../../listing/session-window.ts";
 import { whereaboutsOf } from "../../listing/whereabouts.ts";
-import type { VerifyReport } from "../../signing/judging/report.ts";
-import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 import { rawPath } from "../http/target.ts";
 import { answerSessionBytes, checkpointsPage } from "./bytes.ts";
 import { entriesPage } from "./entries.ts";
 import { liveEntries } from "./events.ts";
-import { listPage } from "./list.ts";
+import { listPage, MISSING_VERDICT } from "./list.ts";
 import { answerMarkdown } from "./markdown.ts";
 import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
 import { notFound, urlIdOf } from "./roots.ts";
 import type { ServedSession, SessionService } from "./service.ts";
 import { costsAnswer } from "./usage.ts";
-import { answerJsonText, programOf, sessionItem, usageItem } from "./wire.ts";
+import { answerJsonText, itemOf, programOf, sessionItem, usageItem } from "./wire.ts";
 
 export const SESSIONS_ROOT = "/v1/sessions";
 
@@ -80,7 +78,8 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
   },
   verify: async ({ context: { sessions }, served, request, response }) => {
     new Query(request.url ?? "/", []);
-    const report = await sessions.wholeReads.run(() => verifySession(sessions, served));
+    const { id, logId } = served.session;
+    const report = await sessions.verdicts.verify(served.store, { id, logId });
     answerJsonText(response, JSON.stringify(report), sessions.room);
   },
   costs: async ({ context: { sessions }, served, request, response }) => {
@@ -142,11 +141,12 @@ async function answerMissing(
   new Query(request.url ?? "/", []);
   const { store, row } = found;
   const session = { id: row.id, logId: row.logPath };
+  const known = { row, isCurrent: true, cost: row.spend, verdict: MISSING_VERDICT };
   const ends = { end: 0, tornBytes: 0, unfinishedBytes: 0, resumeCommand: null };
   const answer =
     part === "verify"
-      ? await sessions.wholeReads.run(() => verifySession(sessions, { store, session }))
-      : { ...sessionItem(store, { row, isCurrent: true }, sessions.nowMs(), true), ...ends };
+      ? await sessions.verdicts.verify(store, session)
+      : { ...sessionItem(store, known, { isLive: false, isMissing: true }), ...ends };
   answerJsonText(response, JSON.stringify(answer), sessions.room);
   return true;
 }
@@ -177,11 +177,9 @@ async function answerWhereabouts(
 async function answerSession({ context, served, request, response }: Asked): Promise<void> {
   new Query(request.url ?? "/", []);
   const { sessions } = context;
-  const known = await sessions.known(served);
+  const item = await itemOf(sessions, served);
   const ends = await sessions.reads.run(() => sessions.ends(served));
-  const { row } = known;
-  const resumeCommand = resumeCommandOf(served.store.dialect, row.id, row);
-  const item = sessionItem(served.store, known, sessions.nowMs());
+  const resumeCommand = resumeCommandOf(served.store.dialect, served.session.id, item);
   answerJsonText(response, JSON.stringify({ ...item, ...ends, resumeCommand }), sessions.room);
 }
 
@@ -192,26 +190,4 @@ function read(make: (asked: Asked) => Promise<string>): Handler {
     const text = await reads.run(() => make(asked));
     answerJsonText(asked.response, text, room);
   };
-}
-
-/** A session by its location: its log may be gone. */
-interface Judged {
-  readonly store: ServedSession["store"];
-  readonly session: Pick<ServedSession["session"], "id" | "logId">;
-}
-
-/** Trust and pins are read for each report, because they can change while the server runs. */
-async function verifySession(
-  { host }: SessionService,
-  { store, session }: Judged,
-): Promise<VerifyReport> {
-  const { dialect, root } = store;
-  const { id, logId } = session;
-  const where = { cwd: root, root, dialect };
-  const verifier = await SessionVerifier.open(host, { where, onWarning: () => {} });
-  try {
-    return await verifier.verify({ dialect, root, id, logId });
-  } finally {
-    await verifier.close();
-  }
 }

@@ -18,7 +18,7 @@ import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type ServedStore, urlIdOf } from "./roots.ts";
 import type { SessionService } from "./service.ts";
 import { USAGE_PATH, usageAnswer } from "./usage.ts";
-import { answerJsonText, sessionItem } from "./wire.ts";
+import { answerJsonText, itemOf } from "./wire.ts";
 
 export const SEARCH_PATH = "/v1/search";
 export const TOOLS_PATH = "/v1/tools";
@@ -86,8 +86,7 @@ async function hitItems(service: SessionService, hits: readonly SearchHit<Served
 
 async function sessionOf(service: SessionService, urlId: string): Promise<SessionItem | null> {
   try {
-    const served = await service.open(urlId);
-    return sessionItem(served.store, await service.known(served), service.nowMs());
+    return await itemOf(service, await service.open(urlId));
   } catch (cause) {
     if (isAbsence(cause)) return null;
     throw cause;

@@ -16,6 +16,7 @@ import { forgetRows, freshenInSlices, keepRow, lookAtLog, readRow } from "../../
 import type { FoundLog, SessionRow } from "../../catalog/session-row.ts";
 import { bareRow, isFresh } from "../../catalog/table.ts";
 import { dialectNamed } from "../../dialects/all.ts";
+import { AtWork } from "../../listing/at-work.ts";
 import { goneSessions } from "../../listing/gone-sessions.ts";
 import { Outlines } from "../../listing/outlines.ts";
 import { SearchService } from "../../listing/search-service.ts";
@@ -24,6 +25,8 @@ import { mayStandOtherwise } from "../../store/list.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
 import { LiveUsage } from "../../usage/answers/live-usage.ts";
+import { SessionCosts } from "../../usage/session-costs.ts";
+import { KeptVerdicts } from "../../verifying/kept-verdicts.ts";
 import { AnswerRoom } from "../http/answer.ts";
 import { Semaphore } from "../http/semaphore.ts";
 import { LiveReaders } from "../streams/live-readers.ts";
@@ -80,6 +83,9 @@ export class SessionService {
   readonly usage: LiveUsage;
   readonly hooks: WaitingHooks;
   readonly outlines: Outlines;
+  readonly verdicts: KeptVerdicts;
+  readonly costs: SessionCosts;
+  readonly #atWork: AtWork;
   readonly #options: SessionServiceOptions;
   readonly #stopping = new AbortController();
   #catalog: Promise<Catalog> | null = null;
@@ -107,6 +113,13 @@ export class SessionService {
     this.outlines = new Outlines({ host, outlinesMax, waitMs, run });
     const stores = () => this.roots.stores();
     this.hooks = new WaitingHooks({ host, stores, onFault: options.onFault });
+    this.#atWork = new AtWork(host, nowMs);
+    const { onFault } = options;
+    const catalog = () => this.catalog();
+    const judge: Semaphore["run"] = (work) => this.wholeReads.run(work);
+    this.verdicts = new KeptVerdicts({ host, catalog, stores, run: judge, nowMs, onFault });
+    const named = roots === "found" ? null : stores;
+    this.costs = new SessionCosts({ host, cwd, stores: named, catalog, nowMs, onFault });
     this.search = new SearchService({
       path: searchPathNextTo(options.catalogPath ?? userCatalogPath()),
       host,
@@ -182,6 +195,11 @@ export class SessionService {
     }
   }
 
+  /** Whether a writer is at work on the session of an up-to-date row. */
+  isLive(store: ServedStore, { logPath, size, mtimeMs }: SessionRow): Promise<boolean> {
+    return this.#atWork.isLive(store, logPath, { size, mtimeMs });
+  }
+
   /** Where a session's log ends, and what follows the end. */
   async ends({ session }: ServedSession) {
     const window = await SessionWindow.open(this.host, session);
@@ -243,6 +261,8 @@ export class SessionService {
     await this.#freshening;
     await this.search.close();
     await this.usage.close();
+    await this.verdicts.close();
+    await this.costs.close();
     await this.hooks.close();
     const catalog = await this.#catalog;
     catalog?.close();

@@ -6,19 +6,18 @@
  */
 
 import type { ServerResponse } from "node:http";
+import { type PageRow, readKnown } from "../../catalog/page-rows.ts";
 import type { SessionItem, SessionUsage } from "../../client/session-shapes.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { keptState } from "../../dialects/files/guarded.ts";
 import { type ToolTable, toolViews } from "../../dialects/tool-table.ts";
 import type { PlacedEntry } from "../../listing/session-window.ts";
+import { ownerOf } from "../../listing/whose.ts";
 import { jsonText } from "../../render/text.ts";
 import type { AnswerRoom } from "../http/answer.ts";
 import { answerText, type Headers, newHeaders } from "../http/answer.ts";
 import { type ServedStore, urlIdOf } from "./roots.ts";
-import type { KnownSession } from "./service.ts";
-
-/** A session is live if it was appended to within this time. */
-const LIVE_MS = 60_000;
+import type { KnownSession, ServedSession, SessionService } from "./service.ts";
 
 /** On every answer: a browser runs nothing of a session. */
 export function sessionHeaders(): Headers {
@@ -36,11 +35,12 @@ export function answerJsonText(response: ServerResponse, text: string, room: Ans
 /** A session in the list and on its own. */
 export function sessionItem(
   store: ServedStore,
-  { row, isCurrent }: KnownSession,
-  nowMs: number,
-  isMissing = false,
+  { row, isCurrent, cost, verdict }: ItemFacts,
+  { isLive, isMissing = false }: { readonly isLive: boolean; readonly isMissing?: boolean },
 ): SessionItem {
   const { id, logPath, mtimeMs, size, ...summary } = row;
+  const { agent: agentLabel, project } = ownerOf(store, row);
+  const kept = keptState(store.dialect, store.root, logPath);
   return {
     id: urlIdOf(store, id),
     session: id,
@@ -48,14 +48,32 @@ export function sessionItem(
     root: store.root,
     program: programOf(store.dialect),
     ...summary,
+    agentLabel,
+    project,
+    cost,
+    verdict,
     bytes: size,
     modifiedAt: new Date(mtimeMs).toISOString(),
-    isLive: !isMissing && nowMs - mtimeMs < LIVE_MS,
+    isLive: isLive && !kept.isKept,
     isCurrent,
     isMissing,
-    ...keptState(store.dialect, store.root, logPath),
+    ...kept,
   };
 }
+
+/** A session on its own, as the list has it. */
+export async function itemOf(service: SessionService, served: ServedSession): Promise<SessionItem> {
+  const { store, session } = served;
+  const known = await service.known(served);
+  const catalog = await service.catalog().catch(() => null);
+  const kept = catalog && (await readKnown(catalog, store.dialect, store.root, session.id));
+  const { cost, verdict } = { cost: known.row.spend, verdict: null, ...kept };
+  const isLive = await service.isLive(store, known.row);
+  return sessionItem(store, { ...known, cost, verdict }, { isLive });
+}
+
+/** A row, and what else is known of its session. */
+export type ItemFacts = KnownSession & Pick<PageRow, "cost" | "verdict">;
 
 /** As its users call it; null for a dialect of our own. */
 export function programOf(dialect: string): string | null {

@@ -165,7 +165,7 @@ test("a list that cannot wait for all sessions to be read says so, until they ar
   let page = await json<SessionPage>("?limit=200");
   assert.equal(page.isComplete, false);
   // The cursor of the very beginning: pages after the first do not check for changes.
-  const cursor = Buffer.from('["~","",""]').toString("base64url");
+  const cursor = Buffer.from('["updated","~","",""]').toString("base64url");
   await until(async () => {
     await sleep(200); // Asking all the time would delay the reading.
     page = await json<SessionPage>(`?limit=200&cursor=${cursor}`);

@@ -1,10 +1,17 @@
 /** Demo banner: says that the listed sessions are examples, and removes them with one click. */
 
 import { useEffect, useState } from "preact/hooks";
+import type { SessionPage } from "../../../src/client/session-shapes.ts";
 import { client, reasonOf } from "../server.ts";
+import { LookedIn } from "../sessions/session-list.tsx";
 import "./demo.css";
 
-export function DemoBanner({ onRemoved }: { readonly onRemoved: () => void }) {
+interface BannerProps {
+  readonly lookedIn: SessionPage["lookedIn"];
+  readonly onRemoved: () => void;
+}
+
+export function DemoBanner({ lookedIn, onRemoved }: BannerProps) {
   const asked = client.value;
   const [isShown, show] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
@@ -26,11 +33,17 @@ export function DemoBanner({ onRemoved }: { readonly onRemoved: () => void }) {
   };
   return (
     <aside class="demo-banner" aria-label="About the examples">
-      <p>
+      <div>
         <strong>These are examples.</strong> No session of yours was found yet, so here is what one
         looks like. Yours appear here by themselves.
+        {lookedIn.length > 0 && (
+          <details>
+            <summary>Where was looked</summary>
+            <LookedIn places={lookedIn} />
+          </details>
+        )}
         {fault !== null && <span role="alert"> {fault}</span>}
-      </p>
+      </div>
       <button type="button" onClick={() => void remove()}>
         Remove the examples
       </button>

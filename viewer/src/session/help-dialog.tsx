@@ -3,7 +3,13 @@
 import { useEffect, useRef } from "preact/hooks";
 import { KEYS } from "./keys.ts";
 
-export function HelpDialog({ close }: { readonly close: () => void }) {
+interface HelpProps {
+  /** Name, key and what it does. Default: those of a session. */
+  readonly keys?: readonly (readonly [string, string, string])[];
+  readonly close: () => void;
+}
+
+export function HelpDialog({ keys = KEYS, close }: HelpProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
@@ -11,7 +17,7 @@ export function HelpDialog({ close }: { readonly close: () => void }) {
       <div class="dialog-body">
         <h2 id="help-title">Keys</h2>
         <dl>
-          {KEYS.map(([name, key, what]) => (
+          {keys.map(([name, key, what]) => (
             <div key={name}>
               <dt>
                 <kbd>{key === "Escape" ? "Esc" : key}</kbd>

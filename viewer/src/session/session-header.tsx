@@ -7,6 +7,7 @@ import type { CountedSums } from "../../../src/client/usage-shapes.ts";
 import { timeOf } from "../../../src/render/html/entry-html.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { grouped, lengthOf, moneyOf } from "../../../src/render/phrases.ts";
+import { listHref } from "../address.ts";
 import { isConnected } from "../live/lost-banner.tsx";
 import { ProofBadge } from "../proof/proof-badge.tsx";
 import { isProofBad, ProofBanner } from "../proof/proof-banner.tsx";
@@ -44,7 +45,7 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
   return (
     <header class="session-head">
       <div class="session-line">
-        <a class="back" href="#/" aria-label="All sessions" title="All sessions">
+        <a class="back" href={listHref.value} aria-label="All sessions" title="All sessions">
           ←
         </a>
         <h1>{head === null ? "…" : shownText(nameOf(head))}</h1>

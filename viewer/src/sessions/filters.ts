@@ -1,20 +1,43 @@
-/** Filters: the filters of the list, in the route and in the request. */
+/** Filters: the filters and the order of the list, in the route and in the request. */
 
-import type { SessionFilter } from "../../../src/client/sessions.ts";
+import type { SessionListOptions } from "../../../src/client/sessions.ts";
+import { VERDICTS } from "../../../src/proof/verdict.ts";
 import type { ListFilter } from "../route.ts";
 
 export const STATUSES = ["running", "completed", "error", "paused"] as const;
+export const SORTS = ["updated", "cost", "tokens", "duration"] as const;
+export type Sort = (typeof SORTS)[number];
+
+/** The filters that the rail has, in the order of the rail. */
+export const FACETS = ["agent", "project", "model", "verdict"] as const;
+
 const DAY_MS = 86_400_000;
 
+export function sortOf({ sort }: ListFilter): Sort {
+  return SORTS.find((each) => each === sort) ?? "updated";
+}
+
 /** The filter for the server; an unknown value matches everything. */
-export function wantedBy({ dialect, status, since }: ListFilter): SessionFilter {
+export function wantedBy(filter: ListFilter): SessionListOptions {
+  const { agent, project, model, verdict, status, since } = filter;
   const state = STATUSES.find((each) => each === status);
+  const judged = VERDICTS.find((each) => each === verdict);
   const from = sinceOf(since);
   return {
-    ...(dialect !== "" && { dialect }),
+    ...(agent !== "" && { agent }),
+    ...(project !== "" && { project }),
+    ...(model !== "" && { model }),
+    ...(judged && { verdict: judged }),
     ...(state && { status: state }),
     ...(from !== null && { since: from }),
+    subagents: filter.subagents === "all",
+    sort: sortOf(filter),
   };
+}
+
+/** Whether anything is left out. */
+export function isFiltered({ sort: _, subagents: __, ...filter }: ListFilter): boolean {
+  return Object.values(filter).some((value) => value !== "");
 }
 
 export function sinceOf(days: string): string | null {

@@ -11,7 +11,8 @@ function session(id: number, minute: number): SessionItem {
 
 function pageOf(sessions: readonly SessionItem[], size: number): SessionPage {
   const next = sessions.length > size ? "more" : null;
-  return { sessions: sessions.slice(0, size), next, kinds: [], isComplete: true, unreadable: 0 };
+  const none = { facets: null, lookedIn: [], isComplete: true, unreadable: 0 };
+  return { sessions: sessions.slice(0, size), next, ...none };
 }
 
 test("an updated list has each session once, and begins like the server's", () => {
@@ -36,7 +37,7 @@ test("an updated list has each session once, and begins like the server's", () =
           }),
         );
         const page = pageOf(after, size);
-        const merged = withFirstPage(before.slice(0, loaded), page);
+        const merged = withFirstPage(before.slice(0, loaded), page, "updated");
         const ids = merged.map(({ id }) => id);
         assert.equal(new Set(ids).size, ids.length);
         assert.deepEqual(merged.slice(0, page.sessions.length), page.sessions);

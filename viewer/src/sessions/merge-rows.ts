@@ -7,18 +7,26 @@
  */
 
 import type { SessionItem, SessionPage } from "../../../src/client/session-shapes.ts";
+import type { Sort } from "./filters.ts";
 
-/** The sort key of the list, the latest first. */
-export function orderOf({ updatedAt, modifiedAt }: SessionItem): string {
-  return updatedAt ?? modifiedAt;
-}
+/** The sort key of the list, the largest first. */
+const KEYS: Readonly<Record<Sort, (item: SessionItem) => string | number>> = {
+  updated: ({ updatedAt, modifiedAt }) => updatedAt ?? modifiedAt,
+  cost: ({ cost }) => cost ?? -Infinity,
+  tokens: ({ totalTokens }) => totalTokens ?? -Infinity,
+  duration: ({ durationMs }) => durationMs ?? -Infinity,
+};
 
-export function withFirstPage(rows: readonly SessionItem[], page: SessionPage): SessionItem[] {
-  const { sessions, next } = page;
+export function withFirstPage(
+  rows: readonly SessionItem[],
+  { sessions, next }: SessionPage,
+  sort: Sort,
+): SessionItem[] {
   const last = sessions.at(-1);
   if (next === null || last === undefined) return [...sessions];
   const named = new Set(sessions.map(({ id }) => id));
-  const rest = rows.filter((row) => !named.has(row.id) && orderOf(row) <= orderOf(last));
+  const keyOf = KEYS[sort];
+  const rest = rows.filter((row) => !named.has(row.id) && keyOf(row) <= keyOf(last));
   return [...sessions, ...rest];
 }
 

@@ -10,7 +10,7 @@ import type { SearchHit, SearchOptions } from "../../../src/client/search-shapes
 import { isAbort, reasonOf } from "../server.ts";
 
 const PAUSE_MS = 150;
-const HITS = 50;
+const HITS = 100;
 /** While sessions are being read for the first time, more may be found a little later. */
 const AGAIN_MS = 1500;
 

@@ -1,50 +1,83 @@
-/** Session list: renders the rows on the screen, and loads more when scrolled. */
+/** Session list: renders the rows on the screen by day, and loads more when scrolled. */
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { SessionItem } from "../../../src/client/session-shapes.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
 import { grouped } from "../../../src/render/phrases.ts";
-import { counted } from "../words.ts";
+import { cents, counted } from "../words.ts";
+import { type DayItem, groupByDay, ungrouped } from "./day-groups.ts";
 import type { ListStore } from "./list-store.ts";
 import { SessionRow } from "./session-row.tsx";
 import { useVirtual } from "./use-virtual.ts";
 
-const ROW_PX = 66;
+const ROW_PX = 57;
+const DAY_PX = 41;
 /** Loads more this many rows before the last one. */
 const AHEAD = 30;
 
-export function SessionList({ store, isFiltered }: ListProps) {
+interface ListProps {
+  readonly store: ListStore;
+  readonly isFiltered: boolean;
+  readonly select: (id: string) => void;
+}
+
+export function SessionList({ store, isFiltered, select }: ListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const rows = store.rows.value;
+  const isByDay = store.sort === "updated";
+  const today = new Date().toDateString();
+  const items = useMemo(
+    () => (isByDay ? groupByDay(rows, new Date()) : ungrouped(rows)),
+    [rows, isByDay, today],
+  );
   const virtual = useVirtual({
-    count: rows.length,
+    count: items.length,
     scroller,
-    rowPx: ROW_PX,
-    keyOf: (index) => rows[index]?.id ?? String(index),
+    offset: store.scrollTop,
+    pxOf: (index) => (items[index]?.kind === "day" ? DAY_PX : ROW_PX),
+    keyOf: (index) => items[index]?.key ?? String(index),
   });
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (last >= rows.length - AHEAD) void store.loadMore();
-  }, [last, rows.length, store]);
+    if (last >= items.length - AHEAD) void store.loadMore();
+  }, [last, items.length, store]);
+  useLayoutEffect(() => {
+    if (scroller.current) scroller.current.scrollTop = store.scrollTop;
+  }, [store]);
+  const onScroll = () => {
+    store.scrollTop = scroller.current?.scrollTop ?? 0;
+  };
   return (
-    <div class="list-scroll" ref={scroller}>
-      <ul
-        class="rows"
-        style={{ height: `${virtual.getTotalSize()}px` }}
-        aria-label="Sessions, the last changed first"
-      >
+    <div class="list-scroll" ref={scroller} onScroll={onScroll}>
+      <ul class="rows" style={{ height: `${virtual.getTotalSize()}px` }} aria-label="Sessions">
         {shown.map(({ key, index, start }) => {
-          const session = rows[index];
-          if (session === undefined) return null;
+          const item = items[index];
+          if (item === undefined) return null;
+          const place = {
+            ref: virtual.measureElement,
+            "data-index": index,
+            style: { transform: `translateY(${start}px)` },
+          };
+          if (item.kind === "day") {
+            return (
+              <li key={String(key)} class="day" {...place}>
+                <DayHead day={item} isCut={store.hasMore && item === lastDay(items)} />
+              </li>
+            );
+          }
           return (
             <li
               key={String(key)}
-              ref={virtual.measureElement}
-              data-index={index}
-              aria-posinset={index + 1}
+              {...place}
+              aria-posinset={item.index + 1}
               aria-setsize={store.hasMore ? -1 : rows.length}
-              style={{ transform: `translateY(${start}px)` }}
             >
-              <SessionRow session={session} />
+              <SessionRow
+                session={item.session}
+                isInDay={isByDay}
+                onSelect={() => select(item.session.id)}
+              />
             </li>
           );
         })}
@@ -54,12 +87,29 @@ export function SessionList({ store, isFiltered }: ListProps) {
   );
 }
 
-interface ListProps {
-  readonly store: ListStore;
-  readonly isFiltered: boolean;
+function lastDay(items: readonly { readonly kind: string }[]) {
+  return items.findLast(({ kind }) => kind === "day");
 }
 
-function ListFoot({ store, isFiltered }: ListProps) {
+/** `isCut`: more of its sessions may not be loaded yet. */
+function DayHead(props: { readonly day: DayItem<SessionItem>; readonly isCut: boolean }) {
+  const { label, sessions } = props.day;
+  const costs = sessions.flatMap(({ cost }) => (cost === null ? [] : [cost]));
+  const sum = costs.reduce((total, cost) => total + cost, 0);
+  const more = props.isCut ? "+" : "";
+  return (
+    <>
+      <h2>{label}</h2>
+      <span>
+        {grouped(sessions.length)}
+        {more} {sessions.length === 1 && !props.isCut ? "session" : "sessions"}
+        {costs.length > 0 && ` · ${cents(sum)}${more}`}
+      </span>
+    </>
+  );
+}
+
+function ListFoot({ store, isFiltered }: Pick<ListProps, "store" | "isFiltered">) {
   const count = store.rows.value.length;
   const fault = store.fault.value;
   if (fault !== null && count === 0) {
@@ -72,7 +122,7 @@ function ListFoot({ store, isFiltered }: ListProps) {
   }
   if (!store.isLoaded.value) return <Waiting />;
   if (count === 0 && !store.isComplete.value) return <Waiting />;
-  if (count === 0) return <NoSessions isFiltered={isFiltered} />;
+  if (count === 0) return isFiltered ? <NoneFits /> : <NoSessions store={store} />;
   const unreadable = store.unreadable.value;
   return (
     <p class="list-foot">
@@ -95,24 +145,43 @@ export function Waiting() {
   );
 }
 
-function NoSessions({ isFiltered }: { readonly isFiltered: boolean }) {
-  if (isFiltered) {
-    return (
-      <div class="blank">
-        <h2>No session fits</h2>
-        <p>
-          Take a filter away, or <a href="#/">show all sessions</a>.
-        </p>
-      </div>
-    );
-  }
+function NoneFits() {
+  return (
+    <div class="blank">
+      <h2>No session fits</h2>
+      <p>
+        Take a filter away, or <a href="#/">show all sessions</a>.
+      </p>
+    </div>
+  );
+}
+
+function NoSessions({ store }: { readonly store: ListStore }) {
   return (
     <div class="blank">
       <h2>No sessions yet</h2>
+      <p>Sessions appear here by themselves as soon as an agent writes one. Looked for:</p>
+      <LookedIn places={store.lookedIn.value} />
       <p>
-        Sessions that agents write into the roots of this server appear here by themselves. Start it
-        with <code>verbatim serve --root DIRECTORY</code> to show those of another place.
+        Somewhere else? Start the server with <code>verbatim serve --root DIRECTORY</code>.
       </p>
     </div>
+  );
+}
+
+export function LookedIn({ places }: { readonly places: ListStore["lookedIn"]["value"] }) {
+  return (
+    <dl class="looked-in">
+      {places.map(({ label, roots }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>
+            {roots.map((root) => (
+              <code key={root}>{shownText(root)}</code>
+            ))}
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

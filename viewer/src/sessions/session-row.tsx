@@ -1,99 +1,99 @@
-/** Session row: one session in the list: title, agent, usage. */
+/** Session row: one session in the list: title, project, model, usage. */
 
-import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
 import type { SessionItem } from "../../../src/client/session-shapes.ts";
-import { VERDICTS } from "../../../src/proof/verdict.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
-import { grouped, lengthOf } from "../../../src/render/phrases.ts";
+import { grouped } from "../../../src/render/phrases.ts";
 import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { sessionHref } from "../route.ts";
-import { client } from "../server.ts";
+import { cents, clockOf, keptText, nameOf, STATUS_WORDS, shortCount } from "../words.ts";
+import { changedAt, dayOf } from "./day-groups.ts";
 import {
-  agoOf,
-  counted,
-  keptText,
-  lastName,
-  nameOf,
-  STATUS_WORDS,
-  shortCount,
-  shortMoney,
-} from "../words.ts";
-import { JUDGED_BYTES_MAX, verdictFor } from "./verdicts.ts";
+  projectKeyOf,
+  projectNameOf,
+  shortModel,
+  tokensOf,
+  tookOf,
+  unusualVerdict,
+} from "./session-words.ts";
 
-/** Updated every half minute, so that "1 min. ago" is. */
-const nowMs = signal(Date.now());
-setInterval(() => {
-  nowMs.value = Date.now();
-}, 30_000);
+interface RowProps {
+  readonly session: SessionItem;
+  /** Whether the row is below the heading of its day. */
+  readonly isInDay: boolean;
+  readonly onSelect: () => void;
+}
 
-export function SessionRow({ session }: { readonly session: SessionItem }) {
-  const { id, agent, model, dialect, updatedAt, modifiedAt } = session;
-  const { program, project, branch, parent } = session;
-  const at = updatedAt ?? modifiedAt;
+export function SessionRow({ session, isInDay, onSelect }: RowProps) {
+  const date = changedAt(session);
+  const clock = clockOf(date.toISOString());
   return (
-    <a class="session-row" href={sessionHref(id)}>
+    <a class="session-row" href={sessionHref(session.id)} onFocus={onSelect} data-steps>
       <StatusDot session={session} />
       <span class="row-main">
         <span class="row-title">{shownText(nameOf(session))}</span>
-        <span class="row-meta">
-          {agent !== null && <span class="row-agent">{shownText(agent)}</span>}
-          {model !== null && <span>{shownText(model)}</span>}
-          <span>{program ?? dialect}</span>
-          {project !== null && (
-            <span title={shownText(project)}>{shownText(lastName(project))}</span>
-          )}
-          {branch !== null && <span>{shownText(branch)}</span>}
-          {typeof parent === "string" && <span>subagent</span>}
-          {session.isMissing && <span>log missing</span>}
-          {session.isKept && <span>{keptText(session)}</span>}
-        </span>
+        <Meta session={session} />
       </span>
       <Figures session={session} />
-      <span class="row-end">
-        <time dateTime={at} title={at}>
-          {agoOf(at, nowMs.value)}
-        </time>
-        <Verdict session={session} />
-      </span>
+      <time class="row-time" dateTime={date.toISOString()} title={date.toLocaleString("en-GB")}>
+        {isInDay ? clock : `${dayOf(date, new Date())} ${clock}`}
+      </time>
     </a>
   );
 }
 
+function Meta({ session }: { readonly session: SessionItem }) {
+  const { agentLabel, model, branch, project, parent } = session;
+  const key = projectKeyOf(session);
+  const isChild = typeof parent === "string";
+  return (
+    <span class="row-meta">
+      <Verdict session={session} />
+      {key !== null && (
+        <span class="row-project" title={shownText(project ?? key)}>
+          {shownText(projectNameOf(key))}
+        </span>
+      )}
+      {branch !== null && <span class="row-branch">{shownText(branch)}</span>}
+      <span>{shownText(agentLabel)}</span>
+      {model !== null && <span title={shownText(model)}>{shownText(shortModel(model))}</span>}
+      {isChild && <span>subagent</span>}
+      {session.isMissing && <span>log missing</span>}
+      {session.isKept && <span>{keptText(session)}</span>}
+    </span>
+  );
+}
+
 function Figures({ session }: { readonly session: SessionItem }) {
-  const { turns, totalTokens, inputTokens, outputTokens, spend, durationMs } = session;
-  const known = inputTokens === null && outputTokens === null ? null : 0;
-  const tokens = totalTokens ?? (known === null ? null : (inputTokens ?? 0) + (outputTokens ?? 0));
-  const took = typeof durationMs === "number" ? lengthOf(durationMs) : null;
+  const { linesAdded, linesRemoved, cost } = session;
+  const tokens = tokensOf(session);
+  const hasLines = linesAdded !== null || linesRemoved !== null;
   return (
     <span class="row-figures">
-      <Figure text={turns === 0 ? null : counted(turns, "turn")} />
-      <Figure
-        text={tokens === null ? null : `${shortCount(tokens)} tokens`}
-        title={tokens === null ? "" : `${grouped(tokens)} tokens`}
-      />
-      <Figure text={spend === null ? null : shortMoney(spend)} />
-      <Figure text={took} />
+      <span class="figure lines" title={hasLines ? "Lines that edits added and removed" : ""}>
+        {hasLines && (
+          <>
+            <ins>+{shortCount(linesAdded ?? 0)}</ins> <del>−{shortCount(linesRemoved ?? 0)}</del>
+          </>
+        )}
+      </span>
+      <span class="figure" title="From the first entry to the last">
+        {tookOf(session)}
+      </span>
+      <span class="figure" title={tokens === null ? "" : `${grouped(tokens)} tokens`}>
+        {tokens === null ? null : `${shortCount(tokens)} tokens`}
+      </span>
+      <span class="figure cost">{cost === null ? null : cents(cost)}</span>
     </span>
   );
 }
 
-function Figure({ text, title }: { readonly text: string | null; readonly title?: string }) {
-  if (text === null) return <span class="figure none" />;
-  return (
-    <span class="figure" title={title}>
-      {text}
-    </span>
-  );
-}
-
-export function isRunning({ status, isLive }: SessionItem): boolean {
-  return isLive && (status === "running" || status === null);
+/** `running` is what the log says last; only a writer at work makes a session live. */
+export function isRunning({ isLive }: Pick<SessionItem, "isLive">): boolean {
+  return isLive;
 }
 
 function StatusDot({ session }: { readonly session: SessionItem }) {
-  const { status } = session;
-  const isLive = isRunning(session);
+  const { status, isLive } = session;
   const word = isLive ? "Live" : status === null ? "" : STATUS_WORDS[status];
   const kind = isLive ? "live" : (status ?? "unknown");
   return (
@@ -103,25 +103,12 @@ function StatusDot({ session }: { readonly session: SessionItem }) {
   );
 }
 
-function Verdict({ session }: { readonly session: SessionItem }) {
-  const { id, bytes, modifiedAt } = session;
-  const [verdict, show] = useState<string | null>(null);
-  useEffect(() => {
-    if (bytes > JUDGED_BYTES_MAX) return;
-    const asked = verdictFor(client.peek(), session);
-    const unsubscribe = asked.verdict.subscribe(show);
-    return () => {
-      unsubscribe();
-      asked.release();
-    };
-  }, [id, bytes, modifiedAt]);
-  if (verdict === null) return <span class="verdict none" />;
-  const known = VERDICTS.find((each) => each === verdict) ?? "unreadable";
-  // An honest session that is being written: its last lines are signed when their turn ends.
-  if (known === "incomplete" && session.isLive) return <span class="verdict">signing</span>;
+export function Verdict({ session }: { readonly session: SessionItem }) {
+  const verdict = unusualVerdict(session);
+  if (verdict === null) return null;
   return (
-    <span class={`verdict ${known} tone-${TONES[known]}`}>
-      {SIGNS[TONES[known]]} {VERDICT_WORDS[known]}
+    <span class={`verdict ${verdict} tone-${TONES[verdict]}`}>
+      {SIGNS[TONES[verdict]]} {VERDICT_WORDS[verdict]}
     </span>
   );
 }

@@ -14,16 +14,19 @@ import { useLayoutEffect, useReducer, useState } from "preact/hooks";
 export interface VirtualOptions {
   readonly count: number;
   readonly scroller: RefObject<HTMLElement | null>;
-  readonly rowPx: number;
+  readonly pxOf: (index: number) => number;
+  /** Where to begin. */
+  readonly offset?: number;
   readonly keyOf: (index: number) => string;
 }
 
-export function useVirtual({ count, scroller, rowPx, keyOf }: VirtualOptions) {
+export function useVirtual({ count, scroller, pxOf, offset = 0, keyOf }: VirtualOptions) {
   const [, again] = useReducer((times: number) => times + 1, 0);
   const options: VirtualizerOptions<HTMLElement, HTMLElement> = {
     count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowPx,
+    estimateSize: pxOf,
+    initialOffset: offset,
     getItemKey: keyOf,
     overscan: 8,
     scrollToFn: elementScroll,

@@ -22,14 +22,15 @@ effect(() => {
   else dataset.theme = theme.value;
 });
 
+export function nextTheme(): void {
+  theme.value = NEXT[theme.value];
+  localStorage.setItem(KEY, theme.value);
+}
+
 export function ThemeButton() {
-  const change = () => {
-    theme.value = NEXT[theme.value];
-    localStorage.setItem(KEY, theme.value);
-  };
   const name = `Colours: ${NAMES[theme.value]}`;
   return (
-    <button type="button" class="quiet theme" onClick={change} aria-label={name} title={name}>
+    <button type="button" class="quiet theme" onClick={nextTheme} aria-label={name} title={name}>
       {SIGNS[theme.value]}
     </button>
   );

@@ -1,0 +1,149 @@
+/** Facet rail: agents, projects, models and verdicts with counts and costs; each is a filter. */
+
+import { useState } from "preact/hooks";
+import type { Facet, SessionFacets } from "../../../src/client/session-shapes.ts";
+import { VERDICTS } from "../../../src/proof/verdict.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { grouped, moneyOf } from "../../../src/render/phrases.ts";
+import { go } from "../address.ts";
+import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
+import { formatRoute, type ListFilter } from "../route.ts";
+import { cents } from "../words.ts";
+import { Choice, type Choices } from "./choice.tsx";
+import { STATUSES } from "./filters.ts";
+import { projectNames, shortModel } from "./session-words.ts";
+
+/** Choices of a facet before "more". */
+const SHOWN = 8;
+
+const DAYS: Choices = [
+  ["", "Any time"],
+  ["1", "Last 24 hours"],
+  ["7", "Last 7 days"],
+  ["30", "Last 30 days"],
+];
+const STATES: Choices = [
+  ["", "Any status"],
+  ...STATUSES.map((each) => [each, each === "error" ? "failed" : each] as const),
+];
+const SUBAGENTS: Choices = [
+  ["", "Without subagents"],
+  ["all", "With subagents"],
+];
+
+interface RailProps {
+  readonly filter: ListFilter;
+  readonly facets: SessionFacets;
+}
+
+export function FacetRail({ filter, facets }: RailProps) {
+  const names = projectNames(facets.projects.map(({ value }) => value));
+  const named = (name: (value: string) => string) => (facet: Facet) => name(facet.value);
+  const models = facets.models.map(({ value }) => shortModel(value));
+  const modelName = (value: string) => {
+    const short = shortModel(value);
+    return models.indexOf(short) === models.lastIndexOf(short) ? short : value;
+  };
+  const change = (changed: Partial<ListFilter>) => {
+    go({ page: "sessions", filter: { ...filter, ...changed } });
+  };
+  return (
+    <nav class="facets" aria-label="Filters">
+      <FacetList
+        {...{ filter, name: "agent", heading: "Agents", choices: facets.agents }}
+        labelOf={named((value) => value)}
+      />
+      <FacetList
+        {...{ filter, name: "project", heading: "Projects", choices: facets.projects }}
+        labelOf={named((value) => names.get(value) ?? value)}
+      />
+      <FacetList
+        {...{ filter, name: "model", heading: "Models", choices: facets.models }}
+        labelOf={named(modelName)}
+      />
+      <FacetList
+        {...{ filter, name: "verdict", heading: "Proof", choices: facets.verdicts }}
+        labelOf={named(verdictLabel)}
+      />
+      <section aria-labelledby="facet-more">
+        <h2 id="facet-more">Also</h2>
+        <Choice
+          name="Time"
+          value={filter.since}
+          set={(since) => change({ since })}
+          choices={DAYS}
+        />
+        <Choice
+          name="Status"
+          value={filter.status}
+          set={(status) => change({ status })}
+          choices={STATES}
+        />
+        <Choice
+          name="Subagents"
+          value={filter.subagents}
+          set={(subagents) => change({ subagents })}
+          choices={SUBAGENTS}
+        />
+      </section>
+    </nav>
+  );
+}
+
+export function verdictLabel(value: string): string {
+  const verdict = VERDICTS.find((each) => each === value);
+  return verdict === undefined ? value : `${SIGNS[TONES[verdict]]} ${VERDICT_WORDS[verdict]}`;
+}
+
+interface FacetListProps {
+  readonly filter: ListFilter;
+  readonly name: "agent" | "project" | "model" | "verdict";
+  readonly heading: string;
+  readonly choices: readonly Facet[];
+  readonly labelOf: (facet: Facet) => string;
+}
+
+function FacetList({ filter, name, heading, choices, labelOf }: FacetListProps) {
+  const [isWhole, showWhole] = useState(false);
+  const chosen = filter[name];
+  // A chosen value stays, also if nothing has it under the other filters.
+  const isListed = chosen === "" || choices.some(({ value }) => value === chosen);
+  const all = isListed ? choices : [...choices, { value: chosen, sessions: 0, cost: null }];
+  if (all.length === 0) return null;
+  const shown = isWhole ? all : all.filter((each, at) => at < SHOWN || each.value === chosen);
+  return (
+    <section aria-labelledby={`facet-${name}`}>
+      <h2 id={`facet-${name}`}>{heading}</h2>
+      <ul>
+        {shown.map((facet) => {
+          const isOn = facet.value === chosen;
+          const to = { ...filter, [name]: isOn ? "" : facet.value };
+          return (
+            <li key={facet.value}>
+              <a
+                class="facet"
+                href={formatRoute({ page: "sessions", filter: to })}
+                aria-current={isOn ? "true" : undefined}
+                title={shownText(facet.value)}
+              >
+                <span class="facet-name">{shownText(labelOf(facet))}</span>
+                <span class="facet-cost" title={facet.cost === null ? "" : moneyOf(facet.cost)}>
+                  {facet.cost === null ? "" : cents(facet.cost)}
+                </span>
+                <span class="facet-count">
+                  {grouped(facet.sessions)}
+                  <span class="unseen">{facet.sessions === 1 ? " session" : " sessions"}</span>
+                </span>
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+      {all.length > shown.length && (
+        <button type="button" class="quiet facet-more" onClick={() => showWhole(true)}>
+          {all.length - shown.length} more
+        </button>
+      )}
+    </section>
+  );
+}

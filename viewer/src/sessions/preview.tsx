@@ -1,0 +1,108 @@
+/** Preview: the selected session next to the list on a wide screen: its facts, and how it ends. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { EntryItem, SessionItem } from "../../../src/client/session-shapes.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { grouped } from "../../../src/render/phrases.ts";
+import { sessionHref } from "../route.ts";
+import { client } from "../server.ts";
+import { cents, clockOf, counted, nameOf } from "../words.ts";
+import { changedAt, dayOf } from "./day-groups.ts";
+import { Verdict } from "./session-row.tsx";
+import { projectKeyOf, tokensOf, tookOf } from "./session-words.ts";
+
+const ENTRIES = 30;
+const TEXTS = 4;
+const TEXT_MAX = 600;
+/** A row that is only passed is not loaded. */
+const PAUSE_MS = 150;
+
+export function Preview({ session }: { readonly session: SessionItem }) {
+  const texts = useLastTexts(session);
+  return (
+    <aside class="session-preview" aria-label="The selected session">
+      <h2>
+        <a href={sessionHref(session.id)}>{shownText(nameOf(session))}</a>
+      </h2>
+      <Verdict session={session} />
+      <dl>
+        {factsOf(session).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{shownText(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {texts.map(({ start, role, text }) => (
+        <a key={start} class={`preview-text by-${role}`} href={sessionHref(session.id, start)}>
+          <span class="preview-role">{role}</span>
+          {shownText(text)}
+        </a>
+      ))}
+    </aside>
+  );
+}
+
+function factsOf(session: SessionItem): [string, string][] {
+  const { branch, model, agentLabel, cost, turns, linesAdded, linesRemoved } = session;
+  const date = changedAt(session);
+  const tokens = tokensOf(session);
+  const lines = linesAdded === null ? null : `+${linesAdded} −${linesRemoved ?? 0}`;
+  const facts: [string, string | null][] = [
+    ["Project", projectKeyOf(session)],
+    ["Branch", branch],
+    ["Agent", agentLabel],
+    ["Model", model],
+    ["Last entry", `${dayOf(date, new Date())} ${clockOf(date.toISOString())}`],
+    ["Duration", tookOf(session)],
+    ["Turns", turns === 0 ? null : counted(turns, "turn")],
+    ["Lines changed", lines],
+    ["Tokens", tokens === null ? null : grouped(tokens)],
+    ["Cost", cost === null ? null : cents(cost)],
+  ];
+  return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
+}
+
+interface LastText {
+  readonly start: number;
+  readonly role: string;
+  readonly text: string;
+}
+
+function useLastTexts({ id, bytes, isMissing }: SessionItem): readonly LastText[] {
+  const [texts, show] = useState<readonly LastText[]>([]);
+  useEffect(() => show([]), [id]);
+  useEffect(() => {
+    if (isMissing) return;
+    let isOver = false;
+    const load = async () => {
+      try {
+        const page = await client.peek().sessions.entries(id, { limit: ENTRIES, native: false });
+        if (!isOver) show(lastTexts(page.entries));
+      } catch {
+        // Opening the session shows why.
+      }
+    };
+    const timer = setTimeout(load, PAUSE_MS);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [id, bytes, isMissing]);
+  return texts;
+}
+
+function lastTexts(entries: readonly EntryItem[]): LastText[] {
+  return entries
+    .flatMap(({ start, entry }) => {
+      if (entry?.kind !== "message" || entry.saidBy !== undefined) return [];
+      if (entry.role !== "user" && entry.role !== "assistant") return [];
+      const text = entry.parts
+        .flatMap((part) => (part.type === "text" ? [part.text] : []))
+        .join("\n");
+      if (text.trim() === "") return [];
+      const cut = text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)} …` : text;
+      return [{ start, role: entry.role, text: cut }];
+    })
+    .slice(-TEXTS);
+}

@@ -1,0 +1,102 @@
+/** Toolbar: the search box, the order of the list, and the filters that are on. */
+
+import type { RefObject } from "preact";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { go } from "../address.ts";
+import { formatRoute, type ListFilter, NO_FILTER } from "../route.ts";
+import { Choice, type Choices } from "./choice.tsx";
+import { verdictLabel } from "./facet-rail.tsx";
+import { FACETS, isFiltered } from "./filters.ts";
+import { step } from "./list-keys.ts";
+import { projectNameOf, shortModel } from "./session-words.ts";
+
+const ORDERS: Choices = [
+  ["", "Latest first"],
+  ["cost", "Most expensive first"],
+  ["tokens", "Most tokens first"],
+  ["duration", "Longest first"],
+];
+
+interface ToolbarProps {
+  readonly filter: ListFilter;
+  readonly box: RefObject<HTMLInputElement | null>;
+  readonly isRailOpen: boolean;
+  readonly toggleRail: () => void;
+  readonly help: () => void;
+}
+
+export function Toolbar({ filter, box, isRailOpen, toggleRail, help }: ToolbarProps) {
+  const change = (changed: Partial<ListFilter>, isSame = false) => {
+    go({ page: "sessions", filter: { ...filter, ...changed } }, isSame);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && filter.q !== "") change({ q: "" });
+    else if (event.key === "Escape") box.current?.blur();
+    else if (event.key === "Enter" || event.key === "ArrowDown") step(1);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <search class="toolbar">
+      <input
+        ref={box}
+        class="search-box"
+        type="search"
+        placeholder="Search in all sessions"
+        aria-label="Search in all sessions"
+        aria-keyshortcuts="/"
+        value={filter.q}
+        onKeyDown={onKeyDown}
+        onInput={({ currentTarget }) => change({ q: currentTarget.value }, filter.q !== "")}
+      />
+      <button
+        type="button"
+        class="rail-button"
+        aria-expanded={isRailOpen}
+        aria-controls="facets"
+        onClick={toggleRail}
+      >
+        Filters
+      </button>
+      <Choice name="Order" value={filter.sort} set={(sort) => change({ sort })} choices={ORDERS} />
+      <button type="button" class="quiet" onClick={help} aria-label="Keys" title="Keys ( ? )">
+        ?
+      </button>
+      <Chips filter={filter} />
+    </search>
+  );
+}
+
+const LABELS: Readonly<Record<(typeof FACETS)[number], (value: string) => string>> = {
+  agent: (value) => value,
+  project: projectNameOf,
+  model: shortModel,
+  verdict: verdictLabel,
+};
+
+/** The filters of the rail that are on: each is a link that removes it. */
+function Chips({ filter }: { readonly filter: ListFilter }) {
+  const on = FACETS.filter((name) => filter[name] !== "");
+  if (on.length === 0 || !isFiltered(filter)) return null;
+  const without = (to: ListFilter) => formatRoute({ page: "sessions", filter: to });
+  const { sort, subagents } = filter;
+  return (
+    <p class="chips">
+      {on.map((name) => (
+        <a
+          key={name}
+          class="chip"
+          href={without({ ...filter, [name]: "" })}
+          aria-label={`Remove the filter ${name} ${shownText(filter[name])}`}
+          title={shownText(filter[name])}
+        >
+          <span class="chip-name">{shownText(LABELS[name](filter[name]))}</span>
+          <span aria-hidden="true">×</span>
+        </a>
+      ))}
+      <a class="chip-clear" href={without({ ...NO_FILTER, sort, subagents })}>
+        Clear
+      </a>
+    </p>
+  );
+}
