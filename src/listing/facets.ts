@@ -5,10 +5,11 @@
  */
 
 import type { Catalog } from "../catalog/catalog.ts";
-import type { ListFilter } from "../catalog/page.ts";
-import { countRows, type RowCount, type RowFilter } from "../catalog/page-rows.ts";
+import { isListed, type ListFilter } from "../catalog/page.ts";
+import { countRows, type RowCount } from "../catalog/page-rows.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { FoundStore } from "./find-stores.ts";
+import { type AskedRows, MISSING_VERDICT, rowFilterOf } from "./row-filter.ts";
 import { ownerOf } from "./whose.ts";
 
 /** Choices of one facet; the largest ones. */
@@ -26,9 +27,7 @@ export interface Facet {
 type Name = "agents" | "projects" | "models" | "verdicts";
 export type Facets = Readonly<Record<Name, readonly Facet[]>>;
 
-export interface FacetFilter extends Pick<ListFilter, "agent" | "project" | "model" | "title"> {
-  readonly verdict: string | null;
-}
+export interface FacetFilter extends AskedRows, Pick<ListFilter, "title"> {}
 
 /** A count with the values that the facets are about. */
 interface Counted extends Record<"agent" | "project" | "model" | "verdict", string | null> {
@@ -44,25 +43,30 @@ const FIELDS = {
 
 export async function facetsOf(
   catalog: Catalog,
-  stores: readonly { readonly store: FoundStore; readonly filter: RowFilter }[],
-  missing: readonly { readonly store: FoundStore; row: SessionRow; verdict: string }[],
+  stores: readonly FoundStore[],
+  missing: readonly { readonly store: FoundStore; readonly row: SessionRow }[],
   filter: FacetFilter,
 ): Promise<Facets> {
+  const { title, status } = filter;
+  const open = { ...filter, agent: null, project: null, model: null, verdict: null };
+  const byTitle = Boolean(title);
   const counted: Counted[] = [];
-  for (const { store, filter: rows } of stores) {
-    const byTitle = Boolean(filter.title);
-    for (const count of await countRows(catalog, store.dialect, store.root, { ...rows, byTitle })) {
-      if (filter.title && !count.title?.toLowerCase().includes(filter.title)) continue;
+  for (const store of stores) {
+    // The status that is kept, not the one that a running session may have now.
+    const rows = { ...rowFilterOf(store, open), statuses: status ? [status] : null, byTitle };
+    for (const count of await countRows(catalog, store.dialect, store.root, rows)) {
+      if (title && !count.title?.toLowerCase().includes(title)) continue;
       const { agent, project } = ownerOf(store, count);
       const { model, verdict } = count;
       counted.push({ agent, project: count.repository ?? project, model, verdict, count });
     }
   }
-  for (const { store, row, verdict } of missing) {
+  for (const { store, row } of missing) {
+    if (!isListed(open, row)) continue;
     const { agent, project } = ownerOf(store, row);
     const { model, repository, spend: cost } = row;
-    const count = { sessions: 1, cost };
-    counted.push({ agent, project: repository ?? project, model, verdict, count });
+    const facts = { agent, project: repository ?? project, model, verdict: MISSING_VERDICT };
+    counted.push({ ...facts, count: { sessions: 1, cost } });
   }
   const facet = (name: Name) => choicesOf(counted, filter, FIELDS[name]);
   return {

@@ -1,44 +1,40 @@
 /** List: the sessions of all stores in one order, in pages. Memory holds one page per store. */
 
 import { isListed, type ListFilter, type Mark, page, type Source } from "../../catalog/page.ts";
-import {
-  PAGE_SORTS,
-  type PageRow,
-  type PageSort,
-  type RowFilter,
-  readPage,
-} from "../../catalog/page-rows.ts";
-import type { SessionRow, SortKey } from "../../catalog/session-row.ts";
+import { PAGE_SORTS, type PageRow, type PageSort, readPage } from "../../catalog/page-rows.ts";
 import type { SessionFacets, SessionItem, SessionPage } from "../../client/session-shapes.ts";
-import { dialectNamed } from "../../dialects/all.ts";
 import { type FacetFilter, facetsOf } from "../../listing/facets.ts";
-import { ownerOf, UNNAMED_AGENT } from "../../listing/whose.ts";
-import { SESSION_STATUSES, type SessionStatus } from "../../model/summary.ts";
+import {
+  type AskedRows,
+  MISSING_VERDICT,
+  mayHave,
+  missingRow,
+  rowFilterOf,
+} from "../../listing/row-filter.ts";
+import { ownerOf } from "../../listing/whose.ts";
+import { SESSION_STATUSES } from "../../model/summary.ts";
 import { VERDICTS } from "../../proof/verdict.ts";
 import type { Listed as Judgeable } from "../../verifying/kept-verdicts.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type ServedStore } from "./roots.ts";
 import type { SessionService } from "./service.ts";
-import { programOf, sessionItem } from "./wire.ts";
+import { sessionItem } from "./wire.ts";
 
 export const LIST_PARAMETERS = [
   ...["dialect", "status", "since", "until", "title", "parent", "limit", "cursor"],
   ...["agent", "project", "model", "verdict", "subagents", "sort", "facets"],
 ] as const;
 
-const NOT_ENDED = ["paused", "running", null] as const;
-
 interface Listed extends PageRow {
   readonly isMissing: boolean;
 }
 
 /** What a request asks for. */
-interface Asked extends ListFilter, FacetFilter {
+interface Asked extends ListFilter, FacetFilter, AskedRows {
   readonly dialect: string | null;
   /** The parent and its store. */
   readonly parent: { readonly store: ServedStore; readonly id: string } | null;
-  readonly withoutSubagents: boolean;
   readonly sort: PageSort;
   readonly hasFacets: boolean;
   readonly limit: number;
@@ -105,44 +101,18 @@ export async function listPage(service: SessionService, url: string): Promise<Se
   };
 }
 
-/** The four filters of facets are applied by `facetsOf`: each facet ignores its own. */
+/** Stores and missing sessions regardless of the filters that `facetsOf` applies itself. */
 async function facetsFor(service: SessionService, asked: Asked): Promise<SessionFacets> {
-  const open = { ...asked, agent: null, project: null, model: null, verdict: null };
-  const statuses = asked.status ? [asked.status] : null;
-  const stores = service.roots.stores().filter((store) => isAsked(store, open));
-  const filters = stores.map((store) => {
-    return { store, filter: { ...rowFilterOf(store, open), statuses } };
-  });
-  const missing = (await service.missing())
-    .filter(({ store, row }) => isAsked(store, open) && isListed(open, row))
-    .map(({ store, row }) => ({ store, row, verdict: MISSING_VERDICT }));
-  return facetsOf(await service.catalog(), filters, missing, asked);
+  const isOpen = (store: ServedStore) => isAsked(store, { ...asked, agent: null });
+  const stores = service.roots.stores().filter(isOpen);
+  const missing = (await service.missing()).filter(({ store }) => isOpen(store));
+  return facetsOf(await service.catalog(), stores, missing, asked);
 }
 
 function isAsked(store: ServedStore, { dialect, parent, agent }: Asked): boolean {
   if (dialect !== null && store.dialect !== dialect) return false;
   if (parent !== null && store.key !== parent.store.key) return false;
-  const label = programOf(store.dialect);
-  return !agent || label === null || label === agent;
-}
-
-/** What SQLite can filter by. */
-function rowFilterOf(store: ServedStore, asked: Asked): RowFilter {
-  const { since, until, status, agent, project, model, verdict } = asked;
-  const program = dialectNamed(store.dialect).program;
-  const isOwn = agent && program === undefined;
-  return {
-    since,
-    until,
-    statuses: statusesOf(status ?? null),
-    agent: isOwn ? (agent === UNNAMED_AGENT ? "" : agent) : null,
-    project: project ?? null,
-    ownProject: ownerOf(store, { agent: null, project: null }).project,
-    model: model ?? null,
-    verdict,
-    // Other programs' children are sessions of their own, as `verbatim ls` has it.
-    withoutSubagents: asked.withoutSubagents && program !== undefined && !program.hasForks,
-  };
+  return mayHave(store, agent);
 }
 
 /** The stores, read page by page, and the sessions whose logs are gone: no catalog has them. */
@@ -165,27 +135,9 @@ async function sourcesOf(
   const missing = (await service.missing()).filter(({ store }) => isAsked(store, asked));
   return [
     ...sources,
-    ...missing.map(({ store, row }) => ({ store, rows: [missingRow(row, sort)] })),
+    ...missing.map(({ store, row }) => ({
+      store,
+      rows: [{ ...missingRow(row, sort), isMissing: true }],
+    })),
   ];
-}
-
-/** What verifying a session says whose head is pinned and whose log is gone. */
-export const MISSING_VERDICT = "rollback";
-
-function missingRow(row: SessionRow, sort: PageSort): Listed {
-  const { id, spend: cost } = row;
-  const known = { cost, verdict: MISSING_VERDICT, judgedMs: Infinity, isMissing: true };
-  return { id, key: KEYS[sort](row), row, ...known };
-}
-
-const KEYS: Readonly<Record<PageSort, (row: SessionRow) => SortKey>> = {
-  updated: ({ updatedAt }) => updatedAt ?? "",
-  cost: ({ spend }) => spend,
-  tokens: ({ totalTokens }) => totalTokens,
-  duration: ({ durationMs }) => durationMs,
-};
-
-/** A session that was running or had no status may have another status now. */
-function statusesOf(status: SessionStatus | null): readonly (SessionStatus | null)[] | null {
-  return status === "paused" || status === "running" ? NOT_ENDED : status && [status];
 }

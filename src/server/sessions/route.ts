@@ -8,6 +8,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { OutlinePage, Whereabouts } from "../../client/session-shapes.ts";
 import { resumeCommandOf } from "../../listing/resume-command.ts";
+import { MISSING_VERDICT } from "../../listing/row-filter.ts";
 import { isAbsence } from "../../listing/session-window.ts";
 import { whereaboutsOf } from "../../listing/whereabouts.ts";
 import type { Pass } from "../auth/gate.ts";
@@ -16,7 +17,7 @@ import { rawPath } from "../http/target.ts";
 import { answerSessionBytes, checkpointsPage } from "./bytes.ts";
 import { entriesPage } from "./entries.ts";
 import { liveEntries } from "./events.ts";
-import { listPage, MISSING_VERDICT } from "./list.ts";
+import { listPage } from "./list.ts";
 import { answerMarkdown } from "./markdown.ts";
 import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";

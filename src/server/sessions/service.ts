@@ -21,18 +21,18 @@ import { goneSessions } from "../../listing/gone-sessions.ts";
 import { Outlines } from "../../listing/outlines.ts";
 import { SearchService } from "../../listing/search-service.ts";
 import { isAbsence, SessionWindow } from "../../listing/session-window.ts";
+import { WaitingHooks } from "../../listing/waiting-hooks.ts";
 import { mayStandOtherwise } from "../../store/list.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
+import { KeptCosts } from "../../usage/answers/kept-costs.ts";
 import { LiveUsage } from "../../usage/answers/live-usage.ts";
-import { SessionCosts } from "../../usage/session-costs.ts";
 import { KeptVerdicts } from "../../verifying/kept-verdicts.ts";
 import { AnswerRoom } from "../http/answer.ts";
 import { Semaphore } from "../http/semaphore.ts";
 import { LiveReaders } from "../streams/live-readers.ts";
 import type { SessionLimits } from "./limits.ts";
 import { notFound, type RootChoice, type ServedStore, SessionRoots, served } from "./roots.ts";
-import { WaitingHooks } from "./waiting-hooks.ts";
 
 export interface SessionServiceOptions {
   readonly host: Host;
@@ -84,7 +84,7 @@ export class SessionService {
   readonly hooks: WaitingHooks;
   readonly outlines: Outlines;
   readonly verdicts: KeptVerdicts;
-  readonly costs: SessionCosts;
+  readonly costs: KeptCosts;
   readonly #atWork: AtWork;
   readonly #options: SessionServiceOptions;
   readonly #stopping = new AbortController();
@@ -118,8 +118,6 @@ export class SessionService {
     const catalog = () => this.catalog();
     const judge: Semaphore["run"] = (work) => this.wholeReads.run(work);
     this.verdicts = new KeptVerdicts({ host, catalog, stores, run: judge, nowMs, onFault });
-    const named = roots === "found" ? null : stores;
-    this.costs = new SessionCosts({ host, cwd, stores: named, catalog, nowMs, onFault });
     this.search = new SearchService({
       path: searchPathNextTo(options.catalogPath ?? userCatalogPath()),
       host,
@@ -134,6 +132,7 @@ export class SessionService {
       isOfUser: () => roots === "found" && (options.moreRoots?.() ?? []).length === 0,
       onUnreadable: (id, cause) => this.#tell(id, cause),
     });
+    this.costs = new KeptCosts({ usage: this.usage, catalog, nowMs, onFault });
   }
 
   /** The session that a URL names; throws SESSION_NOT_FOUND. */

@@ -21,7 +21,16 @@ const viewer = viewerScene(async (scene) => {
 const PAGES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   sessions: async (page) => {
     await goTo(page, "#/");
-    await page.getByText("tampered").first().waitFor();
+    await page.locator(".session-row .verdict", { hasText: "tampered" }).waitFor();
+    const filters = page.getByRole("button", { name: "Filters" });
+    if (await filters.isVisible()) await filters.click();
+    await page.locator(".facet", { hasText: "tampered" }).waitFor();
+  },
+  palette: async (page) => {
+    await goTo(page, "#/");
+    await page.locator(".session-row").first().waitFor();
+    await page.keyboard.press("Control+k");
+    await page.locator("[role=option]", { hasText: "Sessions" }).first().waitFor();
   },
   search: async (page) => {
     await goTo(page, "#/?q=daysBetween");

@@ -50,12 +50,13 @@ sampleTest("every program's sessions are listed, with program, project and branc
   await rows.filter({ hasText: "Codex" }).first().waitFor();
   const parent = rows.filter({ hasText: "Delegate a repo search to a subagent" }).first();
   await parent.waitFor();
-  assert.match((await parent.textContent()) ?? "", /Claude Code.*tmp.*main/s);
+  assert.match((await parent.textContent()) ?? "", /tmp.*main.*Claude Code/s);
   assert.equal(await page.getByText("These are examples.").count(), 0);
-  await page.getByLabel("Kind").selectOption({ label: "Codex" });
+  await page.locator(".facet", { hasText: "Codex" }).click();
   await rows.filter({ hasText: "Claude Code" }).first().waitFor({ state: "detached" });
   await rows.filter({ hasText: "Codex" }).first().waitFor();
-  assert.equal(await page.getByLabel("Kind").locator("option").count(), 4, "those that there are");
+  const agents = page.getByRole("region", { name: "Agents" }).locator(".facet");
+  assert.equal(await agents.count(), 3, "those that there are");
 });
 
 sampleTest("a session opens, and its subagents and it are linked to each other", async () => {

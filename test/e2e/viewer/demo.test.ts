@@ -23,7 +23,9 @@ afterAll(() => {
 browserTest("a newcomer sees signed examples and removes them with one click", async () => {
   const page = await viewer.open("#/");
   await page.getByText("These are examples.").waitFor();
-  await page.getByText("✓ verified").first().waitFor();
+  await page.locator(".facet", { hasText: "✓ verified" }).waitFor();
+  await page.getByText("Where was looked").click();
+  await page.locator(".demo-banner code", { hasText: "/.claude" }).first().waitFor();
   await page.getByRole("link", { name: /Why does the test of daysBetween fail/ }).click();
   await page.locator(".proof-badge", { hasText: /✓ verified/ }).waitFor();
   await page.getByRole("link", { name: /^demo\/review-/ }).click();
@@ -32,6 +34,8 @@ browserTest("a newcomer sees signed examples and removes them with one click", a
   await page.getByRole("button", { name: "Remove the examples" }).click();
   await page.getByText("These are examples.").waitFor({ state: "detached" });
   await page.locator(".session-row").first().waitFor({ state: "detached" });
+  await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
+  await page.locator(".looked-in div", { hasText: "Claude Code" }).waitFor();
   const client = await browserClient(viewer.url, viewer.link ?? assert.fail());
   assert.deepEqual(await client.demo(), { isShown: false });
 });

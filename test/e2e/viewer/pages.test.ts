@@ -87,11 +87,10 @@ const lastRowIsInView = () => {
   return row !== undefined && row.getBoundingClientRect().top < innerHeight;
 };
 
-browserTest("the list shows each session's agent, model, usage, cost and verdict", async () => {
+browserTest("the list shows each session's agent, model, usage and cost", async () => {
   const page = await viewer.open("#/");
   const row = page.locator(".session-row", { hasText: "Mend the" });
-  await row.locator(".verdict.verified").waitFor();
-  for (const fact of ["hello", "m-1", "rye", "1 turn", "1.2k tokens", "$0.50", "verified"]) {
+  for (const fact of ["hello", "m-1", "1.2k tokens", "$0.50"]) {
     await eventually("a row of the list", () => row.innerText()).toContain(fact);
   }
 });
@@ -137,15 +136,13 @@ browserTest("typed words are searched for; a hit opens its entry, unfolded", asy
 browserTest("filters narrow the list, and stay in the address", async () => {
   const page = await viewer.open("#/");
   await page.getByLabel("Status").selectOption("completed");
-  await page.getByText("1 session", { exact: true }).waitFor();
+  await page.locator(".list-foot", { hasText: /^1 session$/ }).waitFor();
   await page.waitForURL(/[?&]status=completed/);
   await page.reload();
-  await page.getByText("1 session", { exact: true }).waitFor();
-  await page.getByLabel("Kind").selectOption("rye");
-  await page.waitForURL(/[?&]dialect=rye/);
-  await page.goto(`${viewer.url}/#/?status=completed&dialect=entire`);
+  await page.locator(".list-foot", { hasText: /^1 session$/ }).waitFor();
+  await page.goto(`${viewer.url}/#/?status=completed&agent=nothing`);
   await page.getByText("No session fits").waitFor();
-  assert.equal(await page.getByLabel("Kind").inputValue(), "entire", "though there is none here");
+  await page.locator(".facet[aria-current]", { hasText: "nothing" }).waitFor();
 });
 
 browserTest(

@@ -108,6 +108,7 @@ browserTest("an unsigned session, and one with an unsigned end, are labelled as 
 browserTest("a session that is being written says that signing is in progress", async () => {
   const { path } = await viewer.write({ id: "growing-1", entries: turnOf("Growing") });
   const line = readFileSync(path, "utf8").split("\n").at(0);
+  await viewer.apiId("growing-1"); // The server has seen it before it grows.
   appendFileSync(path, `${line}\n`);
   const { badge, panel } = await proofOf("growing-1");
   await badge.filter({ hasText: "signing …" }).click();

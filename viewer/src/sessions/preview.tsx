@@ -1,5 +1,6 @@
 /** Preview: the selected session next to the list on a wide screen: its facts, and how it ends. */
 
+import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { EntryItem, SessionItem } from "../../../src/client/session-shapes.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
@@ -17,7 +18,18 @@ const TEXT_MAX = 600;
 /** A row that is only passed is not loaded. */
 const PAUSE_MS = 150;
 
-export function Preview({ session }: { readonly session: SessionItem }) {
+/** Wide enough for a third column; list.css has the same width. */
+const wide = matchMedia("(min-width: 100rem)");
+const isWide = signal(wide.matches);
+wide.addEventListener("change", ({ matches }) => {
+  isWide.value = matches;
+});
+
+export function Preview({ session }: { readonly session: SessionItem | undefined }) {
+  return isWide.value && session !== undefined ? <Shown session={session} /> : null;
+}
+
+function Shown({ session }: { readonly session: SessionItem }) {
   const texts = useLastTexts(session);
   return (
     <aside class="session-preview" aria-label="The selected session">

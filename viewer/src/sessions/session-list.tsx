@@ -10,8 +10,9 @@ import type { ListStore } from "./list-store.ts";
 import { SessionRow } from "./session-row.tsx";
 import { useVirtual } from "./use-virtual.ts";
 
-const ROW_PX = 57;
-const DAY_PX = 41;
+/** As list.css makes them on a wide screen; others are measured. */
+const ROW_PX = 56;
+const DAY_PX = 40;
 /** Loads more this many rows before the last one. */
 const AHEAD = 30;
 
@@ -30,6 +31,10 @@ export function SessionList({ store, isFiltered, select }: ListProps) {
     () => (isByDay ? groupByDay(rows, new Date()) : ungrouped(rows)),
     [rows, isByDay, today],
   );
+  // Before `useVirtual` looks where the list is.
+  useLayoutEffect(() => {
+    if (scroller.current) scroller.current.scrollTop = store.scrollTop;
+  }, [store]);
   const virtual = useVirtual({
     count: items.length,
     scroller,
@@ -42,11 +47,9 @@ export function SessionList({ store, isFiltered, select }: ListProps) {
   useEffect(() => {
     if (last >= items.length - AHEAD) void store.loadMore();
   }, [last, items.length, store]);
-  useLayoutEffect(() => {
-    if (scroller.current) scroller.current.scrollTop = store.scrollTop;
-  }, [store]);
   const onScroll = () => {
-    store.scrollTop = scroller.current?.scrollTop ?? 0;
+    // The last event may come after the list is gone.
+    if (scroller.current) store.scrollTop = scroller.current.scrollTop;
   };
   return (
     <div class="list-scroll" ref={scroller} onScroll={onScroll}>

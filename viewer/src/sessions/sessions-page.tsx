@@ -65,7 +65,7 @@ export function SessionsPage({ filter }: { readonly filter: ListFilter }) {
             />
           )}
         </div>
-        {!isSearch && shown !== undefined && <Preview session={shown} />}
+        {!isSearch && <Preview session={shown} />}
       </div>
       {isHelp && <HelpDialog keys={LIST_KEYS} close={() => showHelp(false)} />}
     </main>

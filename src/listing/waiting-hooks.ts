@@ -4,10 +4,10 @@
  * store/store.ts.) If none wait, it costs one directory listing.
  */
 
-import type { Host } from "../../base/host.ts";
-import { dialectNamed } from "../../dialects/all.ts";
-import type { FoundStore } from "../../listing/find-stores.ts";
-import { Store } from "../../store/store.ts";
+import type { Host } from "../base/host.ts";
+import { dialectNamed } from "../dialects/all.ts";
+import { Store } from "../store/store.ts";
+import type { FoundStore } from "./find-stores.ts";
 
 const AGAIN_AFTER_MS = 500;
 
