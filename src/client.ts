@@ -29,6 +29,7 @@ export type {
   EntryPage,
   Exchange,
   Facet,
+  LookedIn,
   OutlineMark,
   OutlinePage,
   SessionBytes,

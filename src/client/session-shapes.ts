@@ -109,18 +109,30 @@ const FACET: Schema<Facet> = object({
   sessions: count,
   cost: described(orNull(number), "US dollars, where known"),
 });
-const FACETS = object({
+export interface SessionFacets {
+  readonly agents: readonly Facet[];
+  readonly projects: readonly Facet[];
+  readonly models: readonly Facet[];
+  readonly verdicts: readonly Facet[];
+}
+const FACETS: Schema<SessionFacets> = object({
   agents: list(FACET),
   projects: list(FACET),
   models: list(FACET),
   verdicts: list(FACET),
 });
-export interface SessionFacets extends Of<typeof FACETS> {}
+
+/** Where an agent would keep its sessions. */
+export interface LookedIn {
+  readonly label: string;
+  readonly roots: readonly string[];
+}
+const LOOKED_IN: Schema<LookedIn> = object({ label: string, roots: list(string) });
 export const SESSION_PAGE = object({
   sessions: list(ref<SessionItem>("Session")),
   facets: described(orNull(FACETS), "Only if asked for, on the first page"),
   lookedIn: described(
-    list(object({ label: string, roots: list(string) })),
+    list(LOOKED_IN),
     "Only if asked for facets: where agents would keep sessions",
   ),
   next: nextPage,

@@ -80,6 +80,11 @@ export class CountedUsage {
     return chosen.subarray(0, count);
   }
 
+  /** False: it repeats the beginning of another session. */
+  isCounted(row: number): boolean {
+    return ((this.ledger.rows.flags[row] ?? 0) & FLAGS.duplicate) === 0;
+  }
+
   modelOf(row: number): string {
     return this.ledger.models[this.ledger.rows.model[row] ?? 0] || UNKNOWN_MODEL;
   }

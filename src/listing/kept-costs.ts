@@ -5,19 +5,44 @@
  * A session's cost includes its subagents'.
  */
 
-import type { Catalog } from "../../catalog/catalog.ts";
-import { keepCosts } from "../../catalog/page-rows.ts";
-import type { FoundStore } from "../../listing/find-stores.ts";
-import type { CountedUsage } from "../report/counted-usage.ts";
-import { FLAGS } from "../usage-row.ts";
-import type { LiveUsage } from "./live-usage.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { keepCosts } from "../catalog/page-rows.ts";
+import type { FoundStore } from "./find-stores.ts";
 
 /** Until the next look at what was counted; sooner while sessions are counted for the first time. */
 const PAUSE_MS = 5_000;
 const PAUSE_COUNTING_MS = 500;
 
+/** A log that was counted. */
+interface CountedFile extends FoundStore {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What the usage ledger knows (usage/report/counted-usage.ts). */
+interface Counted {
+  readonly ledger: {
+    readonly files: readonly CountedFile[];
+    readonly rows: { readonly length: number };
+    /** The file of each row. */
+    readonly owners: Uint32Array;
+  };
+  isCounted(row: number): boolean;
+  /** NaN: the price is unknown. */
+  costOf(row: number): number;
+  /** The name of the session that a subagent belongs to, else its own. */
+  sessionOf(file: CountedFile): string;
+}
+
 export interface CostOptions {
-  readonly usage: LiveUsage;
+  readonly usage: {
+    now(): Promise<{
+      readonly opened: { readonly usage: Counted } | null;
+      readonly counting: object | null;
+      readonly version: number;
+    }>;
+  };
   readonly catalog: () => Promise<Catalog>;
   readonly nowMs: () => number;
   readonly onFault: (what: string, cause: unknown) => void;
@@ -73,24 +98,21 @@ export class KeptCosts {
 }
 
 /** By store: the cost of each session with a known price, its subagents' included. */
-function costsOf(usage: CountedUsage) {
+function costsOf(usage: Counted) {
   const { files, rows, owners } = usage.ledger;
-  const own = new Float64Array(files.length).fill(Number.NaN);
-  const { flags } = rows;
+  const own = new Map<number, number>();
   for (let row = 0; row < rows.length; row++) {
+    const cost = usage.isCounted(row) ? usage.costOf(row) : Number.NaN;
     const owner = owners[row] ?? 0;
-    const isDuplicate = ((flags[row] ?? 0) & FLAGS.duplicate) !== 0;
-    const cost = isDuplicate ? Number.NaN : usage.costOf(row);
-    if (!Number.isNaN(cost)) own[owner] = (Number.isNaN(own[owner]) ? 0 : (own[owner] ?? 0)) + cost;
+    if (!Number.isNaN(cost)) own.set(owner, (own.get(owner) ?? 0) + cost);
   }
   const byStore = new Map<string, { place: FoundStore; costs: Map<string, number> }>();
-  const idOf = new Map(files.map((file) => [`${file.dialect}\0${file.name}`, file]));
+  const byName = new Map(files.map((file) => [`${file.dialect}\0${file.name}`, file]));
   for (const file of files) {
-    const cost = own[file.index] ?? Number.NaN;
-    if (Number.isNaN(cost)) continue;
-    const parent = idOf.get(`${file.dialect}\0${usage.sessionOf(file)}`);
-    for (const each of new Set([file, parent ?? file])) {
-      const { dialect, root, id } = each;
+    const cost = own.get(file.index);
+    if (cost === undefined) continue;
+    const whole = byName.get(`${file.dialect}\0${usage.sessionOf(file)}`) ?? file;
+    for (const { dialect, root, id } of new Set([file, whole])) {
       const key = `${dialect}\0${root}`;
       const store = byStore.get(key) ?? { place: { dialect, root }, costs: new Map() };
       store.costs.set(id, (store.costs.get(id) ?? 0) + cost);
