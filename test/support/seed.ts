@@ -1,6 +1,6 @@
 /**
  * The seed of everything random in these tests; each run has its own unless VERBATIM_SEED is set.
- * VERBATIM_TIMES=10 makes ten times as many rounds, and tries every one of many similar cases.
+ * VERBATIM_TIMES=20 makes twenty times as many rounds, and tries every one of many similar cases.
  */
 
 import { randomInt } from "node:crypto";
