@@ -115,7 +115,7 @@ await build({
 });
 chmodSync(join(bundled, "main.js"), 0o755);
 // The status line must not load the whole price table.
-const priceTable = pathToFileURL(resolve(compiled, "usage", "prices", "price-table.js")).href;
+const priceTable = pathToFileURL(resolve(compiled, "prices", "price-table.js")).href;
 const { recentModels } = await import(priceTable);
 writeFileSync(join(bundled, "recent-prices.json"), JSON.stringify(recentModels()));
 rmSync(join(compiled, "cli"), { recursive: true });

@@ -2,12 +2,12 @@
 
 import type { Host } from "../base/host.ts";
 import { type FoundStore, findStores } from "../listing/find-stores.ts";
+import { PriceBook } from "../prices/price-book.ts";
 import { isOf, type KeptHead, priceMark, readKept, recentIn, writeKept } from "./kept/kept-file.ts";
 import { changedIn, KeptSums } from "./kept/kept-sums.ts";
 import { lastBlockStart } from "./kept/status-figures.ts";
 import { Ledger } from "./ledger/ledger.ts";
 import { lastLook, rememberLook } from "./ledger/ledger-file.ts";
-import { PriceBook } from "./prices/price-book.ts";
 import { type RefreshOptions, refresh } from "./refresh.ts";
 import { hasBlocks } from "./report/agent-choice.ts";
 import { CountedUsage } from "./report/counted-usage.ts";

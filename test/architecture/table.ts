@@ -13,6 +13,7 @@ const DIALECTS = ["dialects", "dialects/interface", "dialects/lines", "dialects/
 export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   base: [],
   findings: ["base"],
+  prices: ["base"],
   model: ["base"],
   proof: ["base"],
   log: ["base"],
@@ -30,7 +31,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   dialects: [...LOW, "dialects/interface", "dialects/lines", "dialects/files", "streams"],
   store: [...LOW, ...DIALECTS, "streams"],
   listing: [...LOW, ...DIALECTS, "streams", "store"],
-  usage: ["base", "model", "client", "catalog", ...DIALECTS, "store", "listing"],
+  usage: ["base", "model", "client", "prices", "catalog", ...DIALECTS, "store", "listing"],
   verifying: [...LOW, ...DIALECTS, "streams", "store", "listing"],
   doctor: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying"],
   "dialects/door": [
@@ -92,7 +93,7 @@ export const BROWSER_SAFE: readonly string[] = [
 export const PACKAGES: Readonly<Record<string, string>> = {
   "fs-native-extensions": "src/base/lock.ts",
   "@photostructure/sqlite": "src/catalog/sqlite.ts",
-  "@pydantic/genai-prices": "src/usage/prices/price-table.ts",
+  "@pydantic/genai-prices": "src/prices/price-table.ts",
   zod: "src/dialects/homeagent/schema.ts",
   "eventsource-parser": "src/capture/sse.ts",
   fzstd: "src/dialects/codex/files/zstd.ts",

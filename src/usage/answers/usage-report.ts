@@ -2,8 +2,8 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { UsageReport as Report } from "../../client/usage-shapes.ts";
+import { TABLE, TABLE_DATE } from "../../prices/price-book.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
-import { TABLE, TABLE_DATE } from "../prices/price-book.ts";
 import { byCost, dearestPrompts } from "../prompts/dearest.ts";
 import { PromptRows, type SessionFiles } from "../prompts/prompt-rows.ts";
 import { sessionsOf } from "../prompts/sessions.ts";

@@ -6,11 +6,12 @@
  * was added to the ledger is added to the sums; where that is not exact, they are made again too.
  */
 
+import type { Rates } from "../../prices/rates.ts";
 import { type Columns, tokensOf } from "../columns.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
-import { costOf, type Rates } from "../prices/rates.ts";
 import type { CountedUsage } from "../report/counted-usage.ts";
 import { addCells, CELL_LENGTH, FILE_LENGTH, FILE_SUM, SUM } from "../report/sum-rows.ts";
+import { costOf } from "../row-cost.ts";
 import { FLAGS } from "../usage-row.ts";
 
 export const QUARTER_MS = 900_000;

@@ -3,12 +3,12 @@
  * without loading it: single rows are looked up in the snapshot, and among the packs after it.
  */
 
+import type { PriceBook } from "../../prices/price-book.ts";
 import { Columns } from "../columns.ts";
 import { beganBefore } from "../ledger/ledger.ts";
 import { type LedgerPlace, readPacks } from "../ledger/ledger-file.ts";
 import type { Pack, PackedFile } from "../ledger/pack.ts";
 import { SnapshotReader } from "../ledger/snapshot-reader.ts";
-import type { PriceBook } from "../prices/price-book.ts";
 import { FLAGS } from "../usage-row.ts";
 import type { RecentFile } from "./kept-file.ts";
 import type { ChangedView, ViewedRow } from "./kept-sums.ts";

@@ -6,12 +6,12 @@
 
 import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname } from "node:path";
+import { PriceBook } from "../../prices/price-book.ts";
+import type { Rates } from "../../prices/rates.ts";
+import { recentPrices } from "../../prices/recent-prices.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { type LedgerPlace, lastLook, placeOf } from "../ledger/ledger-file.ts";
 import { type LedgerFile, type PackedFile, packOf } from "../ledger/pack.ts";
-import { PriceBook } from "../prices/price-book.ts";
-import type { Rates } from "../prices/rates.ts";
-import { recentPrices } from "../prices/recent-prices.ts";
 import { CountedUsage } from "../report/counted-usage.ts";
 import { type FileScan, FileScanner } from "../scan/file-scan.ts";
 import { isOf, type Kept, priceMark, type RecentFile, readKept } from "./kept-file.ts";

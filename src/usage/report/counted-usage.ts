@@ -4,12 +4,13 @@
  * Subagents belong to the session that started them.
  */
 
+import type { PriceBook } from "../../prices/price-book.ts";
+import type { Rates } from "../../prices/rates.ts";
 import { tokensOf } from "../columns.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
-import type { PriceBook } from "../prices/price-book.ts";
-import { costOf, type Rates } from "../prices/rates.ts";
 import { markReplays } from "../replays.ts";
+import { costOf } from "../row-cost.ts";
 import { FLAGS } from "../usage-row.ts";
 import { type Days, dayNumber, NO_DAY } from "./days.ts";
 

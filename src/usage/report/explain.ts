@@ -6,9 +6,10 @@
  */
 
 import type { Host } from "../../base/host.ts";
+import { priceAt, type Rates } from "../../prices/rates.ts";
 import { COUNTS, Columns, tokensOf } from "../columns.ts";
 import { readPacks } from "../ledger/ledger-file.ts";
-import { factorOf, priceAt, type Rates } from "../prices/rates.ts";
+import { factorOf } from "../row-cost.ts";
 import { type Counts, FLAGS } from "../usage-row.ts";
 import type { CountedUsage } from "./counted-usage.ts";
 import { logRows } from "./log-rows.ts";

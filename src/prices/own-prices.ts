@@ -6,7 +6,7 @@
  */
 
 import { readFileSync } from "node:fs";
-import { errnoOf, VerbatimError } from "../../base/errors.ts";
+import { errnoOf, VerbatimError } from "../base/errors.ts";
 import { isRates } from "./price-journal.ts";
 import type { Rates } from "./rates.ts";
 

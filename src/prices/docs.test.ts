@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { docsPage } from "../../../test/support/docs-page.ts";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { docsPage } from "../../test/support/docs-page.ts";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { PriceBook } from "./price-book.ts";
 import { readJournal } from "./price-journal.ts";
 
