@@ -20,6 +20,8 @@ export const EXCHANGES_MAX = 50_000;
 export const MARKS_MAX = 100_000;
 const TEXT_CHARS_MAX = 160;
 const FILE_CHARS_MAX = 300;
+/** Of a failure's reason, what is looked at. */
+const REASON_CHARS_MAX = 2_000;
 /** Calls that wait for their results. */
 const CALLS_MAX = 256;
 const FILES_MAX = 1_000;
@@ -171,7 +173,9 @@ export class OutlineFold {
     reason: string,
   ): void {
     exchange.failures++;
-    const text = oneLine(reason, TEXT_CHARS_MAX) || null;
+    // Without the rulers that test programs print.
+    const words = reason.slice(0, REASON_CHARS_MAX).replace(/[\p{S}\p{P}]{4,}/gu, " ");
+    const text = oneLine(words, TEXT_CHARS_MAX) || oneLine(reason, TEXT_CHARS_MAX) || null;
     const none = { file: null, added: null, removed: null, isFailed: false };
     this.#mark({ kind: "failure", start, at, tool, text, ...none });
   }

@@ -38,3 +38,17 @@ export function factsOf(exchange: Exchange, cost: PromptCost | null = null): str
   ];
   return facts.filter((fact) => fact !== null).join(" · ");
 }
+
+/** When, how long, and what it cost: for a narrow place. */
+export function shortFactsOf(exchange: Exchange, cost: PromptCost | null): string {
+  const { at, until, spend, files } = exchange;
+  const tookMs = Date.parse(until ?? "") - Date.parse(at ?? "");
+  const recorded = spend === null ? null : shortMoney(spend);
+  const facts = [
+    at === null ? null : clockOf(at),
+    tookMs > 0 ? lengthOf(tookMs) : null,
+    cost === null ? recorded : costOrRecorded(cost),
+    files === 0 ? null : counted(files, "file"),
+  ];
+  return facts.filter((fact) => fact !== null).join(" · ");
+}

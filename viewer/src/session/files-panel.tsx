@@ -8,7 +8,7 @@
 import { signal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { shownText } from "../../../src/render/html/markup.ts";
-import { clockOf, counted } from "../words.ts";
+import { clockOf, counted, lastName } from "../words.ts";
 import { copyText } from "./copy.ts";
 import { type EditedFile, editedFiles, editorLink, wholePath } from "./edited-files.ts";
 import { LineCounts } from "./exchange-words.tsx";
@@ -43,6 +43,10 @@ export function FilesPanel({ store, hide }: PanelProps) {
   );
 }
 
+function directoryOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
 interface FileProps extends PanelProps {
   readonly file: EditedFile;
   readonly project: string | null;
@@ -54,7 +58,7 @@ function FileEdits({ store, file, project, hide }: FileProps) {
     <details>
       <summary>
         <span class="file-name" title={shownText(file.file)}>
-          {shownText(shown)}
+          {shownText(lastName(shown))} <small>{shownText(directoryOf(shown))}</small>
         </span>
         <LineCounts added={added} removed={removed} />
       </summary>

@@ -55,7 +55,7 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
       )}
       <p class="turns-head">
         <span>{counted(prompts, "prompt")}</span>
-        {failures > 0 && (
+        {failures > 0 && !isOfFiles && (
           <button
             type="button"
             class="chip failed"
@@ -65,7 +65,7 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
             {failures} failed
           </button>
         )}
-        {edits > 0 && (
+        {edits > 0 && !isOfFiles && (
           <button
             type="button"
             class="chip"

@@ -4,8 +4,7 @@
  */
 
 import { go } from "../address.ts";
-import { counted } from "../words.ts";
-import { factsOf, titleOf } from "./exchange-words.tsx";
+import { factsOf, shortFactsOf, titleOf } from "./exchange-words.tsx";
 import {
   FILTERS,
   type FilterName,
@@ -56,15 +55,16 @@ function CurrentPrompt(props: { readonly store: SessionStore; readonly reading: 
   const index = outline.indexAt(reading.visible.value.from);
   const exchange = outline.shown.value[index];
   if (exchange === undefined) return <p class="current-prompt" />;
-  const { files, start } = exchange;
-  const used = factsOf(exchange, store.costs.ofPrompt(exchange));
-  const facts = [used, files === 0 ? null : counted(files, "file")];
+  const { start } = exchange;
+  const cost = store.costs.ofPrompt(exchange);
   return (
     <p class="current-prompt">
       <a href={store.hrefOf(start)} title="To this prompt" onClick={() => void store.openAt(start)}>
         {titleOf(exchange)}
       </a>
-      <span class="current-facts">{facts.filter((fact) => fact).join(" · ")}</span>
+      <span class="current-facts" title={factsOf(exchange, cost)}>
+        {shortFactsOf(exchange, cost)}
+      </span>
     </p>
   );
 }
