@@ -1,7 +1,8 @@
 /**
  * Block text: content blocks of providers as text: texts as they are, images by type and size.
  *
- * The shapes are Anthropic's (`source`), MCP's (`data`, `mimeType`) and OpenAI's (`image_url`).
+ * The shapes are Anthropic's (`source`), MCP's (`data`, `mimeType`), OpenAI's (`image_url`) and
+ * Google's (`inlineData`).
  */
 
 import { compactJson, type JsonStyle, printJson } from "../base/print-json.ts";
@@ -69,17 +70,36 @@ export function blockTexts(value: unknown): string[] | null {
 
 /** `[image image/png, 12 KB]`; null when it is not an image. */
 export function imageLabel(block: unknown): string | null {
-  const { type, source, data, mimeType, image_url: url } = fieldsOf(block);
-  if (typeof type !== "string" || !/^(input_|output_)?image(_url)?$/.test(type)) return null;
-  const inside = fieldsOf(source);
-  const address = typeof url === "string" ? url : fieldsOf(url).url;
-  const [, named, encoded] =
-    /^data:([^;,]*);base64,(.*)$/s.exec(typeof address === "string" ? address : "") ?? [];
-  const media = [inside.media_type, mimeType, named].find((each) => typeof each === "string");
-  const bytes = [inside.data, data, encoded].find((each) => typeof each === "string");
+  const image = imageIn(block);
+  if (image === null) return null;
+  const { media, bytes } = image;
   const kind = /^[\w.+-]+\/[\w.+-]{1,60}$/.test(String(media)) ? ` ${String(media)}` : "";
   const size = typeof bytes === "string" && bytes !== "" ? `, ${sizeOf(bytes)}` : "";
   return `[image${kind}${size}]`;
+}
+
+/** An image's bytes as the log has them, in base64; null when it has none. */
+export function imageData(block: unknown): string | null {
+  const bytes = imageIn(block)?.bytes;
+  return typeof bytes === "string" && bytes !== "" ? bytes : null;
+}
+
+/** The type and the bytes as the block calls them; null when it is not an image. */
+function imageIn(block: unknown): { readonly media: unknown; readonly bytes: unknown } | null {
+  const { type, source, data, mimeType, image_url: url, url: own, inlineData } = fieldsOf(block);
+  const part = fieldsOf(inlineData);
+  if (type === undefined && /^image\//.test(String(part.mimeType))) {
+    return { media: part.mimeType, bytes: part.data };
+  }
+  if (typeof type !== "string" || !/^(input_|output_)?image(_url)?$/.test(type)) return null;
+  const inside = fieldsOf(source);
+  const address = typeof url === "string" ? url : (fieldsOf(url).url ?? own);
+  const [, named, encoded] =
+    /^data:([^;,]*);base64,(.*)$/s.exec(typeof address === "string" ? address : "") ?? [];
+  return {
+    media: [inside.media_type, mimeType, named].find((each) => typeof each === "string"),
+    bytes: [inside.data, data, encoded].find((each) => typeof each === "string"),
+  };
 }
 
 function textIn(block: unknown): string | null {

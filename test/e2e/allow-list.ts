@@ -7,7 +7,7 @@
 const ELEMENTS =
   "html head meta title style body a header h1 h2 h3 h4 h5 h6 p main dl div dt dd span article " +
   "section footer details summary pre code strong em del ul ol li blockquote hr br table thead " +
-  "tbody tr th td mark";
+  "tbody tr th td mark img";
 
 export const ALLOWED_ELEMENTS: ReadonlySet<string> = new Set(ELEMENTS.split(" "));
 
@@ -27,6 +27,9 @@ export const ALLOWED_ATTRIBUTES: Readonly<Record<string, RegExp>> = {
   start: /^\d{1,9}$/,
   open: /^$/,
   title: /^/,
+  alt: /^image(?: [\w.+-]+\/[\w.+-]+)?(?:, [\d,]+ (?:bytes|KB|MB))?$/,
+  src: /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/,
+  loading: /^lazy$/,
   "data-part": /^\d+$/,
   "data-n": /^\d+$/,
   lang: /^en$/,
@@ -43,6 +46,9 @@ export const ATTRIBUTE_PLACES: Readonly<Record<string, readonly string[]>> = {
   start: ["ol"],
   open: ["details"],
   title: ["span"],
+  alt: ["img"],
+  src: ["img"],
+  loading: ["img"],
   "data-part": ["details"],
   "data-n": ["span"],
   lang: ["html"],

@@ -18,7 +18,7 @@ import { type Html, html } from "./markup.ts";
 import { pathHtml } from "./path-html.ts";
 import { anchorOf } from "./placed-entry.ts";
 import { planHtml, planIn, planNote } from "./plan-html.ts";
-import { outputText, resultNote, tookOf } from "./result-note.ts";
+import { hasImage, outputText, resultNote, tookOf } from "./result-note.ts";
 import { type Shown, shownInput, shownPlain, shownValue, sourceHtml } from "./value-html.ts";
 
 export type CallPart = Extract<Part, { type: "tool_call" }>;
@@ -58,7 +58,7 @@ export function callHtml(shown: ShownCall, options: CallOptions): Html {
     const name = shown.call?.tool ?? view.verb;
     return html`<p class="call ${kind}"><span class="icon"></span><span class="verb">${name}</span></p>\n`;
   }
-  const isOpen = isFailed || view.kind === "plan";
+  const isOpen = isFailed || view.kind === "plan" || hasImage(result?.part.output);
   const inside = isOpen || !options.isLazy ? callInside(shown, options) : null;
   const open = isOpen ? html` open` : null;
   // Links to the result's entry lead here, if that has no place of its own.

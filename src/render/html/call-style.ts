@@ -67,7 +67,8 @@ export const CALL_STYLE: Html = html`
   );
 }
 .call.failed .icon { background: var(--bad); }
-.verb { flex: none; max-width: 24rem; overflow: hidden; color: var(--ink); font-weight: 600;
+.verb {
+  flex: 0 1 auto; min-width: 0; max-width: 24rem; overflow: hidden; color: var(--ink); font-weight: 600;
   text-overflow: ellipsis; white-space: nowrap; }
 .kind-command .verb { color: var(--dim); font-family: var(--mono); }
 .call .subject, .call .path { min-width: 0; font-family: var(--mono); font-size: 0.95em; }
@@ -77,12 +78,18 @@ export const CALL_STYLE: Html = html`
 .kind-command .subject { color: var(--ink); }
 .call .path { display: flex; flex: 0 1 auto; white-space: nowrap; }
 .folder { overflow: hidden; color: var(--dim); text-overflow: ellipsis; }
-.path .name { flex: none; max-width: 100%; color: var(--ink); }
+.path .name {
+  flex: 0 1 auto; min-width: 0; overflow: hidden; color: var(--ink); text-overflow: ellipsis;
+}
+.folder { flex: 0 100 auto; }
 .call .plus { flex: none; color: var(--good); } .call .minus { flex: none; color: var(--bad); }
 .call .plus, .call .minus, .took, .call .note {
   flex: none; font-size: 0.92em; font-variant-numeric: tabular-nums; white-space: nowrap;
 }
-.call .state { flex: none; color: var(--bad); font-weight: 600; white-space: nowrap; }
+.call .state {
+  flex: 0 1 auto; min-width: 3rem; overflow: hidden; color: var(--bad); font-weight: 600;
+  text-overflow: ellipsis; white-space: nowrap;
+}
 .took { margin-left: auto; }
 .inside {
   margin: 2px 0 0.5rem 0.85rem; padding-left: 0.9rem; border-left: 2px solid var(--line);
@@ -108,6 +115,14 @@ export const CALL_STYLE: Html = html`
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap;
 }
+.picture > summary::before { content: none; }
+.picture > summary { display: inline-block; cursor: zoom-in; }
+.picture[open] > summary { cursor: zoom-out; }
+.picture img {
+  display: block; max-width: min(100%, 24rem); max-height: 14rem; border: 1px solid var(--line);
+  border-radius: 6px; background: var(--soft);
+}
+.picture[open] img { max-width: 100%; max-height: none; }
 
 .file {
   padding: 0.3rem 0.7rem; border: 1px solid var(--line); border-bottom: 0;

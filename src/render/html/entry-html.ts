@@ -9,10 +9,11 @@
 import type { Entry, Part } from "../../model/entry.ts";
 import type { ToolView } from "../../model/tool-view.ts";
 import { blockName, grouped, lengthOf, speakerName, usageOf } from "../phrases.ts";
-import { imageLabel, jsonText } from "../text.ts";
+import { jsonText } from "../text.ts";
 import { type CallPart, callHtml, callInside, type ShownCall } from "./call-html.ts";
 import type { CallPlace, Calls } from "./call-places.ts";
 import type { CallResults, ResultPart } from "./call-results.ts";
+import { imageHtml } from "./image-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Html, html } from "./markup.ts";
 import { anchorOf, type PlacedEntry } from "./placed-entry.ts";
@@ -289,8 +290,8 @@ function childHtml(
 }
 
 function blockHtml(native: unknown): Html {
-  const image = imageLabel(native);
-  if (image !== null) return html`<p class="box block caption">${image}</p>\n`;
+  const image = imageHtml(native);
+  if (image !== null) return html`${image}\n`;
   const name = html`${blockName(native)}`;
   const length = jsonText(native ?? null).length;
   if (length <= BLOCK_CHARS_MAX) return html`${foldedHtml("block", name, shownValue(native))}\n`;

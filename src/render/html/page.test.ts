@@ -95,6 +95,7 @@ test("the page's policy forbids everything it does not need, before any text of 
   assert.deepEqual(policy.split("; "), [
     "default-src 'none'",
     `style-src '${STYLE_HASH}'`,
+    "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
   ]);

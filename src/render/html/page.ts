@@ -188,6 +188,7 @@ const LONG_LINES = 500;
 const POLICY = [
   "default-src 'none'",
   `style-src '${STYLE_HASH}'`,
+  "img-src data:", // Pictures are in the page itself (image-html.ts).
   "base-uri 'none'",
   "form-action 'none'",
 ].join("; ");

@@ -2,15 +2,23 @@
 
 import type { ToolView } from "../../model/tool-view.ts";
 import { grouped } from "../phrases.ts";
-import { blockTexts } from "../text.ts";
+import { blockTexts, imageLabel } from "../text.ts";
 import type { PlacedResult, ResultPart } from "./call-results.ts";
 
 /** A longer time is not one call's: the session was left and continued. */
 const TOOK_MAX_MS = 24 * 3600 * 1000;
 
-/** The text of an output; null when it is not a text. */
+/** Whether an output has a picture. */
+export function hasImage(output: unknown): boolean {
+  return Array.isArray(output)
+    ? output.some((block) => imageLabel(block) !== null)
+    : imageLabel(output) !== null;
+}
+
+/** The text of an output; null when it is not a text, or has a picture. */
 export function outputText(output: unknown): string | null {
   if (typeof output === "string") return output;
+  if (hasImage(output)) return null;
   return blockTexts(output)?.join("\n") ?? null;
 }
 

@@ -9,6 +9,7 @@
 import { grouped } from "../phrases.ts";
 import { blockTexts, imageLabel, indentedJson } from "../text.ts";
 import { isTerminalText, plainTerminal, terminalHtml } from "./ansi-html.ts";
+import { imageHtml } from "./image-html.ts";
 import { type Html, html, shownText } from "./markup.ts";
 import { piecesHtml } from "./text-pieces.ts";
 
@@ -35,7 +36,9 @@ export function shownValue(value: unknown): Shown {
   const image = imageLabel(value);
   const texts = image === null ? blockTexts(value) : [image];
   if (texts !== null) {
-    return { html: html`${texts.map((text) => shownPlain(text).html)}`, text: texts.join("\n") };
+    const blocks = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+    const shown = texts.map((text, at) => imageHtml(blocks[at]) ?? shownPlain(text).html);
+    return { html: html`${shown}`, text: texts.join("\n") };
   }
   const text = indentedJson(value ?? null);
   return { html: html`<pre class="json">${colouredJson(text)}</pre>`, text };

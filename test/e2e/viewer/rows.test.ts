@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import type { NewEntry } from "../../../src/index.ts";
 import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
+import { HOSTILE } from "./hostile-texts.ts";
 
 const LINES = Array.from({ length: 60 }, (_, at) => `line ${at}`);
 
@@ -41,12 +42,37 @@ const ENTRIES: readonly NewEntry[] = [
   result("c6", { metres: 7 }),
 ];
 
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const image = (data: string) => [{ type: "image", data, mimeType: "image/png" }];
+
+const PRINTED: readonly NewEntry[] = [
+  call("p1", "bash", { command: "test" }),
+  result("p1", "\u001b[32mok\u001b[0m \u001b[2K10 %\r\u001b[32m100 %\u001b[0m\u001b[1A"),
+  call("p2", "read", { path: "a.png" }),
+  result("p2", image(PNG)),
+  call("p3", "read", { path: "b.svg" }),
+  result("p3", image(btoa('<svg onload="window.__pwned=1"/>'))),
+];
+
+/** The corpus in every place of a row: names, labels, paths, inputs, outputs, diffs, plans. */
+const EVIL: readonly NewEntry[] = HOSTILE.flatMap((text, at) => [
+  ...[call(`a${at}`, text, { [text]: text }), result(`a${at}`, text, text)],
+  ...[call(`b${at}`, "bash", { command: text }), result(`b${at}`, `\u001b[31m${text}`)],
+  call(`c${at}`, "edit", { path: text, old_string: text, new_string: `${text}x` }),
+  ...[result(`c${at}`, image(text)), call(`d${at}`, "todo_write", { todos: [{ content: text }] })],
+  ...[call(`e${at}`, "task", { prompt: text, description: text }), result(`e${at}`, `# ${text}`)],
+  call(`f${at}`, "apply_patch", `*** Begin Patch\n*** Update File: ${text}\n+${text}`),
+]);
+
 const viewer = viewerScene(async (scene) => {
+  await scene.write({ id: "printed-1", entries: PRINTED, dialect: "verbatim" });
+  await scene.write({ id: "evil-1", entries: EVIL, dialect: "verbatim" });
   await scene.write({ id: "rows-1", entries: ENTRIES, dialect: "verbatim" });
 });
 
-async function openRows(query = "") {
-  return viewer.open(`#/s/${await viewer.apiId("rows-1")}${query}`);
+async function openRows(query = "", id = "rows-1") {
+  return viewer.open(`#/s/${await viewer.apiId(id)}${query}`);
 }
 
 browserTest("a call and its result are one row of 28 pixels, with a label", async () => {
@@ -139,4 +165,48 @@ browserTest("cards have no date, offset or id: the time, and all of it on hover"
   const time = page.locator(".entry .time").first();
   await eventually("the time", () => time.innerText()).toMatch(/^\d\d:\d\d$/);
   assert.match((await time.getAttribute("title")) ?? "", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+});
+
+browserTest("what a program printed has its colours, and no escape is shown", async () => {
+  const page = await openRows("", "printed-1");
+  const row = page.locator(".call").first();
+  await row.locator("summary").click();
+  const printed = row.locator(".output pre");
+  await eventually("what was printed", () => printed.innerText()).toBe("100 %");
+  await eventually("its colour", () =>
+    printed.locator(".front-green").evaluate((run) => getComputedStyle(run).color),
+  ).toBe("rgb(29, 115, 70)");
+});
+
+browserTest("a picture is shown in its place and enlarged by a click; SVG is refused", async () => {
+  const page = await openRows("", "printed-1");
+  const picture = page.locator(".picture img");
+  await picture.waitFor();
+  await page.waitForFunction(() => {
+    const image = document.querySelector<HTMLImageElement>(".picture img");
+    return image?.complete === true && image.naturalWidth === 1;
+  });
+  await picture.click();
+  await page.locator("details.picture[open]").waitFor();
+  assert.equal(await picture.getAttribute("alt"), "image image/png, 70 bytes");
+  await page.getByText("not shown, only PNG, JPEG, GIF and WebP are").waitFor();
+  assert.equal(await picture.count(), 1);
+});
+
+browserTest("hostile text in every place of a row runs nothing, and is shown", async () => {
+  const page = await openRows("", "evil-1");
+  await page.locator(".call").first().waitFor();
+  for (const key of ["g", "G"]) {
+    await page.keyboard.press(key);
+    await page.locator(".call").nth(10).waitFor();
+    const folded = () =>
+      page.locator(".entries").evaluate((entries) => {
+        for (const row of entries.querySelectorAll("details")) row.open = true;
+        return entries.querySelectorAll("details:not([open]), .call:not(:has(.inside))").length;
+      });
+    await eventually("what is folded", folded).toBe(0);
+    assert.equal(await page.evaluate("window.__pwned === undefined"), true);
+    assert.equal(await page.locator(".entries :is(script, iframe, svg, object)").count(), 0);
+    assert.match(await page.locator(".entries").innerText(), /__pwned/);
+  }
 });
