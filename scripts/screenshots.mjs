@@ -3,7 +3,7 @@
  * sessions, a real browser. They are for people to look at; no test compares them.
  *
  *     npm run screenshots              docs/images
- *     npm run screenshots -- FOLDER    somewhere else
+ *     npm run screenshots -- FOLDER    somewhere else, with more pictures of the home page
  *     npm run screenshots -- FOLDER --as-built    without building first
  */
 
@@ -11,10 +11,17 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { launchChromium } from "../test/e2e/chromium.ts";
+import { writeAgents } from "./screenshot-sessions.mjs";
 import { main, root, setUp } from "./setup.mjs";
 
 /** Larger ones do not belong in a repository. */
-const PICTURE_BYTES_MAX = 150_000;
+const PICTURE_BYTES_MAX = 180_000;
+/** Further pictures of the home page, too large for the repository. */
+const SIZES = /** @type {const} */ ([
+  [360, 740],
+  [1440, 900],
+  [2560, 1300],
+]);
 const DAY_MS = 86_400_000;
 
 const TITLES = [
@@ -57,29 +64,31 @@ await main(async () => {
  */
 async function takeAll(home, folder) {
   const { startServer } = await import("../src/server/serve.ts");
-  const { VerbatimClient } = await import("../src/client.ts");
   const { Demo } = await import("../src/demo/demo.ts");
   const { nodeHost } = await import("../src/base/node-host.ts");
   const project = join(home, "project");
   // The demo's own sessions, in the user's store.
   await new Demo(nodeHost, project).showWhenEmpty(home);
+  const readme = writeAgents(home);
   await writeHistory(project);
   const tampered = await writeTampered(project);
   const server = await startServer({
     dataDirectory: join(home, "streams"),
     port: 0,
-    roots: [project],
+    roots: [project, join(home, ".claude"), join(home, ".codex")],
   });
+  const { browserClient, linkOf } = await import("../test/server/auth/browser-user.ts");
   const browser = await launchChromium();
   try {
-    const client = new VerbatimClient({ url: server.url });
+    const client = await browserClient(server.url, linkOf(server));
     let listed = await client.sessions.list({ limit: 200 });
     while (!listed.isComplete) listed = await client.sessions.list({ limit: 200 });
     const { sessions } = listed;
     const idOf = (/** @type {string} */ start) =>
       sessions.find(({ session }) => session.startsWith(start))?.id ?? "";
-    const shown = idOf("demo/mend_test");
+    const shown = sessions.find(({ title }) => title?.startsWith(readme))?.id ?? "";
     mkdirSync(folder, { recursive: true });
+    const isInDocs = folder === join(root, "docs", "images");
     for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
       const viewport = { width: 1120, height: 700 };
       const context = await browser.newContext({ colorScheme, viewport, reducedMotion: "reduce" });
@@ -88,21 +97,28 @@ async function takeAll(home, folder) {
         const path = join(folder, `viewer-${name}-${colorScheme}.png`);
         await page.screenshot({ path });
         const { size } = statSync(path);
-        if (size > PICTURE_BYTES_MAX) throw new Error(`${path} has ${size} bytes`);
+        if (isInDocs && size > PICTURE_BYTES_MAX) throw new Error(`${path} has ${size} bytes`);
         process.stderr.write(`${path}: ${size} bytes\n`);
       };
+      await page.goto(linkOf(server));
       await page.goto(`${server.url}/#/`);
-      await page.getByText("verified").first().waitFor();
-      await page.getByText("tampered").first().waitFor();
-      await page.waitForTimeout(300);
+      await page.locator(".facet", { hasText: "verified" }).waitFor();
+      await page.locator(".facet", { hasText: "tampered" }).waitFor();
+      await page.locator(".facet-cost", { hasText: "$" }).first().waitFor();
+      await page.waitForTimeout(3500); // Costs and verdicts come with the next look.
+      for (const [width, height] of isInDocs ? [] : SIZES) {
+        await page.setViewportSize({ width, height });
+        await page.waitForTimeout(900);
+        await take(`home-${width}`);
+      }
+      await page.setViewportSize(viewport);
       await take("sessions");
+      if (!isInDocs) await takeFinding(page, server.url, take);
       await page.goto(`${server.url}/#/s/${shown}`);
-      await page.getByRole("button", { name: /verified/ }).waitFor();
+      await page.locator(".entry").first().waitFor();
       await page.keyboard.press("g");
       await page.getByText("The start of the session").waitFor();
-      await page.mouse.move(600, 500);
-      await page.mouse.wheel(0, 1000);
-      await page.waitForTimeout(700);
+      await page.waitForTimeout(1200);
       await take("session");
       await page.goto(`${server.url}/#/s/${idOf(tampered)}`);
       await page.getByRole("button", { name: /tampered/ }).click();
@@ -121,6 +137,25 @@ async function takeAll(home, folder) {
     await browser.close();
     await server.close();
   }
+}
+
+/**
+ * Search and palette.
+ *
+ * @param {import("playwright-core").Page} page
+ * @param {string} url
+ * @param {(name: string) => Promise<void>} take
+ */
+async function takeFinding(page, url, take) {
+  await page.goto(`${url}/#/?q=discount`);
+  await page.locator(".hit mark").first().waitFor();
+  await page.waitForTimeout(500);
+  await take("search");
+  await page.keyboard.press("Control+k");
+  await page.locator("[role=option]").nth(3).waitFor();
+  await page.waitForTimeout(500);
+  await take("palette");
+  await page.keyboard.press("Escape");
 }
 
 /**
@@ -169,7 +204,7 @@ async function writeHistory(project) {
     return state / 2_147_483_647;
   };
   const now = Date.now();
-  for (let n = 0; n < 64; n++) {
+  for (let n = 0; n < 24; n++) {
     const [directive = "", title = ""] = TITLES[Math.floor(random() * TITLES.length)] ?? [];
     const model = MODELS[Math.floor(random() ** 1.7 * MODELS.length)];
     let at = now - Math.floor(random() ** 1.3 * 28 * DAY_MS) - 3_600_000;
