@@ -58,7 +58,7 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
         {failures > 0 && !isOfFiles && (
           <button
             type="button"
-            class="chip failed"
+            class="toggle failed"
             aria-pressed={choice.failures}
             onClick={() => choose({ ...choice, failures: !choice.failures })}
           >
@@ -68,7 +68,7 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
         {edits > 0 && !isOfFiles && (
           <button
             type="button"
-            class="chip"
+            class="toggle"
             aria-pressed={choice.edits}
             onClick={() => choose({ ...choice, edits: !choice.edits })}
           >

@@ -36,7 +36,7 @@ export function ReadingBar({ store, reading, isExpanded, expand, isFilterShown }
         ))}
         <button
           type="button"
-          class="chip"
+          class="toggle"
           aria-pressed={isExpanded}
           aria-keyshortcuts="e"
           onClick={() => expand(!isExpanded)}
@@ -75,11 +75,11 @@ function Chip({ store, name }: { readonly store: SessionStore; readonly name: Fi
   return (
     <button
       type="button"
-      class="chip"
+      class="toggle"
       aria-pressed={filter.has(name)}
       onClick={() => showOnly(store, formatFilter(toggled(filter, name)))}
     >
-      {WORDS[name]} {count !== null && <span class="chip-count">{count}</span>}
+      {WORDS[name]} {count !== null && <span class="toggle-count">{count}</span>}
     </button>
   );
 }

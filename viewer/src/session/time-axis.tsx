@@ -59,7 +59,7 @@ export function TimeAxis(props: { readonly store: SessionStore; readonly reading
       {hasCosts && (
         <button
           type="button"
-          class="chip"
+          class="toggle"
           title="What the height of a bar is"
           onClick={() => choose(measure === "cost" ? "duration" : "cost")}
         >
