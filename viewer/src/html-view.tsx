@@ -5,6 +5,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Html } from "../../src/render/html/markup.ts";
+import { addCopyButtons } from "./session/copy-buttons.ts";
 import { trustedHtml } from "./trusted-html.ts";
 
 interface ViewProps {
@@ -22,6 +23,7 @@ export function HtmlView({ html, inside }: ViewProps) {
     if (element === null) return;
     const opened = openParts(element);
     element.innerHTML = trustedHtml(html);
+    addCopyButtons(element);
     for (const part of opened) {
       const row = element.querySelector<HTMLDetailsElement>(`details[data-part="${part}"]`);
       if (row) row.open = true;
@@ -47,7 +49,9 @@ function fill(row: HTMLDetailsElement, inside: ViewProps["inside"]): void {
   const { part } = row.dataset;
   if (!row.open || part === undefined || row.childElementCount > 1) return;
   const html = inside?.(Number(part)) ?? null;
-  if (html !== null) row.insertAdjacentHTML("beforeend", trustedHtml(html));
+  if (html === null) return;
+  row.insertAdjacentHTML("beforeend", trustedHtml(html));
+  addCopyButtons(row);
 }
 
 const waiting = new Set<HTMLElement>();

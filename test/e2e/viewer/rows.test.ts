@@ -210,3 +210,25 @@ browserTest("hostile text in every place of a row runs nothing, and is shown", a
     assert.match(await page.locator(".entries").innerText(), /__pwned/);
   }
 });
+
+browserTest("a block is copied by its button; whether long lines wrap is kept", async () => {
+  const page = await openRows();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const row = page.locator(".call").first();
+  await row.locator("summary").click();
+  await row.locator(".output").hover();
+  await row.locator(".output button.copy").click();
+  await row.getByText("Copied").waitFor();
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  await eventually("the clipboard", copied).toBe("all of them passed");
+  const space = () =>
+    row.locator(".output pre").evaluate((pre) => getComputedStyle(pre).whiteSpace);
+  await eventually("long lines", space).toBe("pre-wrap");
+  await page.keyboard.press("w");
+  await eventually("long lines", space).toBe("pre");
+  await page.reload();
+  await row.locator("summary").click();
+  await eventually("long lines", space).toBe("pre");
+  await page.getByRole("button", { name: "Wrap" }).click();
+  await eventually("long lines", space).toBe("pre-wrap");
+});

@@ -3,6 +3,7 @@
 import { emptyEntry } from "../../../src/model/entry.ts";
 import { renderEntry } from "../../../src/render/entry-markdown.ts";
 import { sessionHref } from "../route.ts";
+import { copiedBlock } from "./copy-buttons.ts";
 import { itemsOf } from "./entry-window.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -22,7 +23,14 @@ export async function copyText(text: string): Promise<void> {
 
 /** Handles a click in the transcript, if it was on a row's button. */
 export function onRowAction(event: Event, store: SessionStore): void {
-  const button = (event.target as Element).closest<HTMLButtonElement>(".row-actions button");
+  const button = (event.target as Element).closest<HTMLButtonElement>(
+    ".row-actions button, button.copy",
+  );
+  const block = button === null ? null : copiedBlock(button);
+  if (button !== null && block !== null) {
+    copyBy(button, block);
+    return;
+  }
   const start = Number(button?.closest<HTMLElement>(".row")?.dataset.start ?? Number.NaN);
   if (button === null || Number.isNaN(start)) return;
   if (button.dataset.do === "line" || button.dataset.do === "info") {
@@ -31,6 +39,11 @@ export function onRowAction(event: Event, store: SessionStore): void {
     return;
   }
   const text = button.dataset.do === "link" ? linkTo(store.id, start) : markdownOf(store, start);
+  copyBy(button, text);
+}
+
+/** Copies, and the button says so. */
+function copyBy(button: HTMLElement, text: string): void {
   const was = button.textContent;
   const tell = (told: string) => {
     button.textContent = told;

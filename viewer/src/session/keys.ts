@@ -14,6 +14,7 @@ export const KEYS = [
   ["thinking", "t", "Show or fold thinking"],
   ["inspect", "i", "Inspect the entry: ids, usage, proof, line of the log"],
   ["expand", "e", "Expand or fold all"],
+  ["wrap", "w", "Wrap long lines, or scroll them"],
   ["fold", "o", "Unfold or fold the entry"],
   ["all", "a", "Show or hide lines without text"],
   ["search", "/", "Search in this session"],

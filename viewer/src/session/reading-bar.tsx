@@ -15,6 +15,7 @@ import {
 } from "./filter.ts";
 import type { Reading } from "./reading.ts";
 import type { SessionStore } from "./session-store.ts";
+import { isWrapped, toggleWrap } from "./wrap.ts";
 
 interface BarProps {
   readonly store: SessionStore;
@@ -42,6 +43,15 @@ export function ReadingBar({ store, reading, isExpanded, expand, isFilterShown }
           onClick={() => expand(!isExpanded)}
         >
           Expand all
+        </button>
+        <button
+          type="button"
+          class="chip"
+          aria-pressed={isWrapped.value}
+          aria-keyshortcuts="w"
+          onClick={toggleWrap}
+        >
+          Wrap
         </button>
       </div>
       <Filtered store={store} />

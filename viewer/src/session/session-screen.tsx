@@ -22,6 +22,7 @@ import { Missing, NewEntries, Notice, Unopened } from "./session-states.tsx";
 import { SessionStore } from "./session-store.ts";
 import { TimeAxis } from "./time-axis.tsx";
 import { Transcript } from "./transcript.tsx";
+import { toggleWrap } from "./wrap.ts";
 
 interface ScreenProps {
   readonly id: string;
@@ -89,6 +90,7 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
       thinking: () => setThinking((is) => !is),
       inspect,
       expand: () => setExpanded((is) => !is),
+      wrap: toggleWrap,
       fold: () => foldIn(reading.current()),
       all: () => setAll((is) => !is),
       search: () => setSearching(true),
