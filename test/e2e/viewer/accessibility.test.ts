@@ -49,6 +49,24 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.locator(".proof-badge", { hasText: "tampered" }).click();
     await page.locator(".row.altered").first().waitFor();
   },
+  inspector: async (page) => {
+    await goTo(page, `#/s/${await viewer.apiId("mend-1")}?f=tools,errors`);
+    await page.locator(".turns-head", { hasText: "prompt" }).waitFor({ state: "attached" });
+    await page.keyboard.press("i");
+    await page.locator(".inspector pre", { hasText: "{" }).waitFor();
+  },
+  files: async (page) => {
+    await goTo(page, `#/s/${await viewer.apiId("mend-1")}`);
+    const outline = page.getByRole("button", { name: "Outline" });
+    if (await outline.isVisible()) await outline.click();
+    await page.getByRole("button", { name: "Files", exact: true }).click();
+    await page.locator(".files summary").first().click();
+  },
+  compare: async (page) => {
+    const [a, b] = [await viewer.apiId("mend-1"), await viewer.apiId("altered-3")];
+    await goTo(page, `#/compare?a=${a}&b=${b}`);
+    await page.locator(".compare-row").first().waitFor();
+  },
   usage: async (page) => {
     await goTo(page, "#/usage");
     await page.locator(".usage-plot canvas").waitFor();
