@@ -92,7 +92,9 @@ export function isRates(value: unknown): value is Rates {
   const rates = value as Record<string, unknown>;
   const named = ["input", "output", "cacheRead", "cacheWrite5m", "cacheWrite1h"];
   if (!named.every((name) => isRate(rates[name]))) return false;
-  return ["batch", "fast", "us"].every((name) => rates[name] === undefined || isPrice(rates[name]));
+  return ["batch", "fast", "us", "webSearch"].every(
+    (name) => rates[name] === undefined || isPrice(rates[name]),
+  );
 }
 
 function isRate(value: unknown): value is Rate {

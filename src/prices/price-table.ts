@@ -11,8 +11,19 @@ import type { DatedRates } from "./price-journal.ts";
 import type { Rate, Rates } from "./rates.ts";
 import type { Match, RecentModel } from "./recent-prices.ts";
 
-/** Factors that the table does not have. Anthropic's fast mode, and inference in the US only. */
-const FAST: Readonly<Record<string, number>> = { "claude-opus-4-6": 6, "claude-opus-4-7": 6 };
+/**
+ * Factors that the table does not have. `fast` and `us` in the user's own prices replace them.
+ *
+ * - https://platform.claude.com/docs/en/build-with-claude/fast-mode: Opus 4.6 at six times the
+ *   standard rates. That Opus 4.7 has the same factor is ours: no page was found.
+ * - https://openrouter.ai/anthropic/claude-opus-4.8-fast/providers and
+ *   https://openrouter.ai/anthropic/claude-opus-5-fast-20260723: both at two times.
+ * - https://docs.aws.amazon.com/claude-platform/latest/userguide/data-residency.html: 1.1 times for
+ *   `inference_geo` "us", which models before Opus 4.6 and Sonnet 4.6 refuse.
+ */
+const FAST: Readonly<Record<string, number>> = {
+  ...{ "claude-opus-4-6": 6, "claude-opus-4-7": 6, "claude-opus-4-8": 2, "claude-opus-5": 2 },
+};
 const US_FACTOR = 1.1;
 
 export interface FoundPrices {
@@ -64,6 +75,7 @@ function isPriced({ rates }: { readonly rates: Rates | null }): boolean {
 
 function ratesOf(price: ModelPrice, { id: provider }: Provider, model: string): Rates {
   const input = rateOf(price.input_mtok) ?? 0;
+  const { web_searches_kcount: searches } = price;
   const cacheWrite5m = rateOf(price.cache_write_mtok) ?? input;
   return {
     input,
@@ -71,6 +83,7 @@ function ratesOf(price: ModelPrice, { id: provider }: Provider, model: string): 
     cacheRead: rateOf(price.cache_read_mtok) ?? input,
     cacheWrite5m,
     cacheWrite1h: rateOf(price.cache_write_1h_mtok) ?? cacheWrite5m,
+    ...(typeof searches === "number" && { webSearch: searches }),
     ...(FAST[model] !== undefined && { fast: FAST[model] }),
     ...(provider === "anthropic" && { us: US_FACTOR }),
   };

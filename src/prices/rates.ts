@@ -14,7 +14,9 @@ export interface Rates {
   readonly cacheRead: Rate;
   readonly cacheWrite5m: Rate;
   readonly cacheWrite1h: Rate;
-  /** Factors on all of these; absent: 1, except for a batch: a half. */
+  /** US dollars per 1,000 web searches; absent: not known. */
+  readonly webSearch?: number;
+  /** Factors on the prices of tokens; absent: 1, except for a batch: a half. */
   readonly batch?: number;
   readonly fast?: number;
   readonly us?: number;

@@ -6,7 +6,7 @@
  * of the request's id, 0 if it is unknown. `model` is an index into a list that the owner keeps.
  */
 
-import type { Flag } from "./usage-row.ts";
+import { FLAGS, type Flag, isTooLow, mergedFlags } from "./usage-row.ts";
 
 /** Numbers of 32 bits, then of 64, in the order in which they are stored. */
 export const WORDS = ["keyHigh", "keyLow", "request", "model", "flags"] as const;
@@ -87,6 +87,13 @@ export class Columns {
     return ((this.flags[row] ?? 0) & flag) !== 0;
   }
 
+  /** A count cannot be right: negative, too large, or too few output tokens for the text. */
+  isImplausible(row: number): boolean {
+    return (
+      this.has(row, FLAGS.implausible) || isTooLow(this.flags[row] ?? 0, this.output[row] ?? 0)
+    );
+  }
+
   /** Field by field: this runs for every row. */
   copy(to: number, other: Columns, from: number): void {
     this.keyHigh[to] = other.keyHigh[from] ?? 0;
@@ -118,10 +125,11 @@ export class Columns {
       this.recorded[to] = recorded;
     }
     if ((this.request[to] ?? 0) === 0) this.request[to] = other.request[from] ?? 0;
+    const [mine, theirs] = [this.flags[to] ?? 0, other.flags[from] ?? 0];
+    this.flags[to] = isMore ? mergedFlags(theirs, mine) : mergedFlags(mine, theirs);
     if (!isMore) return;
     this.at[to] = other.at[from] ?? 0;
     this.model[to] = other.model[from] ?? 0;
-    this.flags[to] = other.flags[from] ?? 0;
   }
 
   /** Forgets all rows and keeps the memory. */

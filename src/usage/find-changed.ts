@@ -11,6 +11,7 @@
 import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
 import { eachLog, type FindOptions, type LevelLayout, type Unreadable } from "../catalog/find.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import { generationFile, guardedPlace, readGuardedRoot } from "../dialects/files/guard-store.ts";
 import type { Found } from "./describe.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { LedgerFile } from "./ledger/pack.ts";
@@ -60,6 +61,27 @@ export function changedAt({ dialect, root, ledger }: Look, full: string): Found[
   const { size, mtimeMs } = stats;
   if (ledger.list.isSame(root, path, size, mtimeMs)) return [];
   return [{ dialect, root, log: { id, path, size, mtimeMs }, known: ledger.known(root, path) }];
+}
+
+/**
+ * What the guard keeps of logs that were rewritten: earlier generations with lines that later ones
+ * lack, each as a log of its own. Responses that are in both count once.
+ */
+export function changedGenerations({ dialect, root, ledger }: Look): Found[] {
+  const place = guardedPlace(root);
+  if (place === null || place.generation !== null) return [];
+  const kept = [...(readGuardedRoot(place.at)?.sessions.values() ?? [])];
+  return kept.flatMap(({ id, path, losses }) => {
+    return losses.flatMap(({ generation, lost }) => {
+      const found = lost === 0 ? null : generationFile(place.at, path, generation);
+      if (found === null) return [];
+      const { size, mtimeMs } = found.stats;
+      const at = `${place.at}/@${generation}`;
+      if (ledger.list.isSame(at, path, size, mtimeMs)) return [];
+      const log = { id, path, size, mtimeMs };
+      return [{ dialect, root: at, log, known: ledger.known(at, path) }];
+    });
+  });
 }
 
 class Walk {

@@ -14,7 +14,7 @@ import type { FoundStore } from "../listing/find-stores.ts";
 import { Store } from "../store/store.ts";
 import { type Counted, describe, type Found, nameIn } from "./describe.ts";
 import { countEntries } from "./entry-rows.ts";
-import { changedAt, findChanged } from "./find-changed.ts";
+import { changedAt, changedGenerations, findChanged } from "./find-changed.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { type PackedFile, packOf } from "./ledger/pack.ts";
 import { FileScanner, type FileToScan } from "./scan/file-scan.ts";
@@ -55,7 +55,8 @@ export async function refresh(
       searchedAt,
       onUnreadable,
     };
-    return only === undefined ? findChanged(look) : changedAt(look, only);
+    if (only !== undefined) return changedAt(look, only);
+    return [...findChanged(look), ...changedGenerations(look)];
   });
   await countChanged(host, ledger, changed, options);
   return changed.length;

@@ -2,7 +2,7 @@
 
 import { priceAt, type Rates } from "../prices/rates.ts";
 import type { Columns } from "./columns.ts";
-import { FLAGS } from "./usage-row.ts";
+import { FLAGS, searchesIn } from "./usage-row.ts";
 
 const BATCH_FACTOR = 0.5;
 
@@ -19,7 +19,9 @@ export function costOf(rows: Columns, row: number, rates: Rates): number {
     read * priceAt(rates.cacheRead, context) +
     write5m * priceAt(rates.cacheWrite5m, context) +
     write1h * priceAt(rates.cacheWrite1h, context);
-  return (sum / 1e6) * factorOf(rows.flags[row] ?? 0, rates);
+  const flags = rows.flags[row] ?? 0;
+  const searches = (searchesIn(flags) * (rates.webSearch ?? 0)) / 1000;
+  return (sum / 1e6) * factorOf(flags, rates) + searches;
 }
 
 /** What batch, fast mode and place change. */

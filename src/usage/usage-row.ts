@@ -37,6 +37,40 @@ export const FLAGS = {
   duplicate: 128,
 } as const;
 
+/**
+ * Two numbers next to them: from bit 8 on, how many output tokens the text of a row needs at least,
+ * if fewer were recorded; from bit 16 on, web searches.
+ */
+const FLOOR_BIT = 8;
+const SEARCHES_BIT = 16;
+const FLAG_BITS = 0xff;
+const SEARCHES_MAX = 0xffff;
+export const HAS_SEARCHES = SEARCHES_MAX << SEARCHES_BIT;
+
+export function floorBits(floor: number): number {
+  return floor << FLOOR_BIT;
+}
+
+export function searchBits(searches: number): number {
+  return Math.min(SEARCHES_MAX, Math.floor(searches)) << SEARCHES_BIT;
+}
+
+export function searchesIn(flags: number): number {
+  return flags >>> SEARCHES_BIT;
+}
+
+/** Whether a row with this many output tokens has too few for its text. */
+export function isTooLow(flags: number, output: number): boolean {
+  return output < ((flags >>> FLOOR_BIT) & 0xff);
+}
+
+/** The flags of the first with the larger of both numbers. */
+export function mergedFlags(flags: number, others: number): number {
+  const floor = Math.max(flags & 0xff00, others & 0xff00);
+  const searches = Math.max(searchesIn(flags), searchesIn(others));
+  return (flags & FLAG_BITS) | floor | (searches << SEARCHES_BIT);
+}
+
 export type Flag = (typeof FLAGS)[keyof typeof FLAGS];
 
 /** No response has more tokens of one kind: contexts of models have some millions. */

@@ -27,3 +27,19 @@ test("a lost ledger is made again from the sessions that the guard keeps", async
   rmSync(join(user.home, ".local/share/verbatim/usage"), { recursive: true });
   assert.equal(await cost(), 2.5);
 });
+
+test("a session that was rewritten to a stub keeps its totals, also after the ledger is lost", async () => {
+  const user = new CliUser();
+  const path = join(user.home, ".claude/projects/-home-me-app/s1.jsonl");
+  put(path, row("a") + row("b"));
+  assert.equal((await user.run(["guard", "--once"])).code, 0);
+  put(path, row("b"));
+  assert.equal((await user.run(["guard", "--once"])).code, 0);
+  const report = async () => JSON.parse((await user.run(["usage", "session", "--json"])).stdout);
+  const first = await report();
+  assert.equal(first.totals.cost, 2.5);
+  rmSync(join(user.home, ".local/share/verbatim/usage"), { recursive: true });
+  const again = await report();
+  assert.equal(again.totals.cost, 2.5);
+  assert.equal(again.rows.length, 1);
+});

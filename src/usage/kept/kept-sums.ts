@@ -262,7 +262,7 @@ export class KeptSums {
     const recorded = rows.recorded[row] ?? Number.NaN;
     if (recorded >= 0) add("recorded", recorded);
     if (recorded >= 0) add("recordings", 1);
-    if (rows.has(row, FLAGS.implausible)) add("implausible", 1);
+    if (rows.isImplausible(row)) add("implausible", 1);
     const name = view.sessionOf(owner);
     const session = this.sessions.get(name);
     if (session !== undefined) {

@@ -6,6 +6,7 @@
 import {
   closeSync,
   constants,
+  fdatasyncSync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
@@ -97,6 +98,9 @@ export async function appendPacks(
       if (end !== place.end) return null;
       if (end < fstatSync(file).size) ftruncateSync(file, end);
       for (const pack of packs) end += writeSync(file, pack, 0, pack.length, end);
+      // An agent may delete its log at any time: then only the ledger has these responses.
+      fdatasyncSync(file);
+      if (first === "") syncDirectory(directory);
       return { first: firstOf(file), end };
     } finally {
       closeSync(file);
@@ -120,11 +124,21 @@ export async function replacePacks(
       for (const pack of packs) end += writeSync(file, pack);
       fsyncSync(file);
       renameSync(`${path}.tmp`, path);
+      syncDirectory(directory);
       return { first: firstOf(file), end };
     } finally {
       closeSync(file);
     }
   });
+}
+
+function syncDirectory(directory: string): void {
+  const opened = openSync(directory, O_RDONLY);
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
 }
 
 /** Where the packs end that begin at an offset. */

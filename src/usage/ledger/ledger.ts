@@ -208,9 +208,15 @@ export class Ledger {
   #mergeRow(known: number, rows: Columns, row: number, file: LedgerFile): void {
     const owner = this.fileOf(known);
     this.changes.willChange(known, this.rows, owner.index);
-    if (rows.has(row, FLAGS.lastWins) && owner.index === file.index) {
-      this.rows.copy(known, rows, row);
-      return;
+    if (rows.has(row, FLAGS.lastWins)) {
+      // What the guard keeps of a rewritten log is earlier than the log, whenever it is read.
+      if (isEarlier(file) && !isEarlier(owner)) return;
+      const isLater = isEarlier(owner) && !isEarlier(file);
+      if (isLater || owner.index === file.index) {
+        this.rows.copy(known, rows, row);
+        this.#owners[known] = file.index;
+        return;
+      }
     }
     this.rows.merge(known, rows, row);
     if (owner.index !== file.index && beganBefore(file, owner)) {
@@ -222,6 +228,11 @@ export class Ledger {
     const known = this.models.indexOf(model);
     return known >= 0 ? known : this.models.push(model) - 1;
   }
+}
+
+/** An earlier generation of the guard: `<root>/@<n>`. */
+function isEarlier({ root }: LedgerFile): boolean {
+  return /\/@\d+$/.test(root);
 }
 
 type Began = Pick<LedgerFile, "firstAt" | "id">;

@@ -153,3 +153,14 @@ test("a total that Codex repeats is listed, and adds nothing", async () => {
   );
   assert.equal(cost, counted.cost);
 });
+
+test("web searches cost what the table says, in the explanation as in the sum", async () => {
+  const place = new Place();
+  const searched = row("a", 5, 1);
+  const usage = { ...searched.message.usage, server_tool_use: { web_search_requests: 3 } };
+  place.put(S1, [{ ...searched, message: { ...searched.message, usage } }, row("b", 5, 2)]);
+  const { rows, cost, counted } = await place.explain("s1");
+  assert.ok(rows[0]?.notes.includes("3 web searches, $10 per 1,000"));
+  assert.ok(Math.abs((rows[0]?.cost ?? 0) - (rows[1]?.cost ?? 0) - 0.03) < 1e-9);
+  assert.equal(cost, counted.cost);
+});

@@ -10,7 +10,7 @@ import { priceAt, type Rates } from "../../prices/rates.ts";
 import { COUNTS, Columns, tokensOf } from "../columns.ts";
 import { readPacks } from "../ledger/ledger-file.ts";
 import { factorOf } from "../row-cost.ts";
-import { type Counts, FLAGS } from "../usage-row.ts";
+import { type Counts, FLAGS, isTooLow, searchesIn } from "../usage-row.ts";
 import type { CountedUsage } from "./counted-usage.ts";
 import { logRows } from "./log-rows.ts";
 import { whyIgnored } from "./why-ignored.ts";
@@ -172,7 +172,17 @@ function notesOf(rows: Columns, row: number, rates: Rates | null): string[] {
     if (factor !== 1) notes.push(`times ${factor}`);
     if (has("fast") && rates.fast === undefined) notes.push("fast, whose price is not known");
   }
+  const flags = rows.flags[row] ?? 0;
+  const searches = searchesIn(flags);
+  if (searches > 0) {
+    const each = rates?.webSearch;
+    const price = each === undefined ? "whose price is not known" : `$${each} per 1,000`;
+    notes.push(`${searches} web ${searches === 1 ? "search" : "searches"}, ${price}`);
+  }
   if (has("batch")) notes.push("batch");
   if (has("implausible")) notes.push("a count that cannot be right, as recorded");
+  if (isTooLow(flags, rows.output[row] ?? 0)) {
+    notes.push("fewer output tokens than its text has, as recorded");
+  }
   return notes;
 }

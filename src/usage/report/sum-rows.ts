@@ -6,7 +6,7 @@
  */
 
 import { tokensOf } from "../columns.ts";
-import { FLAGS } from "../usage-row.ts";
+import { FLAGS, HAS_SEARCHES } from "../usage-row.ts";
 import type { CountedUsage } from "./counted-usage.ts";
 
 /** The numbers of a cell, in their order. */
@@ -122,7 +122,8 @@ export function addCells(
       cells[cell + 9] = (cells[cell + 9] ?? 0) + own;
       cells[cell + 10] = (cells[cell + 10] ?? 0) + 1;
     }
-    if (((flags[row] ?? 0) & FLAGS.implausible) !== 0) {
+    // Without bits, which nearly all rows are, no count can be wrong.
+    if ((flags[row] ?? 0) !== 0 && rows.isImplausible(row)) {
       cells[cell + 11] = (cells[cell + 11] ?? 0) + 1;
     }
     const ms = at[row] ?? Number.NaN;
@@ -140,7 +141,7 @@ export function addCells(
   }
 }
 
-const FACTORS = FLAGS.batch | FLAGS.fast | FLAGS.us;
+const FACTORS = FLAGS.batch | FLAGS.fast | FLAGS.us | HAS_SEARCHES;
 
 function dialectsOf({ ledger: { files } }: CountedUsage) {
   const dialects: string[] = [];

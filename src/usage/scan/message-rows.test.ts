@@ -248,3 +248,33 @@ test("a count that cannot be right is kept as recorded and marked", () => {
     [true, true, false],
   );
 });
+
+test("fewer output tokens than the text can have are kept as recorded and marked", () => {
+  const rowOf = (id: string, output: number, content: unknown) =>
+    JSON.stringify({
+      timestamp: "2026-11-10T10:00:00.000Z",
+      message: { id, model: "m", content, usage: { input_tokens: 1, output_tokens: output } },
+    });
+  const text = (length: number) => [{ type: "text", text: "x".repeat(length) }];
+  const call = [{ type: "tool_use", input: { text: "x".repeat(9_000) } }];
+  const rows = [
+    ...[rowOf("low", 2, text(3_000)), rowOf("plain", 1, "x".repeat(3_000))],
+    ...[rowOf("right", 6, text(3_000)), rowOf("short", 1, text(500)), rowOf("call", 1, call)],
+    // Block by block: only the last row has the true count.
+    ...[rowOf("grown", 1, text(9_000)), rowOf("grown", 900, [])],
+    // No row has it; the one with more tokens is not the one with the text.
+    ...[rowOf("blocks", 1, text(3_000)), rowOf("blocks", 2, [])],
+  ];
+  for (const isParsing of [false, true]) {
+    const set = new RowSet();
+    const scanner = new MessageRows(set);
+    scanner.isParsing = isParsing;
+    const bytes = Buffer.from(rows.join("\n"));
+    scanner.scan(bytes, 0, bytes.length, 0);
+    assert.deepEqual([...set.rows.output.subarray(0, 7)], [2, 1, 6, 1, 1, 900, 2]);
+    assert.deepEqual(
+      [0, 1, 2, 3, 4, 5, 6].map((each) => set.rows.isImplausible(each)),
+      [true, true, false, false, false, false, true],
+    );
+  }
+});

@@ -10,11 +10,12 @@
  */
 
 import type { RowSet } from "../row-set.ts";
-import { FLAGS } from "../usage-row.ts";
+import { FLAGS, floorBits } from "../usage-row.ts";
 import { Hash } from "./hash.ts";
 import { type Response, responseIn } from "./plain-row.ts";
 import { RowCursor, Span } from "./row-cursor.ts";
 import type { Scanner } from "./scanner.ts";
+import { floorIn, floorOf } from "./text-floor.ts";
 import { timeIn } from "./time.ts";
 import { UsageCounts } from "./usage-counts.ts";
 
@@ -35,6 +36,7 @@ const SESSION_ID = name("sessionId");
 const CWD = name("cwd");
 const ID = name("id");
 const MODEL = name("model");
+const CONTENT = name("content");
 const USAGE = name("usage");
 /** What Claude Code says itself; no model was asked. */
 const SYNTHETIC = "<synthetic>";
@@ -53,6 +55,7 @@ export class MessageRows implements Scanner {
   readonly #uuid = new Span();
   readonly #session = new Span();
   readonly #cwd = new Span();
+  readonly #content = new Span();
   #at = Number.NaN;
   #cost = Number.NaN;
   /** Parse all rows: for few of them, that takes less than compiling the cursor. */
@@ -114,6 +117,7 @@ export class MessageRows implements Scanner {
     this.#model.clear();
     this.#request.clear();
     this.#uuid.clear();
+    this.#content.clear();
     this.#at = this.#cost = Number.NaN;
     this.#mustParse = this.#hasMessage = false;
     if (!cursor.enter()) return;
@@ -149,8 +153,21 @@ export class MessageRows implements Scanner {
       if (length === 2 && cursor.is(ID)) cursor.readInto(this.#id);
       else if (length === 5 && cursor.is(MODEL)) cursor.readInto(this.#model);
       else if (length === 5 && cursor.is(USAGE)) this.#usage.read(cursor);
+      else if (length === 7 && cursor.is(CONTENT)) this.#passContent();
       else cursor.skip();
     }
+  }
+
+  #passContent(): void {
+    this.#content.from = this.#cursor.at;
+    this.#cursor.skip();
+    this.#content.to = this.#cursor.at;
+  }
+
+  /** Marks the next row if it has too few output tokens for its text. */
+  #mark(floor: number): void {
+    const { output, flags } = this.set.next;
+    if ((output[0] ?? 0) < floor) flags[0] = (flags[0] ?? 0) | floorBits(floor);
   }
 
   #add(bytes: Buffer, offset: number): void {
@@ -158,6 +175,8 @@ export class MessageRows implements Scanner {
     const { next } = set;
     const model = this.#indexOfModel(bytes);
     if (model < 0 || !this.#usage.fill(next)) return;
+    const { from, to, isThere } = this.#content;
+    if (isThere) this.#mark(floorIn(bytes, from, to, next.output[0] ?? 0));
     next.model[0] = model;
     next.at[0] = this.#at;
     next.recorded[0] = this.#cost;
@@ -181,6 +200,7 @@ export class MessageRows implements Scanner {
     if (model === SYNTHETIC) return;
     this.#usage.readParsed(response.usage);
     if (!this.#usage.fill(next)) return;
+    this.#mark(floorOf(response.content));
     next.model[0] = set.modelIndex(model ?? "");
     next.at[0] = response.at;
     next.recorded[0] = response.cost;

@@ -12,6 +12,7 @@ export interface Response {
   /** In US dollars; NaN if none was recorded. */
   readonly cost: number;
   readonly usage: Fields;
+  readonly content: unknown;
   readonly isNested: boolean;
   readonly cwd: string | null;
   readonly sessionId: string | null;
@@ -47,6 +48,7 @@ function response(
     at: Number.isNaN(at) ? timeOf(row.timestamp) : at,
     cost: typeof own.costUSD === "number" ? own.costUSD : Number.NaN,
     usage,
+    content: message.content,
     isNested,
     cwd: textOf(row.cwd),
     sessionId: textOf(row.sessionId),

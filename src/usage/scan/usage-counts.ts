@@ -6,7 +6,7 @@
  */
 
 import type { Columns } from "../columns.ts";
-import { FLAGS, PLAUSIBLE_TOKENS_MAX } from "../usage-row.ts";
+import { FLAGS, PLAUSIBLE_TOKENS_MAX, searchBits } from "../usage-row.ts";
 import type { RowCursor } from "./row-cursor.ts";
 
 const name = (text: string) => new Uint8Array(Buffer.from(text));
@@ -18,6 +18,8 @@ const CREATION = name("cache_creation");
 const HOUR = name("ephemeral_1h_input_tokens");
 const DETAILS = name("output_tokens_details");
 const THINKING = name("thinking_tokens");
+const TOOLS = name("server_tool_use");
+const SEARCHES = name("web_search_requests");
 const TIER = name("service_tier");
 const SPEED = name("speed");
 const GEO = name("inference_geo");
@@ -34,12 +36,13 @@ export class UsageCounts {
   #hour = 0;
   #read = 0;
   #thinking = 0;
+  #searches = 0;
   #flags = 0;
 
   reset(): void {
     this.isThere = false;
     this.#input = this.#output = this.#write = this.#hour = this.#read = this.#thinking = 0;
-    this.#flags = 0;
+    this.#flags = this.#searches = 0;
   }
 
   /** Reads the object at the cursor; nothing if the value is none. */
@@ -57,6 +60,7 @@ export class UsageCounts {
     else if (length === 23 && cursor.is(READ)) this.#read = this.#counted(cursor.readNumber());
     else if (length === 14 && cursor.is(CREATION)) this.#hour = this.#part(cursor, HOUR);
     else if (length === 21 && cursor.is(DETAILS)) this.#thinking = this.#part(cursor, THINKING);
+    else if (length === 15 && cursor.is(TOOLS)) this.#searches = this.#part(cursor, SEARCHES);
     else if (length === 12 && cursor.is(TIER)) this.#flag(cursor, BATCH, FLAGS.batch);
     else if (length === 5 && cursor.is(SPEED)) this.#flag(cursor, FAST, FLAGS.fast);
     else if (length === 13 && cursor.is(GEO)) this.#flag(cursor, US, FLAGS.us);
@@ -87,12 +91,15 @@ export class UsageCounts {
     this.#output = this.#parsed(usage.output_tokens);
     this.#write = this.#parsed(usage.cache_creation_input_tokens);
     this.#read = this.#parsed(usage.cache_read_input_tokens);
-    const { cache_creation, output_tokens_details } = usage;
+    const { cache_creation, output_tokens_details, server_tool_use } = usage;
     if (isObject(cache_creation)) {
       this.#hour = this.#parsed(cache_creation.ephemeral_1h_input_tokens);
     }
     if (isObject(output_tokens_details)) {
       this.#thinking = this.#parsed(output_tokens_details.thinking_tokens);
+    }
+    if (isObject(server_tool_use)) {
+      this.#searches = this.#parsed(server_tool_use.web_search_requests);
     }
     if (usage.service_tier === "batch") this.#flags |= FLAGS.batch;
     if (usage.speed === "fast") this.#flags |= FLAGS.fast;
@@ -113,7 +120,7 @@ export class UsageCounts {
     next.cacheWrite5m[0] = this.#write - hour;
     next.cacheRead[0] = this.#read;
     next.reasoning[0] = Math.min(this.#thinking, this.#output);
-    next.flags[0] = this.#flags;
+    next.flags[0] = this.#flags | searchBits(this.#searches);
     return this.#input + this.#output + this.#write + this.#read > 0;
   }
 
