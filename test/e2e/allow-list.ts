@@ -36,7 +36,7 @@ export const ALLOWED_ATTRIBUTES: Readonly<Record<string, RegExp>> = {
   charset: /^utf-8$/,
   "http-equiv": /^(?:Content-Security-Policy|x-dns-prefetch-control)$/,
   name: /^(?:referrer|robots|viewport|color-scheme)$/,
-  content: /^[a-z0-9 ,;'=./+-]+$/i,
+  content: /^[a-z0-9 ,:;'=./+-]+$/i,
 };
 
 /** Attributes that only these elements may have. */

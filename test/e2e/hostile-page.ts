@@ -44,6 +44,7 @@ export function entriesWith(text: string): PlacedEntry[] {
     },
     { type: "child", session: text, agent: text },
     { type: "other", native: { type: text, [text]: text } },
+    { type: "other", native: { type: "image", mimeType: text, data: `iVBORw0KGgo${text}` } },
   ];
   const common = {
     ...emptyEntry({ [text]: text }),

@@ -68,7 +68,7 @@ export const CALL_STYLE: Html = html`
 }
 .call.failed .icon { background: var(--bad); }
 .verb {
-  flex: 0 1 auto; min-width: 0; max-width: 24rem; overflow: hidden; color: var(--ink); font-weight: 600;
+  flex: none; max-width: min(24rem, 45%); overflow: hidden; color: var(--ink); font-weight: 600;
   text-overflow: ellipsis; white-space: nowrap; }
 .kind-command .verb { color: var(--dim); font-family: var(--mono); }
 .call .subject, .call .path { min-width: 0; font-family: var(--mono); font-size: 0.95em; }
@@ -164,4 +164,7 @@ export const CALL_STYLE: Html = html`
 .back-white, .back-bright-white, .inverse { background: var(--ink); color: var(--card); }
 .bold { font-weight: 700; } .italic { font-style: italic; }
 .underline { text-decoration: underline; } .struck { text-decoration: line-through; }
+@media (max-width: 34rem) {
+  .done > header + .call > summary, .done > header + p.call { padding-right: 0.6rem; }
+}
 `;

@@ -46,7 +46,7 @@ export function ReadingBar({ store, reading, isExpanded, expand, isFilterShown }
         </button>
         <button
           type="button"
-          class="chip"
+          class="toggle"
           aria-pressed={isWrapped.value}
           aria-keyshortcuts="w"
           onClick={toggleWrap}
