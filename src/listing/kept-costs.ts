@@ -12,6 +12,8 @@ import type { FoundStore } from "./find-stores.ts";
 /** Until the next look at what was counted; sooner while sessions are counted for the first time. */
 const PAUSE_MS = 5_000;
 const PAUSE_COUNTING_MS = 500;
+/** Adding up a long history takes a small part of the time. */
+const PAUSE_FACTOR = 50;
 
 /** A log that was counted. */
 interface CountedFile extends FoundStore {
@@ -38,7 +40,8 @@ interface Counted {
 export interface CostOptions {
   readonly usage: {
     now(): Promise<{
-      readonly opened: { readonly usage: Counted } | null;
+      /** `changed`: sessions that the last count found changed. */
+      readonly opened: { readonly usage: Counted; readonly changed: number } | null;
       readonly counting: object | null;
       readonly version: number;
     }>;
@@ -54,7 +57,7 @@ export class KeptCosts {
   #pausedUntilMs = 0;
   #isClosed = false;
   /** What was written: the version of the count, and the cost of each session. */
-  #version = -1;
+  #version = -2;
   readonly #written = new Map<string, number>();
 
   constructor(options: CostOptions) {
@@ -83,7 +86,10 @@ export class KeptCosts {
     const { opened, counting, version } = await usage.now();
     this.#pausedUntilMs = nowMs() + (counting === null ? PAUSE_MS : PAUSE_COUNTING_MS);
     if (opened === null || version === this.#version) return;
+    const isSame = version === this.#version + 1 && opened.changed === 0;
     this.#version = version;
+    if (isSame) return;
+    const startMs = nowMs();
     for (const { place, costs } of costsOf(opened.usage)) {
       const { dialect, root } = place;
       const changed = new Map<string, number>();
@@ -94,6 +100,8 @@ export class KeptCosts {
       }
       if (changed.size > 0) await keepCosts(await catalog(), dialect, root, changed);
     }
+    const tookMs = nowMs() - startMs;
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs() + tookMs * PAUSE_FACTOR);
   }
 }
 
