@@ -147,10 +147,7 @@ export class LiveUsage {
 
   #directory(stores: readonly FoundStore[]): string {
     if (this.#options.isOfUser()) return usageDirectory();
-    const hash = createHash("sha256").update(
-      stores.map(({ dialect, root }) => `${dialect} ${root}`).join("\n"),
-    );
-    return join(usageDirectory(), "served", hash.digest("hex").slice(0, 16));
+    return join(usageDirectory(), servedFolder(stores));
   }
 }
 
@@ -165,4 +162,10 @@ async function orAfter<T>(value: Promise<T>, ms: number): Promise<T | undefined>
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Where the ledger of a server with other stores than the user's is, below the user's ledger. */
+export function servedFolder(stores: readonly FoundStore[]): string {
+  const named = stores.map(({ dialect, root }) => `${dialect} ${root}`).join("\n");
+  return join("served", createHash("sha256").update(named).digest("hex").slice(0, 16));
 }

@@ -8,6 +8,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { onTestFinished, test } from "vitest";
 import type { UsageOptions, UsageReport, VerbatimClient } from "../../../src/client.ts";
 import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
+import { CliUser } from "../../cli/cli.ts";
 import { answerRow, callOf, promptRow, writeClaude } from "../../support/agent-home.ts";
 import { browserClient, linkOf } from "../auth/browser-user.ts";
 import { newUser } from "../sessions/served.ts";
@@ -192,6 +193,27 @@ test("costs of a session are those of `usage session`, by prompt and by call", a
   );
   const subagent = await client.sessions.costs(id("agent-1"));
   assert.equal(subagent.total.cost, 1);
+});
+
+test("a session's total over HTTP is that of `verbatim usage session --json`", async () => {
+  const home = homeOf();
+  writeClaude(home, "-a/s1.jsonl", [
+    ...[promptRow("First", { at: at(1) }), answerRow("a", { at: at(2) })],
+    ...[answerRow("a", { at: at(2) }), answerRow("b", { at: at(3) })],
+  ]);
+  writeClaude(home, "-a/s1/subagents/agent-1.jsonl", [answerRow("x", { at: at(4) })]);
+  writeClaude(home, "-a/s2.jsonl", [answerRow("c", { session: "s2", at: at(5) })]);
+  const client = await served();
+  const { sessions } = await client.sessions.list();
+  const { id = "" } = sessions.find(({ session }) => session.endsWith("/s1")) ?? {};
+  const { total } = await client.sessions.costs(id);
+  const { stdout } = await new CliUser(home).run(["usage", "session", "--json"]);
+  const { rows } = JSON.parse(stdout) as { rows: Record<string, unknown>[] };
+  const row = rows.find((each) => Object.values(each).includes("s1"));
+  assert.equal(total.cost, 3);
+  const shared = Object.keys(total).filter((name) => row !== undefined && name in row);
+  assert.ok(shared.includes("cost") && shared.length >= 5, shared.join(" "));
+  for (const name of shared) assert.deepEqual(total[name as "cost"], row?.[name], name);
 });
 
 test("wrong parameters are refused, and the answer says what they must be", async () => {
