@@ -93,6 +93,7 @@ test("the package holds the built files, their types and the documents, and noth
     "LICENSE",
     "README.md",
     "contrib/verbatim.service",
+    "dist/cli/recent-prices.json",
     ...["dist/completions/bash", "dist/completions/fish", "dist/completions/zsh"],
     "dist/man/verbatim.1",
     "package.json",

@@ -114,11 +114,11 @@ function putUsed(set: RowSet, entry: Used): void {
   next.flags[0] = FLAGS.ofSession | FLAGS.lastWins | (isImplausible ? FLAGS.implausible : 0);
   const hash = new Hash().begin();
   if (entry.messageId) hash.text(entry.messageId);
-  else
-    hash
-      .text("row")
-      .text(entry.at ?? String(offset))
-      .number(next.output[0]);
+  else {
+    hash.text("row").text(entry.at ?? String(offset));
+    // Two turns may end in the same millisecond.
+    hash.number(next.input[0]).number(next.output[0]);
+  }
   next.keyHigh[0] = hash.end().high;
   next.keyLow[0] = hash.low;
   if (next.input[0] + next.output[0] + next.cacheRead[0] > 0 || usage.spend) set.put();

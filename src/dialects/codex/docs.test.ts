@@ -31,7 +31,7 @@ test("the example rows are read as the page says", () => {
   ]);
   const [meta, context, compacted] = entriesOf("jsonl codex-row");
   assert.deepEqual(rows.about(meta?.native ?? {}, ID), {
-    ...{ cwd: "/home/me/app", branch: "main", parent: "" },
+    ...{ cwd: "/home/me/app", branch: "main", parent: "", remote: "" },
   });
   assert.equal(rows.about(meta?.native ?? {}, ID.replace("89ab", "89ac")), null);
   assert.equal(context?.model, "gpt-5.6");

@@ -69,7 +69,7 @@ sampleTest("a session opens, and its subagents and it are linked to each other",
   await page.getByText("1 subagent").click();
   await page.locator(".session-facts li a").click();
   await page.getByText("began by").waitFor();
-  await page.locator(".session-facts a").click();
+  await page.locator(".session-facts a:not(.compare-link)").click();
   await page.locator(".entry", { hasText: "Delegate a repo search" }).first().waitFor();
 });
 

@@ -172,6 +172,11 @@ const TOUCH = `(() => {
 /** Allowed only in this page: links to its own entries, and code that can be scrolled by keys. */
 const OWN = /^(?:href=#\/s\/[\w.%-]+(?:\?at=\d+)?|tabindex=0|class=hl-[a-z-]+)$/;
 
+/** The page's own button of a block. */
+const COPY = JSON.stringify(
+  Object.entries({ type: "button", class: "copy", "aria-label": "Copy this block" }),
+);
+
 interface Touched {
   readonly pwned: boolean;
   readonly elements: readonly [string, [string, string][]][];
@@ -190,6 +195,7 @@ browserTest("hostile texts in every field run nothing, load nothing, and are sho
   await page.evaluate("new Promise(requestAnimationFrame)");
   assert.equal(pwned || (await page.evaluate("window.__pwned !== undefined")), false);
   for (const [name, attributes] of elements) {
+    if (name === "button" && JSON.stringify(attributes) === COPY) continue;
     const others = attributes.filter((attribute) => !OWN.test(attribute.join("=")));
     assert.equal(faultOf(name, others), null);
   }
