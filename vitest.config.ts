@@ -48,8 +48,8 @@ const shared = { isolate: false, setupFiles: "test/support/process-state.ts" } a
 export default defineConfig({
   test: {
     globalSetup: "test/support/run.ts",
-    // Twice the cores of CI: many tests wait, for other processes or until a time is up.
-    maxWorkers: 4,
+    // One more than the cores of CI: many tests wait, for other processes or until a time is up.
+    maxWorkers: 3,
     sequence: { sequencer: SlowFirst },
     projects: [
       { test: { ...each, name: "alone", include: alone } },
