@@ -65,7 +65,9 @@ test("any text gives only our own elements, and no control character", () => {
       const parsed = ParsedHtml.fragment(`<pre>${terminalHtml(text)}</pre>`);
       assert.deepEqual(parsed.faults, []);
       assert.doesNotMatch(parsed.text, /\p{Cc}(?<!\n)|\\u00/u);
-      assert.equal(parsed.text.replace(/^\n/, ""), plainTerminal(text).replace(/^\n/, ""));
+      const plain = plainTerminal(text).replaceAll("\r\n", "\n");
+      // A parser drops an LF at the start of <pre>.
+      assert.equal(parsed.text.replace(/^\n+/, ""), plain.replace(/^\n+/, ""));
     }),
   );
 });
