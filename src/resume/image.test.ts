@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { piped } from "../../test/resume/judged.ts";
 import { call, entriesOf, result, text } from "../../test/resume/said.ts";
+import { imageIn } from "./image.ts";
 
 const BASE64 = "AAAA";
 const DATA_URL = `data:image/png;base64,${BASE64}`;
@@ -108,5 +109,16 @@ test("a tool's own description of images and files stays text", () => {
     assert.deepEqual(gaveBack(value), told);
     const { content } = gaveBack([text("so"), value]);
     assert.deepEqual(content, [text("so"), ...told.content]);
+  }
+});
+
+test("an image of 12 MB is taken, and base64 that ends wrongly is not", () => {
+  const source = { type: "base64", media_type: "image/png" };
+  const taken = (data: string) => imageIn({ type: "image", source: { ...source, data } });
+  const large = "A".repeat(12 * 2 ** 20);
+  assert.deepEqual(taken(large), { kind: "data", mediaType: "image/png", base64: large });
+  for (const data of ["AA==", "AAA="]) assert.notEqual(taken(data), "not_taken", data);
+  for (const data of ["A===", "====", "AA=A", "AAA", "AA A", "AAAA="]) {
+    assert.equal(taken(data), "not_taken", data);
   }
 });
