@@ -7,11 +7,11 @@ const CLAUDE = `projects/-work/${ID}`;
 const about = (project: string | null, parent: string | null = null) => ({ project, parent });
 
 test("a session's command continues it in its directory", () => {
-  const command = resumeCommandOf("claude-code", CLAUDE, about("/work/my app's"));
-  assert.equal(command, `cd '/work/my app'\\''s' && claude --resume ${ID}`);
+  const command = resumeCommandOf("claude-code", CLAUDE, about("/home/me/my app's"));
+  assert.equal(command, `cd '/home/me/my app'\\''s' && claude --resume ${ID}`);
   assert.equal(
-    resumeCommandOf("claude-code", CLAUDE, about("/work/app")),
-    `cd /work/app && claude --resume ${ID}`,
+    resumeCommandOf("claude-code", CLAUDE, about("/home/me/app")),
+    `cd /home/me/app && claude --resume ${ID}`,
   );
   assert.equal(resumeCommandOf("claude-code", CLAUDE, about(null)), `claude --resume ${ID}`);
 });

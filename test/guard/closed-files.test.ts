@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { GuardedUser } from "../support/guarding.ts";
 
 const PATH = "projects/-app/one.jsonl";
-const NOBODY = 65534;
+const OTHER_USER = 65534;
 
 test("a file or directory without permission is reported once, by its path", async () => {
   const user = new GuardedUser();
@@ -15,11 +15,11 @@ test("a file or directory without permission is reported once, by its path", asy
   }
   const isRoot = process.geteuid?.() === 0;
   for (const place of [user.root, user.store]) {
-    if (isRoot) chownSync(place, NOBODY, NOBODY);
+    if (isRoot) chownSync(place, OTHER_USER, OTHER_USER);
   }
   chmodSync(user.pathOf("projects/-app/two.jsonl"), 0);
   chmodSync(user.pathOf("projects/-closed"), 0);
-  if (isRoot) process.seteuid?.(NOBODY);
+  if (isRoot) process.seteuid?.(OTHER_USER);
   try {
     await user.pass();
     assert.equal(user.copyOf(PATH), '{"a":1}\n');

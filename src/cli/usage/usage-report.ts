@@ -74,26 +74,27 @@ export async function openReports(options: ReportOptions): Promise<number> {
   }
   const source = groupSource(usage, sums, days, options);
   if (budget !== null) return overBudget(source, days, budget, nowMs, io);
-  await print(usage, source, days, range, options, nowMs);
+  await print({ usage, source, days, range, nowMs }, options);
   return 0;
 }
 
-async function print(
-  ...[usage, source, days, range, options, nowMs]: [
-    CountedUsage,
-    GroupSource,
-    Days,
-    DayRange,
-    ReportOptions,
-    number,
-  ]
-): Promise<void> {
+/** What a report is made from. */
+interface Counted {
+  readonly usage: CountedUsage;
+  readonly source: GroupSource;
+  readonly days: Days;
+  readonly range: DayRange;
+  readonly nowMs: number;
+}
+
+async function print(counted: Counted, options: ReportOptions): Promise<void> {
+  const { source, days, range, nowMs } = counted;
   const { report, format, io } = options;
   if (report === "glance" && format === "text") {
     const { printGlance } = await import("./glance.ts");
     return printGlance(source, days, range, nowMs, io);
   }
-  const rows = reportRows(usage, source, days, range, options, nowMs);
+  const rows = reportRows(counted, options);
   const total = totalOf(rows);
   const printing = await import("./usage-text.ts");
   const named = report === "glance" ? "daily" : report;
@@ -103,14 +104,8 @@ async function print(
 }
 
 function reportRows(
-  ...[usage, source, days, range, { report, agent, project }, nowMs]: [
-    CountedUsage,
-    GroupSource,
-    Days,
-    DayRange,
-    ReportOptions,
-    number,
-  ]
+  { usage, source, days, range, nowMs }: Counted,
+  { report, agent, project }: ReportOptions,
 ): Group[] {
   const period = report === "glance" ? "day" : PERIODS[report];
   if (period !== undefined) return withEmpty(source.byPeriod(range, period), days, period);

@@ -15,7 +15,7 @@ const PROJECT = ".claude/projects/-work-demo";
 const IDS = ["0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0001", "0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0002"];
 
 const row = (text: string, id: string) => ({
-  ...{ type: "user", uuid: `u-${text}`, parentUuid: null, sessionId: id, cwd: "/work/demo" },
+  ...{ type: "user", uuid: `u-${text}`, parentUuid: null, sessionId: id, cwd: "/home/me/demo" },
   ...{ timestamp: "2026-01-01T00:00:00.000Z", message: { role: "user", content: text } },
 });
 
@@ -90,7 +90,7 @@ browserTest("a deleted session without a copy stays readable, and can be saved",
     page.getByRole("button", { name: "Save what is loaded (1 entry)" }).click(),
   ]);
   assert.match(readFileSync(await download.path(), "utf8"), /Asked in 0002/);
-  // It is put back: the page goes on as before.
+  // It is put back: the page continues as before.
   writeFileSync(pathOf(IDS[1]), bytes);
   await page.getByText("No copy is known here.").waitFor({ state: "detached" });
   await page.locator(".entry", { hasText: "Asked in 0002" }).waitFor();

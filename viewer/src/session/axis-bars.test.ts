@@ -20,7 +20,7 @@ test("there is a bar for each prompt, as high as its value", () => {
   );
 });
 
-test("a bar stands for several prompts when there are very many", () => {
+test("a bar is for several prompts when there are very many", () => {
   const many = Array.from({ length: 1_000 }, (_, n) => exchange(n));
   const bars = barsOf(many, () => 1);
   assert.ok(bars.length <= BARS_MAX);

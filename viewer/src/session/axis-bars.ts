@@ -8,7 +8,7 @@ export const BARS_MAX = 240;
 export type Measure = "cost" | "duration";
 
 export interface Bar {
-  /** The first prompt that it stands for. */
+  /** The first of its prompts. */
   readonly first: number;
   /** How many. */
   readonly count: number;
