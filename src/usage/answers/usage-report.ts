@@ -93,7 +93,7 @@ async function reportOf(
   await nextTurn();
   const range = { first: axis.first, last: axis.last };
   const series = seriesOf({ usage, rows, days, ...range, grouping: groupings[by], groups: ofBy });
-  const listed = await listedOf(live, usage, rows, sessions, wanted, untilMs);
+  const listed = await listedOf({ live, usage, rows, groups: sessions, untilMs }, wanted);
   const cut = <T>(all: readonly T[]) => all.slice(0, groupsMax);
   return {
     ...nothing(wanted),
@@ -139,16 +139,19 @@ function calendarOf(usage: CountedUsage, { days, today, choice }: WantedUsage): 
   return used.sort((a, b) => (a.day < b.day ? -1 : 1));
 }
 
+interface Listing {
+  readonly live: LiveUsage;
+  readonly usage: CountedUsage;
+  readonly rows: Uint32Array;
+  /** A group per session. */
+  readonly groups: readonly Group[];
+  readonly untilMs: number;
+}
+
 /** The most expensive sessions and prompts, as far as they are known in time. */
 async function listedOf(
-  ...[live, usage, rows, groups, { limit, linkTo }, untilMs]: [
-    LiveUsage,
-    CountedUsage,
-    Uint32Array,
-    readonly Group[],
-    WantedUsage,
-    number,
-  ]
+  { live, usage, rows, groups, untilMs }: Listing,
+  { limit, linkTo }: WantedUsage,
 ): Promise<Pick<Report, "sessions" | "prompts" | "isComplete">> {
   const linkOf = (files: SessionFiles["own"]) => {
     return files.map(linkTo).find((link) => link !== null) ?? null;
