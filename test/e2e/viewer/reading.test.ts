@@ -10,6 +10,8 @@ import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 
 const MANY = 3_000;
+/** A request for earlier entries. */
+const EARLIER = /[?&]before=/;
 /** Rare, so that a filter has to look through many pages. */
 const FAILED = [10, 1_501, 2_900];
 
@@ -109,6 +111,25 @@ browserTest("a filter shows only its kind, finds rare ones, and stays in the add
   await page.getByText("make 2998", { exact: true }).waitFor();
   assert.doesNotMatch(page.url(), /f=/);
 });
+
+browserTest(
+  "a filter that is chosen while earlier entries load finds all of its kind",
+  async () => {
+    const page = await open("long-1");
+    let letGo = () => {};
+    const chosen = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await page.route(EARLIER, (route) => chosen.then(() => route.continue()), { times: 1 });
+    const asked = page.waitForRequest(EARLIER);
+    await page.getByRole("button", { name: "Errors 3" }).click();
+    await asked;
+    await page.getByRole("button", { name: "Prompts 6" }).click();
+    await page.getByText("Only prompts and errors are shown.").waitFor();
+    letGo();
+    await rowsOf(page).filter({ hasText: "Prompt 500" }).waitFor();
+  },
+);
 
 browserTest(
   "with a filter, few rows are in the page, and new entries are filtered too",

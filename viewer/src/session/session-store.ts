@@ -73,6 +73,7 @@ export class SessionStore {
   /** Set by the transcript: whether the reader is at the end, and new entries are to be shown. */
   isFollowing = true;
   readonly #closing = new AbortController();
+  /** What is being loaded for the window; another window waits for none of it. */
   #loading = { before: false, after: false };
   #opening = 0;
   #watching: ReturnType<typeof setInterval> | undefined;
@@ -177,18 +178,20 @@ export class SessionStore {
   async loadBefore(): Promise<void> {
     const window = this.window.value;
     if (window === null || this.#loading.before || startOf(window) === 0) return;
-    this.#loading.before = true;
+    const loading = this.#loading;
+    loading.before = true;
     const page = await this.#page({ before: startOf(window) });
-    this.#loading.before = false;
+    loading.before = false;
     if (page && this.window.value) this.window.value = withBefore(this.window.value, page);
   }
 
   async loadAfter(): Promise<void> {
     const window = this.window.value;
     if (window === null || this.#loading.after || isAtEnd(window)) return;
-    this.#loading.after = true;
+    const loading = this.#loading;
+    loading.after = true;
     const page = await this.#page({ from: nextOf(window) });
-    this.#loading.after = false;
+    loading.after = false;
     if (page && this.window.value) this.window.value = withAfter(this.window.value, page);
   }
 
@@ -214,6 +217,7 @@ export class SessionStore {
 
   #show(page: EntryPage, wish: ScrollWish): void {
     this.isFollowing = wish.to === "end";
+    this.#loading = { before: false, after: false };
     this.wish.value = wish;
     this.window.value = openedAt(page);
   }
