@@ -1,16 +1,18 @@
 /**
- * At work: whether a writer is at work on a session right now. It is if it holds the log's lock, or
- * if the log grew between two looks and changed within the last seconds. A file that is merely new,
- * such as an imported one, is not being written.
+ * At work: whether a writer is at work on a session right now, for lists, the viewer and
+ * `verbatim ls` alike. It is if it holds the log's lock, or if the log changed within the last
+ * seconds and grew between two looks. A file that is merely new, such as an imported one, is not
+ * being written.
  *
  * Programs of others hold no lock of ours, and a writer in shared mode holds it only while it
- * appends: those are known by their growth alone.
+ * appends: those are known by their growth. At the first look, a log that never had a lock and
+ * just changed is growing if its last entry is as new.
  */
 
 import type { Host } from "../base/host.ts";
 import type { LogState } from "../catalog/table.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { isBeingWritten } from "../log/lock.ts";
+import { type LockState, lockState } from "../log/lock.ts";
 import { openLogPath } from "../log/log-path.ts";
 import type { FoundStore } from "./find-stores.ts";
 
@@ -18,6 +20,11 @@ import type { FoundStore } from "./find-stores.ts";
 export const GROWING_MS = 30_000;
 /** The oldest looks are forgotten. */
 const REMEMBERED_MAX = 10_000;
+
+/** A log at this moment, and the time of its last entry. */
+export interface SeenLog extends LogState {
+  readonly updatedAt: string | null;
+}
 
 interface Look extends LogState {
   /** When it last changed while it was watched; -Infinity: never. */
@@ -34,10 +41,10 @@ export class AtWork {
     this.#nowMs = nowMs;
   }
 
-  /** `log` is its state at this moment. */
-  async isLive(store: FoundStore, logPath: string, log: LogState): Promise<boolean> {
-    const isGrowing = this.#isGrowing(store, logPath, log);
-    return isGrowing || (await this.#isLocked(store, logPath));
+  async isLive(store: FoundStore, logPath: string, log: SeenLog): Promise<boolean> {
+    if (this.#isGrowing(store, logPath, log)) return true;
+    const lock = await this.#lockOf(store, logPath);
+    return lock === "held" || (lock === "none" && isJustSaid(log, this.#nowMs()));
   }
 
   #isGrowing({ dialect, root }: FoundStore, logPath: string, log: LogState): boolean {
@@ -56,17 +63,23 @@ export class AtWork {
     return this.#nowMs() - grewMs < GROWING_MS;
   }
 
-  async #isLocked({ dialect, root }: FoundStore, logPath: string): Promise<boolean> {
-    if (dialectNamed(dialect).isReadOnly) return false;
+  async #lockOf({ dialect, root }: FoundStore, logPath: string): Promise<LockState> {
+    if (dialectNamed(dialect).isReadOnly) return "none";
     try {
       const { directory, name } = await openLogPath(this.#host, logPath, { create: false, root });
       try {
-        return isBeingWritten(directory, name);
+        return lockState(directory, name);
       } finally {
         directory.close();
       }
     } catch {
-      return false; // Removed since, not permitted, or a link: no writer of ours is known.
+      return "free"; // Removed since, not permitted, or a link: no writer of ours is known.
     }
   }
+}
+
+/** Whether the log just changed, and its last entry is as new. */
+function isJustSaid({ mtimeMs, updatedAt }: SeenLog, nowMs: number): boolean {
+  const saidMs = updatedAt === null ? -Infinity : Date.parse(updatedAt);
+  return nowMs - Math.min(mtimeMs, saidMs) < GROWING_MS;
 }

@@ -115,15 +115,22 @@ export class LogLock {
 
 /** Whether a writer is at work on the log right now (L3). */
 export function isBeingWritten(directory: Directory, logName: string): boolean {
+  return lockState(directory, logName) === "held";
+}
+
+/** `none`: no writer of ours has opened the log, or its lock file was deleted (L2). */
+export type LockState = "held" | "free" | "none";
+
+export function lockState(directory: Directory, logName: string): LockState {
   let file: OpenFile;
   try {
     file = directory.open(`${logName}.lock`, "read");
   } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return false;
+    if (errnoOf(cause) === "ENOENT") return "none";
     throw cause;
   }
   try {
-    return !file.tryLock("shared");
+    return file.tryLock("shared") ? "free" : "held";
   } finally {
     file.close();
   }

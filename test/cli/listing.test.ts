@@ -50,11 +50,11 @@ test("ls lists the sessions of every store found, and --json prints all their fi
     [
       [
         ["cook/s1", "homeagent", "cook", "gpt-y", null],
-        [7, null, true, 2, 0],
+        [7, null, false, 2, 0],
       ],
       [
         ["dear-1", "rye", "hello", null, "completed"],
-        [5, 2, true, 3, 1],
+        [5, 2, false, 3, 1],
       ],
       [
         [LONG_ID, "rye", "hello", "claude-x", "completed"],
@@ -85,11 +85,9 @@ test("ls sorts, limits and filters, and does not cut ids in a pipe", async () =>
   assert.deepEqual(await ids("--sort", "id", "--dialect", "rye"), ["dear-1", LONG_ID]);
   assert.deepEqual(await ids("--root", join(user.home, ".homeagent")), ["cook/s1"]);
   const { stdout } = await user.run(["ls", "--sort", "id"]);
+  expect(stdout).toMatch(/^cook\/s1 .* gpt-y +– +1 +7 +– +2026-02-10T05:06:41.000Z +– +– +soup$/m);
   expect(stdout).toMatch(
-    /^cook\/s1 .* gpt-y +live +1 +7 +– +2026-02-10T05:06:41.000Z +– +– +soup$/m,
-  );
-  expect(stdout).toMatch(
-    /^dear-1 .* completed live +\d+ +5 +\$2.0000 +2026-02-09T04:03:50.365Z +\S+ +– +dear$/m,
+    /^dear-1 .* completed +\d+ +5 +\$2.0000 +2026-02-09T04:03:50.365Z +\S+ +– +dear$/m,
   );
   const wrong = await user.run(["ls", "--sort", "color"]);
   assert.equal(wrong.code, 2);

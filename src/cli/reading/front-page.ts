@@ -15,6 +15,7 @@ import { knownRow } from "../../listing/known-row.ts";
 import { safeText } from "../../render/text.ts";
 import { placeOf, type SessionLine } from "../../store/list.ts";
 import { retentionText, sessionsText, shortPath } from "./agent-text.ts";
+import { liveAmong } from "./live-sessions.ts";
 import { sessionTable } from "./session-table.ts";
 
 const SHOWN = 3;
@@ -47,7 +48,8 @@ export async function printFrontPage(io: Io): Promise<boolean> {
   const lines = newest.map(({ log, store }) => {
     return shown.get(keyOf(store, log.id)) ?? lineIn(store, bareRow(log));
   });
-  const table = sessionTable(sessions, { sort: "updated", nowMs, found: lines }, io);
+  const live = await liveAmong(sessions, nowMs);
+  const table = sessionTable(sessions, { sort: "updated", nowMs, found: lines, live }, io);
   await io.print(`${safeText(agents.join("\n"))}\n\n${table.join("\n")}\n\n${NEXT}`);
   return true;
 }

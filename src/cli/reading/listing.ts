@@ -39,7 +39,8 @@ import {
 } from "./fuller-generations.ts";
 import { EXIT_INTERRUPTED, INTERRUPTED, interruptible, progressOn } from "./interruption.ts";
 import { warnOfJournal } from "./journal-warning.ts";
-import { isLive, LIVE_MS, sessionTable, type TableOptions } from "./session-table.ts";
+import { endOfLife, liveAmong } from "./live-sessions.ts";
+import { sessionTable, type TableOptions } from "./session-table.ts";
 
 export interface ListingOptions {
   readonly sort: SessionSort;
@@ -108,7 +109,8 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   }
   const pieces: string[] = [];
   const fuller = fullerGenerations(sessions);
-  for (const piece of textOf(sessions, { isJson, sort, nowMs, found, fuller }, io)) {
+  const live = await liveAmong(sessions, nowMs);
+  for (const piece of textOf(sessions, { isJson, sort, nowMs, found, fuller, live }, io)) {
     pieces.push(piece);
     await io.print(piece);
   }
@@ -123,7 +125,7 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   }
   const isWorthIt = isWhole && found.length >= KEPT_FROM_SESSIONS;
   if (question !== null && isWorthIt && found.every((session) => isAtRest(session, nowMs))) {
-    const untilMs = endOfLife(found, nowMs);
+    const untilMs = endOfLife(live);
     keepText(keptListingPath(), { question, untilMs }, found.map(logOf), pieces.join(""));
   }
   if (gone.length > 0) io.err(missingWarning(gone));
@@ -194,15 +196,6 @@ function isAtRest({ line: { status, mtimeMs }, place }: SessionLine, nowMs: numb
   return !mayStandOtherwise(place.dialect, status) && nowMs - mtimeMs >= REST_MS;
 }
 
-/** When the first live session is no longer live; null if none is live. */
-function endOfLife(sessions: readonly SessionLine[], nowMs: number): number | null {
-  let endMs = Infinity;
-  for (const { line } of sessions) {
-    if (isLive(line, nowMs)) endMs = Math.min(endMs, line.mtimeMs + LIVE_MS);
-  }
-  return endMs === Infinity ? null : endMs;
-}
-
 /** Everything that the output depends on except the logs. */
 function questionOf(
   stores: readonly FoundStore[],
@@ -237,11 +230,11 @@ function* textOf(
   }
 }
 
-function flagsOf(session: SessionLine, { nowMs, fuller }: TextOptions): string {
-  const { id, line, place, isMissing } = session;
+function flagsOf(session: SessionLine, { live, fuller }: TextOptions): string {
+  const { id, place, isMissing } = session;
   const name = `"name":${JSON.stringify(nameIn(place.dialect, id))}`;
   if (isMissing) return `${name},"live":false,"missing":true`;
   const generation = fuller.get(session);
   const more = generation === undefined ? "" : `,"fullerGeneration":${generation}`;
-  return `${name},"live":${isLive(line, nowMs)}${more}`;
+  return `${name},"live":${live.has(session)}${more}`;
 }

@@ -4,21 +4,20 @@
  */
 
 import { basename } from "node:path";
-import type { RowLine, SessionSort } from "../../catalog/session-row.ts";
+import type { SessionSort } from "../../catalog/session-row.ts";
 import type { Io } from "../../command/command.ts";
 import { type Column, formatTable } from "../../command/table.ts";
 import { agentOf, nameIn, projectOf } from "../../listing/whose.ts";
 import { type SessionLine, summaryOf } from "../../store/list.ts";
 import type { SessionSummary } from "../../store/published.ts";
 
-/** A session counts as live when it was appended to within this time. */
-export const LIVE_MS = 60_000;
-
 export interface TableOptions {
   readonly sort: SessionSort;
   readonly nowMs: number;
   /** All sessions found, so that a short id means one of them. */
   readonly found: readonly SessionLine[];
+  /** Those that a writer is at work on. */
+  readonly live: ReadonlySet<SessionLine>;
 }
 
 export function sessionTable(
@@ -27,10 +26,6 @@ export function sessionTable(
   io: Pick<Io, "isTerminal" | "columns">,
 ): string[] {
   return io.isTerminal ? forPeople(sessions, options, io.columns) : forPipes(sessions, options);
-}
-
-export function isLive({ mtimeMs }: Pick<RowLine, "mtimeMs">, nowMs: number): boolean {
-  return nowMs - mtimeMs < LIVE_MS;
 }
 
 const PIPE_COLUMNS: readonly Column[] = [
@@ -47,14 +42,14 @@ const PIPE_COLUMNS: readonly Column[] = [
   { heading: "TITLE" },
 ];
 
-function forPipes(sessions: readonly SessionLine[], { nowMs }: TableOptions): string[] {
+function forPipes(sessions: readonly SessionLine[], { live }: TableOptions): string[] {
   const rows = sessions.map((line) => {
     const session = summaryOf(line);
     return [
       session.id,
       agentOf(session),
       session.model ?? NONE,
-      line.isMissing ? "missing" : statusOf(session, nowMs),
+      line.isMissing ? "missing" : statusOf(session, live.has(line)),
       String(session.turns),
       tokensOf(session),
       costOf(session),
@@ -74,14 +69,14 @@ type Cell = (session: SessionSummary, line: SessionLine) => string;
 
 function forPeople(
   sessions: readonly SessionLine[],
-  { sort, nowMs, found }: TableOptions,
+  { sort, nowMs, found, live }: TableOptions,
   width: number,
 ): string[] {
   const short = shortIds(found.length > 0 ? found : sessions);
   const when: Cell = (session, line) => {
     if (line.isMissing) return "missing";
     if (sort === "created") return relativeTime(session.createdAt ?? updatedAt(session), nowMs);
-    return isLive(session, nowMs) ? "live" : relativeTime(updatedAt(session), nowMs);
+    return live.has(line) ? "live" : relativeTime(updatedAt(session), nowMs);
   };
   const columns: (Column & { readonly cell: Cell })[] = [
     { heading: sort === "created" ? "CREATED" : "WHEN", cell: when },
@@ -115,9 +110,8 @@ function costOf({ spend }: SessionSummary): string {
   return spend === null ? NONE : `$${spend.toFixed(4)}`;
 }
 
-function statusOf(session: SessionSummary, nowMs: number): string {
-  const isNow = isLive(session, nowMs);
-  return [session.status, isNow ? "live" : null].filter(Boolean).join(" ") || NONE;
+function statusOf({ status }: SessionSummary, isLive: boolean): string {
+  return [status, isLive ? "live" : null].filter(Boolean).join(" ") || NONE;
 }
 
 export function projectName(session: SessionSummary): string {

@@ -195,8 +195,8 @@ export class SessionService {
   }
 
   /** Whether a writer is at work on the session of an up-to-date row. */
-  isLive(store: ServedStore, { logPath, size, mtimeMs }: SessionRow): Promise<boolean> {
-    return this.#atWork.isLive(store, logPath, { size, mtimeMs });
+  isLive(store: ServedStore, row: SessionRow): Promise<boolean> {
+    return this.#atWork.isLive(store, row.logPath, row);
   }
 
   /** Where a session's log ends, and what follows the end. */
