@@ -12,6 +12,7 @@ export { VerbatimClient } from "./client/client.ts";
 export type { FollowOptions, SessionEvent } from "./client/follow.ts";
 export type { ClientOptions } from "./client/request.ts";
 export type {
+  LeftOut,
   SearchHit,
   SearchOptions,
   SearchPage,

@@ -118,6 +118,21 @@ export async function readPage(
   }, []);
 }
 
+/** The ids of all rows of a store that fit. */
+export async function readIds(
+  catalog: Catalog,
+  dialect: string,
+  root: string,
+  filter: RowFilter,
+): Promise<Set<string>> {
+  const { sql, values } = conditionsOf(filter);
+  const text = `SELECT id FROM sessions WHERE root = ${ROOT} ${sql}`;
+  return catalog.attempt((cache) => {
+    const rows = cache.all(text, dialect, realRoot(root), ...values);
+    return new Set(rows.map(({ id }) => String(id)));
+  }, new Set<string>());
+}
+
 /** What is known of one session besides its row; null if it has none. */
 export async function readKnown(
   catalog: Catalog,

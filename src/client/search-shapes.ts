@@ -39,9 +39,17 @@ export const SEARCH_HIT = object({
 /** An entry that was found. */
 export interface SearchHit extends Of<typeof SEARCH_HIT> {}
 
+export const LEFT_OUT = object({
+  session: described(string, "Its id"),
+  hits: described(count, "How many more this page would have of it"),
+});
+/** A session with more hits than a page has of it. */
+export interface LeftOut extends Of<typeof LEFT_OUT> {}
+
 export const SEARCH_PAGE = object({
   /** The latest first. */
   hits: list(ref<SearchHit>("SearchHit")),
+  leftOut: described(list(ref<LeftOut>("LeftOut")), "Sessions with more than `perSession` hits"),
   /** The cursor of the next page; null after the last. A page may be empty and have a next one. */
   next: nextPage,
   isComplete: isComplete("cannot be found"),
@@ -49,6 +57,22 @@ export const SEARCH_PAGE = object({
 export interface SearchPage extends Of<typeof SEARCH_PAGE> {}
 
 export interface SearchOptions {
+  /** Of sessions with this `agentLabel`. */
+  readonly agent?: string;
+  /** Of sessions with this `repository`, or else this `project`. */
+  readonly project?: string;
+  readonly model?: string;
+  readonly verdict?: string;
+  readonly status?: NonNullable<SessionItem["status"]>;
+  /** False leaves out sessions that another one began. Default: true. */
+  readonly subagents?: boolean;
+  /** Entries at `since` or later, and before `until`. */
+  readonly since?: string;
+  readonly until?: string;
+  /** Prompts, answers without tool calls, or calls of tools and their results. */
+  readonly kind?: "prompts" | "answers" | "tools";
+  /** At most so many hits of a session on a page. Default: all. */
+  readonly perSession?: number;
   readonly limit?: number;
   /** `next` of the previous page, of the same query. */
   readonly cursor?: string;

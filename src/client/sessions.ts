@@ -108,6 +108,8 @@ const MARKDOWN: OptionKinds<MarkdownChoices> = {
   metadata: "boolean",
 };
 const SEARCHED: OptionKinds<SearchOptions> = {
+  ...{ agent: "text", project: "text", model: "text", verdict: "text", status: "text" },
+  ...{ subagents: "boolean", since: "text", until: "text", kind: "text", perSession: "count" },
   limit: "count",
   cursor: "text",
   session: "text",

@@ -3,8 +3,9 @@
  * rows of sessions whose logs are gone: no catalog has those.
  */
 
+import type { Catalog } from "../catalog/catalog.ts";
 import type { ListFilter } from "../catalog/page.ts";
-import type { PageRow, PageSort, RowFilter } from "../catalog/page-rows.ts";
+import { type PageRow, type PageSort, type RowFilter, readIds } from "../catalog/page-rows.ts";
 import type { SessionRow, SortKey } from "../catalog/session-row.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import type { SessionStatus } from "../model/summary.ts";
@@ -40,6 +41,23 @@ export function rowFilterOf(store: FoundStore, asked: AskedRows): RowFilter {
     // Other programs' children are sessions of their own, as `verbatim ls` has it.
     withoutSubagents: asked.withoutSubagents && program !== undefined && !program.hasForks,
   };
+}
+
+/** The stores that may have such sessions, and the ids of those in each. */
+export async function idsThatFit<S extends FoundStore>(
+  catalog: Catalog,
+  stores: readonly S[],
+  asked: AskedRows,
+): Promise<Map<S, ReadonlySet<string>>> {
+  const found = new Map<S, ReadonlySet<string>>();
+  for (const store of stores.filter((each) => mayHave(each, asked.agent))) {
+    const { dialect, root } = store;
+    // The status that is kept, not the one that a running session may have now.
+    const filter = { ...rowFilterOf(store, asked), statuses: asked.status ? [asked.status] : null };
+    const ids = await readIds(catalog, dialect, root, filter);
+    if (ids.size > 0) found.set(store, ids);
+  }
+  return found;
 }
 
 /** A session that was running or had no status may have another status now. */

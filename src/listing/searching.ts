@@ -6,7 +6,12 @@
  */
 
 import type { Host } from "../base/host.ts";
-import { type FindOptions, type FoundEntry, findEntries } from "../catalog/search/find-entries.ts";
+import {
+  type FindOptions,
+  type FoundEntry,
+  findEntries,
+  type LeftOut,
+} from "../catalog/search/find-entries.ts";
 import { parseQuery, type SearchQuery } from "../catalog/search/query.ts";
 import type { SearchIndex } from "../catalog/search/search-index.ts";
 import { searchableText } from "../catalog/search/searchable.ts";
@@ -30,6 +35,7 @@ export interface SearchHit<P extends FoundStore = FoundStore> extends FoundEntry
 
 export interface HitPage<P extends FoundStore = FoundStore> {
   readonly hits: readonly SearchHit<P>[];
+  readonly leftOut: readonly LeftOut<P>[];
   readonly next: number | null;
 }
 
@@ -47,7 +53,9 @@ export async function searchPage<P extends FoundStore>(
   query: SearchQuery,
   options: FindOptions<P>,
 ): Promise<HitPage<P>> {
-  const { entries, next } = await index.attempt((cache) => findEntries(cache, query, options));
+  const { entries, leftOut, next } = await index.attempt((cache) =>
+    findEntries(cache, query, options),
+  );
   const reader = new HitReader(host, query);
   const hits: SearchHit<P>[] = [];
   let bytes = 0;
@@ -57,12 +65,14 @@ export async function searchPage<P extends FoundStore>(
       if (hit === null) continue;
       hits.push(hit);
       bytes += hit.end - hit.start;
-      if (bytes > PAGE_BYTES_MAX && found !== entries.at(-1)) return { hits, next: found.entry };
+      if (bytes > PAGE_BYTES_MAX && found !== entries.at(-1)) {
+        return { hits, leftOut, next: found.entry };
+      }
     }
   } finally {
     await reader.close();
   }
-  return { hits, next };
+  return { hits, leftOut, next };
 }
 
 /** Reads hits from their logs. Hits of one session follow each other: its log is opened once. */

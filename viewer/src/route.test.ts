@@ -14,7 +14,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
       filter: fc.record(
         {
           ...{ q: text, agent: text, project: text, model: text, verdict: text },
-          ...{ status: text, since: text, sort: text, subagents: text },
+          ...{ status: text, since: text, sort: text, kind: text, subagents: text },
         },
         PLAIN,
       ),

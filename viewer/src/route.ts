@@ -19,6 +19,8 @@ export interface ListFilter {
   readonly since: string;
   /** Default: by time. */
   readonly sort: string;
+  /** Which entries a search finds. */
+  readonly kind: string;
   /** "all": also sessions that another one began. */
   readonly subagents: string;
 }
@@ -39,7 +41,7 @@ export type Route =
 
 export const NO_FILTER: ListFilter = {
   ...{ q: "", agent: "", project: "", model: "", verdict: "" },
-  ...{ status: "", since: "", sort: "", subagents: "" },
+  ...{ status: "", since: "", sort: "", kind: "", subagents: "" },
 };
 
 export function parseRoute(hash: string): Route {

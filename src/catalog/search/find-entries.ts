@@ -11,7 +11,7 @@
 
 import type { Cache, SqlValue } from "../sqlite.ts";
 import { type IndexedPlace, NAME_MARK, rootsOf } from "./index-table.ts";
-import { type Filter, matchAny, matchOf, type SearchQuery } from "./query.ts";
+import { type EntryKind, type Filter, matchAny, matchOf, type SearchQuery } from "./query.ts";
 
 /** An entry that was found. */
 export interface FoundEntry<P extends IndexedPlace = IndexedPlace> {
@@ -29,6 +29,10 @@ export interface FindOptions<P extends IndexedPlace = IndexedPlace> {
   readonly places: readonly P[];
   /** Only in the session with this id, in any of them. */
   readonly session?: string | null;
+  /** Only in sessions that this accepts. Absent: in all. */
+  readonly isWanted?: (place: P, id: string) => boolean;
+  /** At most so many of each session; the others are counted. Absent: all. */
+  readonly perSession?: number | null;
   /** After this entry; null: from the latest. */
   readonly after: number | null;
   readonly limit: number;
@@ -38,8 +42,16 @@ export interface FindOptions<P extends IndexedPlace = IndexedPlace> {
 
 export interface FoundPage<P extends IndexedPlace = IndexedPlace> {
   readonly entries: readonly FoundEntry<P>[];
+  /** How many more were found and left out, by session (`perSession`). */
+  readonly leftOut: readonly LeftOut<P>[];
   /** Where the next page begins; null when there is none. */
   readonly next: number | null;
+}
+
+export interface LeftOut<P extends IndexedPlace = IndexedPlace> {
+  readonly place: P;
+  readonly id: string;
+  readonly entries: number;
 }
 
 /** Entries examined per statement: few at first, since often these are enough. */
@@ -69,19 +81,20 @@ SELECT min(entry), max(entry) FROM entries WHERE session IN
 export function findEntries<P extends IndexedPlace>(
   cache: Cache,
   query: SearchQuery,
-  { places, session = null, after, limit, examinedMax }: FindOptions<P>,
+  options: FindOptions<P>,
 ): FoundPage<P> {
+  const { places, session = null, after, limit, examinedMax } = options;
   const roots = rootsOf(cache, places);
   const range = rangeOf(cache, query, session, after);
   const match = matchOf(query);
-  const entries: FoundEntry<P>[] = [];
+  const found = new Found<P>(options);
   let { before } = range;
   let examined = 0;
   // Excluding a word reads all entries that have it, so do that rarely.
   const first = match === null && query.without.length > 0 ? BATCH_MAX : BATCH_MIN;
   for (let batch = first; before > range.from && roots.size > 0; batch = 2 * batch) {
     const asked = Math.min(batch, BATCH_MAX, examinedMax - examined);
-    if (asked <= 0) return { entries, next: before };
+    if (asked <= 0) return found.page(before);
     const rows =
       match === null
         ? cache.all(BY_ALL, matchAny(query.without), before, range.from, asked)
@@ -90,15 +103,54 @@ export function findEntries<P extends IndexedPlace>(
       const place = roots.get(Number(row.root));
       const isIn = place !== undefined && (session === null || row.id === session);
       if (isIn && query.filters.every((filter) => fits(row, place, filter))) {
-        if (entries.length === limit) return { entries, next: before };
-        entries.push(foundEntry(row, place));
+        if (!found.add(row, place, limit)) return found.page(before);
       }
       before = Number(row.entry);
     }
     if (rows.length < asked) break;
     examined += rows.length;
   }
-  return { entries, next: null };
+  return found.page(null);
+}
+
+/** What was found for a page. */
+class Found<P extends IndexedPlace> {
+  readonly #entries: FoundEntry<P>[] = [];
+  readonly #options: FindOptions<P>;
+  /** By session: how many were found. */
+  readonly #counts = new Map<string, { readonly place: P; readonly id: string; count: number }>();
+
+  constructor(options: FindOptions<P>) {
+    this.#options = options;
+  }
+
+  /** False if the page is full: this one is the first of the next page. */
+  add(row: Row, place: P, limit: number): boolean {
+    const { isWanted, perSession = null } = this.#options;
+    const id = String(row.id);
+    if (isWanted?.(place, id) === false) return true;
+    if (perSession !== null) {
+      const key = `${row.root} ${id}`;
+      const known = this.#counts.get(key) ?? { place, id, count: 0 };
+      if (known.count >= perSession) {
+        known.count++;
+        return true;
+      }
+      if (this.#entries.length < limit)
+        this.#counts.set(key, { place, id, count: known.count + 1 });
+    }
+    if (this.#entries.length === limit) return false;
+    this.#entries.push(foundEntry(row, place));
+    return true;
+  }
+
+  page(next: number | null): FoundPage<P> {
+    const most = this.#options.perSession ?? Infinity;
+    const leftOut = [...this.#counts.values()]
+      .filter(({ count }) => count > most)
+      .map(({ place, id, count }) => ({ place, id, entries: count - most }));
+    return { entries: this.#entries, leftOut, next };
+  }
 }
 
 type Row = Record<string, SqlValue>;
@@ -121,6 +173,8 @@ function fits(row: Row, { dialect }: IndexedPlace, { by, value, isNot }: Filter)
       return holds(row.tools, value) !== isNot;
     case "dialect":
       return (dialect === value) !== isNot;
+    case "kind":
+      return isOfKind(row, value) !== isNot;
     case "session":
       return `/${row.id}`.includes(`/${value}`) !== isNot;
     case "since":
@@ -128,6 +182,12 @@ function fits(row: Row, { dialect }: IndexedPlace, { by, value, isNot }: Filter)
     case "until":
       return (at !== null && at < value) !== isNot;
   }
+}
+
+function isOfKind({ role, tools }: Row, kind: EntryKind): boolean {
+  const isTools = role === "tool" || tools !== null;
+  if (kind === "tools") return isTools;
+  return !isTools && role === (kind === "prompts" ? "user" : "assistant");
 }
 
 function holds(text: SqlValue | undefined, part: string): boolean {

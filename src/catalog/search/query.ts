@@ -26,6 +26,10 @@ export interface Term {
   readonly text: string;
 }
 
+/** Prompts of users; what models say without calling tools; calls of tools and their results. */
+export const ENTRY_KINDS = ["prompts", "answers", "tools"] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
 /** A condition on an entry or its session; with `isNot` negated. */
 export type Filter =
   | { readonly by: "role"; readonly value: Role; readonly isNot: boolean }
@@ -34,6 +38,8 @@ export type Filter =
       readonly value: string;
       readonly isNot: boolean;
     }
+  /** Not part of a query as typed. */
+  | { readonly by: "kind"; readonly value: EntryKind; readonly isNot: boolean }
   /** ISO 8601, UTC. */
   | { readonly by: "since" | "until"; readonly value: string; readonly isNot: boolean };
 

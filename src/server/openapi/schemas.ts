@@ -107,6 +107,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   SessionUsage: of.SESSION_USAGE,
   Rewound: object({ to: offset }),
   SnippetPiece: over.SNIPPET_PIECE,
+  LeftOut: over.LEFT_OUT,
   SearchHit: over.SEARCH_HIT,
   SearchPage: over.SEARCH_PAGE,
   ToolUsage: over.TOOL_USAGE,

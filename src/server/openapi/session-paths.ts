@@ -1,6 +1,7 @@
 /** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
 
 import { PAGE_SORTS } from "../../catalog/page-rows.ts";
+import { ENTRY_KINDS } from "../../catalog/search/query.ts";
 import { ref, type Schema } from "../../client/schema.ts";
 import { SERIES_GROUPS } from "../../client/usage-shapes.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
@@ -60,20 +61,25 @@ function get(operationId: string, { summary, parameters, ok, refused }: Operatio
 const json = (name: string, description: string) =>
   content("application/json", ref(name), description);
 
+/** Filters by session, as the list and the search have them. */
+const OF_SESSIONS = [
+  parameter("status", "Only those that stand so", { enum: [...SESSION_STATUSES] }),
+  parameter("agent", "Only with this `agentLabel`", { type: "string" }),
+  parameter("project", "Only with this `repository`, or else `project`", { type: "string" }),
+  parameter("model", "Only with this model", { type: "string" }),
+  parameter("verdict", "Only with this verdict", { enum: [...VERDICTS] }),
+  parameter("subagents", "Whether sessions that another one began are included", flag(true)),
+];
+
 const LIST_OPERATION: Operation = {
   summary: "List sessions, the last changed first",
   parameters: [
     parameter("dialect", "Only of this dialect", { enum: [...SERVED_DIALECTS] }),
-    parameter("status", "Only those that stand so", { enum: [...SESSION_STATUSES] }),
+    ...OF_SESSIONS,
     parameter("since", "Last changed at this time or later", { type: "string" }),
     parameter("until", "Last changed before this time", { type: "string" }),
     parameter("title", "Only those whose title holds this text, in any case", { type: "string" }),
     parameter("parent", "Only those that the session with this id began", { type: "string" }),
-    parameter("agent", "Only with this `agentLabel`", { type: "string" }),
-    parameter("project", "Only with this `repository`, or else `project`", { type: "string" }),
-    parameter("model", "Only with this model", { type: "string" }),
-    parameter("verdict", "Only with this verdict", { enum: [...VERDICTS] }),
-    parameter("subagents", "Whether sessions that another one began are listed", flag(true)),
     parameter("sort", "The largest first", { enum: [...PAGE_SORTS], default: "updated" }),
     parameter("facets", "Also count by agent, project, model and verdict", flag(false)),
     limit("At most so many", SESSION_LIMITS.sessionsMax, SESSION_LIMITS.sessionsDefault),
@@ -91,6 +97,13 @@ const SEARCH_OPERATION: Operation = {
       required: true,
     },
     parameter("session", "Only in this session", { type: "string" }),
+    ...OF_SESSIONS,
+    parameter("kind", "Only entries of this kind", { enum: [...ENTRY_KINDS] }),
+    parameter("since", "Only entries at this time or later", { type: "string" }),
+    parameter("until", "Only entries before this time", { type: "string" }),
+    parameter("perSession", "At most so many hits of a session on a page; default: all", {
+      ...{ type: "integer", minimum: 1, maximum: SESSION_LIMITS.hitsMax },
+    }),
     parameter("typing", "Whether the last word may go on", flag(false)),
     limit("At most so many", SESSION_LIMITS.hitsMax, SESSION_LIMITS.hitsDefault),
     parameter("cursor", "`next` of the page before, with the same query", { type: "string" }),

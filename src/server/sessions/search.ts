@@ -1,6 +1,7 @@
 /** Search and tools: requests about all sessions; usage is in usage.ts. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { ENTRY_KINDS, type Filter } from "../../catalog/search/query.ts";
 import { sumTools, type ToolRow } from "../../catalog/search/tool-report.ts";
 import type {
   SearchHit as SearchItem,
@@ -8,8 +9,11 @@ import type {
   ToolReport,
 } from "../../client/search-shapes.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
+import { idsThatFit } from "../../listing/row-filter.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
 import { isAbsence } from "../../listing/session-window.ts";
+import { SESSION_STATUSES } from "../../model/summary.ts";
+import { VERDICTS } from "../../proof/verdict.ts";
 import type { ServerContext } from "../context.ts";
 import { badRequest } from "../http/answer.ts";
 import { rawPath } from "../http/target.ts";
@@ -23,7 +27,10 @@ import { answerJsonText, itemOf } from "./wire.ts";
 export const SEARCH_PATH = "/v1/search";
 export const TOOLS_PATH = "/v1/tools";
 
-export const SEARCH_PARAMETERS = ["q", "session", "typing", "limit", "cursor"] as const;
+export const SEARCH_PARAMETERS = [
+  ...["q", "session", "typing", "limit", "cursor", "perSession", "kind", "since", "until"],
+  ...["agent", "project", "model", "verdict", "status", "subagents"],
+] as const;
 export const TOOLS_PARAMETERS = ["since", "until", "dialect"] as const;
 
 const MAKERS: Readonly<Record<string, (service: SessionService, url: string) => Promise<unknown>>> =
@@ -52,23 +59,59 @@ async function searchAnswer(service: SessionService, url: string): Promise<Searc
   const query = new Query(url, SEARCH_PARAMETERS);
   const text = query.text("q");
   if (text === null) throw badRequest("q", "is missing; it has the words to search for");
-  const wanted = understandQuery(text, service.nowMs(), query.flag("typing", false));
+  const typed = understandQuery(text, service.nowMs(), query.flag("typing", false));
+  const wanted = { ...typed, filters: [...typed.filters, ...entryFilters(query)] };
   const limit = query.number("limit", 1, limits.hitsMax) ?? limits.hitsDefault;
   const cursor = query.number("cursor", 0, Number.MAX_SAFE_INTEGER);
   const session = query.text("session");
   const only = session === null ? null : roots.resolve(session);
-  const places = only === null ? roots.stores() : [only.store];
+  const sessions = await chosenSessions(service, query);
+  const places = [...(sessions?.keys() ?? roots.stores())].filter(({ key }) => {
+    return only === null || key === only.store.key;
+  });
   const { answer: page, isComplete } = await service.search.ask((index) => {
-    return searchPage(host, index, wanted, {
+    return searchPage<ServedStore>(host, index, wanted, {
       places,
       session: only?.id ?? null,
+      ...(sessions && {
+        isWanted: (place: ServedStore, id: string) => sessions.get(place)?.has(id) ?? false,
+      }),
+      perSession: query.number("perSession", 1, limits.hitsMax),
       after: cursor,
       limit,
       examinedMax: limits.entriesExaminedMax,
     });
   });
   const hits = await hitItems(service, page.hits);
-  return { hits, next: page.next === null ? null : String(page.next), isComplete };
+  const leftOut = page.leftOut.map(({ place, id, entries }) => {
+    return { session: urlIdOf(place, id), hits: entries };
+  });
+  return { hits, leftOut, next: page.next === null ? null : String(page.next), isComplete };
+}
+
+function entryFilters(query: Query): Filter[] {
+  const kind = query.choice("kind", ENTRY_KINDS);
+  const [since, until] = [query.time("since"), query.time("until")];
+  return [
+    ...(kind === null ? [] : [{ by: "kind", value: kind, isNot: false } as const]),
+    ...(since === null ? [] : [{ by: "since", value: since, isNot: false } as const]),
+    ...(until === null ? [] : [{ by: "until", value: until, isNot: false } as const]),
+  ];
+}
+
+/** The sessions that the filters of the list leave, by store; null: all. */
+async function chosenSessions(service: SessionService, query: Query) {
+  const asked = {
+    agent: query.text("agent"),
+    project: query.text("project"),
+    model: query.text("model"),
+    verdict: query.choice("verdict", VERDICTS),
+    status: query.choice("status", SESSION_STATUSES),
+    withoutSubagents: !query.flag("subagents", true),
+  };
+  if (!Object.values(asked).some(Boolean)) return null;
+  await service.freshen();
+  return idsThatFit(await service.catalog(), service.roots.stores(), asked);
 }
 
 /** The hits, each with its session; hits in removed sessions are left out. */

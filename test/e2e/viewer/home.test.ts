@@ -281,7 +281,16 @@ sampleTest(
     assert.ok((await group.locator(".hit mark").count()) >= 3);
     await group.getByRole("button", { name: /more in this session/ }).click();
     await eventually("all lines", () => group.locator(".hit").count()).toBeGreaterThan(3);
+    await page.getByLabel("Find in").selectOption("prompts");
+    await page.waitForURL(/kind=prompts/);
+    const roles = () => page.locator(".hit-role").allInnerTexts();
+    await eventually("prompts alone", async () => new Set(await roles())).toEqual(
+      new Set(["user"]),
+    );
+    await page.getByLabel("Find in").selectOption("");
+    const asked = page.waitForRequest(/v1\/search.*agent=Codex/);
     await facet(page, "Agents", "Codex").click();
+    await asked; // The server filters.
     await group.waitFor({ state: "detached" });
     await page.locator(".hit-group", { hasText: "spectora-labs-monorepo-v2" }).waitFor();
     await page.locator(".hit").first().click();
@@ -289,10 +298,13 @@ sampleTest(
   },
 );
 
+/** Of entries that were not written just now. */
+const OLD = new Date(Date.now() - 600_000).toISOString();
+
 sampleTest("a session is live while its file grows, and a new old file is not", async () => {
   const page = await viewer.open("#/");
   const now = () => new Date().toISOString();
-  const session = { id: uuid(50), cwd: "/home/me/live", prompt: "A live one", at: now() };
+  const session = { id: uuid(50), cwd: "/home/me/live", prompt: "A live one", at: OLD };
   const path = putClaude(viewer.home, session);
   await row(page, "A live one").waitFor();
   await page.waitForTimeout(3500); // One more look at it.

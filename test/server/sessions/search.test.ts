@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { type ToolOptions, VerbatimClient } from "../../../src/client.ts";
+import { type SearchOptions, type ToolOptions, VerbatimClient } from "../../../src/client.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { refused } from "../test-server.ts";
 import { newUser, ryeLog, type ServedOptions, serveSessions } from "./served.ts";
@@ -108,6 +108,48 @@ test("a search can be filtered, limited to one session, and end in an unfinished
   assert.equal(await count("sou", { typing: true }), 3);
   const [boiling] = (await client.sessions.search("boiling")).hits;
   assert.equal(await count("soup", { session: boiling?.session.id ?? "" }), 2);
+});
+
+test("a search has the filters of the list, and kinds of entries", async () => {
+  newUser();
+  const root = kitchen();
+  plant(root, "bake-1", { ...user("Bread and soup"), directive: "bake" });
+  const { client } = await served(root);
+  const found = async (options: SearchOptions) => {
+    const { hits } = await client.sessions.search("soup", options);
+    return hits.map(({ session }) => session.session).sort();
+  };
+  const cooked = ["cook-1", "cook-1", "cook-2"];
+  assert.deepEqual(await found({}), ["bake-1", ...cooked]);
+  assert.deepEqual(await found({ agent: "bake" }), ["bake-1"]);
+  assert.deepEqual(await found({ project: root, agent: "cook" }), cooked);
+  assert.deepEqual(await found({ project: "/nowhere" }), []);
+  assert.deepEqual(await found({ model: "opus-9" }), ["cook-1", "cook-1"]);
+  assert.deepEqual(await found({ status: "completed" }), ["cook-1", "cook-1"]);
+  assert.deepEqual(await found({ kind: "tools" }), ["cook-1"]);
+  assert.deepEqual(await found({ kind: "prompts", agent: "cook" }), ["cook-1", "cook-2"]);
+  assert.deepEqual(await found({ kind: "answers" }), []);
+  assert.deepEqual(await found({ since: "2026-01-03T00:00:00Z" }), ["cook-1"]);
+  assert.deepEqual(await found({ until: "2026-01-02", model: "opus-9" }), ["cook-1"]);
+  const [bread] = (await client.sessions.search("bread")).hits;
+  const session = bread?.session.id ?? "";
+  assert.deepEqual(await found({ session, agent: "bake" }), ["bake-1"]);
+  assert.deepEqual(await found({ session, agent: "cook" }), []);
+});
+
+test("a page has at most so many hits of each session, and counts the others", async () => {
+  newUser();
+  const root = tempDirectory();
+  plant(root, "many-1", ...Array.from({ length: 7 }, () => user("soup")));
+  plant(root, "few-1", user("soup"));
+  const { client } = await served(root);
+  const { hits, leftOut, next } = await client.sessions.search("soup", { perSession: 3 });
+  const many = hits.filter(({ session }) => session.session === "many-1");
+  assert.deepEqual([hits.length, many.length, next], [4, 3, null]);
+  assert.deepEqual(leftOut, [{ session: many[0]?.session.id, hits: 4 }]);
+  assert.deepEqual((await client.sessions.search("soup")).leftOut, []);
+  const small = await client.sessions.search("soup", { perSession: 3, limit: 2 });
+  assert.deepEqual([small.hits.length, small.leftOut], [2, []]);
 });
 
 test("pages of any size hold every hit once, also while sessions grow", async () => {

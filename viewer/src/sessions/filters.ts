@@ -1,6 +1,6 @@
 /** Filters: the filters and the order of the list, in the route and in the request. */
 
-import type { SessionListOptions } from "../../../src/client/sessions.ts";
+import type { SearchOptions } from "../../../src/client/search-shapes.ts";
 import { VERDICTS } from "../../../src/proof/verdict.ts";
 import type { ListFilter } from "../route.ts";
 
@@ -18,7 +18,7 @@ export function sortOf({ sort }: ListFilter): Sort {
 }
 
 /** The filter for the server; an unknown value matches everything. */
-export function wantedBy(filter: ListFilter): SessionListOptions {
+export function wantedBy(filter: ListFilter) {
   const { agent, project, model, verdict, status, since } = filter;
   const state = STATUSES.find((each) => each === status);
   const judged = VERDICTS.find((each) => each === verdict);
@@ -35,8 +35,17 @@ export function wantedBy(filter: ListFilter): SessionListOptions {
   };
 }
 
+export const KINDS = ["prompts", "answers", "tools"] as const;
+
+/** The same for a search, which also finds what subagents said. */
+export function soughtBy(filter: ListFilter): SearchOptions {
+  const { sort: _, subagents: __, ...wanted } = wantedBy(filter);
+  const kind = KINDS.find((each) => each === filter.kind);
+  return { ...wanted, ...(kind && { kind }) };
+}
+
 /** Whether anything is left out. */
-export function isFiltered({ sort: _, subagents: __, ...filter }: ListFilter): boolean {
+export function isFiltered({ sort: _, subagents: __, kind: ___, ...filter }: ListFilter): boolean {
   return Object.values(filter).some((value) => value !== "");
 }
 

@@ -7,8 +7,8 @@ import { type ListFilter, sessionHref } from "../route.ts";
 import { client } from "../server.ts";
 import { clockOf, counted, nameOf } from "../words.ts";
 import { changedAt, dayOf } from "./day-groups.ts";
-import { sinceOf } from "./filters.ts";
-import { groupHits, type HitGroup, isWanted } from "./group-hits.ts";
+import { soughtBy } from "./filters.ts";
+import { groupHits, type HitGroup } from "./group-hits.ts";
 import { SearchStore } from "./search-store.ts";
 import { Waiting } from "./session-list.tsx";
 import { Verdict } from "./session-row.tsx";
@@ -19,21 +19,24 @@ const LINES = 3;
 /** Hits of one session may fill pages: more are loaded until there are so many sessions, or hits. */
 const WANTED_SESSIONS = 8;
 const HITS_MAX = 500;
+/** Hits of a session that a page has; the session itself has all. */
+const PER_SESSION = 20;
 
 export function SearchResults({ filter }: { readonly filter: ListFilter }) {
   const asked = client.value;
   const store = useMemo(() => new SearchStore(asked), [asked]);
-  const query = queryOf(filter);
-  useEffect(() => store.ask(query), [store, query]);
+  const { q } = filter;
+  const options = useMemo(() => ({ ...soughtBy(filter), perSession: PER_SESSION }), [filter]);
+  useEffect(() => store.ask(q, undefined, options), [store, q, JSON.stringify(options)]);
   useEffect(() => () => store.close(), [store]);
-  const all = store.hits.value;
-  const hits = all.filter((hit) => isWanted(hit, filter));
+  const hits = store.hits.value;
+  const leftOut = store.leftOut.value;
   const hasMore = store.hasMore.value;
-  const groups = useMemo(() => groupHits(hits), [all, filter]);
-  const isTooFew = groups.length < WANTED_SESSIONS && all.length < HITS_MAX;
+  const groups = useMemo(() => groupHits(hits, leftOut), [hits, leftOut]);
+  const isTooFew = groups.length < WANTED_SESSIONS && hits.length < HITS_MAX;
   useEffect(() => {
     if (hasMore && isTooFew) void store.more();
-  }, [store, hasMore, isTooFew, all]);
+  }, [store, hasMore, isTooFew, hits]);
   if (store.answered.value === null) return <Waiting />;
   const fault = store.fault.value;
   if (fault !== null) {
@@ -47,7 +50,7 @@ export function SearchResults({ filter }: { readonly filter: ListFilter }) {
   return (
     <div class="list-scroll">
       <p class="found" role="status">
-        {foundText(hits.length, groups.length, store)}
+        {foundText(groups, store)}
       </p>
       <ul class="hit-groups" aria-label="Sessions with hits">
         {groups.map((group) => (
@@ -65,18 +68,14 @@ export function SearchResults({ filter }: { readonly filter: ListFilter }) {
   );
 }
 
-function foundText(hits: number, sessions: number, store: SearchStore): string {
+function foundText(groups: readonly HitGroup[], store: SearchStore): string {
+  const hits = groups.reduce((sum, group) => sum + group.hits.length + group.more, 0);
+  const sessions = groups.length;
   const rest = store.isComplete.value ? "" : " · the index is still being built";
   if (hits === 0) return `Nothing was found${rest}`;
   const more = store.hasMore.value ? "+" : "";
   const entries = hits === 1 && more === "" ? "entry" : "entries";
   return `${hits}${more} ${entries} in ${counted(sessions, "session")}${rest}`;
-}
-
-/** The words, and the filters in the search's syntax. */
-function queryOf({ q, since }: ListFilter): string {
-  const from = sinceOf(since)?.slice(0, 10);
-  return from === undefined ? q : `since:${from} ${q}`;
 }
 
 interface GroupProps {
@@ -85,7 +84,8 @@ interface GroupProps {
   readonly hasMore: boolean;
 }
 
-function Group({ group: { session, hits }, q, hasMore }: GroupProps) {
+function Group({ group: { session, hits, more }, q, hasMore }: GroupProps) {
+  const count = hits.length + more;
   const [isWhole, showWhole] = useState(false);
   const shown = isWhole ? hits : hits.slice(0, LINES);
   const project = projectKeyOf(session);
@@ -107,8 +107,8 @@ function Group({ group: { session, hits }, q, hasMore }: GroupProps) {
           {dayOf(date, new Date())} {clockOf(date.toISOString())}
         </time>
         <span class="hit-count">
-          {hits.length}
-          {hasMore ? "+" : ""} {hits.length === 1 && !hasMore ? "hit" : "hits"}
+          {count}
+          {hasMore ? "+" : ""} {count === 1 && !hasMore ? "hit" : "hits"}
         </span>
       </p>
       <ul>
@@ -120,8 +120,13 @@ function Group({ group: { session, hits }, q, hasMore }: GroupProps) {
       </ul>
       {hits.length > shown.length && (
         <button type="button" class="quiet" onClick={() => showWhole(true)}>
-          {hits.length - shown.length} more in this session
+          {count - shown.length} more in this session
         </button>
+      )}
+      {isWhole && more > 0 && (
+        <a class="more-hits" href={sessionHref(session.id, null, q)}>
+          {more} more, in the session
+        </a>
       )}
     </section>
   );

@@ -6,7 +6,7 @@
 
 import { signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { SearchHit, SearchOptions } from "../../../src/client/search-shapes.ts";
+import type { SearchHit, SearchOptions, SearchPage } from "../../../src/client/search-shapes.ts";
 import { isAbort, reasonOf } from "../server.ts";
 
 const PAUSE_MS = 150;
@@ -16,13 +16,14 @@ const AGAIN_MS = 1500;
 
 export class SearchStore {
   readonly hits = signal<readonly SearchHit[]>([]);
+  readonly leftOut = signal<SearchPage["leftOut"]>([]);
   /** The query that the hits belong to. */
   readonly answered = signal<string | null>(null);
   readonly isComplete = signal(true);
   readonly hasMore = signal(false);
   readonly fault = signal<string | null>(null);
   readonly #client: VerbatimClient;
-  readonly #options: SearchOptions;
+  #options: SearchOptions;
   #asked = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #next: string | null = null;
@@ -33,10 +34,11 @@ export class SearchStore {
   }
 
   /** Searches when nothing more was typed for a moment. */
-  ask(query: string, pauseMs = PAUSE_MS): void {
+  ask(query: string, pauseMs = PAUSE_MS, options = this.#options): void {
     this.close();
+    this.#options = options;
     if (query.trim() === "") {
-      this.#show([], query);
+      this.#show([], [], query);
       return;
     }
     this.#asked = new AbortController();
@@ -67,7 +69,9 @@ export class SearchStore {
       this.#next = page.next;
       this.hasMore.value = page.next !== null;
       this.isComplete.value = page.isComplete;
-      this.#show(cursor === undefined ? page.hits : [...this.hits.value, ...page.hits], query);
+      const isNext = cursor !== undefined;
+      const hits = isNext ? [...this.hits.value, ...page.hits] : page.hits;
+      this.#show(hits, isNext ? [...this.leftOut.value, ...page.leftOut] : page.leftOut, query);
       if (!page.isComplete && cursor === undefined) {
         this.#timer = setTimeout(() => this.#ask(query, signal), AGAIN_MS);
       }
@@ -78,8 +82,9 @@ export class SearchStore {
     }
   }
 
-  #show(hits: readonly SearchHit[], query: string): void {
+  #show(hits: readonly SearchHit[], leftOut: SearchPage["leftOut"], query: string): void {
     this.fault.value = null;
+    this.leftOut.value = leftOut;
     this.hits.value = hits;
     this.answered.value = query;
   }

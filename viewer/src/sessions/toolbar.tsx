@@ -17,6 +17,13 @@ const ORDERS: Choices = [
   ["duration", "Longest first"],
 ];
 
+const FOUND: Choices = [
+  ["", "All entries"],
+  ["prompts", "Prompts"],
+  ["answers", "Answers"],
+  ["tools", "Tool calls and results"],
+];
+
 interface ToolbarProps {
   readonly filter: ListFilter;
   readonly box: RefObject<HTMLInputElement | null>;
@@ -58,7 +65,21 @@ export function Toolbar({ filter, box, isRailOpen, toggleRail, help }: ToolbarPr
       >
         Filters
       </button>
-      <Choice name="Order" value={filter.sort} set={(sort) => change({ sort })} choices={ORDERS} />
+      {filter.q === "" ? (
+        <Choice
+          name="Order"
+          value={filter.sort}
+          set={(sort) => change({ sort })}
+          choices={ORDERS}
+        />
+      ) : (
+        <Choice
+          name="Find in"
+          value={filter.kind}
+          set={(kind) => change({ kind })}
+          choices={FOUND}
+        />
+      )}
       <button type="button" class="quiet" onClick={help} aria-label="Keys" title="Keys ( ? )">
         ?
       </button>
