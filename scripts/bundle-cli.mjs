@@ -2,8 +2,9 @@
  * Bundles the command line's many modules into few files: loading them one by one is a large part of
  * the cost of a short command (docs/decisions/0007-bundled-cli.md). One file has what every command
  * loads, and what `ls` needs to print a cached listing; one what reads a session; one what `search`
- * needs besides. The rest is in chunks that are loaded when needed. `main.js` and the code for an
- * agent's hooks are bundled separately.
+ * needs besides. The rest is in chunks that are loaded when needed. `entry.js` and the code for an
+ * agent's hooks are bundled separately. All are scripts without comments and spaces, which `main.js`
+ * loads with the code that V8 compiled earlier (src/cli/loader.ts).
  *
  *     node scripts/bundle-cli.mjs <directory with the compiled sources>
  */
@@ -57,7 +58,7 @@ const assignFiles = {
 };
 
 /**
- * Leaves modules of these names out: they are bundled already, next to `main.js`.
+ * Leaves modules of these names out: they are bundled already, next to `entry.js`.
  *
  * @param {string[]} names
  * @returns {import("rolldown").Plugin}
@@ -72,8 +73,14 @@ function besides(names) {
   };
 }
 
-/** Without comments and spaces, with all names: loading takes less, and stacks can be read. */
-const STRIPPED = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+/** Scripts without comments and spaces, with all names: loading takes less, and stacks can be read. */
+const OUTPUT = /** @type {const} */ ({
+  dir: bundled,
+  format: "cjs",
+  dynamicImportInCjs: false, // All by main.js.
+  entryFileNames: "[name].js",
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+});
 
 // Native packages find their binaries next to their own files.
 const natives = ["fs-native-extensions", "@photostructure/sqlite"];
@@ -85,8 +92,7 @@ await build({
   plugins: [assignFiles],
   checks: { ineffectiveDynamicImport: false },
   output: {
-    dir: bundled,
-    entryFileNames: "[name].js",
+    ...OUTPUT,
     chunkFileNames: "[name]-[hash].js",
     codeSplitting: {
       groups: Object.keys(FILES).map((name) => ({ name, test: (id) => fileOf.get(id) === name })),
@@ -97,22 +103,28 @@ await build({
 await build({
   input: { "scan-worker": scanWorker },
   platform: "node",
-  output: { dir: bundled, entryFileNames: "[name].js" },
+  output: OUTPUT,
 });
 // Separate: what a hook needs must not share a chunk with what it does not need.
 await build({
-  input: { main: resolve(compiled, "cli", "main.js") },
+  input: { entry: resolve(compiled, "cli", "main.js") },
   platform: "node",
   plugins: [besides(["program.js", "hook-drain.js", "statusline.js"])],
-  output: { dir: bundled, entryFileNames: "[name].js", chunkFileNames: "[name].js" },
+  output: { ...OUTPUT, chunkFileNames: "[name].js" },
 });
 // Separate: one file. What only other commands use of it is left out.
 await build({
   input: { statusline: resolve(compiled, "cli", "usage", "statusline.js") },
   platform: "node",
   external: [/price-table\.js$/, /base\/lock\.js$/],
-  output: { dir: bundled, entryFileNames: "[name].js", minify: STRIPPED },
+  output: OUTPUT,
 });
+await build({
+  input: { main: resolve(compiled, "cli", "loader.js") },
+  platform: "node",
+  output: OUTPUT,
+});
+writeFileSync(join(bundled, "package.json"), JSON.stringify({ type: "commonjs" }));
 chmodSync(join(bundled, "main.js"), 0o755);
 // The status line must not load the whole price table.
 const priceTable = pathToFileURL(resolve(compiled, "prices", "price-table.js")).href;

@@ -93,12 +93,13 @@ test("the package holds the built files, their types and the documents, and noth
     "LICENSE",
     "README.md",
     "contrib/verbatim.service",
+    "dist/cli/package.json",
     "dist/cli/recent-prices.json",
     ...["dist/completions/bash", "dist/completions/fish", "dist/completions/zsh"],
     "dist/man/verbatim.1",
     "package.json",
   ]);
-  expect(packed.filter((path) => path.includes(".test."))).toEqual([]);
+  expect(packed.filter((path) => /\.test\.|\/compiled\//.test(path))).toEqual([]);
   const hashed = /^dist\/viewer\/assets\/[\w.-]+-[\w-]{8}\.(?:js|css)$/;
   expect(packed.filter((path) => isViewer(path) && !hashed.test(path)).sort()).toEqual([
     "dist/viewer/favicon.svg",

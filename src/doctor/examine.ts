@@ -19,6 +19,7 @@ import {
   derivedKind,
   isDerived,
   isOurs,
+  loadOwnFiles,
   logNameOf,
   olderFile,
   storeFiles,
@@ -29,6 +30,7 @@ import { type WalkedDirectory, walkStore } from "./store-walk.ts";
 export type Examined = { readonly session: FoundSession } | { readonly finding: Finding };
 
 export async function* examineOne(doctor: Doctor, found: FoundSession): AsyncGenerator<Examined> {
+  await loadOwnFiles();
   yield { session: found };
   const { id, path } = found;
   if (dialectNamed(found.dialect).program) {
@@ -77,6 +79,7 @@ export async function* examineSessions(
   doctor: Doctor,
   store: FoundStore,
 ): AsyncGenerator<Examined> {
+  await loadOwnFiles();
   const { dialect, root } = store;
   if (dialectNamed(dialect).program) {
     yield* examinePrograms(doctor, store);
@@ -109,6 +112,7 @@ export async function* examineStoresOwn(
   doctor: Doctor,
   store: FoundStore,
 ): AsyncGenerator<Examined> {
+  await loadOwnFiles();
   const { layout, program } = dialectNamed(store.dialect);
   if (program) return;
   const { under } = layout;

@@ -3,6 +3,7 @@
  * derived files of each dialect, loaded once for all checks.
  */
 
+import { assert } from "../base/errors.ts";
 import type { Seen } from "../base/node-surroundings.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
 import type { DerivedKind } from "../dialects/derived-files.ts";
@@ -57,25 +58,33 @@ export function logNameOf(dialect: string, name: string): string | null {
   return bare.endsWith(".jsonl") ? bare : null;
 }
 
-const FILES: ReadonlyMap<string, DialectFiles> = new Map(
-  await Promise.all(
-    READ_DIALECT_NAMES.map(
-      async (name) => [name, (await dialectNamed(name).files?.()) ?? {}] as const,
-    ),
-  ),
-);
+let loaded: ReadonlyMap<string, DialectFiles> | null = null;
+
+/** Loads the files of all dialects. Every examination begins with it, and repairs follow one. */
+export async function loadOwnFiles(): Promise<void> {
+  if (loaded !== null) return;
+  const each = READ_DIALECT_NAMES.map(async (name) => {
+    return [name, (await dialectNamed(name).files?.()) ?? {}] as const;
+  });
+  loaded = new Map(await Promise.all(each));
+}
+
+function filesOf(dialect: string): DialectFiles | undefined {
+  assert(loaded !== null, "an examination begins with loadOwnFiles");
+  return loaded.get(dialect);
+}
 
 /** The files derived from a session's log; undefined if the dialect has none. */
 export function derivedKind(dialect: string): DerivedKind | undefined {
-  return FILES.get(dialect)?.derived;
+  return filesOf(dialect)?.derived;
 }
 
 /** The files that a store keeps for all its sessions. */
 export function storeFiles(dialect: string): DialectFiles["ofStore"] {
-  return FILES.get(dialect)?.ofStore;
+  return filesOf(dialect)?.ofStore;
 }
 
 /** An older file with the same session of another program, which is not listed. */
 export function olderFile(dialect: string, root: string, id: string): string | null {
-  return FILES.get(dialect)?.olderFile?.(root, id) ?? null;
+  return filesOf(dialect)?.olderFile?.(root, id) ?? null;
 }

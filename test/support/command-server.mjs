@@ -9,7 +9,9 @@
  *     node command-server.mjs <main.js>
  */
 
-import { readdirSync, readlinkSync, writeSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync, writeSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -19,8 +21,19 @@ import { pathToFileURL } from "node:url";
  */
 
 const [, , main = ""] = process.argv;
-const entry = pathToFileURL(main).href;
+const require = createRequire(import.meta.url);
+/** The built command's entry point, which its loader begins with. */
+const script = join(dirname(main), "entry.js");
+const isBuilt = existsSync(script);
 let commands = 0;
+
+/** Runs the command from its entry point; everything else stays loaded. */
+async function runMain() {
+  delete require.cache[script];
+  const url = `${pathToFileURL(main)}?command=${commands++}`;
+  const { done } = isBuilt ? require(script) : await import(url);
+  await done;
+}
 
 class Printed extends Writable {
   /** @type {Buffer[]} */
@@ -66,7 +79,7 @@ async function run({ args, cwd, env, input }) {
   Object.assign(process.env, env);
   process.chdir(cwd);
 
-  await import(`${entry}?command=${commands++}`);
+  await runMain();
   while ((await activeResources()) > resources);
   for (const [event, before] of listeners) {
     for (const listener of process.rawListeners(event)) {

@@ -1,0 +1,104 @@
+/** The command line keeps the code that V8 compiled, in a copy of `dist/cli` made for each test. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { isBuilt } from "../../scripts/setup.mjs";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { root } from "./cli.ts";
+
+const version: string = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version;
+
+class InstalledCopy {
+  readonly #place = tempDirectory();
+  readonly kept = join(this.#place, "dist", "cli", "compiled");
+
+  constructor() {
+    cpSync(join(root, "dist", "cli"), join(this.#place, "dist", "cli"), { recursive: true });
+    rmSync(this.kept, { recursive: true, force: true });
+    copyFileSync(join(root, "package.json"), join(this.#place, "package.json"));
+    symlinkSync(join(root, "node_modules"), join(this.#place, "node_modules"));
+  }
+
+  run(...args: string[]) {
+    const main = join(this.#place, "dist", "cli", "main.js");
+    const env = { HOME: this.#place, PATH: process.env.PATH };
+    return spawnSync(process.execPath, [main, ...args], { encoding: "utf8", env });
+  }
+
+  prints(...args: string[]): string {
+    const { status, stdout, stderr } = this.run(...args);
+    assert.deepEqual([status, stderr], [0, ""]);
+    return stdout;
+  }
+
+  /** The kept files and what is in them. */
+  files(): Map<string, Buffer> {
+    const [folder = ""] = readdirSync(this.kept);
+    const names = readdirSync(join(this.kept, folder)).sort();
+    return new Map(
+      names.map((name) => [
+        join(this.kept, folder, name),
+        readFileSync(join(this.kept, folder, name)),
+      ]),
+    );
+  }
+}
+
+const built = test.skipIf(!isBuilt());
+
+built("a command that succeeds keeps the compiled code, and the next one changes nothing", () => {
+  const copy = new InstalledCopy();
+  assert.notEqual(copy.run("no-such-command").status, 0);
+  assert.ok(!existsSync(copy.kept));
+  assert.equal(copy.prints("--version"), `${version}\n`);
+  const kept = copy.files();
+  assert.ok(kept.size >= 3);
+  for (const path of kept.keys()) assert.match(path, /\.js$/);
+  assert.equal(copy.prints("--version"), `${version}\n`);
+  assert.deepEqual(copy.files(), kept);
+});
+
+built("compiled code that is cut off or altered is not used, and is replaced (KC1)", () => {
+  const copy = new InstalledCopy();
+  copy.prints("--version");
+  const [[path, whole] = ["", Buffer.alloc(0)]] = [...copy.files()].filter(([name]) =>
+    name.includes("first"),
+  );
+  assert.ok(whole.length > 100_000);
+  const damaged = [0, 1, whole.length / 2, whole.length - 1].map((end) => whole.subarray(0, end));
+  for (let at = 64; at < whole.length; at += Math.ceil(whole.length / 8)) {
+    const flipped = Buffer.from(whole);
+    flipped[at] = 1 ^ (flipped[at] ?? 0);
+    damaged.push(flipped);
+  }
+  for (const bytes of damaged) {
+    writeFileSync(path, bytes);
+    assert.equal(copy.prints("--version"), `${version}\n`);
+    assert.ok(!readFileSync(path).equals(bytes));
+  }
+});
+
+built("where compiled code cannot be kept, commands work and say nothing of it", () => {
+  const copy = new InstalledCopy();
+  writeFileSync(copy.kept, "in the way");
+  assert.equal(copy.prints("--version"), `${version}\n`);
+  rmSync(copy.kept);
+  mkdirSync(join(copy.kept, `${process.version}-${process.arch}`, "entry.js"), { recursive: true });
+  assert.equal(copy.prints("--version"), `${version}\n`);
+  assert.deepEqual(readdirSync(join(copy.kept, `${process.version}-${process.arch}`)), [
+    "entry.js",
+  ]);
+});
