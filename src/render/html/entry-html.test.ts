@@ -98,6 +98,21 @@ test("the start and end of a session or a turn are a line across the page", () =
   assert.deepEqual(completed.named("h2"), ["Completed"]);
 });
 
+test("a prompt is what a person typed; a program's text in the user role is folded", () => {
+  const user = (text: string) =>
+    parsed(entry({ kind: "message", role: "user", parts: [{ type: "text", text }] }));
+  const clear = user("<command-name>/clear</command-name>\n<command-args></command-args>");
+  assert.deepEqual(clear.named("h2"), ["Program"]);
+  assert.deepEqual(clear.withClass("preview"), ["/clear"]);
+  assert.equal(clear.withClass("by-user").length, 0);
+  const reminded = user("<system-reminder>\nBe brief.\n</system-reminder>\n\nFix it");
+  assert.deepEqual(reminded.named("h2"), ["User"]);
+  assert.deepEqual(reminded.withClass("text"), ["Fix it"]);
+  assert.match(reminded.withClass("source")[0] ?? "", /Be brief/);
+  assert.deepEqual(user("Fix it").withClass("source"), []);
+  assert.deepEqual(user("<local-command-stdout></local-command-stdout>").elements, []);
+});
+
 test("an entry with nothing to show is null (EH1)", () => {
   const silent = [
     entry({ kind: "other" }),

@@ -8,6 +8,7 @@
 
 import type { Entry, Part } from "../../model/entry.ts";
 import type { ToolView } from "../../model/tool-view.ts";
+import { typedIn, typedText } from "../../model/typed-text.ts";
 import { blockName, grouped, lengthOf, speakerName, usageOf } from "../phrases.ts";
 import { jsonText } from "../text.ts";
 import { type CallPart, callHtml, callInside, type ShownCall } from "./call-html.ts";
@@ -132,7 +133,8 @@ function markHtml(
   return html`<div class="mark" id="${anchor}"><p>${content}</p>${link}</div>\n`;
 }
 
-function messageHtml(entry: PlacedEntry, context: EntryContext): Html | null {
+function messageHtml(given: PlacedEntry, context: EntryContext): Html | null {
+  const entry = isProgramsText(given) ? { ...given, saidBy: "program" as const } : given;
   const { role, parts, line, start } = entry;
   const shown = parts
     .map((part, index) => partHtml(part, index, entry, context))
@@ -152,6 +154,12 @@ ${shown}${footOf(entry, context)}</article>\n`;
 
 function isSaid(part: Part): boolean {
   return part.type === "text";
+}
+
+/** Text in the user role of which a person typed nothing: a local command, its output, a reminder. */
+function isProgramsText({ role, saidBy, parts }: Entry): boolean {
+  if (role !== "user" || saidBy !== undefined || typedIn(parts) !== null) return false;
+  return parts.every(isSaid) && parts.some((part) => part.type === "text" && part.text.trim());
 }
 
 /** The speaker, or what happens in an entry without one. */
@@ -207,12 +215,14 @@ function partHtml(
   }
 }
 
-function textHtml(text: string, entry: PlacedEntry): Html {
+function textHtml(text: string, entry: PlacedEntry): Html | null {
   const { role, saidBy } = entry;
   if (text.trim() === "") return html`<p class="none">An empty text</p>\n`;
   // A tool's text is output, whatever a dialect calls it.
   if (role === "tool") return html`${boxHtml("output", html`Output`, shownPlain(text))}\n`;
-  const said = saidHtml(text);
+  const typed = role === "user" && saidBy === undefined ? typedText(text) : text;
+  if (saidBy === "program" || typed === null) return programHtml(text);
+  const said = saidHtml(typed, text);
   if (saidBy !== undefined) {
     return html`${foldedHtml("system", html`${speakerName(entry)}`, said, saidBy === "summary")}\n`;
   }
@@ -221,10 +231,22 @@ function textHtml(text: string, entry: PlacedEntry): Html {
 }
 
 /** Markdown, and the source text where that looks different. */
-function saidHtml(text: string): Shown {
+function saidHtml(text: string, whole = text): Shown {
   const { html: markdown, isFormatted } = markdownHtml(text);
-  const source = isFormatted ? sourceHtml(text) : null;
+  const isSource = isFormatted || text.trim() !== whole.trim();
+  const source = isSource ? sourceHtml(whole) : null;
   return { html: html`<div class="text">${markdown}</div>${source}`, text };
+}
+
+/** The names of elements, such as `<command-name>`. */
+const ELEMENTS = /<\/?[a-z][\w-]*>/gi;
+
+/** Text that a program put into the user's messages: without its elements' names in the preview. */
+function programHtml(text: string): Html | null {
+  const words = text.replace(ELEMENTS, " ").trim();
+  if (words === "") return null;
+  const said = { ...saidHtml(text), text: words };
+  return html`${foldedHtml("system", html`${speakerName({ role: "user", saidBy: "program" })}`, said)}\n`;
 }
 
 function thoughtHtml(

@@ -121,7 +121,8 @@ function lineCount(text: string): number {
 
 function previewOf(text: string): string {
   const start = plainTerminal(text.slice(0, PREVIEW_LOOKED_AT));
-  const line = shownText(start).trimStart().split("\n", 1)[0] ?? "";
+  // Without the marks of bold words, which Markdown shows as such below.
+  const line = shownText(start).trimStart().split("\n", 1)[0]?.replaceAll("**", "") ?? "";
   return line.length > PREVIEW_CHARS_MAX ? `${line.slice(0, PREVIEW_CHARS_MAX)}…` : line;
 }
 
