@@ -3,42 +3,13 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { ChangedLinesFold, changedBy } from "./changed-lines.ts";
+import { ChangedLinesFold } from "./changed-lines.ts";
 import { repositoryName } from "./repository-name.ts";
 import { repositoryOf } from "./repository-of.ts";
 
 const call = (callId: string, input: unknown) => {
-  return { type: "tool_call", callId, tool: "t", input } as const;
+  return { type: "tool_call", callId, tool: "write", input } as const;
 };
-
-test("lines that an edit changes are counted without those around them", () => {
-  const pair = { file_path: "a", old_string: "one\ntwo\nthree", new_string: "one\n2\n2b\nthree" };
-  assert.deepEqual(changedBy(pair), { added: 2, removed: 1 });
-  const { file_path, ...edit } = pair;
-  assert.deepEqual(changedBy({ file_path, edits: [edit, edit] }), { added: 4, removed: 2 });
-  assert.deepEqual(changedBy({ path: "a", content: "x\ny\n" }), { added: 2, removed: 0 });
-  const patch = "*** Begin Patch\n*** Update File: a\n@@\n-old\n+new\n+more\n same\n*** End Patch";
-  for (const input of [patch, { input: patch }, { command: ["apply_patch", patch] }]) {
-    assert.deepEqual(changedBy(input), { added: 2, removed: 1 });
-  }
-  const unified = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n";
-  assert.deepEqual(changedBy({ diff: unified }), { added: 1, removed: 1 });
-});
-
-test("other calls change no lines, whatever their input", () => {
-  for (const input of [
-    null,
-    1,
-    "ls",
-    [],
-    {},
-    { edits: [1] },
-    { path: "a" },
-    { content: "no path" },
-  ]) {
-    assert.equal(changedBy(input), null);
-  }
-});
 
 test("a failed edit does not count, and a repeated call counts once", () => {
   const fold = new ChangedLinesFold();

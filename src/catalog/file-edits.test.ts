@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { fileEditsOf } from "./file-edits.ts";
+import { fileEditsOf, LINE_PAIRS_MAX } from "./file-edits.ts";
 
 test("an edit of each common shape names its file and counts its lines", () => {
   const pair = {
@@ -19,6 +19,18 @@ test("an edit of each common shape names its file and counts its lines", () => {
   assert.deepEqual(fileEditsOf("MultiEdit", many), [{ file: "a.ts", added: 3, removed: 1 }]);
   const whole = { path: "b.md", content: "one\ntwo\n" };
   assert.deepEqual(fileEditsOf("write_file", whole), [{ file: "b.md", added: 2, removed: 0 }]);
+});
+
+test("lines that stay between two changes are not counted, up to a limit", () => {
+  const edit = (file_path: string, length: number) => {
+    const kept = Array.from({ length: length - 2 }, (_, at) => `kept ${at}`).join("\n");
+    const [old_string, new_string] = ["a\n", "b\n"].map((end) => `${end}${kept}\n${end}`);
+    return fileEditsOf("Edit", { file_path, old_string, new_string });
+  };
+  const most = Math.floor(Math.sqrt(LINE_PAIRS_MAX));
+  assert.deepEqual(edit("a.ts", most), [{ file: "a.ts", added: 2, removed: 2 }]);
+  const all = { added: most + 1, removed: most + 1 };
+  assert.deepEqual(edit("a.ts", most + 1), [{ file: "a.ts", ...all }]);
 });
 
 test("a patch has one edit for each of its files", () => {

@@ -103,7 +103,10 @@ function patchEdits(text: string): readonly FileEdit[] {
   return edits;
 }
 
-/** By what differs between the common start and the common end: a lower bound for big changes. */
+/** The shortest diff is searched up to this many pairs of lines. */
+export const LINE_PAIRS_MAX = 250_000;
+
+/** Lines that the shortest diff adds and removes; in a larger change, all between its ends. */
 function changedLines(old: string, now: string): { added: number; removed: number } {
   const [before, after] = [linesOf(old), linesOf(now)];
   let from = 0;
@@ -111,10 +114,25 @@ function changedLines(old: string, now: string): { added: number; removed: numbe
   let same = 0;
   const most = Math.min(before.length, after.length) - from;
   while (same < most && before.at(-1 - same) === after.at(-1 - same)) same++;
-  return {
-    added: Math.max(0, after.length - from - same),
-    removed: Math.max(0, before.length - from - same),
-  };
+  const [gone, added] = [before, after].map((all) => all.slice(from, all.length - same));
+  const kept = commonLines(gone ?? [], added ?? []);
+  const count = (lines: readonly string[] = []) => lines.length - kept;
+  return { added: count(added), removed: count(gone) };
+}
+
+/** The length of the longest common subsequence; 0 if finding it takes too long. */
+function commonLines(old: readonly string[], now: readonly string[]): number {
+  if (old.length * now.length > LINE_PAIRS_MAX) return 0;
+  let row = new Uint32Array(now.length + 1);
+  for (const line of old) {
+    const next = new Uint32Array(now.length + 1);
+    for (const [at, other] of now.entries()) {
+      const [left = 0, above = 0, corner = 0] = [next[at], row[at + 1], row[at]];
+      next[at + 1] = line === other ? corner + 1 : Math.max(left, above);
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }
 
 function linesOf(text: string): string[] {
