@@ -243,6 +243,7 @@ export const OUTLINE_MARK = object({
   start: offset,
   at: orNull(string),
   tool: orNull(string),
+  call: described(orNull(string), 'What the failed call was to do, such as "$ npm test"'),
   text: described(orNull(string), "The first line of why it failed"),
   file: described(orNull(string), "The file that was edited"),
   added: orNull(count),

@@ -13,6 +13,7 @@
 import { oneLine } from "../base/one-line.ts";
 import { fileEditsOf } from "../catalog/file-edits.ts";
 import { UsageFold } from "../catalog/usage-fold.ts";
+import { type ToolTable, toolView } from "../dialects/tool-table.ts";
 import type { Aside, Entry, Part } from "../model/entry.ts";
 import { typedIn } from "../model/typed-text.ts";
 
@@ -50,6 +51,8 @@ export interface OutlineMark {
   readonly start: number;
   readonly at: string | null;
   readonly tool: string | null;
+  /** Of a failed call: what it was to do, such as "$ npm test". */
+  readonly call: string | null;
   /** Of a failure: the first line of the reason. */
   readonly text: string | null;
   readonly file: string | null;
@@ -61,13 +64,23 @@ export interface OutlineMark {
 
 interface Call {
   readonly tool: string;
+  readonly words: string;
   readonly edits: readonly OutlineMark[];
 }
+
+/** Where something failed, and the call that did. */
+interface Failed extends Pick<OutlineMark, "start" | "at"> {
+  readonly tool?: string | null;
+  readonly words?: string | null;
+}
+
+const NO_WORDS = { call: null, text: null };
 
 export class OutlineFold {
   readonly exchanges: Exchange[] = [];
   readonly marks: OutlineMark[] = [];
   isCut = false;
+  readonly #tools: ToolTable | undefined;
   readonly #usage = new UsageFold();
   readonly #calls = new Map<string, Call>();
   /** Each name once: a session edits few files many times. */
@@ -75,6 +88,11 @@ export class OutlineFold {
   #files = new Set<string>();
   /** What the exchanges before the current one used. */
   #before = { tokens: 0, spend: 0 };
+
+  /** `tools`: the dialect's. */
+  constructor(tools?: ToolTable) {
+    this.#tools = tools;
+  }
 
   /** `aside`: why the entry is not part of the conversation; null if it is. */
   add(entry: Entry, start: number, aside: Aside | null): void {
@@ -88,14 +106,14 @@ export class OutlineFold {
     }
     for (const part of entry.parts) this.#part(part, start, entry.at, exchange);
     if (entry.kind === "end" && entry.outcome === "error") {
-      this.#fail(exchange, start, entry.at, null, entry.error?.detail || "The session failed");
+      this.#fail(exchange, { start, at: entry.at }, entry.error?.detail || "The session failed");
     }
     exchange.tokens = difference(this.tokens, this.#before.tokens);
     exchange.spend = difference(this.spend, this.#before.spend);
   }
 
   addBadLine(start: number, fault: string): void {
-    this.#fail(this.#current(start, null), start, null, null, `Not readable: ${fault}`);
+    this.#fail(this.#current(start, null), { start, at: null }, `Not readable: ${fault}`);
   }
 
   /** Of the whole session so far. */
@@ -138,7 +156,8 @@ export class OutlineFold {
       if (part.callId !== null) this.#calls.delete(part.callId);
       if (part.error === null) return;
       for (const edit of call?.edits ?? []) edit.isFailed = true;
-      this.#fail(exchange, start, at, call?.tool ?? null, part.error || outputText(part.output));
+      const { tool = null, words = null } = call ?? {};
+      this.#fail(exchange, { start, at, tool, words }, part.error || outputText(part.output));
     }
   }
 
@@ -153,13 +172,15 @@ export class OutlineFold {
       const short = file === null ? null : this.#name(oneLine(file, FILE_CHARS_MAX));
       if (short !== null && this.#files.size < FILES_MAX) this.#files.add(short);
       const lines = { added, removed, isFailed: false };
-      return { kind: "edit", start, at, tool: name, text: null, file: short, ...lines };
+      return { kind: "edit", start, at, tool: name, ...NO_WORDS, file: short, ...lines };
     });
     exchange.edits += edits.length;
     exchange.files = this.#files.size;
     for (const edit of edits) this.#mark(edit);
     if (callId === null || callId.length > TEXT_CHARS_MAX) return;
-    this.#calls.set(callId, { tool: name, edits });
+    const { verb, subject, path } = toolView(this.#tools, tool, input);
+    const words = oneLine(`${verb} ${subject ?? path ?? ""}`, TEXT_CHARS_MAX);
+    this.#calls.set(callId, { tool: name, words, edits });
     if (this.#calls.size <= CALLS_MAX) return;
     const oldest = this.#calls.keys().next();
     if (!oldest.done) this.#calls.delete(oldest.value);
@@ -167,17 +188,15 @@ export class OutlineFold {
 
   #fail(
     exchange: Exchange,
-    start: number,
-    at: string | null,
-    tool: string | null,
+    { start, at, tool = null, words: call = null }: Failed,
     reason: string,
-  ): void {
+  ) {
     exchange.failures++;
     // Without the rulers that test programs print.
     const words = reason.slice(0, REASON_CHARS_MAX).replace(/[\p{S}\p{P}]{4,}/gu, " ");
     const text = oneLine(words, TEXT_CHARS_MAX) || oneLine(reason, TEXT_CHARS_MAX) || null;
     const none = { file: null, added: null, removed: null, isFailed: false };
-    this.#mark({ kind: "failure", start, at, tool, text, ...none });
+    this.#mark({ kind: "failure", start, at, tool, call, text, ...none });
   }
 
   #mark(mark: OutlineMark): void {

@@ -12,7 +12,7 @@
 import { setImmediate as nextTask } from "node:timers/promises";
 import type { Host } from "../base/host.ts";
 import { lookAtLog } from "../catalog/pages.ts";
-import { type LineMemory, listedAside } from "../dialects/dialect.ts";
+import { type Dialect, type LineMemory, listedAside } from "../dialects/dialect.ts";
 import type { Session } from "../store/session.ts";
 import { type Exchange, OutlineFold, type OutlineMark } from "./outline-fold.ts";
 import { SessionWindow } from "./session-window.ts";
@@ -115,7 +115,7 @@ class Building {
     const window = await SessionWindow.open(host, session);
     try {
       const grows = (dialect.program?.changes ?? "grows") === "grows";
-      if (!grows || !(await this.#continues(window))) this.#restart(dialect.remembers?.());
+      if (!grows || !(await this.#continues(window))) this.#restart(dialect);
       this.end = window.end;
       while (this.read < window.end && !signal.aborted) {
         const piece = await run(() => window.after(this.read, PIECE, this.#memory));
@@ -140,10 +140,10 @@ class Building {
     return tail.equals(this.#tail);
   }
 
-  #restart(memory: LineMemory | undefined): void {
-    this.fold = new OutlineFold();
+  #restart(dialect: Dialect): void {
+    this.fold = new OutlineFold(dialect.tools);
     this.read = 0;
-    this.#memory = memory;
+    this.#memory = dialect.remembers?.();
   }
 }
 

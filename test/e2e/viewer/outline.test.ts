@@ -66,7 +66,7 @@ browserTest("the outline has every prompt, failure and edit, with few elements",
   await eventually("the first prompt", () => first.innerText()).toMatch(
     /^Prompt 0\n.*1\.0k tokens/,
   );
-  await page.locator(".turns a.turn-failure", { hasText: "edit: reason 0" }).waitFor();
+  await page.locator(".turns a.turn-failure", { hasText: "Edit f0: reason 0" }).waitFor();
   await page.locator(".turns a.turn-edit", { hasText: "f0" }).waitFor();
 });
 

@@ -86,6 +86,8 @@ test("the outline has every prompt with its cost, every failure and every edit",
     ["failure", null, marks[4]?.[2], false],
   ]);
   assert.match(String(marks[4]?.[2]), /^Not readable/);
+  const calls = outline.marks.map(({ call }) => call);
+  assert.deepEqual(calls, [null, "$ false", null, "Edit a.ts", null]);
   assert.deepEqual([outline.tokens, outline.spend], [session.totalTokens, session.spend]);
   // Each offset is an entry's.
   for (const { start } of [...outline.exchanges, ...outline.marks]) {

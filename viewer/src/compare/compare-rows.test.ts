@@ -30,7 +30,15 @@ test("prompts of two sessions are aligned by their number", () => {
 
 test("each prompt has the files that were edited for it", () => {
   const edit = {
-    ...{ kind: "edit" as const, start: 150, at: null, tool: "Edit", text: null, file: "/p/a.ts" },
+    ...{
+      kind: "edit" as const,
+      start: 150,
+      at: null,
+      tool: "Edit",
+      call: null,
+      text: null,
+      file: "/p/a.ts",
+    },
     ...{ added: 2, removed: 1, isFailed: false },
   };
   const [first, second] = compareRows({ ...of("a", "b"), marks: [edit], project: "/p" }, of());

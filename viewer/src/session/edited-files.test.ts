@@ -4,7 +4,7 @@ import type { OutlineMark } from "../../../src/client/session-shapes.ts";
 import { editedFiles, editorLink, wholePath } from "./edited-files.ts";
 
 const edit = (start: number, file: string | null, isFailed = false): OutlineMark => ({
-  ...{ kind: "edit", start, file, isFailed, at: null, tool: "Edit", text: null },
+  ...{ kind: "edit", start, file, isFailed, at: null, tool: "Edit", call: null, text: null },
   ...{ added: 3, removed: 1 },
 });
 

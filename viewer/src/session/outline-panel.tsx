@@ -166,8 +166,8 @@ function RowWords({ row, costs }: RowWordsProps) {
     );
   }
   if (row.kind === "failure") {
-    const { tool, text } = row.mark;
-    const words = [tool, text].filter((word) => word !== null).join(": ");
+    const { call, tool, text } = row.mark;
+    const words = [call ?? tool, text].filter((word) => word !== null).join(": ");
     return (
       <span title={shownText(words)}>
         <b aria-hidden="true">✕</b> {shownText(words)}

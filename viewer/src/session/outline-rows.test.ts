@@ -8,7 +8,7 @@ const exchange = (start: number, text: string | null): Exchange => ({
   ...{ calls: 0, failures: 0, edits: 0, files: 0 },
 });
 const mark = (kind: OutlineMark["kind"], start: number, file: string | null): OutlineMark => ({
-  ...{ kind, start, file, at: null, tool: "t", text: null },
+  ...{ kind, start, file, at: null, tool: "t", call: null, text: null },
   ...{ added: 2, removed: 1, isFailed: false },
 });
 

@@ -13,6 +13,8 @@ import type { SessionStore } from "./session-store.ts";
 
 /** A bar of nothing is still a place. */
 const LEAST_PERCENT = 6;
+/** Of each bar, if there is room. */
+const BAR_REM = 4;
 
 export function TimeAxis(props: { readonly store: SessionStore; readonly reading: Reading }) {
   const { store, reading } = props;
@@ -33,7 +35,7 @@ export function TimeAxis(props: { readonly store: SessionStore; readonly reading
   return (
     <nav class="time-axis" aria-label="Prompts over time">
       <span class="axis-time">{clockOf(exchanges[0]?.at ?? "")}</span>
-      <ol>
+      <ol style={{ flexBasis: `${bars.length * BAR_REM}rem` }}>
         {bars.map(({ first, count, height, failures }) => {
           const exchange = exchanges[first];
           if (exchange === undefined) return null;

@@ -3,8 +3,11 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { EntryItem, SessionItem } from "../../../src/client/session-shapes.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { typedIn } from "../../../src/model/typed-text.ts";
+import { markdownHtml } from "../../../src/render/html/markdown-html.ts";
+import { type Html, html, shownText } from "../../../src/render/html/markup.ts";
 import { grouped } from "../../../src/render/phrases.ts";
+import { HtmlView } from "../html-view.tsx";
 import { sessionHref } from "../route.ts";
 import { client } from "../server.ts";
 import { cents, clockOf, counted, nameOf } from "../words.ts";
@@ -45,11 +48,13 @@ function Shown({ session }: { readonly session: SessionItem }) {
           </div>
         ))}
       </dl>
-      {texts.map(({ start, role, text }) => (
-        <a key={start} class={`preview-text by-${role}`} href={sessionHref(session.id, start)}>
-          <span class="preview-role">{role}</span>
-          {shownText(text)}
-        </a>
+      {texts.map(({ start, role, said }) => (
+        <article key={start} class={`preview-text by-${role}`}>
+          <a class="preview-role" href={sessionHref(session.id, start)}>
+            {role === "user" ? "User" : "Assistant"}
+          </a>
+          <HtmlView html={said} />
+        </article>
       ))}
     </aside>
   );
@@ -78,7 +83,7 @@ function factsOf(session: SessionItem): [string, string][] {
 interface LastText {
   readonly start: number;
   readonly role: string;
-  readonly text: string;
+  readonly said: Html;
 }
 
 function useLastTexts({ id, bytes, isMissing }: SessionItem): readonly LastText[] {
@@ -109,12 +114,15 @@ function lastTexts(entries: readonly EntryItem[]): LastText[] {
     .flatMap(({ start, entry }) => {
       if (entry?.kind !== "message" || entry.saidBy !== undefined) return [];
       if (entry.role !== "user" && entry.role !== "assistant") return [];
-      const text = entry.parts
-        .flatMap((part) => (part.type === "text" ? [part.text] : []))
-        .join("\n");
+      const text = entry.role === "user" ? (typedIn(entry.parts) ?? "") : textIn(entry.parts);
       if (text.trim() === "") return [];
       const cut = text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)} …` : text;
-      return [{ start, role: entry.role, text: cut }];
+      const said = html`<div class="text">${markdownHtml(cut).html}</div>`;
+      return [{ start, role: entry.role, said }];
     })
     .slice(-TEXTS);
+}
+
+function textIn(parts: NonNullable<EntryItem["entry"]>["parts"]): string {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

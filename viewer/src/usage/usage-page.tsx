@@ -127,15 +127,17 @@ function Report({ report, tools, isRecent, by, setBy }: ReportProps) {
           {isRecent ? "Nothing was used in this time." : "No agent has recorded usage yet."}
         </p>
       )}
-      <section class="usage-card">
-        <div class="usage-head">
-          <h2>Over time</h2>
-          <Choice name="Measure" options={MEASURES} chosen={measure} choose={setMeasure} />
-          <Choice name="Group" options={GROUPS} chosen={by} choose={setBy} />
-        </div>
-        <UsageChart chart={chart} title={title} amount={amount} />
-      </section>
-      <Calendar report={report} measure={measure} amount={amount} />
+      <div class="usage-charts">
+        <section class="usage-card">
+          <div class="usage-head">
+            <h2>Over time</h2>
+            <Choice name="Measure" options={MEASURES} chosen={measure} choose={setMeasure} />
+            <Choice name="Group" options={GROUPS} chosen={by} choose={setBy} />
+          </div>
+          <UsageChart chart={chart} title={title} amount={amount} />
+        </section>
+        <Calendar report={report} measure={measure} amount={amount} />
+      </div>
       <div class="usage-columns">
         <SessionTable sessions={report.sessions} />
         <PromptTable prompts={report.prompts} isComplete={report.isComplete} />

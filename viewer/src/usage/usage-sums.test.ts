@@ -39,7 +39,6 @@ test("the parts of the tokens that are shown add up to the sum that is shown", (
     parts: [
       { name: "input", text: "1.2M" },
       { name: "output", text: "0.1M" },
-      { name: "cache writes", text: "0.0M" },
       { name: "cache reads", text: "28.8M" },
     ],
   });

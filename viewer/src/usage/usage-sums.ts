@@ -83,7 +83,7 @@ const UNITS = [
   [1e3, "k"],
 ] as const;
 
-/** All tokens and their parts, rounded so that the parts shown add up to the sum shown. */
+/** All tokens and their parts, rounded so that the parts shown add up to the sum shown; no zeros. */
 export function tokenParts(sums: CountedSums): { total: string; parts: readonly TokenPart[] } {
   const [size, unit] = UNITS.find(([size]) => sums.total >= size) ?? [1, ""];
   const step = unit === "" ? 1 : size / 10;
@@ -107,7 +107,7 @@ export function tokenParts(sums: CountedSums): { total: string; parts: readonly 
     unit === "" ? String(steps) : `${(steps / 10).toFixed(1)}${unit}`;
   return {
     total: shown(whole),
-    parts: parts.map(([name], n) => ({ name, text: shown(floors[n] ?? 0) })),
+    parts: parts.flatMap(([name], n) => (floors[n] ? [{ name, text: shown(floors[n]) }] : [])),
   };
 }
 
