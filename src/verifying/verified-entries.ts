@@ -132,8 +132,7 @@ export async function openVerifiedSession(
     takesUnterminated: onBadLine !== "throw",
     skipsLongLines: onBadLine !== "throw",
   };
-  const { hostFor, program } = dialectNamed(dialect);
-  const isStream = hostFor !== undefined && program === undefined;
+  const isStream = dialectNamed(dialect).holdsAnything;
   const isFork = isStream && id !== null && (await isSignedFork(host, root, id));
   const opened = isFork
     ? await openVerifiedFork(host, { root, id }, streamJudgingBy(judging, { requirePin }), how)

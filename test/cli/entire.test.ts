@@ -342,3 +342,23 @@ test("export refuses what it cannot do, and never overwrites the log", async () 
   assert.ok(readFileSync(path).equals(before));
   assert.equal(existsSync(missing), false);
 });
+
+test("a JSON document of Gemini CLI is read message by message, and never written to", async () => {
+  const user = new CliUser();
+  const path = join(user.cwd, ".entire", "metadata", UUID, "full.jsonl");
+  const messages = [
+    { id: "m1", timestamp: TS, type: "user", content: "Paint the fence" },
+    { id: "m2", timestamp: TS, type: "gemini", content: "It is green.", model: "gemini-3" },
+  ];
+  put(path, JSON.stringify({ sessionId: "s", projectHash: "p", messages }, null, 2));
+  const bytes = readFileSync(path);
+  const shown = await user.run(["show", UUID]);
+  assert.match(shown.stdout, /Paint the fence.*It is green\./s);
+  const [listed] = jsonLines((await user.run(["ls", "--json"])).stdout);
+  assert.deepEqual([listed?.title, listed?.turns], ["Paint the fence", 1]);
+  assert.equal((await user.run(["doctor"])).code, 0);
+  const input = asLines({ type: "user", message: { content: "more" } });
+  const recording = await user.run([...RECORD, "--session", UUID], { input });
+  assert.match(recording.stderr, /FOREIGN_FILE/);
+  assert.deepEqual(readFileSync(path), bytes);
+});

@@ -20,10 +20,9 @@ export async function warnOfJournal(stores: readonly FoundStore[], io: Io): Prom
   }
 }
 
-/** Streams are presented as logs by a host of their own; so are files of other programs. */
+/** Streams of a server hold anything. */
 function isOfServer({ dialect }: FoundStore): boolean {
-  const { hostFor, program } = dialectNamed(dialect);
-  return hostFor !== undefined && program === undefined;
+  return dialectNamed(dialect).holdsAnything ?? false;
 }
 
 function rootOf({ root }: FoundStore): string {

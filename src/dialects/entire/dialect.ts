@@ -15,6 +15,7 @@ import { isTranscriptRow } from "../recognise.ts";
 import { asideOf, isProgramsPrompt, isSilent } from "./aside.ts";
 import { complete } from "./complete.ts";
 import { express } from "./express.ts";
+import { documentHost } from "./files/document-host.ts";
 import { recording } from "./files/recording.ts";
 import { OPTIONS } from "./options.ts";
 import { compactionOfAny, decodeAny, isOthers, TranscriptMemory } from "./others.ts";
@@ -84,6 +85,7 @@ export const entire: Dialect<"entire"> = {
   newIds: dated,
   splitsMessages: true,
   recording,
+  hostFor: documentHost,
   options: OPTIONS,
   files: async () => (await import("./files/entire-files.ts")).entireFiles,
   signing,
