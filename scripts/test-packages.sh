@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that tests use when they are there: a real browser, and programs that
-# are asked for a second opinion. Does nothing where all are there, and nothing where it cannot: the
+# Installs the Debian packages that tests use when they are there: a real browser, a database, and
+# programs that are asked for a second opinion. Does nothing where all are there, and nothing where it cannot: the
 # tests themselves say what they missed.
 set -euo pipefail
 
-packages=(chromium-headless-shell fish groff jq python3-cryptography zsh)
+packages=(chromium-headless-shell fish groff jq postgresql python3-cryptography zsh)
 
 is_installed() {
   [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
@@ -27,6 +27,13 @@ done
 if [ "$(id -u)" -ne 0 ]; then
   echo "test-packages: not root, so not installed: ${missing[*]}" >&2
   exit 0
+fi
+
+# Tests start servers of their own: Debian's package need not create one.
+settings=/etc/postgresql-common/createcluster.conf
+if [ ! -e "$settings" ]; then
+  mkdir -p "$(dirname "$settings")"
+  echo "create_main_cluster = false" >"$settings"
 fi
 
 output=$(mktemp)

@@ -198,10 +198,9 @@ const plants: Readonly<Record<string, Plant>> = {
   },
   "a placed package that users do not get": {
     breaks: "package-undeclared",
-    at: "src/postgres/planted.ts",
+    at: "src/dialects/codex/files/zstd.ts",
     files: {
-      "src/postgres/README.md": README,
-      "src/postgres/planted.ts": 'import pg from "pg";\npg();\n',
+      "package.json": readFileSync(join(root, "package.json"), "utf8").replace("fzstd", "x"),
     },
   },
   "a Node module in browser-safe code": {
@@ -263,18 +262,15 @@ const plants: Readonly<Record<string, Plant>> = {
     at: "src/log/common/lines.ts",
     files: { "src/log/common/lines.ts": "export {};\n" },
   },
-  "a folder without a README": {
+  "a folder with an empty README": {
     breaks: "readme",
     at: "src/postgres",
-    files: { "src/postgres/planted.ts": "export {};\n" },
+    files: { "src/postgres/README.md": "" },
   },
   "a README of 21 lines": {
     breaks: "readme",
     at: "src/postgres/README.md",
-    files: {
-      "src/postgres/README.md": "line\n".repeat(21),
-      "src/postgres/planted.ts": "export {};\n",
-    },
+    files: { "src/postgres/README.md": "line\n".repeat(21) },
   },
   "a file one line too long": {
     breaks: "file-length",
@@ -308,7 +304,6 @@ const plants: Readonly<Record<string, Plant>> = {
     breaks: "room-lines",
     at: "src/postgres",
     files: {
-      "src/postgres/README.md": README,
       ...plantedFiles("src/postgres", ROOM_LINES_MAX / FILE_LINES_MAX + 1, LONGEST),
     },
   },

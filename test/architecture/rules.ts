@@ -148,7 +148,7 @@ function checkFolders(tree: Tree, report: Report): void {
       report("unknown-folder", path, "is not in the import table");
     }
     const readme = tree.get(`${path}/README.md`);
-    if (readme === undefined) {
+    if (!readme) {
       report("readme", path, "has no README.md");
     } else if (lineCount(readme) > README_LINES_MAX) {
       report("readme", `${path}/README.md`, `is longer than ${README_LINES_MAX} lines`);

@@ -12,6 +12,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statfsSync,
 } from "node:fs";
@@ -53,8 +54,21 @@ export default function setUp(project: TestProject): () => void {
     made.push(temporary);
   }
   return () => {
-    for (const path of made) rmSync(path, { recursive: true, force: true });
+    made.push(...stopPostgres(directory));
+    for (const path of made) rmSync(path, { recursive: true, force: true, maxRetries: 5 });
   };
+}
+
+/** Stops the database that tests share, if one needed it (postgres.ts). Returns its directory. */
+function stopPostgres(directoryOfRun: string): readonly string[] {
+  try {
+    const place = readFileSync(join(directoryOfRun, "postgres", "directory"), "utf8");
+    const [pid] = readFileSync(join(place, "data", "postmaster.pid"), "utf8").split("\n");
+    process.kill(Number(pid), "SIGQUIT");
+    return [place];
+  } catch {
+    return []; // It was not started.
+  }
 }
 
 /** Creates a directory named after our process, and removes those of killed processes. */
