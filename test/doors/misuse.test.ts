@@ -221,6 +221,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   "entire SessionTranscript.toolResults": { good: [[]], on: entire },
   "entire SessionTranscript.append": { good: [SAID], on: entire },
 
+  "postgres openPostgresStore": {
+    good: ["postgres://127.0.0.1:1/none", { schema: "a" }],
+    required: 1,
+  },
   "server openServer": { good: [{ root: "ROOT", port: 0 }] },
 
   "otel exportSpans": { good: [null, { url: "http://127.0.0.1:1" }] },

@@ -7,16 +7,15 @@
  */
 
 import { DEFAULT_CONTENT_TYPE, isJsonType, sameType } from "../json-messages.ts";
-import type { StreamIndex } from "../lookup/stream-index.ts";
 import { resolveFork } from "../reading/forks.ts";
 import { logFileName } from "../stream-path.ts";
 import type { Created, CreateRequest, Lifetime } from "../stream-store.ts";
 import { conflict, type Deciding, livingStream, messagesOf, notFound } from "./decide.ts";
-import { lookupIn } from "./published-streams.ts";
+import { lookupIn, type MessageLookup } from "./published-streams.ts";
 import { type ForkPoint, headOf, type StreamState } from "./stream-state.ts";
 
 export interface Creating extends Deciding {
-  readonly index: StreamIndex;
+  readonly index: MessageLookup;
   newStreamId(): string;
 }
 

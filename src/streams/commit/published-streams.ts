@@ -153,7 +153,7 @@ export type MessageLookup = Pick<StreamIndex, "messages" | "lastEnd">;
  * Where messages end, including those of a batch that is not written yet: a fork
  * may begin in a message of its own batch.
  */
-export function lookupIn(index: StreamIndex, batch: Batch): MessageLookup {
+export function lookupIn(index: MessageLookup, batch: Batch): MessageLookup {
   return {
     messages(stream, after, upTo, limit) {
       const written = isReplaced(stream) ? [] : index.messages(stream, after, upTo, limit);

@@ -76,7 +76,7 @@ export function scriptTests(under: StoreUnderTest): void {
           }
           await streams.store.close();
         }),
-        { numRuns: 60 },
+        { numRuns: under.scripts ?? 60 },
       );
     });
 
@@ -92,7 +92,7 @@ export function scriptTests(under: StoreUnderTest): void {
           assert.deepEqual(await contentsOf(streams), model.contents());
           await streams.store.close();
         }),
-        { numRuns: 60 },
+        { numRuns: under.scripts ?? 60 },
       );
     });
   });

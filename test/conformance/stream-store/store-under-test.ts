@@ -17,6 +17,8 @@ export interface StoreUnderTest {
   readonly name: string;
   /** A new place to keep streams in, which may be opened any number of times, once at a time. */
   newPlace(): StorePlace;
+  /** How many random scripts are run; fewer where opening a store is slow. */
+  readonly scripts?: number;
 }
 
 export interface StorePlace {

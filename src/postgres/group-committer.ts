@@ -1,0 +1,305 @@
+/**
+ * Group committer: makes many requests durable with one statement.
+ *
+ * decide on what this server knows → one statement, which checks that it is still so → publish and
+ * answer. Requests that arrive meanwhile form the next group.
+ *
+ * - Requests about streams that another server changed are decided again, before later ones. After
+ *   TRIES_MAX times their streams are locked first, so that they cannot be overtaken for ever.
+ * - A request is answered only after its group's statement, even if the answer is a refusal.
+ * - Each group has an id, which the statement stores. If the connection breaks before the answer,
+ *   the same statement is sent again: it either runs for the first time, or only returns what it
+ *   did (schema.ts). So an outcome is known, or it is reported as unknown.
+ */
+
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type pg from "pg";
+import { VerbatimError } from "../base/errors.ts";
+import { callersHaveRun } from "../base/in-flight.ts";
+import type { BatchReport, CommitLimits } from "../streams/commit/committer.ts";
+import type { StreamState } from "../streams/commit/stream-state.ts";
+import { type Database, databaseError, isBroken, isUndone, unavailable } from "./database.ts";
+import { GroupBatch, groupValues, unitsOf } from "./group.ts";
+import { GroupView, type KnownStreams, NotLoaded } from "./known-streams.ts";
+import { keyOf } from "./stream-row.ts";
+
+const TRIES_MAX = 3;
+/** Pauses between attempts to find out what happened to a group. */
+const RETRY_MS = 100;
+const ARGUMENTS = Array.from({ length: 21 }, (_, n) => `$${n + 1}`).join(", ");
+
+export interface GroupCommitParts {
+  readonly database: Database;
+  readonly known: KnownStreams;
+  readonly limits: CommitLimits;
+  /** The name of this server among those that share the database. */
+  readonly server: string;
+  /** How long an unknown outcome is looked for before it is reported as unknown. */
+  readonly resolveMs: number;
+  readonly onBatch: ((report: BatchReport) => void) | undefined;
+  /** Called with every stream that a group changed, after its requests were answered. */
+  onChanged(states: readonly StreamState[]): void;
+}
+
+/** What a decision is based on. */
+export interface Decision {
+  readonly batch: GroupBatch;
+  readonly view: GroupView;
+}
+
+/** What is known about a request in advance, so that it is loaded along with the others'. */
+export interface Wanted {
+  readonly paths: readonly string[];
+  readonly producerId?: string | undefined;
+  readonly bytes: number;
+}
+
+interface Asked {
+  readonly wanted: Wanted;
+  readonly decide: (decision: Decision) => unknown;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  tries: number;
+}
+
+interface Group {
+  readonly id: string;
+  readonly batch: GroupBatch;
+  readonly view: GroupView;
+  readonly units: ReadonlyMap<string, number>;
+  readonly touches: ReadonlyMap<string, number>;
+  /** In the order of the requests: which streams each looked at, and its answer. */
+  readonly decided: readonly { readonly looked: ReadonlySet<string>; answer(): void }[];
+}
+
+export class GroupCommitter {
+  readonly #parts: GroupCommitParts;
+  readonly #statement: string;
+  #queue: Asked[] = [];
+  #queuedBytes = 0;
+  #running: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(parts: GroupCommitParts) {
+    this.#parts = parts;
+    this.#statement = `SELECT ${parts.database.schema}.commit_group(${ARGUMENTS}) AS stale`;
+  }
+
+  /** Calls `decide` in turn; resolves to its answer once its group is durable. */
+  submit<T>(wanted: Wanted, decide: (decision: Decision) => T): Promise<T> {
+    const refusal = this.#refusal(wanted.bytes);
+    if (refusal !== null) return Promise.reject(refusal);
+    this.#queuedBytes += wanted.bytes;
+    const answered = new Promise<unknown>((resolve, reject) => {
+      this.#queue.push({ wanted, decide, resolve, reject, tries: 0 });
+    });
+    this.#running ??= this.#run();
+    return answered as Promise<T>;
+  }
+
+  /** Refuses new requests, and resolves when accepted ones are done and uses are written. */
+  async close(): Promise<void> {
+    if (this.#parts.known.touches.size > 0) {
+      this.submit({ paths: [], bytes: 0 }, () => {}).catch(() => {}); // No more lost than in a crash.
+    }
+    this.#isClosed = true;
+    await this.#running;
+  }
+
+  #refusal(bytes: number): VerbatimError | null {
+    const { limits, database } = this.#parts;
+    const { place: path } = database;
+    if (this.#isClosed) {
+      return new VerbatimError("LOG_CLOSED", "the store was closed; open it again", { path });
+    }
+    const isFull =
+      this.#queue.length >= limits.queueRequestsMax ||
+      (this.#queue.length > 0 && this.#queuedBytes + bytes > limits.queueBytesMax);
+    if (!isFull) return null;
+    return new VerbatimError(
+      "QUEUE_FULL",
+      `${this.#queue.length} requests are waiting for the database; retry in a moment`,
+      { path, queuedBytes: this.#queuedBytes, bytesMax: limits.queueBytesMax },
+    );
+  }
+
+  async #run(): Promise<void> {
+    await null;
+    while (this.#queue.length > 0) {
+      await callersHaveRun();
+      await this.#commit(this.#take());
+    }
+    this.#running = null;
+  }
+
+  /** Requests that were overtaken several times form a group of their own. */
+  #take(): Asked[] {
+    const { batchRequestsMax, batchBytesMax } = this.#parts.limits;
+    const isOvertaken = (this.#queue[0]?.tries ?? 0) >= TRIES_MAX;
+    let count = 0;
+    let bytes = 0;
+    for (const { wanted, tries } of this.#queue) {
+      if (count > 0 && (count >= batchRequestsMax || bytes + wanted.bytes > batchBytesMax)) break;
+      if (isOvertaken !== tries >= TRIES_MAX) break;
+      bytes += wanted.bytes;
+      count++;
+    }
+    this.#queuedBytes -= bytes;
+    return this.#queue.splice(0, count);
+  }
+
+  async #commit(taken: readonly Asked[]): Promise<void> {
+    const startedMs = performance.now();
+    const isLocking = (taken[0]?.tries ?? 0) >= TRIES_MAX;
+    let group: Group;
+    let stale: ReadonlySet<number>;
+    try {
+      if (isLocking) [group, stale] = await this.#commitLocked(taken);
+      else {
+        group = await this.#decide(taken);
+        stale = await this.#send(group);
+      }
+    } catch (error) {
+      const refusal = databaseError(this.#parts.database.place, error);
+      for (const { reject } of taken) reject(refusal);
+      return;
+    }
+    const changed = this.#publish(group, stale);
+    const again = this.#answer(taken, group, stale);
+    this.#queue.unshift(...again);
+    for (const { wanted } of again) this.#queuedBytes += wanted.bytes;
+    this.#parts.onBatch?.({
+      requests: taken.length - again.length,
+      hasSynced: changed.length > 0,
+      seconds: (performance.now() - startedMs) / 1000,
+    });
+    if (changed.length > 0) this.#parts.onChanged(changed);
+  }
+
+  /** Returns those whose streams another server has changed. */
+  #answer(taken: readonly Asked[], group: Group, stale: ReadonlySet<number>): Asked[] {
+    const again: Asked[] = [];
+    for (const [n, asked] of taken.entries()) {
+      const decided = group.decided[n];
+      const [path] = decided?.looked ?? [];
+      const isStale = path !== undefined && stale.has(group.units.get(path) ?? -1);
+      if (isStale) asked.tries++;
+      if (isStale) again.push(asked);
+      else decided?.answer();
+    }
+    return again;
+  }
+
+  async #decide(taken: readonly Asked[]): Promise<Group> {
+    const { database, known } = this.#parts;
+    const view = new GroupView(database, known);
+    for (const { wanted } of taken) {
+      for (const path of wanted.paths) view.want(path, wanted.producerId);
+    }
+    for (;;) {
+      if (view.needsMore) await view.load();
+      const batch = new GroupBatch(view);
+      const decided = taken.map((asked) => decidedOn(asked, { batch, view }));
+      if (view.needsMore) continue;
+      const touches = new Map(known.touches);
+      for (const [path, atMs] of touches) {
+        if (batch.changes.get(path)?.state.status === "live") batch.touch(path, atMs);
+      }
+      const units = unitsOf(decided.map(({ looked }) => looked));
+      return { id: randomUUID(), batch, view, units, touches, decided };
+    }
+  }
+
+  /** The same in a transaction that locks the streams before they are loaded. */
+  async #commitLocked(taken: readonly Asked[]): Promise<[Group, ReadonlySet<number>]> {
+    const { database, known } = this.#parts;
+    const paths = [...new Set(taken.flatMap(({ wanted }) => wanted.paths))];
+    const lock = `SELECT 1 FROM ${database.schema}.streams WHERE key = ANY ($1) ORDER BY key FOR UPDATE`;
+    let sent: Group | null = null;
+    try {
+      return await database.transaction(async (client) => {
+        await client.query(lock, [paths.map(keyOf)]);
+        for (const path of paths) known.forget(path);
+        const group = await this.#decide(taken);
+        sent = group;
+        return [group, await this.#call(client, this.#valuesOf(group))];
+      });
+    } catch (error) {
+      if (sent === null || !(isBroken(error) || isUndone(error))) throw error;
+      return [sent, await this.#send(sent, true)];
+    }
+  }
+
+  /**
+   * Sends a group until it is known what happened to it. Resolves to the units that were not
+   * written, because their streams have changed.
+   */
+  async #send(group: Group, wasSent = false): Promise<ReadonlySet<number>> {
+    const { database, known, resolveMs } = this.#parts;
+    const { batch, units, touches } = group;
+    if (units.size === 0 && touches.size === 0 && batch.records.size === 0) return new Set();
+    const values = this.#valuesOf(group);
+    const deadlineMs = performance.now() + resolveMs;
+    for (let isSent = wasSent; ; ) {
+      try {
+        return await database.write((client) => this.#call(client, values));
+      } catch (error) {
+        if (isUndone(error)) continue;
+        const isUnsent = error instanceof VerbatimError; // There is no connection.
+        isSent ||= isBroken(error);
+        if (!isSent || !(isUnsent || isBroken(error))) throw error;
+        for (const path of units.keys()) known.forget(path);
+        if (performance.now() > deadlineMs) throw unavailable(database.place, error, "unknown");
+        await delay(RETRY_MS);
+      }
+    }
+  }
+
+  #valuesOf(group: Group): readonly unknown[] {
+    const versionOf = (path: string) => group.view.seen(path).version;
+    return groupValues({ ...group, server: this.#parts.server, versionOf });
+  }
+
+  async #call(client: pg.ClientBase, values: readonly unknown[]): Promise<ReadonlySet<number>> {
+    const query = { name: "commit_group", text: this.#statement, values: [...values] };
+    const { rows } = await client.query(query);
+    return new Set(rows[0].stale as number[]);
+  }
+
+  /** Remembers what was written; returns it. */
+  #publish({ batch, view, units, touches }: Group, stale: ReadonlySet<number>): StreamState[] {
+    const { known } = this.#parts;
+    for (const [path, unit] of units) if (stale.has(unit)) known.forget(path);
+    for (const path of touches.keys()) if (!batch.changes.has(path)) known.forget(path);
+    known.touchesWritten(touches);
+    const changed: StreamState[] = [];
+    for (const [path, { state, producers, dropsContents }] of batch.changes) {
+      if (stale.has(units.get(path) ?? -1)) continue;
+      const before = view.seen(path);
+      const all = new Map(dropsContents ? [] : before.producers);
+      for (const [id, turn] of producers) all.set(id, turn);
+      known.set(path, { version: before.version + 1, state, producers: all });
+      changed.push(state);
+    }
+    return changed;
+  }
+}
+
+/** Decides now; `answer` sends the answer. */
+function decidedOn(
+  { decide, resolve, reject }: Asked,
+  decision: Decision,
+): { looked: ReadonlySet<string>; answer(): void } {
+  const { batch } = decision;
+  batch.looked = new Set();
+  const { looked } = batch;
+  try {
+    const answer = decide(decision);
+    return { looked, answer: () => resolve(answer) };
+  } catch (error) {
+    // What it needs is noted in the view, and everything is decided again.
+    if (error instanceof NotLoaded) return { looked, answer: () => {} };
+    return { looked, answer: () => reject(error) };
+  }
+}

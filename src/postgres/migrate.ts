@@ -1,0 +1,46 @@
+/**
+ * Migrate: brings the tables to the current version.
+ *
+ * In one transaction under a lock, so that of several servers that start together one does it and
+ * the others wait. A schema of a later version is refused: this version could not keep its rules.
+ */
+
+import type { Database } from "./database.ts";
+import { refused } from "./promises.ts";
+import { MIGRATIONS } from "./schema.ts";
+
+/** Any number, the same in every version. */
+const LOCK = 4437_1523;
+
+export async function migrate(database: Database): Promise<void> {
+  const { schema } = database;
+  const [found] = await database.read("SELECT to_regclass($1) IS NOT NULL AS found", [
+    `${schema}.version`,
+  ]);
+  if (found?.found === true && (await versionOf(database)) === MIGRATIONS.length) return;
+  await database.transaction(async (client) => {
+    await client.query(`SELECT pg_advisory_xact_lock(${LOCK}, hashtext($1))`, [schema]);
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await client.query(`SET LOCAL search_path TO ${schema}`);
+    await client.query("CREATE TABLE IF NOT EXISTS version (number integer NOT NULL)");
+    const { rows } = await client.query("SELECT number FROM version");
+    const before = rows.length === 0 ? 0 : Number(rows[0].number);
+    for (const migration of MIGRATIONS.slice(before)) await client.query(migration);
+    if (before >= MIGRATIONS.length) return;
+    await client.query("DELETE FROM version");
+    await client.query("INSERT INTO version VALUES ($1)", [MIGRATIONS.length]);
+  });
+  await versionOf(database);
+}
+
+/** Throws POSTGRES_REFUSED for a later version. */
+async function versionOf(database: Database): Promise<number> {
+  const [row] = await database.read(`SELECT number FROM ${database.schema}.version`, []);
+  const number = Number(row?.number);
+  if (number <= MIGRATIONS.length) return number;
+  throw refused(
+    database,
+    `its tables have version ${number}, and this program knows ${MIGRATIONS.length}; ` +
+      "use a newer version of verbatim-log",
+  );
+}

@@ -1,0 +1,328 @@
+/**
+ * PostgreSQL store: streams in a database, for any number of servers at once.
+ *
+ * Connects the parts: requests are decided by the code of the local store (`streams/commit`), so
+ * answers and offsets are the same; `group-committer.ts` writes, `stream-reader.ts` reads,
+ * `changes.ts` reports what other servers wrote. Format: docs/formats/postgres.md.
+ *
+ * - Every read asks the database, so it returns what any server has acknowledged.
+ * - A use noted by `touch` counts at once here, and for other servers within TOUCH_MS.
+ * - Lifetimes go by this server's clock: servers need clocks that agree.
+ */
+
+import { randomBytes } from "node:crypto";
+import { assert, VerbatimError } from "../base/errors.ts";
+import {
+  decideAppend,
+  decideExpire,
+  decideRemove,
+  livingStream,
+  notFound,
+} from "../streams/commit/decide.ts";
+import { type Creating, decideCreate } from "../streams/commit/decide-create.ts";
+import { Watchers } from "../streams/commit/published-streams.ts";
+import { headOf, type StreamState } from "../streams/commit/stream-state.ts";
+import { COMMIT_LIMITS } from "../streams/local-store-options.ts";
+import { formatOffset } from "../streams/offset-token.ts";
+import { placeIn } from "../streams/reading/forks.ts";
+import { checkStreamPath } from "../streams/stream-path.ts";
+import type {
+  Appended,
+  AppendRequest,
+  Chunk,
+  Created,
+  CreateRequest,
+  ReadFrom,
+  StoreHealth,
+  StreamHead,
+  StreamMessage,
+} from "../streams/stream-store.ts";
+import { Changes } from "./changes.ts";
+import { Database, databaseError } from "./database.ts";
+import { type Decision, GroupCommitter } from "./group-committer.ts";
+import { KnownStreams } from "./known-streams.ts";
+import { migrate } from "./migrate.ts";
+import { checkPromises, readPromises } from "./promises.ts";
+import type { DatabasePromises, PostgresStore, PostgresStoreOptions } from "./store-options.ts";
+import { StreamReader } from "./stream-reader.ts";
+import { COLUMNS, type KnownStream, keyOf, knownOf, NEVER_USED } from "./stream-row.ts";
+import { Sweeper } from "./sweeper.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const TOUCH_MS = 500;
+
+/** Opens the streams in a database and creates its tables if they are missing. */
+export async function openPostgresStore(
+  url: string,
+  options: PostgresStoreOptions = {},
+): Promise<PostgresStreams> {
+  const { schema = "verbatim", readersMax = 8, statementMs = 30_000, connectMs = 5_000 } = options;
+  const database = await Database.open({ url, schema, readersMax, statementMs, connectMs });
+  try {
+    const promises = await readPromises(database);
+    checkPromises(database, promises, options.durability ?? "disk");
+    await migrate(database);
+    const store = new PostgresStreams(database, promises, options);
+    await store.begin();
+    return store;
+  } catch (error) {
+    await database.close();
+    throw databaseError(database.place, error);
+  }
+}
+
+export class PostgresStreams implements PostgresStore {
+  readonly promises: DatabasePromises;
+  readonly #database: Database;
+  readonly #known: KnownStreams;
+  readonly #committer: GroupCommitter;
+  readonly #reader: StreamReader;
+  readonly #changes: Changes;
+  readonly #sweeper: Sweeper;
+  readonly #watchers = new Watchers();
+  readonly #now: () => number;
+  readonly #touching: NodeJS.Timeout;
+  #failure: VerbatimError | null = null;
+  #closing: Promise<void> | null = null;
+
+  /** @internal Use `openPostgresStore`. */
+  constructor(database: Database, promises: DatabasePromises, options: PostgresStoreOptions) {
+    const server = randomId();
+    this.promises = promises;
+    this.#database = database;
+    this.#now = options.now ?? Date.now;
+    this.#known = new KnownStreams(database, options.statesMax ?? 32 * 1024);
+    this.#reader = new StreamReader(database, (path) => this.#load(path));
+    this.#changes = new Changes(database, server, {
+      changed: (paths) => this.#changedElsewhere(paths),
+      reached: (failure) => {
+        this.#failure = failure === null ? null : databaseError(database.place, failure);
+      },
+    });
+    this.#committer = new GroupCommitter({
+      database,
+      known: this.#known,
+      limits: { ...COMMIT_LIMITS, ...options.limits },
+      server,
+      resolveMs: options.resolveMs ?? 10_000,
+      onBatch: options.onBatch,
+      onChanged: (states) => {
+        for (const state of states) this.#tell(state.path, state);
+        this.#changes.hint();
+      },
+    });
+    this.#sweeper = new Sweeper(database, server, options.keepDeletedMs ?? 30 * DAY_MS);
+    this.#touching = setInterval(() => this.#writeTouches().catch(() => {}), TOUCH_MS).unref();
+  }
+
+  /** @internal */
+  begin(): Promise<void> {
+    return this.#changes.begin();
+  }
+
+  async create(path: string, request: CreateRequest): Promise<Created> {
+    checkStreamPath(path);
+    const source = request.fork?.source;
+    if (source !== undefined) checkStreamPath(source);
+    const own = { ...request, body: Buffer.from(request.body) };
+    const paths = source === undefined ? [path] : [path, source];
+    return this.#committer.submit({ paths, bytes: own.body.length }, (decision) =>
+      decideCreate(this.#deciding(decision), path, own),
+    );
+  }
+
+  append(path: string, request: AppendRequest): Promise<Appended> {
+    const own = { ...request, body: Buffer.from(request.body) };
+    const wanted = { paths: [path], producerId: request.producer?.id, bytes: own.body.length };
+    return this.#committer.submit(wanted, (decision) =>
+      decideAppend(this.#deciding(decision), path, own),
+    );
+  }
+
+  async head(path: string): Promise<StreamHead> {
+    return headOf(await this.#living(path));
+  }
+
+  async read(path: string, from: ReadFrom, bytesMax: number): Promise<Chunk> {
+    const state = await this.#living(path);
+    const start = from === "start" ? 0 : placeIn(state, from);
+    const bytes = await this.#reader
+      .read(state, start, bytesMax)
+      .catch((error: unknown) => this.#failedRead(state, error));
+    const next = start + bytes.length;
+    return {
+      head: headOf(state),
+      bytes,
+      from: formatOffset(state.readSeq, start),
+      next: formatOffset(state.readSeq, next),
+      isAtEnd: next === state.end,
+    };
+  }
+
+  async *messages(path: string, from: ReadFrom): AsyncGenerator<StreamMessage> {
+    const stream = await this.#living(path);
+    let place = from === "start" ? 0 : placeIn(stream, from);
+    while (place < stream.end) {
+      const found = await this.#reader
+        .messages(stream, place)
+        .catch((error: unknown) => this.#failedRead(stream, error));
+      yield* found;
+      place = placeIn(stream, found.at(-1)?.offset ?? "");
+      if (place < stream.end && !(await this.#isSame(stream))) throw notFound(path);
+    }
+  }
+
+  remove(path: string): Promise<void> {
+    return this.#committer.submit({ paths: [path], bytes: 0 }, (decision) =>
+      decideRemove(this.#deciding(decision), path),
+    );
+  }
+
+  async list(request: { after?: string | undefined; limit: number }): Promise<StreamHead[]> {
+    const heads: StreamHead[] = [];
+    const nowMs = this.#now();
+    for (let after = request.after ?? ""; heads.length < request.limit; ) {
+      const rows = await this.#read(
+        `SELECT ${COLUMNS} FROM ${this.#database.schema}.streams
+         WHERE substr(path, 1, 500) >= substr($1, 1, 500) AND path > $1 AND status = 'live'
+         ORDER BY substr(path, 1, 500), path LIMIT $2`,
+        [after, request.limit - heads.length],
+      );
+      if (rows.length === 0) break;
+      for (const row of rows) {
+        const { state } = knownOf(row);
+        if (state !== null && !this.#known.isExpired(state, nowMs)) heads.push(headOf(state));
+      }
+      after = rows.at(-1)?.path as string;
+    }
+    return heads;
+  }
+
+  touch(path: string): void {
+    this.#known.touch(path, this.#now());
+  }
+
+  watch(path: string, onChange: (head: StreamHead | null) => void): () => void {
+    return this.#watchers.watch(path, onChange);
+  }
+
+  watchAll(onChange: (path: string, head: StreamHead | null) => void): () => void {
+    return this.#watchers.watchAll(onChange);
+  }
+
+  putRecord(key: string, value: string | null): Promise<void> {
+    assert(!key.includes("\0"), "a record's key holds no NUL");
+    return this.#committer.submit({ paths: [], bytes: value?.length ?? 0 }, ({ batch }) => {
+      batch.add({ op: "record", key, value });
+    });
+  }
+
+  async records(prefix: string): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#read(
+      `SELECT key, value FROM ${this.#database.schema}.records
+       WHERE key >= $1 AND starts_with(key, $1) ORDER BY key`,
+      [prefix],
+    );
+    return new Map(rows.map(({ key, value }) => [key as string, JSON.parse(value as string)]));
+  }
+
+  async sweep(): Promise<number> {
+    await this.#writeTouches();
+    const nowMs = this.#now();
+    const expired = await this.#sweeper.sweep(nowMs);
+    const ended = await Promise.all(
+      expired.map((path) =>
+        this.#committer.submit({ paths: [path], bytes: 0 }, (decision) =>
+          decideExpire(this.#deciding(decision), path),
+        ),
+      ),
+    );
+    return ended.filter(Boolean).length;
+  }
+
+  health(): StoreHealth {
+    const failure = this.#failure;
+    return failure === null ? { isWritable: true } : { isWritable: false, reason: failure.message };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#touching);
+    await this.#committer.close();
+    await this.#changes.close();
+    await this.#sweeper.close();
+    await this.#database.close();
+  }
+
+  #deciding({ batch, view }: Decision): Creating {
+    const nowMs = this.#now();
+    return {
+      batch,
+      nowMs,
+      index: view,
+      newStreamId: randomId,
+      isExpired: (state) => this.#known.isExpired(state, nowMs),
+      checkFile: () => {}, // Messages are checked as they are read.
+    };
+  }
+
+  async #writeTouches(): Promise<void> {
+    if (this.#known.touches.size === 0) return;
+    await this.#committer.submit({ paths: [], bytes: 0 }, () => {});
+  }
+
+  /** The current state; remembered, so that an append after a read is decided at once. */
+  async #load(path: string): Promise<KnownStream> {
+    const [row] = await this.#read(
+      `SELECT ${COLUMNS} FROM ${this.#database.schema}.streams WHERE key = $1`,
+      [keyOf(path)],
+    );
+    return row === undefined ? NEVER_USED : knownOf(row);
+  }
+
+  async #living(path: string): Promise<StreamState> {
+    const { state } = await this.#load(path);
+    const nowMs = this.#now();
+    return livingStream(path, state, (found) => this.#known.isExpired(found, nowMs));
+  }
+
+  async #isSame({ path, streamId }: StreamState): Promise<boolean> {
+    const { state } = await this.#load(path);
+    return state?.streamId === streamId && state.status === "live";
+  }
+
+  /** A stream that was deleted during the read does not exist; another failure is one. */
+  async #failedRead(state: StreamState, error: unknown): Promise<never> {
+    if (error instanceof VerbatimError && error.code === "STREAM_DAMAGED") {
+      throw (await this.#isSame(state)) ? error : notFound(state.path);
+    }
+    throw databaseError(this.#database.place, error);
+  }
+
+  #read(text: string, values: readonly unknown[]) {
+    return this.#database.read(text, values).catch((error: unknown) => {
+      throw databaseError(this.#database.place, error);
+    });
+  }
+
+  async #changedElsewhere(paths: readonly string[]): Promise<void> {
+    for (const path of paths) this.#known.forget(path);
+    const watched = paths.filter((path) => this.#watchers.isWatched(path));
+    if (watched.length === 0) return;
+    for (const [path, { state }] of await this.#known.load(watched, [])) this.#tell(path, state);
+  }
+
+  #tell(path: string, state: StreamState | null): void {
+    if (!this.#watchers.isWatched(path)) return;
+    this.#watchers.tell(path, state?.status === "live" ? headOf(state) : null);
+  }
+}
+
+/** Sixteen hexadecimal digits that were never used before. */
+function randomId(): string {
+  return randomBytes(8).toString("hex");
+}

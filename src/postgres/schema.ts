@@ -1,0 +1,156 @@
+/**
+ * Schema: the tables of a store and the function that writes to them. Format:
+ * docs/formats/postgres.md.
+ *
+ * Each migration runs once, in order, in one transaction with the number that it sets; servers that
+ * start together wait for one another. A change is a new migration, never an edit of an old one.
+ */
+
+/** The columns of a stream's state, in the table and in what `commit_group` gets. */
+const STATE_COLUMNS = `sid bigint, status text, "readSeq" bigint, "isJson" boolean, base bigint, "end" bigint,
+  "isClosed" boolean, forks bigint, "createdAt" bigint, "touchedAt" bigint, ttl bigint,
+  "expiresAt" bigint, "deletedAt" bigint, settings text`;
+
+/** The numbers of a stream that a path has before its first use. */
+const NEVER_USED = `0, '', 0, false, 0, 0, false, 0, 0, 0, NULL, NULL, NULL, ''`;
+
+export const TABLES = `
+CREATE TABLE streams (
+  key bytea PRIMARY KEY,
+  path text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  ${STATE_COLUMNS}
+) WITH (fillfactor = 70);
+CREATE INDEX streams_by_path ON streams (substr(path, 1, 500) COLLATE "C");
+CREATE INDEX streams_by_expiry ON streams ("expiresAt") WHERE "expiresAt" IS NOT NULL;
+
+CREATE TABLE messages (
+  sid bigint NOT NULL,
+  "end" bigint NOT NULL,
+  time bigint NOT NULL,
+  crc integer NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (sid, "end")
+);
+ALTER TABLE messages ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+CREATE TABLE producers (
+  sid bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  epoch bigint NOT NULL,
+  seq bigint NOT NULL,
+  PRIMARY KEY (sid, id)
+);
+
+CREATE TABLE records (key text COLLATE "C" PRIMARY KEY, value text NOT NULL);
+CREATE TABLE removals (sid bigint PRIMARY KEY, "deletedAt" bigint NOT NULL);
+CREATE INDEX removals_by_time ON removals ("deletedAt");
+CREATE TABLE leases (name text PRIMARY KEY, holder text NOT NULL, until timestamptz NOT NULL);
+
+CREATE TABLE commits (
+  id text PRIMARY KEY,
+  server text NOT NULL,
+  at timestamptz NOT NULL DEFAULT now(),
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  paths text[] NOT NULL,
+  stale integer[] NOT NULL DEFAULT '{}'
+);
+CREATE INDEX commits_by_xid ON commits (xid);
+CREATE INDEX commits_by_time ON commits (at);
+`;
+
+/**
+ * Makes one group of changes durable: those whose streams are as the server knew them.
+ *
+ * A unit is a set of changes that belong together. If a stream that a unit was decided on has
+ * another version by now, nothing of the unit is written, and its number is returned.
+ *
+ * A second call with the same `commit_id` writes nothing and returns what the first returned, also
+ * if the first is still running: it waits for it.
+ *
+ * Rows are locked in the order of their keys, new ones first: groups never wait in a circle.
+ */
+const COMMIT_GROUP = `
+CREATE FUNCTION commit_group(
+  commit_id text, server_id text, changed_paths text[],
+  seen_keys bytea[], seen_paths text[], seen_versions bigint[], seen_units integer[],
+  new_states json,
+  m_units integer[], m_sids bigint[], m_ends bigint[], m_times bigint[], m_crcs integer[],
+  m_places integer[], m_lengths integer[], m_bytes bytea,
+  new_producers json, new_removals json, new_records json,
+  touched_keys bytea[], touched_at bigint[]
+) RETURNS integer[] LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off AS $$
+DECLARE
+  old_units integer[];
+BEGIN
+  INSERT INTO commits (id, server, paths) VALUES (commit_id, server_id, changed_paths)
+    ON CONFLICT (id) DO NOTHING;
+  IF NOT FOUND THEN
+    RETURN (SELECT c.stale FROM commits c WHERE c.id = commit_id);
+  END IF;
+
+  INSERT INTO streams
+    SELECT s.key, s.path, 0, ${NEVER_USED}
+    FROM unnest(seen_keys, seen_paths, seen_versions) AS s(key, path, version)
+    WHERE s.version = 0 ORDER BY s.key ON CONFLICT (key) DO NOTHING;
+
+  WITH locked AS MATERIALIZED (
+    SELECT s.key, s.version FROM streams s WHERE s.key = ANY (seen_keys || touched_keys)
+    ORDER BY s.key FOR UPDATE
+  )
+  SELECT coalesce(array_agg(DISTINCT s.unit), '{}') INTO old_units
+    FROM unnest(seen_keys, seen_versions, seen_units) AS s(key, version, unit)
+    LEFT JOIN locked USING (key) WHERE locked.version IS DISTINCT FROM s.version;
+
+  UPDATE streams s SET version = s.version + 1, sid = n.sid, status = n.status,
+      "readSeq" = n."readSeq", "isJson" = n."isJson", base = n.base, "end" = n."end",
+      "isClosed" = n."isClosed", forks = n.forks, "createdAt" = n."createdAt",
+      "touchedAt" = n."touchedAt", ttl = n.ttl, "expiresAt" = n."expiresAt",
+      "deletedAt" = n."deletedAt", settings = n.settings
+    FROM json_to_recordset(new_states) AS n(unit integer, key bytea, ${STATE_COLUMNS})
+    WHERE s.key = n.key AND n.unit <> ALL (old_units);
+
+  INSERT INTO messages
+    SELECT m.sid, m."end", m.time, m.crc, substring(m_bytes FROM m.place + 1 FOR m.length)
+    FROM unnest(m_units, m_sids, m_ends, m_times, m_crcs, m_places, m_lengths)
+      AS m(unit, sid, "end", time, crc, place, length)
+    WHERE m.unit <> ALL (old_units);
+
+  IF new_producers IS NOT NULL THEN
+    INSERT INTO producers
+      SELECT p.sid, p.id, p.epoch, p.seq
+      FROM json_to_recordset(new_producers)
+        AS p(unit integer, sid bigint, id text, epoch bigint, seq bigint)
+      WHERE p.unit <> ALL (old_units)
+      ON CONFLICT (sid, id) DO UPDATE SET epoch = excluded.epoch, seq = excluded.seq;
+  END IF;
+
+  IF new_removals IS NOT NULL THEN
+    INSERT INTO removals SELECT r.sid, r.at
+      FROM json_to_recordset(new_removals) AS r(unit integer, sid bigint, at bigint)
+      WHERE r.unit <> ALL (old_units);
+  END IF;
+
+  IF new_records IS NOT NULL THEN
+    DELETE FROM records WHERE key IN (
+      SELECT r.key FROM json_to_recordset(new_records) AS r(key text, value text)
+      WHERE r.value IS NULL);
+    INSERT INTO records
+      SELECT r.key, r.value FROM json_to_recordset(new_records) AS r(key text, value text)
+      WHERE r.value IS NOT NULL ORDER BY r.key
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+  END IF;
+
+  UPDATE streams s SET version = s.version + 1, "touchedAt" = t.at, "expiresAt" = t.at + s.ttl
+    FROM unnest(touched_keys, touched_at) AS t(key, at)
+    WHERE s.key = t.key AND s.status = 'live' AND s.ttl IS NOT NULL AND t.at > s."touchedAt";
+
+  IF cardinality(old_units) > 0 THEN
+    UPDATE commits SET stale = old_units WHERE id = commit_id;
+  END IF;
+  RETURN old_units;
+END $$;
+`;
+
+export const MIGRATIONS: readonly string[] = [TABLES + COMMIT_GROUP];

@@ -1,0 +1,18 @@
+import { describe } from "vitest";
+import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
+import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
+import { runStreamStoreSuite } from "./stream-store.ts";
+
+describe.skipIf(lacksPostgres)("with a database", () => {
+  runStreamStoreSuite({
+    name: "the PostgreSQL store",
+    scripts: 10,
+    newPlace() {
+      const schema = newSchema();
+      return {
+        open: async (now) =>
+          openPostgresStore(await sharedPostgres(), { schema, now, durability: "memory" }),
+      };
+    },
+  });
+});
