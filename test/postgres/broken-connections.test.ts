@@ -1,0 +1,89 @@
+/**
+ * Broken connections: an append whose connection breaks is stored once, and its answer is right.
+ *
+ * Method: a proxy cuts the connection that writes after each number of bytes of one exchange, in
+ * both directions. A run tries some of these numbers; VERBATIM_TIMES=40 tries all.
+ */
+
+import assert from "node:assert/strict";
+import { describe, onTestFinished, test } from "vitest";
+import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
+import type { PostgresStore, PostgresStoreOptions } from "../../src/postgres/store-options.ts";
+import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
+import { PostgresProxy } from "../support/postgres-proxy.ts";
+import { refusal } from "../support/refusal.ts";
+import { isTried, seed } from "../support/seed.ts";
+import { until } from "../support/until.ts";
+
+describe.skipIf(lacksPostgres)("with a database", () => {
+  test(`a connection cut at any byte of an append loses nothing and stores nothing twice (seed ${seed})`, async () => {
+    const { proxy, store } = await behindProxy();
+    await store.append("/s", { body: Buffer.from("x"), close: false });
+    let expected = "x";
+    const { exchanged } = proxy;
+    assert.ok(exchanged > 100);
+    for (let cutAt = 1; cutAt <= exchanged; cutAt++) {
+      if (!isTried(cutAt, 40)) continue;
+      proxy.cutAt = cutAt;
+      const body = String(cutAt % 10);
+      const { outcome, head } = await store.append("/s", { body: Buffer.from(body), close: false });
+      expected += body;
+      assert.equal(proxy.cutAt, null, "it was cut");
+      assert.equal(outcome, "appended");
+      assert.equal(Number(head.end.split("_")[1]), expected.length);
+    }
+    const { bytes } = await store.read("/s", "start", 1_000_000);
+    assert.equal(Buffer.from(bytes).toString(), expected);
+  });
+
+  test("an outcome that cannot be found out is reported as unknown", async () => {
+    const { proxy, store } = await behindProxy({ resolveMs: 50 });
+    const { target } = proxy;
+    await store.append("/s", { body: Buffer.from("1"), close: false });
+    proxy.cutAt = proxy.exchanged - 20; // The group is written, and the end of the answer is lost.
+    const appending = store.append("/s", { body: Buffer.from("2"), close: false });
+    await until(() => proxy.cutAt === null, "the cut");
+    proxy.target = null;
+    const { details } = await refusal(appending, "STORE_UNAVAILABLE");
+    assert.equal(details.outcome, "unknown");
+    proxy.target = target;
+    await until(() => store.health().isWritable, "the store is ready again");
+    const { bytes } = await store.read("/s", "start", 100);
+    assert.equal(Buffer.from(bytes).toString(), "12");
+  });
+
+  test("without a database requests are refused, nothing changes, and the store recovers by itself", async () => {
+    const { proxy, store } = await behindProxy();
+    const { target } = proxy;
+    proxy.target = null;
+    proxy.cutAll();
+    await until(() => !store.health().isWritable, "the store notices");
+    const append = () => store.append("/s", { body: Buffer.from("1"), close: false });
+    const { details } = await refusal(append(), "STORE_UNAVAILABLE");
+    assert.equal(details.outcome, "unchanged");
+    await refusal(store.read("/s", "start", 100), "STORE_UNAVAILABLE");
+    await refusal(store.head("/s"), "STORE_UNAVAILABLE");
+    await refusal(store.list({ limit: 1 }), "STORE_UNAVAILABLE");
+    proxy.target = target;
+    await until(() => store.health().isWritable, "the store recovers");
+    assert.equal((await append()).outcome, "appended");
+    const { bytes } = await store.read("/s", "start", 100);
+    assert.equal(Buffer.from(bytes).toString(), "1");
+  });
+});
+
+async function behindProxy(
+  choices: PostgresStoreOptions = {},
+): Promise<{ proxy: PostgresProxy; store: PostgresStore }> {
+  const directory = new URLSearchParams((await sharedPostgres()).split("?")[1]).get("host");
+  const proxy = await PostgresProxy.open(directory ?? "");
+  const options = { schema: newSchema(), durability: "memory", ...choices } as const;
+  const store = await openPostgresStore(proxy.url, options);
+  onTestFinished(async () => {
+    await store.close();
+    await proxy.close();
+  });
+  const body = new Uint8Array();
+  await store.create("/s", { body, contentType: "text/plain", isClosed: false });
+  return { proxy, store };
+}
