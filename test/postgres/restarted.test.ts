@@ -43,7 +43,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.equal(stores[0]?.promises.durability, "standby");
     const load = await Load.begin(stores);
     await load.hasAdvanced();
-    primary.kill();
+    primary.kill("SIGKILL");
     standby.promote();
     proxy.target = standby.directory;
     proxy.cutAll();

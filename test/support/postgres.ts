@@ -118,17 +118,25 @@ export class PostgresServer {
     this.#run("pg_ctl", ["promote", "--wait", "--silent", "--pgdata", this.data]);
   }
 
-  /** Cuts every connection and stops, like a crash of the program: nothing more is written. */
-  kill(): void {
+  /**
+   * Cuts every connection and stops without writing anything more. SIGKILL ends only the first
+   * process: its children notice, but a restart may be too early.
+   */
+  kill(signal: "SIGQUIT" | "SIGKILL" = "SIGQUIT"): void {
     const pid = Number(readFileSync(join(this.data, "postmaster.pid"), "utf8").split("\n")[0]);
-    process.kill(pid, "SIGQUIT");
-    this.#run("pg_ctl", ["stop", "--mode", "immediate", "--silent", "--pgdata", this.data], true);
+    process.kill(pid, signal);
+    if (signal === "SIGQUIT") this.#stop();
   }
 
   /** Stops it and removes its files. */
   remove(): void {
-    this.kill();
-    rmSync(this.directory, { recursive: true, force: true });
+    this.#stop();
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** Does nothing if it has stopped. */
+  #stop(): void {
+    this.#run("pg_ctl", ["stop", "--mode", "immediate", "--silent", "--pgdata", this.data], true);
   }
 
   #run(program: string, given: readonly string[], mayFail = false): void {
