@@ -94,9 +94,10 @@ interface Priced {
   readonly unpriced: number;
 }
 
-/** The same; if nothing is known, what the program recorded. */
+/** In a line of facts; if nothing is known, what the program recorded. */
 export function costOrRecorded(sums: Priced & { readonly recorded: number | null }): string {
-  return sums.cost === null && sums.recorded !== null ? money(sums.recorded) : costText(sums);
+  if (sums.cost !== null) return costText(sums);
+  return sums.recorded === null ? "cost unknown" : money(sums.recorded);
 }
 
 /** "$1.20", "unknown", or "$1.20 + ?" where a part has no known price. */

@@ -14,7 +14,7 @@ export const CALL_STYLE: Html = html`
 .done > details.box > summary { min-height: 28px; padding: 0.15rem 0.6rem; background: none; }
 .done > details.box > summary:hover { background: var(--soft); }
 .call > summary:hover, .call[open] > summary { background: var(--soft); color: var(--ink); }
-.done > header + .call > summary, .done > header + p.call { padding-right: 5.5rem; }
+.call > summary, p.call { padding-right: 5.5rem; }
 .call .icon {
   flex: none; width: 16px; height: 16px; background: var(--tool);
   clip-path: path(evenodd, "M8 2l6 6-6 6-6-6zM8 5l3 3-3 3-3-3z");
@@ -165,6 +165,6 @@ export const CALL_STYLE: Html = html`
 .bold { font-weight: 700; } .italic { font-style: italic; }
 .underline { text-decoration: underline; } .struck { text-decoration: line-through; }
 @media (max-width: 34rem) {
-  .done > header + .call > summary, .done > header + p.call { padding-right: 0.6rem; }
+  .call > summary, p.call { padding-right: 0.6rem; }
 }
 `;

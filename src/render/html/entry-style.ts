@@ -49,6 +49,11 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
 .by-assistant { --role: var(--assistant); }
 .by-tool { --role: var(--tool); }
 .by-user { background: var(--user-card); }
+.by-assistant:not(.done) {
+  padding: 0 0.6rem; border: 0; background: none; box-shadow: none;
+}
+.by-assistant > :is(.text, .source, .box) { margin-right: 4.5rem; }
+.by-assistant:not(.done) > .call { margin-right: -0.6rem; margin-left: -0.6rem; }
 .entry.failed { --role: var(--bad); }
 .entry > header, .end > header {
   display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.75rem;
@@ -67,16 +72,17 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
 }
 .entry > * + *, .end > * + * { margin-top: 0.6rem; }
 .done { padding: 0 !important; border: 0; background: none; box-shadow: none; }
-.done > header { position: absolute; right: 0.5rem; top: 0.25rem; z-index: 1; }
-.done > header + * { margin-top: 0; }
+:is(.done, .by-assistant) > header { position: absolute; right: 0.5rem; top: 0.25rem; z-index: 1; }
+:is(.done, .by-assistant) > header + * { margin-top: 0; }
 .done > .call + .call { margin-top: 1px; }
-.done > header h2, .done .model, .done .since {
+:is(.done, .by-assistant) > header :is(h2, .model, .since) {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap;
 }
 .done > .box {
   border-left: 3px solid var(--role); border-radius: 4px 8px 8px 4px; box-shadow: var(--shadow);
 }
+.done > .box { margin-right: 0; }
 .done > header + .box .caption, .done > header + .caption { padding-right: 6rem; }
 .done > .child { padding: 0.1rem 1.1rem; }
 .done > footer { padding: 0 1.1rem; }
@@ -182,10 +188,11 @@ summary:hover { color: var(--ink); }
 ${CALL_STYLE}
 @media (max-width: 34rem) {
   .facts div { flex-basis: 40%; }
-  .done .time { display: none; }
+  :is(.done, .by-assistant) > header .time { display: none; }
+  .by-assistant > :is(.text, .source, .box) { margin-right: 0; }
   .done > header + .box .caption, .done > header + .caption { padding-right: 4rem; }
-  .entry, .end { padding: 0.65rem 0.75rem 0.8rem; }
+  .entry:not(.by-assistant), .end { padding: 0.65rem 0.75rem 0.8rem; }
   .mark, .bad { padding-left: 0.75rem; padding-right: 0.75rem; }
-  .preview { display: none; }
+  .size:has(+ .preview) { display: none; }
 }
 `;

@@ -54,7 +54,7 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
         </p>
       )}
       <p class="turns-head">
-        <span>{counted(prompts, "prompt")}</span>
+        <span>{share < 1 && prompts === 0 ? "Prompts" : counted(prompts, "prompt")}</span>
         {failures > 0 && !isOfFiles && (
           <button
             type="button"

@@ -103,7 +103,9 @@ const WORDS: Readonly<Record<FilterName, string>> = {
   edits: "Edits",
 };
 
+/** Null while the outline is being read, and for kinds that it does not count. */
 function countOf({ outline }: SessionStore, name: FilterName): number | null {
+  if (outline.share.value < 1) return null;
   const sum = (field: "calls" | "failures" | "edits") =>
     outline.exchanges.value.reduce((all, exchange) => all + exchange[field], 0);
   if (name === "prompts") return outline.prompts.value.length;

@@ -107,6 +107,7 @@ function costOf(costs: SessionCosts, start: number): RowCost | null {
   const prompt = costs.prompts.value.get(start);
   if (prompt !== undefined) {
     const { responses, total, subagents } = prompt;
+    if (prompt.cost === null && prompt.recorded === null) return null;
     const answers = `${counted(responses, "response")}, ${shortCount(total)} tokens`;
     const started = subagents === 0 ? "" : `, ${counted(subagents, "subagent")} included`;
     return { text: costOrRecorded(prompt), title: `${answers}${started}`, isOfPrompt: true };

@@ -7,6 +7,7 @@ import type { UsageReport } from "../../../src/client/usage-shapes.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { grouped } from "../../../src/render/phrases.ts";
 import { isAbort, reasonOf } from "../server.ts";
+import { projectNames } from "../sessions/session-words.ts";
 import { costText, money, zone } from "../settings.ts";
 import { counted, shortCount } from "../words.ts";
 import { Calendar } from "./calendar.tsx";
@@ -142,7 +143,10 @@ function Report({ report, tools, isRecent, by, setBy }: ReportProps) {
         <SessionTable sessions={report.sessions} />
         <PromptTable prompts={report.prompts} isComplete={report.isComplete} />
         <SumTable title="Models" head="Model" groups={report.models} measure={measure} />
-        <SumTable title="Projects" head="Project" groups={report.projects} measure={measure} />
+        <SumTable
+          {...{ title: "Projects", head: "Project", groups: report.projects, measure }}
+          names={projectNames(report.projects.map(({ name }) => name))}
+        />
         <SumTable title="Agents" head="Agent" groups={report.agents} measure={measure} />
         {tools !== null && <ToolTable tools={tools.tools} />}
       </div>

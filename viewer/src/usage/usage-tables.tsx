@@ -18,9 +18,11 @@ interface SumTableProps {
   readonly head: string;
   readonly groups: readonly CountedGroup[];
   readonly measure: Measure;
+  /** Shorter names of groups; the whole name is shown on hover. */
+  readonly names?: ReadonlyMap<string, string>;
 }
 
-export function SumTable({ title, head, groups, measure }: SumTableProps) {
+export function SumTable({ title, head, groups, measure, names }: SumTableProps) {
   const [isAll, showAll] = useState(false);
   const sorted = [...groups].sort((one, other) => (other[measure] ?? 0) - (one[measure] ?? 0));
   const most = Math.max(...sorted.map((group) => group[measure] ?? 0), 0);
@@ -33,7 +35,9 @@ export function SumTable({ title, head, groups, measure }: SumTableProps) {
         {shown.map((group) => (
           <tr key={group.name}>
             <th scope="row">
-              <span class="usage-name">{shownText(group.name)}</span>
+              <span class="usage-name" title={shownText(group.name)}>
+                {shownText(names?.get(group.name) ?? group.name)}
+              </span>
               <Bar share={most === 0 ? 0 : (group[measure] ?? 0) / most} />
             </th>
             <td class="usage-figure">{costText(group)}</td>
