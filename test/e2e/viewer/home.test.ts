@@ -136,7 +136,7 @@ sampleTest(
     await page.goto(`${viewer.url}/#/?agent=pi`);
     const large = page.locator(".session-row").first();
     await eventually("a long session", () => large.innerText()).toMatch(
-      /pi-mono.*\+1\.5k −954.*2 h 40 min.*47\.6M tokens.*\$30\.33/s,
+      /pi-mono.*\+990 −486.*2 h 40 min.*47\.6M tokens.*\$30\.33/s,
     );
   },
 );
