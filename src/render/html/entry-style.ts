@@ -49,11 +49,11 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
 .by-assistant { --role: var(--assistant); }
 .by-tool { --role: var(--tool); }
 .by-user { background: var(--user-card); }
-.by-assistant:not(.done) {
+.entry.by-assistant:not(.done) {
   padding: 0 0.6rem; border: 0; background: none; box-shadow: none;
 }
-.by-assistant > :is(.text, .source, .box) { margin-right: 4.5rem; }
-.by-assistant:not(.done) > .call { margin-right: -0.6rem; margin-left: -0.6rem; }
+.entry.by-assistant > :is(.text, .source, .box) { margin-right: 4.5rem; }
+.entry.by-assistant:not(.done) > .call { margin-right: -0.6rem; margin-left: -0.6rem; }
 .entry.failed { --role: var(--bad); }
 .entry > header, .end > header {
   display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.75rem;
@@ -72,10 +72,10 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
 }
 .entry > * + *, .end > * + * { margin-top: 0.6rem; }
 .done { padding: 0 !important; border: 0; background: none; box-shadow: none; }
-:is(.done, .by-assistant) > header { position: absolute; right: 0.5rem; top: 0.25rem; z-index: 1; }
-:is(.done, .by-assistant) > header + * { margin-top: 0; }
+.entry:is(.done, .by-assistant) > header { position: absolute; right: 0.5rem; top: 0.25rem; z-index: 1; }
+.entry:is(.done, .by-assistant) > header + * { margin-top: 0; }
 .done > .call + .call { margin-top: 1px; }
-:is(.done, .by-assistant) > header :is(h2, .model, .since) {
+.entry:is(.done, .by-assistant) > header :is(h2, .model, .since) {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap;
 }
@@ -103,7 +103,7 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
 .text h3, .text h4, .text h5, .text h6 { line-height: 1.35; }
 .text * + h3, .text * + h4, .text * + h5 { margin-top: 1.1em; }
 .text code { padding: 0.12em 0.35em; border-radius: 4px; background: var(--soft); }
-.by-user .text code, .by-user .code { background: var(--card); }
+:is(.by-user, .by-assistant) :is(.text code, .code) { background: var(--card); }
 .text blockquote { padding-left: 0.9em; border-left: 3px solid var(--line); color: var(--dim); }
 .text hr { height: 1px; border: 0; background: var(--line); }
 .code {
@@ -188,8 +188,8 @@ summary:hover { color: var(--ink); }
 ${CALL_STYLE}
 @media (max-width: 34rem) {
   .facts div { flex-basis: 40%; }
-  :is(.done, .by-assistant) > header .time { display: none; }
-  .by-assistant > :is(.text, .source, .box) { margin-right: 0; }
+  .entry:is(.done, .by-assistant) > header .time { display: none; }
+  .entry.by-assistant > :is(.text, .source, .box) { margin-right: 0; }
   .done > header + .box .caption, .done > header + .caption { padding-right: 4rem; }
   .entry:not(.by-assistant), .end { padding: 0.65rem 0.75rem 0.8rem; }
   .mark, .bad { padding-left: 0.75rem; padding-right: 0.75rem; }
