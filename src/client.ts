@@ -38,8 +38,11 @@ export type {
   SessionHead,
   SessionItem,
   SessionPage,
+  SessionThreads,
   SessionUsage,
   SessionVerdict,
+  Thread,
+  ThreadParent,
   Whereabouts,
 } from "./client/session-shapes.ts";
 export type {

@@ -64,6 +64,8 @@ export interface RowFilter {
   readonly ownProject?: string | null;
   readonly verdict?: string | null;
   readonly withoutSubagents?: boolean;
+  /** Only those that this session began. */
+  readonly parent?: string | null;
 }
 
 export interface PageRow {
@@ -173,6 +175,7 @@ function conditionsOf(filter: RowFilter): { readonly sql: string; readonly value
   if (model) add("model = ?", model);
   if (project) add("COALESCE(repository, project, ?) = ?", ownProject ?? "", project);
   if (verdict) add(`${VERDICT} = ?`, verdict);
+  if (filter.parent) add("parent = ?", filter.parent);
   if (filter.withoutSubagents) add(`NOT ${IS_SUBAGENTS}`);
   return { sql: conditions.join(" "), values };
 }

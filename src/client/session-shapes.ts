@@ -1,6 +1,6 @@
 /** Session shapes: responses of the sessions API. `/v1/openapi.json` is made from the same. */
 
-import type { Entry, Part } from "../model/entry.ts";
+import { ASIDES, type Entry, type Part } from "../model/entry.ts";
 import { SESSION_STATUSES, type Summary } from "../model/summary.ts";
 import { TOOL_KINDS, type ToolView } from "../model/tool-view.ts";
 import {
@@ -203,6 +203,10 @@ export const ENTRY = object({
   role: ref("Role", ROLE),
   at: orNull(string),
   fault: described(orNull(string), "Why the line is no entry; then `entry` is null"),
+  aside: described(
+    choice([...ASIDES, null]),
+    "Why it is not part of the conversation: `other_agent` for rows of a subagent",
+  ),
   tools: described(list(ref<ToolView>("ToolView")), "Its tool calls, in order, for people"),
   /** Without `native` if requested so. */
   entry: orNull(
@@ -265,6 +269,32 @@ export const OUTLINE_PAGE = object({
   isCut: described(boolean, "There were more than the server keeps"),
 });
 export interface OutlinePage extends Of<typeof OUTLINE_PAGE> {}
+
+export const THREAD = object({
+  start: described(offset, "Of the line with the call"),
+  callId: string,
+  session: described(orNull(string), "The id of the session that it started; null: none is known"),
+  title: orNull(string),
+  rows: described(count, "How many entries of its subagent are in this session's own log"),
+  from: described(orNull(offset), "The first and the last of them"),
+  to: orNull(offset),
+});
+/** A call that started a subagent. */
+export interface Thread extends Of<typeof THREAD> {}
+
+export const THREAD_PARENT = object({
+  id: string,
+  start: described(orNull(offset), "Of the line with the call that started this session"),
+});
+/** The session that began another one. */
+export interface ThreadParent extends Of<typeof THREAD_PARENT> {}
+
+export const SESSION_THREADS = object({
+  started: described(list(ref<Thread>("Thread")), "In the order of the log"),
+  parent: orNull(ref<ThreadParent>("ThreadParent")),
+  isComplete: described(boolean, "False while the log is still being read"),
+});
+export interface SessionThreads extends Of<typeof SESSION_THREADS> {}
 
 export const WHEREABOUTS = object({
   state: described(

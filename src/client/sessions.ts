@@ -12,6 +12,7 @@ import type {
   SessionHead,
   SessionItem,
   SessionPage,
+  SessionThreads,
   SessionUsage,
   SessionVerdict,
   Whereabouts,
@@ -57,6 +58,8 @@ export interface EntryRange {
   readonly limit?: number;
   /** False leaves out the parsed lines. */
   readonly native?: boolean;
+  /** Only what the subagent of this call wrote into the session's log; with `from` or nothing. */
+  readonly call?: string;
 }
 
 export interface OutlineRange {
@@ -99,6 +102,7 @@ const ENTRIES: OptionKinds<EntryRange> = {
   around: "count",
   limit: "count",
   native: "boolean",
+  call: "text",
 };
 const OUTLINE: OptionKinds<OutlineRange> = { from: "count", limit: "count" };
 const BYTES: OptionKinds<ByteRange> = { from: "count", to: "count" };
@@ -200,6 +204,11 @@ export class SessionsClient {
   async outline(id: string, range: OutlineRange = {}): Promise<OutlinePage> {
     checkOptions("outline", range, OUTLINE);
     return this.#requester.json(pathOf(id, "outline"), { query: { ...range } });
+  }
+
+  /** The subagents that its calls started, and the call that started it. */
+  async threads(id: string): Promise<SessionThreads> {
+    return this.#requester.json(pathOf(id, "threads"));
   }
 
   /** Whether it is still in its place, and where it is otherwise. Reads no log. */

@@ -20,6 +20,7 @@ import type { About, AgentProgram } from "./agent-program.ts";
 import type { DialectFiles } from "./dialect-files.ts";
 import type { Native, StoreChoices } from "./native.ts";
 import type { Recording } from "./recording.ts";
+import type { Subagents } from "./subagents.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 export type { Native };
@@ -222,6 +223,8 @@ export interface Dialect<Name extends string = string> {
   readonly usageIn?: "messages" | "totals";
   /** The agent's tools, for labels of calls. Absent: any agent's, by their well-known names. */
   readonly tools?: ToolTable;
+  /** Which calls started which agents. Absent: only `child` parts of entries say that. */
+  readonly subagents?: Subagents;
   /** The program whose history this is. Absent: sessions are written by users of this package. */
   readonly program?: AgentProgram;
   /** The session's id in its program; `id` is longer, because it names a path. Absent: `id`. */

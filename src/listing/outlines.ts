@@ -14,6 +14,7 @@ import type { Host } from "../base/host.ts";
 import { lookAtLog } from "../catalog/pages.ts";
 import { type Dialect, type LineMemory, listedAside } from "../dialects/dialect.ts";
 import type { Session } from "../store/session.ts";
+import { AgentCalls } from "./agent-calls.ts";
 import { type Exchange, OutlineFold, type OutlineMark } from "./outline-fold.ts";
 import { SessionWindow } from "./session-window.ts";
 
@@ -57,10 +58,18 @@ export class Outlines {
 
   /** At most `limit` prompts and marks from an offset on. */
   async part(session: Session, from: number, limit: number): Promise<OutlinePart> {
-    const building = this.#buildingOf(`${session.dialect.name} ${session.path}`);
+    const building = this.#buildingOf(keyOf(session));
     const reading = building.refresh(this.#options, session, this.#stopping.signal);
     const isDone = await withinMs(this.#options.waitMs, reading);
     return partOf(building, from, limit, isDone);
+  }
+
+  /** The calls that started subagents, as far as the log was read. */
+  async agentCalls(
+    session: Session,
+  ): Promise<{ readonly agents: AgentCalls; readonly isComplete: boolean }> {
+    const { isComplete } = await this.part(session, 0, 0);
+    return { agents: this.#buildingOf(keyOf(session)).agents, isComplete };
   }
 
   close(): void {
@@ -81,9 +90,14 @@ export class Outlines {
   }
 }
 
+function keyOf({ dialect, path }: Session): string {
+  return `${dialect.name} ${path}`;
+}
+
 /** The outline of one session, as far as its log was read. */
 class Building {
   fold = new OutlineFold();
+  agents = new AgentCalls({});
   read = 0;
   end = 0;
   #memory: LineMemory | undefined;
@@ -121,8 +135,12 @@ class Building {
         const piece = await run(() => window.after(this.read, PIECE, this.#memory));
         if (piece.length === 0) break;
         for (const { entry, fault, start } of piece) {
-          if (entry === null) this.fold.addBadLine(start, fault ?? "unknown");
-          else this.fold.add(entry, start, listedAside(dialect, entry.native, id));
+          if (entry === null) {
+            this.fold.addBadLine(start, fault ?? "unknown");
+            continue;
+          }
+          this.fold.add(entry, start, listedAside(dialect, entry.native, id));
+          this.agents.add(entry, start);
         }
         this.read = piece.at(-1)?.end ?? this.read;
         await nextTask();
@@ -142,6 +160,7 @@ class Building {
 
   #restart(dialect: Dialect): void {
     this.fold = new OutlineFold(dialect.tools);
+    this.agents = new AgentCalls(dialect);
     this.read = 0;
     this.#memory = dialect.remembers?.();
   }

@@ -45,7 +45,10 @@ export type Part =
  * itself, was undone by a later line, was replaced by a later summary, or is an attachment whose
  * text is not in the log.
  */
-export type Aside = "other_agent" | "program" | "taken_back" | "compacted" | "attachment";
+export const ASIDES = [
+  ...(["other_agent", "program", "taken_back", "compacted", "attachment"] as const),
+] as const;
+export type Aside = (typeof ASIDES)[number];
 
 /**
  * The speaker in the user's role, when it is not a person: the program itself, an agent that

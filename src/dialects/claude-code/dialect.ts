@@ -8,6 +8,7 @@ import { asideOf, isProgramsPrompt, isSilent } from "../entire/aside.ts";
 import { compaction } from "../entire/compaction.ts";
 import { decode, isRow } from "../entire/decode.ts";
 import { QueueMemory } from "../entire/queue.ts";
+import { subagents } from "../entire/subagents.ts";
 import { tools } from "../entire/tools.ts";
 import { readerDialect } from "../reader.ts";
 import { retention } from "./files/retention.ts";
@@ -16,6 +17,7 @@ import { idAt, isSubagent, layout, logPath, nameOf } from "./session-id.ts";
 
 export const claudeCode = readerDialect("claude-code", {
   tools,
+  subagents,
   program: {
     label: "Claude Code",
     resume: (name) => `claude --resume ${name}`,

@@ -12,6 +12,7 @@ import { isProgramsPrompt, isSilent } from "../entire/aside.ts";
 import { compaction } from "../entire/compaction.ts";
 import { rowMark } from "../entire/dialect.ts";
 import { QueueMemory } from "../entire/queue.ts";
+import { subagents } from "../entire/subagents.ts";
 import { tools } from "../entire/tools.ts";
 import { named } from "../new-ids.ts";
 import { isOthersLine } from "../recognise.ts";
@@ -49,6 +50,7 @@ const signing: Signing = {
 export const claude: Dialect<"claude"> = {
   name: "claude",
   tools,
+  subagents,
   layout: { under: SESSIONS_PATH, logName: LOG_NAME, idAt },
   inbox,
   recording: mustBeNamed("claude", "<project>/<session>"),

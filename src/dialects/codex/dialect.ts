@@ -5,10 +5,12 @@ import { rows } from "./decode.ts";
 import { convert, files, logsIn } from "./files/rollouts.ts";
 import { RolloutMemory } from "./memory.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
+import { subagents } from "./subagents.ts";
 import { tools } from "./tools.ts";
 
 export const codex = readerDialect("codex", {
   tools,
+  subagents,
   program: {
     label: "Codex",
     resume: (name) => `codex resume ${name}`,

@@ -7,6 +7,7 @@ import { readerDialect } from "../reader.ts";
 import { agentIn, decode, isEvent } from "./decode.ts";
 import { Runs } from "./runs.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
+import { subagents } from "./subagents.ts";
 import { tools } from "./tools.ts";
 
 /** Events that may be a program's text in the user's role. */
@@ -16,6 +17,7 @@ const ADDED_TYPES: readonly unknown[] = [
 
 export const copilotCli = readerDialect("copilot-cli", {
   tools,
+  subagents,
   program: {
     label: "Copilot CLI",
     resume: (name) => `copilot --resume ${name}`,

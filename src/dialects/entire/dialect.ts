@@ -21,6 +21,7 @@ import { OPTIONS } from "./options.ts";
 import { compactionOfAny, decodeAny, isOthers, TranscriptMemory } from "./others.ts";
 import { idAt, LOG_NAME, logPath, SESSIONS_PATH } from "./session-id.ts";
 import { spilling } from "./spill.ts";
+import { subagents } from "./subagents.ts";
 import { tools } from "./tools.ts";
 
 /** A checkpoint is a row without `message`, and part of the chain: Entire ignores it. */
@@ -81,6 +82,7 @@ export const chain: Chain = {
 export const entire: Dialect<"entire"> = {
   name: "entire",
   tools,
+  subagents,
   layout: { under: SESSIONS_PATH, logName: LOG_NAME, depthMax: 1, idAt },
   newIds: dated,
   splitsMessages: true,

@@ -152,6 +152,9 @@ const ENTRIES_OPERATION: Operation = {
     parameter("before", "The entries before this offset", offset),
     parameter("around", "The entry that starts here, with those before and after it", offset),
     limit("At most so many", SESSION_LIMITS.entriesMax, SESSION_LIMITS.entriesDefault),
+    parameter("call", "Only what the subagent of this call wrote into the log; with `from`", {
+      type: "string",
+    }),
     NATIVE,
   ],
   ok: json("EntryPage", "Entries in the order of the log"),
@@ -242,6 +245,12 @@ export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
     parameters: [SESSION, ...STRETCH],
     ok: json("CheckpointPage", "Checkpoints as they stand; none of them was judged"),
     refused: [410],
+  }),
+  [`${ONE}/threads`]: get("getThreads", {
+    summary: "The subagents that calls of the session started, and the call that started it",
+    parameters: alone,
+    ok: json("SessionThreads", "While `isComplete` is false, ask again"),
+    refused: [],
   }),
   [`${ONE}/whereabouts`]: get("getWhereabouts", {
     summary: "Whether the session is still in its place, and where it is otherwise",

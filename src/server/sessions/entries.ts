@@ -4,6 +4,7 @@
  * ?from=N: from there on.
  * ?before=N: before it, or before the end.
  * ?around=N: the entry that starts there, with entries before and after it.
+ * ?call=ID: only what the subagent of this call wrote, from its first entry or `from` on.
  * Without any of these: the last ones.
  */
 
@@ -15,7 +16,7 @@ import { Query } from "./query.ts";
 import type { ServedSession, SessionService } from "./service.ts";
 import { entryJson } from "./wire.ts";
 
-export const ENTRY_PARAMETERS = ["from", "before", "around", "limit", "native"] as const;
+export const ENTRY_PARAMETERS = ["from", "before", "around", "limit", "native", "call"] as const;
 
 export async function entriesPage(
   service: SessionService,
@@ -27,11 +28,22 @@ export async function entriesPage(
   const limit = query.number("limit", 1, limits.entriesMax) ?? limits.entriesDefault;
   const native = query.flag("native", true);
   const range = rangeOf(query);
+  const call = query.text("call");
+  if (call !== null && range !== null && range.by !== "from") {
+    throw badRequest(range.by, "cannot be combined with call");
+  }
+  const agents = call === null ? null : (await service.outlines.agentCalls(session)).agents;
   const window = await SessionWindow.open(host, session);
   try {
-    const entries = await take(window, range, limit, limits);
-    const items = entries.map((entry) => entryJson(entry, native, session.dialect.tools));
-    return pageJson(entries, items, window, emptyPlace(range, window));
+    const first = range?.offset ?? 0;
+    const rows = agents?.rowsOf(call ?? "").filter((start) => start >= first) ?? null;
+    const entries =
+      rows === null
+        ? await take(window, range, limit, limits)
+        : await takeRows(window, rows, limit, limits);
+    const items = entries.map((entry) => entryJson(entry, native, session));
+    const isAll = rows !== null && entries.length === rows.length;
+    return pageJson(entries, items, window, { place: range?.offset ?? window.end, isAll });
   } finally {
     window.close();
   }
@@ -72,21 +84,35 @@ async function take(
   return [...(await window.before(offset, more)), ...after];
 }
 
-/** The offsets of a page without entries. */
-function emptyPlace(range: Range, window: SessionWindow): number {
-  return range?.offset ?? window.end;
+/** The entries at these offsets, as far as there is room. */
+async function takeRows(
+  window: SessionWindow,
+  rows: readonly number[],
+  entriesMax: number,
+  { bytesMax }: SessionLimits,
+): Promise<PlacedEntry[]> {
+  const entries: PlacedEntry[] = [];
+  let bytes = 0;
+  for (const start of rows.slice(0, entriesMax)) {
+    const [entry] = await window.after(start, { entriesMax: 1, bytesMax: 1 });
+    bytes += entry === undefined ? 0 : entry.end - entry.start;
+    if (entry === undefined || (bytes > bytesMax && entries.length > 0)) break;
+    entries.push(entry);
+  }
+  return entries;
 }
 
+/** `place`: the offsets of a page without entries. `isAll`: nothing comes after these. */
 function pageJson(
   entries: readonly PlacedEntry[],
   items: readonly string[],
   { end, log }: SessionWindow,
-  place: number,
+  { place, isAll }: { readonly place: number; readonly isAll: boolean },
 ): string {
   const from = entries[0]?.start ?? place;
   const next = entries.at(-1)?.end ?? place;
   const { tornBytes, unfinishedBytes } = log;
-  const about = { from, next, end, isAtStart: from === 0, isAtEnd: next >= end };
+  const about = { from, next, end, isAtStart: from === 0, isAtEnd: isAll || next >= end };
   const tail = JSON.stringify({ ...about, tornBytes, unfinishedBytes });
   return `{"entries":[${items.join(",")}],${tail.slice(1)}`;
 }

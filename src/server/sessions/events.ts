@@ -11,8 +11,8 @@
 
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ToolTable } from "../../dialects/tool-table.ts";
 import { followSession, type PlacedEntry } from "../../listing/session-window.ts";
+import type { Session } from "../../store/session.ts";
 import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 import { badRequest } from "../http/answer.ts";
@@ -36,7 +36,7 @@ export async function liveEntries(
   const query = new Query(request.url ?? "/", EVENT_PARAMETERS);
   const native = query.flag("native", true);
   const from = await checkOffset(sessions, served, offsetOf(query, request));
-  const feed = new LiveFeed(context, response, native, pass, served.session.dialect.tools);
+  const feed = new LiveFeed(context, response, native, pass, served.session);
   feed.begin(from, request.method === "HEAD");
   try {
     await followSession(served.session, from, feed, feed.signal);
@@ -61,7 +61,7 @@ class LiveFeed {
   readonly #context: ServerContext;
   readonly #response: ServerResponse;
   readonly #native: boolean;
-  readonly #tools: ToolTable | undefined;
+  readonly #session: Session;
   readonly #over = new AbortController();
   readonly #cleanup: (() => void)[] = [];
 
@@ -70,12 +70,12 @@ class LiveFeed {
     response: ServerResponse,
     native: boolean,
     pass: Pass | null,
-    tools: ToolTable | undefined,
+    session: Session,
   ) {
     this.#context = context;
     this.#response = response;
     this.#native = native;
-    this.#tools = tools;
+    this.#session = session;
     this.#cleanup.push(context.sessions.followers.add(() => {}, null));
     try {
       this.#cleanup.push(context.readers.add(() => this.#end(), pass));
@@ -135,7 +135,7 @@ class LiveFeed {
   }
 
   #sendEntry(entry: PlacedEntry): boolean {
-    const data = entryJson(entry, this.#native, this.#tools); // JSON has no line ends.
+    const data = entryJson(entry, this.#native, this.#session); // JSON has no line ends.
     return this.#send(`id: ${entry.end}\nevent: entry\ndata: ${data}\n\n`);
   }
 

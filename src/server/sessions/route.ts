@@ -23,6 +23,7 @@ import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
 import { notFound, urlIdOf } from "./roots.ts";
 import type { ServedSession, SessionService } from "./service.ts";
+import { threadsAnswer } from "./threads.ts";
 import { costsAnswer } from "./usage.ts";
 import { answerJsonText, itemOf, programOf, sessionItem, usageItem } from "./wire.ts";
 
@@ -82,6 +83,11 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     const { id, logId } = served.session;
     const report = await sessions.verdicts.verify(served.store, { id, logId });
     answerJsonText(response, JSON.stringify(report), sessions.room);
+  },
+  threads: async ({ context: { sessions }, served, request, response }) => {
+    new Query(request.url ?? "/", []);
+    const threads = await threadsAnswer(sessions, served);
+    answerJsonText(response, JSON.stringify(threads), sessions.room);
   },
   costs: async ({ context: { sessions }, served, request, response }) => {
     new Query(request.url ?? "/", []);

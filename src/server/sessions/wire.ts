@@ -10,10 +10,11 @@ import { type PageRow, readKnown } from "../../catalog/page-rows.ts";
 import type { SessionItem, SessionUsage } from "../../client/session-shapes.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { keptState } from "../../dialects/files/guarded.ts";
-import { type ToolTable, toolViews } from "../../dialects/tool-table.ts";
+import { toolViews } from "../../dialects/tool-table.ts";
 import type { PlacedEntry } from "../../listing/session-window.ts";
 import { ownerOf } from "../../listing/whose.ts";
 import { jsonText } from "../../render/text.ts";
+import type { Session } from "../../store/session.ts";
 import type { AnswerRoom } from "../http/answer.ts";
 import { answerText, type Headers, newHeaders } from "../http/answer.ts";
 import { type ServedStore, urlIdOf } from "./roots.ts";
@@ -92,12 +93,13 @@ export function usageItem(store: ServedStore, { row, isCurrent }: KnownSession):
 export function entryJson(
   { start, end, entry, fault }: PlacedEntry,
   native: boolean,
-  tools: ToolTable | undefined,
+  { dialect, id }: Session,
 ): string {
   const place = { start, end, bytes: end - start };
   const said = { kind: entry?.kind ?? "other", role: entry?.role ?? null, at: entry?.at ?? null };
-  const calls = toolViews(tools, entry?.parts ?? []);
-  const head = JSON.stringify({ ...place, ...said, fault, tools: calls });
+  const aside = entry === null ? null : (dialect.asideOf?.(entry.native, id) ?? null);
+  const calls = toolViews(dialect.tools, entry?.parts ?? []);
+  const head = JSON.stringify({ ...place, ...said, fault, aside, tools: calls });
   return `${head.slice(0, -1)},"entry":${entry === null ? "null" : neutralJson(entry, native)}}`;
 }
 

@@ -61,7 +61,14 @@ class Log {
 }
 
 function itemAt(start: number, end: number): EntryItem {
-  const nothing = { kind: "other", role: null, at: null, fault: null, entry: null } as const;
+  const nothing = {
+    kind: "other",
+    role: null,
+    at: null,
+    fault: null,
+    aside: null,
+    entry: null,
+  } as const;
   return { start, end, bytes: end - start, tools: [], ...nothing };
 }
 
