@@ -14,9 +14,9 @@ import type { Host } from "../base/host.ts";
 import { lookAtLog } from "../catalog/pages.ts";
 import { type Dialect, type LineMemory, listedAside } from "../dialects/dialect.ts";
 import type { Session } from "../store/session.ts";
-import { AgentCalls } from "./agent-calls.ts";
 import { type Exchange, OutlineFold, type OutlineMark } from "./outline-fold.ts";
 import { SessionWindow } from "./session-window.ts";
+import { AgentCalls } from "./threads/agent-calls.ts";
 
 export interface OutlinesOptions {
   readonly host: Host;

@@ -75,6 +75,22 @@ export class SessionWindow {
     return remembered(piece.entries.reverse(), this.#dialect.remembers?.());
   }
 
+  /** The entries at these offsets, as far as there is room. */
+  async at(
+    starts: readonly number[],
+    { entriesMax, bytesMax }: PieceLimits,
+  ): Promise<PlacedEntry[]> {
+    const entries: PlacedEntry[] = [];
+    let bytes = 0;
+    for (const start of starts.slice(0, entriesMax)) {
+      const [entry] = await this.after(start, { entriesMax: 1, bytesMax: 1 });
+      bytes += entry === undefined ? 0 : entry.end - entry.start;
+      if (entry === undefined || (bytes > bytesMax && entries.length > 0)) break;
+      entries.push(entry);
+    }
+    return entries;
+  }
+
   close(): void {
     this.log.close();
   }

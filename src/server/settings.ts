@@ -1,6 +1,6 @@
 /** Settings of the server and its limits. Each limit is tested at the limit and one past it. */
 
-import { SESSION_LIMITS, type SessionLimits } from "./sessions/limits.ts";
+import { SESSION_LIMITS, type SessionLimits } from "../listing/session-limits.ts";
 
 const MIB = 1024 * 1024;
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { SESSION_LIMITS } from "../../src/server/sessions/limits.ts";
+import { SESSION_LIMITS } from "../../src/listing/session-limits.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { everyDialect, newUser, type SessionPage, serveSessions } from "./sessions/served.ts";

@@ -4,9 +4,9 @@ import { PAGE_SORTS } from "../../catalog/page-rows.ts";
 import { ENTRY_KINDS } from "../../catalog/search/query.ts";
 import { ref, type Schema } from "../../client/schema.ts";
 import { SERIES_GROUPS } from "../../client/usage-shapes.ts";
+import { SESSION_LIMITS } from "../../listing/session-limits.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
 import { VERDICTS } from "../../proof/verdict.ts";
-import { SESSION_LIMITS } from "../sessions/limits.ts";
 import { SERVED_DIALECTS } from "../sessions/roots.ts";
 import { SESSIONS_ROOT } from "../sessions/route.ts";
 import { SEARCH_PATH, TOOLS_PATH } from "../sessions/search.ts";
@@ -31,6 +31,9 @@ export function refusals(...statuses: readonly number[]): Record<string, Schema>
   const refused = content("application/json", ref("Error"), "Refused; the code says why");
   return Object.fromEntries([...statuses, ...ALWAYS].map((status) => [String(status), refused]));
 }
+
+const text: Schema = { type: "string" };
+const HITS = { type: "integer", minimum: 1, maximum: SESSION_LIMITS.hitsMax };
 
 const SESSION = parameter("id", "As the list gives it", { type: "string" }, "path");
 
@@ -64,9 +67,9 @@ const json = (name: string, description: string) =>
 /** Filters by session, as the list and the search have them. */
 const OF_SESSIONS = [
   parameter("status", "Only those that stand so", { enum: [...SESSION_STATUSES] }),
-  parameter("agent", "Only with this `agentLabel`", { type: "string" }),
-  parameter("project", "Only with this `repository`, or else `project`", { type: "string" }),
-  parameter("model", "Only with this model", { type: "string" }),
+  parameter("agent", "Only with this `agentLabel`", text),
+  parameter("project", "Only with this `repository`, or else `project`", text),
+  parameter("model", "Only with this model", text),
   parameter("verdict", "Only with this verdict", { enum: [...VERDICTS] }),
   parameter("subagents", "Whether sessions that another one began are included", flag(true)),
 ];
@@ -76,14 +79,14 @@ const LIST_OPERATION: Operation = {
   parameters: [
     parameter("dialect", "Only of this dialect", { enum: [...SERVED_DIALECTS] }),
     ...OF_SESSIONS,
-    parameter("since", "Last changed at this time or later", { type: "string" }),
-    parameter("until", "Last changed before this time", { type: "string" }),
-    parameter("title", "Only those whose title holds this text, in any case", { type: "string" }),
-    parameter("parent", "Only those that the session with this id began", { type: "string" }),
+    parameter("since", "Last changed at this time or later", text),
+    parameter("until", "Last changed before this time", text),
+    parameter("title", "Only those whose title holds this text, in any case", text),
+    parameter("parent", "Only those that the session with this id began", text),
     parameter("sort", "The largest first", { enum: [...PAGE_SORTS], default: "updated" }),
     parameter("facets", "Also count by agent, project, model and verdict", flag(false)),
     limit("At most so many", SESSION_LIMITS.sessionsMax, SESSION_LIMITS.sessionsDefault),
-    parameter("cursor", "`next` of the page before, with the same filters", { type: "string" }),
+    parameter("cursor", "`next` of the page before, with the same filters", text),
   ],
   ok: json("SessionPage", "A page; it may hold fewer than asked for and still have a next one"),
   refused: [],
@@ -93,26 +96,22 @@ const SEARCH_OPERATION: Operation = {
   summary: "Entries that hold all of the words, the latest first",
   parameters: [
     {
-      ...parameter("q", "Words, phrases and filters: docs/api.md, Search", { type: "string" }),
+      ...parameter("q", "Words, phrases and filters: docs/api.md, Search", text),
       required: true,
     },
-    parameter("session", "Only in this session", { type: "string" }),
+    parameter("session", "Only in this session", text),
     ...OF_SESSIONS,
     parameter("kind", "Only entries of this kind", { enum: [...ENTRY_KINDS] }),
-    parameter("since", "Only entries at this time or later", { type: "string" }),
-    parameter("until", "Only entries before this time", { type: "string" }),
-    parameter("perSession", "At most so many hits of a session on a page; default: all", {
-      ...{ type: "integer", minimum: 1, maximum: SESSION_LIMITS.hitsMax },
-    }),
+    parameter("since", "Only entries at this time or later", text),
+    parameter("until", "Only entries before this time", text),
+    parameter("perSession", "At most so many of a session on a page; default: all", HITS),
     parameter("typing", "Whether the last word may go on", flag(false)),
     limit("At most so many", SESSION_LIMITS.hitsMax, SESSION_LIMITS.hitsDefault),
-    parameter("cursor", "`next` of the page before, with the same query", { type: "string" }),
+    parameter("cursor", "`next` of the page before, with the same query", text),
   ],
   ok: json("SearchPage", "A page; it may hold fewer than asked for and still have a next one"),
   refused: [],
 };
-
-const text: Schema = { type: "string" };
 
 const USAGE_OPERATION: Operation = {
   summary: "What all sessions used and what it cost, every response once",
@@ -152,9 +151,7 @@ const ENTRIES_OPERATION: Operation = {
     parameter("before", "The entries before this offset", offset),
     parameter("around", "The entry that starts here, with those before and after it", offset),
     limit("At most so many", SESSION_LIMITS.entriesMax, SESSION_LIMITS.entriesDefault),
-    parameter("call", "Only what the subagent of this call wrote into the log; with `from`", {
-      type: "string",
-    }),
+    parameter("call", "Only what the subagent of this call wrote into the log", text),
     NATIVE,
   ],
   ok: json("EntryPage", "Entries in the order of the log"),

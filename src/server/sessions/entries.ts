@@ -9,9 +9,8 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import { type PlacedEntry, SessionWindow } from "../../listing/session-window.ts";
+import { type PieceLimits, type PlacedEntry, SessionWindow } from "../../listing/session-window.ts";
 import { badRequest } from "../http/answer.ts";
-import type { SessionLimits } from "./limits.ts";
 import { Query } from "./query.ts";
 import type { ServedSession, SessionService } from "./service.ts";
 import { entryJson } from "./wire.ts";
@@ -32,15 +31,13 @@ export async function entriesPage(
   if (call !== null && range !== null && range.by !== "from") {
     throw badRequest(range.by, "cannot be combined with call");
   }
-  const agents = call === null ? null : (await service.outlines.agentCalls(session)).agents;
+  const known = call === null ? null : await service.outlines.agentCalls(session);
   const window = await SessionWindow.open(host, session);
   try {
-    const first = range?.offset ?? 0;
-    const rows = agents?.rowsOf(call ?? "").filter((start) => start >= first) ?? null;
-    const entries =
-      rows === null
-        ? await take(window, range, limit, limits)
-        : await takeRows(window, rows, limit, limits);
+    const all = known?.agents.rowsOf(call ?? "") ?? null;
+    const rows = all?.filter((start) => start >= (range?.offset ?? 0)) ?? null;
+    const piece = { entriesMax: limit, bytesMax: limits.bytesMax };
+    const entries = rows ? await window.at(rows, piece) : await take(window, range, piece);
     const items = entries.map((entry) => entryJson(entry, native, session));
     const isAll = rows !== null && entries.length === rows.length;
     return pageJson(entries, items, window, { place: range?.offset ?? window.end, isAll });
@@ -65,10 +62,9 @@ function rangeOf(query: Query): Range {
 async function take(
   window: SessionWindow,
   range: Range,
-  entriesMax: number,
-  { bytesMax }: SessionLimits,
+  limits: PieceLimits,
 ): Promise<PlacedEntry[]> {
-  const limits = { entriesMax, bytesMax };
+  const { entriesMax, bytesMax } = limits;
   const offset = range?.offset ?? window.end;
   if (range === null || range.by === "before") return window.before(offset, limits);
   if (range.by === "from") return window.after(offset, limits);
@@ -82,24 +78,6 @@ async function take(
   if (!isShort) return [...before, ...after];
   const more = { entriesMax: before.length + missing, bytesMax: bytesMax / 2 };
   return [...(await window.before(offset, more)), ...after];
-}
-
-/** The entries at these offsets, as far as there is room. */
-async function takeRows(
-  window: SessionWindow,
-  rows: readonly number[],
-  entriesMax: number,
-  { bytesMax }: SessionLimits,
-): Promise<PlacedEntry[]> {
-  const entries: PlacedEntry[] = [];
-  let bytes = 0;
-  for (const start of rows.slice(0, entriesMax)) {
-    const [entry] = await window.after(start, { entriesMax: 1, bytesMax: 1 });
-    bytes += entry === undefined ? 0 : entry.end - entry.start;
-    if (entry === undefined || (bytes > bytesMax && entries.length > 0)) break;
-    entries.push(entry);
-  }
-  return entries;
 }
 
 /** `place`: the offsets of a page without entries. `isAll`: nothing comes after these. */

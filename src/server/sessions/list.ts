@@ -46,20 +46,27 @@ function askedIn({ limits, roots }: SessionService, url: string): Asked {
   const parent = query.text("parent");
   return {
     dialect: query.choice("dialect", SERVED_DIALECTS),
-    status: query.choice("status", SESSION_STATUSES),
+    ...sessionFilterIn(query),
     since: query.time("since"),
     until: query.time("until"),
     title: query.text("title")?.toLowerCase(),
-    agent: query.text("agent"),
-    project: query.text("project"),
-    model: query.text("model"),
-    verdict: query.choice("verdict", VERDICTS),
     parent: parent === null ? null : roots.resolve(parent),
-    withoutSubagents: !query.flag("subagents", true),
     sort: query.choice("sort", PAGE_SORTS) ?? "updated",
     hasFacets: query.flag("facets", false),
     limit: query.number("limit", 1, limits.sessionsMax) ?? limits.sessionsDefault,
     cursor: query.text("cursor"),
+  };
+}
+
+/** Which sessions a list or a search is about. */
+export function sessionFilterIn(query: Query) {
+  return {
+    status: query.choice("status", SESSION_STATUSES),
+    agent: query.text("agent"),
+    project: query.text("project"),
+    model: query.text("model"),
+    verdict: query.choice("verdict", VERDICTS),
+    withoutSubagents: !query.flag("subagents", true),
   };
 }
 

@@ -12,11 +12,10 @@ import type { SessionItem } from "../../client/session-shapes.ts";
 import { idsThatFit } from "../../listing/row-filter.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
 import { isAbsence } from "../../listing/session-window.ts";
-import { SESSION_STATUSES } from "../../model/summary.ts";
-import { VERDICTS } from "../../proof/verdict.ts";
 import type { ServerContext } from "../context.ts";
 import { badRequest } from "../http/answer.ts";
 import { rawPath } from "../http/target.ts";
+import { sessionFilterIn } from "./list.ts";
 import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type ServedStore, urlIdOf } from "./roots.ts";
@@ -92,23 +91,16 @@ async function searchAnswer(service: SessionService, url: string): Promise<Searc
 function entryFilters(query: Query): Filter[] {
   const kind = query.choice("kind", ENTRY_KINDS);
   const [since, until] = [query.time("since"), query.time("until")];
-  return [
-    ...(kind === null ? [] : [{ by: "kind", value: kind, isNot: false } as const]),
-    ...(since === null ? [] : [{ by: "since", value: since, isNot: false } as const]),
-    ...(until === null ? [] : [{ by: "until", value: until, isNot: false } as const]),
-  ];
+  const filters: Filter[] = [];
+  if (kind) filters.push({ by: "kind", value: kind, isNot: false });
+  if (since) filters.push({ by: "since", value: since, isNot: false });
+  if (until) filters.push({ by: "until", value: until, isNot: false });
+  return filters;
 }
 
 /** The sessions that the filters of the list leave, by store; null: all. */
 async function chosenSessions(service: SessionService, query: Query) {
-  const asked = {
-    agent: query.text("agent"),
-    project: query.text("project"),
-    model: query.text("model"),
-    verdict: query.choice("verdict", VERDICTS),
-    status: query.choice("status", SESSION_STATUSES),
-    withoutSubagents: !query.flag("subagents", true),
-  };
+  const asked = sessionFilterIn(query);
   if (!Object.values(asked).some(Boolean)) return null;
   await service.freshen();
   return idsThatFit(await service.catalog(), service.roots.stores(), asked);

@@ -21,6 +21,7 @@ import { goneSessions } from "../../listing/gone-sessions.ts";
 import { KeptCosts } from "../../listing/kept-costs.ts";
 import { Outlines } from "../../listing/outlines.ts";
 import { SearchService } from "../../listing/search-service.ts";
+import type { SessionLimits } from "../../listing/session-limits.ts";
 import { isAbsence, SessionWindow } from "../../listing/session-window.ts";
 import { WaitingHooks } from "../../listing/waiting-hooks.ts";
 import { mayStandOtherwise } from "../../store/list.ts";
@@ -31,7 +32,6 @@ import { KeptVerdicts } from "../../verifying/kept-verdicts.ts";
 import { AnswerRoom } from "../http/answer.ts";
 import { Semaphore } from "../http/semaphore.ts";
 import { LiveReaders } from "../streams/live-readers.ts";
-import type { SessionLimits } from "./limits.ts";
 import { notFound, type RootChoice, type ServedStore, SessionRoots, served } from "./roots.ts";
 
 export interface SessionServiceOptions {

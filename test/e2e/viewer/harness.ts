@@ -33,7 +33,7 @@ import { VerbatimClient } from "../../../src/client.ts";
 import { type NewEntry, openStore, type StoreOptions } from "../../../src/index.ts";
 import type { RunningServer, ServeOptions } from "../../../src/server/serve.ts";
 import { startServer } from "../../../src/server/serve.ts";
-import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
+import { SESSION_LIMITS } from "../../../src/listing/session-limits.ts";
 import type { StoreOptions as WideOptions } from "../../../src/store/store.ts";
 import { sayable } from "../../support/signing-user.ts";
 import { chromiumPath, isBrowserRequired, launchChromium } from "../chromium.ts";

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import type { SessionItem, SessionPage } from "../../../src/client/session-shapes.ts";
 import { openStore } from "../../../src/index.ts";
-import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
+import { SESSION_LIMITS } from "../../../src/listing/session-limits.ts";
 import { listPage } from "../../../src/server/sessions/list.ts";
 import { SessionService } from "../../../src/server/sessions/service.ts";
 import { sharedFiles } from "../../support/shared-files.ts";

@@ -5,7 +5,7 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
+import { SESSION_LIMITS } from "../../../src/listing/session-limits.ts";
 import { listPage } from "../../../src/server/sessions/list.ts";
 import { SessionService } from "../../../src/server/sessions/service.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";

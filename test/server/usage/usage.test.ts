@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { onTestFinished, test } from "vitest";
 import type { UsageOptions, UsageReport, VerbatimClient } from "../../../src/client.ts";
-import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
+import { SESSION_LIMITS } from "../../../src/listing/session-limits.ts";
 import { CliUser } from "../../cli/cli.ts";
 import { answerRow, callOf, promptRow, writeClaude } from "../../support/agent-home.ts";
 import { browserClient, linkOf } from "../auth/browser-user.ts";

@@ -5,11 +5,11 @@
  * Memory is bounded: CALLS_MAX, and ROWS_MAX for all of them. What is over is left out.
  */
 
-import { oneLine } from "../base/one-line.ts";
-import type { Dialect } from "../dialects/dialect.ts";
-import type { SubagentRows } from "../dialects/subagents.ts";
-import { toolView } from "../dialects/tool-table.ts";
-import type { Entry, Part } from "../model/entry.ts";
+import { oneLine } from "../../base/one-line.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import type { SubagentRows } from "../../dialects/subagents.ts";
+import { toolView } from "../../dialects/tool-table.ts";
+import type { Entry, Part } from "../../model/entry.ts";
 
 export const CALLS_MAX = 10_000;
 export const ROWS_MAX = 200_000;
@@ -93,43 +93,4 @@ function promptIn(input: unknown): string | null {
 /** The beginning of a prompt, or of a title that was made from one. */
 export function recognisable(text: string): string | null {
   return oneLine(text.slice(0, 4 * PROMPT_CHARS_MAX), PROMPT_CHARS_MAX).replace(/…$/, "") || null;
-}
-
-/** A session that this one started. */
-interface Child {
-  readonly id: string;
-  readonly title: string | null;
-}
-
-/**
- * The sessions that calls started: as their rows name it, else the ones whose title is the
- * beginning of what a call asked, in order.
- */
-export function sessionsOf<C extends Child>(
-  calls: readonly AgentCall[],
-  children: readonly C[],
-  nameOf: (id: string) => string,
-): Map<AgentCall, C> {
-  const named = new Map(
-    children.flatMap((child) => [
-      [child.id, child],
-      [nameOf(child.id), child],
-    ]),
-  );
-  const found = new Map<AgentCall, C>();
-  for (const call of calls) {
-    const child = call.name === null ? undefined : named.get(call.name);
-    if (child) found.set(call, child);
-  }
-  const taken = new Set(found.values());
-  const others = children
-    .filter((child) => !taken.has(child))
-    .map((child) => ({ child, title: recognisable(child.title ?? "") }));
-  for (const call of calls) {
-    if (call.name !== null || call.prompt === null) continue;
-    const at = others.findIndex(({ title }) => title === call.prompt);
-    const [other] = at < 0 ? [] : others.splice(at, 1);
-    if (other) found.set(call, other.child);
-  }
-  return found;
 }
