@@ -24,12 +24,20 @@ async function served(put: (home: string) => void, root: string) {
   const idOf = (end: string) => {
     return sessions.find(({ session }) => session.endsWith(end))?.id ?? assert.fail(end);
   };
-  return { client, idOf };
+  /** Asks until the logs are read. */
+  const threadsOf = async (end: string) => {
+    for (;;) {
+      const threads = await client.sessions.threads(idOf(end));
+      const isRead = threads.parent === null || threads.parent.start !== null;
+      if (threads.isComplete && isRead) return threads;
+    }
+  };
+  return { client, idOf, threadsOf };
 }
 
 test("a call has the session that its result names, else the one that has its prompt", async () => {
-  const { client, idOf } = await served(putClaudeAgents, ".claude");
-  const { started, parent, isComplete } = await client.sessions.threads(idOf(PARENT));
+  const { idOf, threadsOf } = await served(putClaudeAgents, ".claude");
+  const { started, parent, isComplete } = await threadsOf(PARENT);
   assert.deepEqual([parent, isComplete], [null, true]);
   assert.deepEqual(
     started.map(({ callId, session, rows }) => [callId, session, rows]),
@@ -41,7 +49,7 @@ test("a call has the session that its result names, else the one that has its pr
   );
   const [first] = started;
   for (const child of ["agent-a1", "agent-a2"]) {
-    const own = await client.sessions.threads(idOf(child));
+    const own = await threadsOf(child);
     assert.deepEqual(own.parent, { id: idOf(PARENT), start: first?.start });
     assert.deepEqual(own.started, []);
   }
@@ -50,20 +58,20 @@ test("a call has the session that its result names, else the one that has its pr
 test("a Codex thread has the call whose result names it", async () => {
   const home = tempDirectory();
   const { parent, child } = putCodexAgents(home);
-  const { client, idOf } = await served((at) => putCodexAgents(at), ".codex");
-  const { started } = await client.sessions.threads(idOf(parent));
+  const { idOf, threadsOf } = await served((at) => putCodexAgents(at), ".codex");
+  const { started } = await threadsOf(parent);
   assert.deepEqual(
     started.map(({ callId, session }) => [callId, session]),
     [["call_1", idOf(child)]],
   );
-  const { parent: known } = await client.sessions.threads(idOf(child));
+  const { parent: known } = await threadsOf(child);
   assert.deepEqual(known, { id: idOf(parent), start: started[0]?.start });
 });
 
 test("rows of a subagent in the same log are found by its call, in pages", async () => {
-  const { client, idOf } = await served((home) => putSidechain(home, 3), ".claude");
+  const { client, idOf, threadsOf } = await served((home) => putSidechain(home, 3), ".claude");
   const id = idOf(SIDECHAIN);
-  const { started } = await client.sessions.threads(id);
+  const { started } = await threadsOf(SIDECHAIN);
   const [thread] = started;
   assert.deepEqual([started.length, thread?.callId, thread?.rows], [1, "toolu_9", 7]);
   const texts: unknown[] = [];
@@ -86,8 +94,8 @@ test("rows of a subagent in the same log are found by its call, in pages", async
 });
 
 test("events of Copilot's subagents belong to the call that they name", async () => {
-  const { client, idOf } = await served(putCopilotAgents, ".copilot");
-  const { started } = await client.sessions.threads(idOf("3/events"));
+  const { threadsOf } = await served(putCopilotAgents, ".copilot");
+  const { started } = await threadsOf("3/events");
   assert.deepEqual(
     started.map(({ callId, rows }) => [callId, rows]),
     [["c1", 1]],
