@@ -72,9 +72,7 @@ async function searchAnswer(service: SessionService, url: string): Promise<Searc
     return searchPage<ServedStore>(host, index, wanted, {
       places,
       session: only?.id ?? null,
-      ...(sessions && {
-        isWanted: (place: ServedStore, id: string) => sessions.get(place)?.has(id) ?? false,
-      }),
+      isWanted: (place, id) => sessions === null || sessions.get(place)?.has(id) === true,
       perSession: query.number("perSession", 1, limits.hitsMax),
       after: cursor,
       limit,

@@ -13,12 +13,10 @@ export async function threadsAnswer(
   const { calls, sessions, isComplete } = await known(service, served);
   const started = calls.map((call) => {
     const { start, callId, rows } = call;
+    const own = { rows: rows.length, from: rows[0] ?? null, to: rows.at(-1) ?? null };
     const child = sessions.get(call);
-    return {
-      ...{ start, callId, rows: rows.length, from: rows[0] ?? null, to: rows.at(-1) ?? null },
-      session: child === undefined ? null : urlIdOf(served.store, child.id),
-      title: child?.title ?? null,
-    };
+    const session = child === undefined ? null : urlIdOf(served.store, child.id);
+    return { start, callId, session, title: child?.title ?? null, ...own };
   });
   return { started, parent: await parentOf(service, served), isComplete };
 }
