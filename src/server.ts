@@ -1,6 +1,7 @@
 /** `verbatim-log/server`: a server of the Durable Streams protocol, in your own process. */
 
-import { badOption, checkKind, checkOptions, type OptionKind } from "./base/choice.ts";
+import { badOption, checkChoice, checkKind, checkOptions, type OptionKind } from "./base/choice.ts";
+import { DURABILITIES } from "./postgres/store-options.ts";
 import type { RunningServer, ServeOptions } from "./server/serve.ts";
 import { startServer } from "./server/serve.ts";
 import type { RootChoice } from "./server/sessions/roots.ts";
@@ -24,6 +25,8 @@ const OPTIONS: Kinds = {
   sessionRoots: "any",
   demo: "boolean",
   sign: "boolean",
+  store: "text",
+  durability: "any",
   host: "text",
   port: "count",
   tls: "object",
@@ -43,6 +46,7 @@ const OPTIONS: Kinds = {
 export async function openServer(options: ServerOptions): Promise<RunningServer> {
   checkOptions("openServer", options, OPTIONS);
   checkKind("root", options.root, "text");
+  checkChoice("durability", options.durability, DURABILITIES);
   const { root, sessionRoots, tls, sessions } = options;
   const isRoots =
     sessionRoots === undefined || sessionRoots === "found" || sessionRoots.every?.(isText);
@@ -66,6 +70,7 @@ function isText(value: unknown): boolean {
 }
 
 export { VerbatimError } from "./base/errors.ts";
+export type { Durability } from "./postgres/store-options.ts";
 export type { RequestRecord } from "./server/http/request-track.ts";
 export type { RouteName } from "./server/metrics/server-metrics.ts";
 export type { RunningServer } from "./server/serve.ts";

@@ -11,6 +11,7 @@ import type pg from "pg";
 import { badOption } from "../base/choice.ts";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import { type CopiedRow, copiedRows } from "./copy-rows.ts";
+import { placeOf, URL_FORM } from "./store-options.ts";
 
 export interface DatabaseOptions {
   /** `postgres://user@host:5432/database`; what it lacks comes from PGHOST, PGPASSWORD … */
@@ -150,15 +151,6 @@ async function loadPg(): Promise<Pg> {
       { cause },
     );
   }
-}
-
-const URL_FORM = /^(postgres(?:ql)?:\/\/)(?:([^:@/?]*)(?::[^@/?]*)?@)?([^@?]*)(?:\?.*)?$/;
-
-/** The URL without password and parameters. */
-export function placeOf(url: string): string {
-  const [, scheme, user, rest] = URL_FORM.exec(url) ?? [];
-  if (scheme === undefined) return "postgres:"; // It may hold a password anywhere.
-  return `${scheme}${user ? `${user}@` : ""}${rest}`;
 }
 
 /** SQLSTATEs that say that the server or the connection is gone, not that the request is wrong. */

@@ -240,6 +240,12 @@ export class PostgresStreams implements PostgresStore {
     return ended.filter(Boolean).length;
   }
 
+  holds(work: string): Promise<boolean> {
+    return this.#sweeper.holds(work).catch((error: unknown) => {
+      throw databaseError(this.#database.place, error);
+    });
+  }
+
   health(): StoreHealth {
     const failure = this.#failure;
     return failure === null ? { isWritable: true } : { isWritable: false, reason: failure.message };

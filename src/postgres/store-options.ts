@@ -51,4 +51,15 @@ export interface PostgresStoreOptions {
 export interface PostgresStore extends StreamStore {
   /** What the database promised when the store was opened. */
   readonly promises: DatabasePromises;
+  holds(work: string): Promise<boolean>;
+}
+
+/** Scheme, user, and what follows a password. */
+export const URL_FORM = /^(postgres(?:ql)?:\/\/)(?:([^:@/?]*)(?::[^@/?]*)?@)?([^@?]*)(?:\?.*)?$/;
+
+/** The URL without password and parameters. */
+export function placeOf(url: string): string {
+  const [, scheme, user, rest] = URL_FORM.exec(url) ?? [];
+  if (scheme === undefined) return "postgres:"; // It may hold a password anywhere.
+  return `${scheme}${user ? `${user}@` : ""}${rest}`;
 }

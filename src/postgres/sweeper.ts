@@ -1,14 +1,14 @@
 /**
- * Sweeper: finds expired streams and deletes what is no longer needed: messages of streams that
+ * Sweeper: leases, expired streams, and deleting what is no longer needed: messages of streams that
  * were deleted long ago, and old rows of `commits`.
  *
- * One server at a time does it. It holds a lease in the database, which another takes over when it
- * was not renewed for LEASE_SECONDS.
+ * A lease is for work that one server does for all. Another takes it over when its holder has not
+ * asked for it for LEASE_MS, by the database's clock.
  */
 
+import { LEASE_MS } from "../streams/stream-store.ts";
 import type { Database } from "./database.ts";
 
-const LEASE_SECONDS = 60;
 /** Expired streams that one sweep deletes. */
 const SWEPT_TOGETHER = 1000;
 /** Messages that one statement deletes: more would make others wait for the disk. */
@@ -20,7 +20,7 @@ export class Sweeper {
   readonly #database: Database;
   readonly #server: string;
   readonly #keepDeletedMs: number;
-  #isHolder = false;
+  #hasLeases = false;
 
   constructor(database: Database, server: string, keepDeletedMs: number) {
     this.#database = database;
@@ -30,8 +30,7 @@ export class Sweeper {
 
   /** The paths of expired streams; none if another server sweeps. */
   async sweep(nowMs: number): Promise<readonly string[]> {
-    this.#isHolder = await this.#holdsLease();
-    if (!this.#isHolder) return [];
+    if (!(await this.holds("sweep"))) return [];
     const { schema } = this.#database;
     await this.#write(
       `DELETE FROM ${schema}.commits WHERE at < now() - interval '${COMMITS_KEPT}'`,
@@ -45,22 +44,23 @@ export class Sweeper {
     return rows.map(({ path }) => path as string);
   }
 
-  /** Lets another server sweep at once. */
+  /** Lets others take over at once. */
   async close(): Promise<void> {
-    if (!this.#isHolder) return;
-    const { schema } = this.#database;
-    const sql = `DELETE FROM ${schema}.leases WHERE name = 'sweep' AND holder = $1`;
-    await this.#write(sql, [this.#server]).catch(() => {}); // It ends by itself.
+    if (!this.#hasLeases) return;
+    const sql = `DELETE FROM ${this.#database.schema}.leases WHERE holder = $1`;
+    await this.#write(sql, [this.#server]).catch(() => {}); // They end by themselves.
   }
 
-  async #holdsLease(): Promise<boolean> {
+  /** Takes or renews the lease of some work; false if another server has it. */
+  async holds(work: string): Promise<boolean> {
     const { schema } = this.#database;
+    this.#hasLeases = true;
     const count = await this.#write(
       `INSERT INTO ${schema}.leases AS l
-       VALUES ('sweep', $1, now() + interval '${LEASE_SECONDS} seconds')
+       VALUES ($2, $1, now() + interval '${LEASE_MS} milliseconds')
        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
        WHERE l.holder = excluded.holder OR l.until < now()`,
-      [this.#server],
+      [this.#server, work],
     );
     return count === 1;
   }

@@ -30,21 +30,28 @@ export function answerWelcome(response: ServerResponse): void {
 
 /**
  * `/health` and `/live`: 200 while appends are accepted, otherwise 503 with the reason. Reads may
- * still work. The two differ only during recovery (http/front.ts).
+ * still work. The two differ during recovery (http/front.ts), and while a database is gone: a
+ * restart would not bring it back.
  */
-export function answerHealth(context: ServerContext, response: ServerResponse): void {
+export function answerHealth(
+  context: ServerContext,
+  response: ServerResponse,
+  isLive: boolean,
+): void {
   const { store, readers, feeds, gate } = context;
   const health = store.health();
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");
-  const live = { liveReaders: readers.count, eventFeeds: feeds.count };
+  const durability = store.promises === undefined ? {} : { durability: store.promises.durability };
+  const live = { liveReaders: readers.count, eventFeeds: feeds.count, ...durability };
   if (health.isWritable) {
     answerJson(response, 200, { status: "ok", ...live }, headers);
     return;
   }
   // The reason names files, so it is not shown to clients without a token.
   const reason = gate.isRequired ? "see the server's log" : health.reason;
-  answerJson(response, 503, { status: "read-only", reason, ...live }, headers);
+  const isPassing = isLive && store.promises !== undefined;
+  answerJson(response, isPassing ? 200 : 503, { status: "read-only", reason, ...live }, headers);
 }
 
 /** `/ready`: not ready when stopping or when appends are not accepted. */

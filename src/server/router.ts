@@ -74,7 +74,9 @@ async function route(
   if (path === "/") return answerWelcome(response);
   if (path === OPENAPI_PATH) return answerOpenApi(response);
   track.route = "operations";
-  if (path === "/live" || path === "/health") return answerHealth(context, response);
+  if (path === "/live" || path === "/health") {
+    return answerHealth(context, response, path === "/live");
+  }
   if (path === "/ready") return answerReady(context, response);
   if (path === "/metrics") return answerMetrics(context, response);
   track.route = "other";

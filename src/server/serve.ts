@@ -9,10 +9,14 @@
  * finds itself, and those of other programs, are private (auth/browser-keys.ts).
  */
 
+import { badOption } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { demoRoot } from "../base/node-paths.ts";
+import { readTlsFiles } from "../base/tls-files.ts";
 import { Demo } from "../demo/demo.ts";
+import type { Durability } from "../postgres/store-options.ts";
+import type { BatchReport } from "../streams/commit/committer.ts";
 import { openLocalStore } from "../streams/local-store.ts";
 import { loadStreamSigner } from "../streams/signing/signing-user.ts";
 import type { StreamSigner } from "../streams/signing/stream-signing.ts";
@@ -27,7 +31,6 @@ import { BodyRoom } from "./http/body.ts";
 import { Front } from "./http/front.ts";
 import type { RequestRecord } from "./http/request-track.ts";
 import { Semaphore } from "./http/semaphore.ts";
-import { readTlsFiles } from "./http/tls.ts";
 import { requestListener } from "./router.ts";
 import { arePrivate, type RootChoice } from "./sessions/roots.ts";
 import { SessionService } from "./sessions/service.ts";
@@ -51,6 +54,16 @@ export interface ServeOptions extends Partial<ServerSettings> {
    * no.
    */
   readonly demo?: boolean;
+  /**
+   * The URL of a PostgreSQL database to keep streams in, shared with other servers:
+   * `postgres://user@host/database`. Default: files in the data directory.
+   */
+  readonly store?: string;
+  /**
+   * What an acknowledged append must survive in that database (`openPostgresStore`). Default:
+   * "disk".
+   */
+  readonly durability?: Durability;
   /** Sign streams with the user's key, which is created if missing. Default: no. */
   readonly sign?: boolean;
   /**
@@ -256,13 +269,22 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   const { metrics } = front;
   const { queuedAppendsMax, queuedBytesMax } = { ...SERVER_SETTINGS, ...options };
   const startedMs = performance.now();
-  const open = async () =>
-    openLocalStore({
+  const limits = { queueRequestsMax: queuedAppendsMax, queueBytesMax: queuedBytesMax };
+  const onBatch = (report: BatchReport) => metrics.batch(report);
+  const open = async (): Promise<StreamStore> => {
+    const { store: url, durability } = options;
+    if (url !== undefined) {
+      if (options.sign === true) throw badOption("sign", "does not work with store; leave it out");
+      const { openPostgresStore } = await import("../postgres/postgres-store.ts");
+      return openPostgresStore(url, { durability, limits, onBatch });
+    }
+    return openLocalStore({
       dataDirectory: options.dataDirectory,
-      limits: { queueRequestsMax: queuedAppendsMax, queueBytesMax: queuedBytesMax },
+      limits,
       signing: options.sign === true ? await signerOf(options) : undefined,
-      onBatch: (report) => metrics.batch(report),
+      onBatch,
     });
+  };
   const store = await open().catch(async (error: unknown) => {
     await front.close(0);
     throw error;

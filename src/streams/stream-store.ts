@@ -120,6 +120,9 @@ export interface StreamMessage {
   readonly timestamp: number;
 }
 
+/** How long a server that stopped keeps others from taking over its work. */
+export const LEASE_MS = 30_000;
+
 /** Where to read from: a token, or the start. */
 export type ReadFrom = OffsetToken | "start";
 
@@ -159,6 +162,13 @@ export interface StreamStore {
   /** Deletes expired streams; called regularly. Resolves to how many. */
   sweep(): Promise<number>;
   health(): StoreHealth;
+  /** What an acknowledged append survives, for stores that can tell. */
+  readonly promises?: { readonly durability: string };
+  /**
+   * Whether this server, and no other, does some work in the next LEASE_MS: ask again before. A
+   * store for one server does not have it.
+   */
+  holds?(work: string): Promise<boolean>;
   /** Finishes accepted requests, then closes every file. */
   close(): Promise<void>;
 }

@@ -57,7 +57,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   ],
   server: [
     ...["base", "model", "proof", ...DIALECTS, "signing", "render", "usage", "catalog", "store"],
-    ...["listing", "verifying", "resume", "streams", "subscriptions", "client", "demo"],
+    ...["listing", "verifying", "resume", "streams", "subscriptions", "client", "demo", "postgres"],
   ],
   torture: ["base", "log", "proof", "dialects", "signing", "store", "streams", "verifying"],
   viewer: ["base", "model", "proof", "render", "client"],

@@ -32,6 +32,15 @@ export const serve: CliCommand = {
       summary: "directory of the streams; default: $XDG_DATA_HOME/verbatim",
     },
     {
+      flags: "--store <url>",
+      summary: "keep streams in PostgreSQL: postgres://user@host/database; needs the package pg",
+    },
+    {
+      flags: "--durability <level>",
+      summary: "with --store: what appends must survive: memory, disk or standby",
+      default: "disk",
+    },
+    {
       flags: "--root <dir>",
       summary: "store whose sessions are served; repeatable; default: those that ls finds",
       isRepeatable: true,
@@ -64,6 +73,7 @@ export const serve: CliCommand = {
     "verbatim serve --root ~/project --root ~/.homeagent",
     "verbatim serve --allow-origin https://app.example.com",
     "verbatim serve --check ./streams",
+    "verbatim serve --store postgres://verbatim@db.example.com/streams --durability standby",
   ],
 
   async run({ options, io }) {
@@ -88,8 +98,15 @@ export const serve: CliCommand = {
     const { RequestLog } = await import("./request-log.ts");
     const onLogFault = (cause: unknown) => io.err(`fault: the request log: ${faultText(cause)}`);
     const log = logPath === undefined ? null : RequestLog.open(logPath, onLogFault);
+    const store = textOption("--store", options.store);
+    const { DURABILITIES } = await import("../../postgres/store-options.ts");
+    const durability = DURABILITIES.find((level) => level === options.durability);
+    if (durability === undefined) {
+      throw new UsageError(`--durability must be ${DURABILITIES.join(", ")}`);
+    }
     const server = await startServer({
       dataDirectory: directory,
+      ...(store === undefined ? {} : { store, durability }),
       port,
       longPollTimeoutMs,
       bodyBytesMax,
@@ -104,7 +121,8 @@ export const serve: CliCommand = {
     });
     const signal = io.interruption();
     const link = server.newLink();
-    welcome(io, server.url, link, directory);
+    const { placeOf } = await import("../../postgres/store-options.ts");
+    welcome(io, server.url, link, store === undefined ? directory : placeOf(store));
     if (options.open === true) {
       const { openInBrowser } = await import("./open-browser.ts");
       void openInBrowser(server.newLink() ?? server.url).then((why) => {

@@ -169,6 +169,7 @@ const RETRY_LATER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "STREAM_BUSY",
   "OVERLOADED",
   "RECOVERING",
+  "STORE_UNAVAILABLE",
 ]);
 
 /** A bad request; `part` is the header, the query or the body. */

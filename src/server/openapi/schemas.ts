@@ -78,7 +78,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   }),
   Health: {
     type: "object",
-    properties: { status: string, reason: string },
+    properties: {
+      status: string,
+      reason: string,
+      durability: described(string, "Streams in PostgreSQL: memory, disk or standby"),
+    },
     required: ["status"],
   },
   Session: withDialects(of.SESSION),

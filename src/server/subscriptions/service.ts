@@ -5,6 +5,7 @@ import { lookup } from "node:dns/promises";
 import type { Host } from "../../base/host.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
 import type { StreamStore } from "../../streams/stream-store.ts";
+import { LeasedSubscriptions } from "../../subscriptions/leased.ts";
 import { Subscriptions } from "../../subscriptions/subscriptions.ts";
 import type { Deliver, SubscriptionHost, WakeNotice } from "../../subscriptions/waking.ts";
 import {
@@ -98,7 +99,7 @@ export const nodeSubscriptionHost: SubscriptionHost = {
 
 /** Opened before the server listens, started when it does, stopped before the store is closed. */
 export class SubscriptionService {
-  readonly subscriptions: Subscriptions;
+  readonly #leased: LeasedSubscriptions;
   readonly keys: WebhookKeys;
   readonly allowLocalWebhooks: boolean;
   /** The server's URL, without a slash at the end; empty before it listens. */
@@ -119,15 +120,21 @@ export class SubscriptionService {
       const url = notice.subscription.config.webhookUrl ?? "";
       return callWebhook({ url, body, signature }, webhooks, signal);
     };
-    const subscriptions = await Subscriptions.open({ store, host, deliver, onFault });
-    service = new SubscriptionService(subscriptions, keys, options.allowLocalWebhooks);
+    const open = () => Subscriptions.open({ store, host, deliver, onFault });
+    const leased = await LeasedSubscriptions.open(store, open, onFault);
+    service = new SubscriptionService(leased, keys, options.allowLocalWebhooks);
     return service;
   }
 
-  private constructor(subscriptions: Subscriptions, keys: WebhookKeys, allowLocal: boolean) {
-    this.subscriptions = subscriptions;
+  private constructor(leased: LeasedSubscriptions, keys: WebhookKeys, allowLocal: boolean) {
+    this.#leased = leased;
     this.keys = keys;
     this.allowLocalWebhooks = allowLocal;
+  }
+
+  /** Throws STORE_UNAVAILABLE while another server runs them. */
+  get subscriptions(): Subscriptions {
+    return this.#leased.current;
   }
 
   get baseUrl(): string {
@@ -137,12 +144,12 @@ export class SubscriptionService {
   /** Call it when the server listens: waiting deliveries can be sent, with a callback URL. */
   begin(baseUrl: string): void {
     this.#baseUrl = baseUrl;
-    this.subscriptions.begin();
+    this.#leased.begin();
   }
 
   /** Aborts deliveries in progress; the next start continues them. */
   stop(): Promise<void> {
-    return this.subscriptions.stop();
+    return this.#leased.stop();
   }
 }
 

@@ -1,8 +1,8 @@
 /** TLS: the key and the certificate of the server. */
 
 import { createSecureContext } from "node:tls";
-import { VerbatimError } from "../../base/errors.ts";
-import { readUserFile, type UserFileRules } from "../../base/node-user-files.ts";
+import { VerbatimError } from "./errors.ts";
+import { readUserFile, type UserFileRules } from "./node-user-files.ts";
 
 const BYTES_MAX = 1024 * 1024;
 

@@ -1,0 +1,66 @@
+/** Two servers on one database, through HTTP. */
+
+import assert from "node:assert/strict";
+import { describe, onTestFinished, test } from "vitest";
+import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
+import { type RunningServer, serveStore } from "../../src/server/serve.ts";
+import { openServer } from "../../src/server.ts";
+import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
+import { refusal } from "../support/refusal.ts";
+import { PULL } from "../support/subscription-http.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+describe.skipIf(lacksPostgres)("with a database", () => {
+  test("a live reader on one server receives what is appended on another", async () => {
+    const [one, two] = await servers(newSchema());
+    const path = "/v1/stream/s";
+    const headers = { "Content-Type": "text/plain" };
+    await fetch(`${one.url}${path}`, { method: "PUT", headers });
+    const waiting = fetch(`${two.url}${path}?offset=now&live=long-poll`);
+    await fetch(`${one.url}${path}`, { method: "POST", headers, body: "hello" });
+    const read = await (await fetch(`${two.url}${path}?offset=-1`)).text();
+    assert.equal(read, "hello");
+    const answer = await waiting;
+    assert.ok(["", "hello"].includes(await answer.text()));
+  });
+
+  test("one server runs the subscriptions; the other refuses requests until it may take over", async () => {
+    const schema = newSchema();
+    const [one, two] = await servers(schema);
+    const body = JSON.stringify(PULL);
+    const headers = { "Content-Type": "application/json" };
+    const put = (server: RunningServer) =>
+      fetch(`${server.url}/v1/stream/__ds/subscriptions/a`, { method: "PUT", headers, body });
+    const answers = [await put(one), await put(two)];
+    assert.equal(answers[0]?.status, 201);
+    assert.equal(answers[1]?.status, 503);
+    assert.equal(answers[1]?.headers.get("Retry-After"), "1");
+    await one.close();
+    const [three] = await servers(schema);
+    assert.equal((await put(three)).status, 200); // It is there already.
+  });
+
+  test("/health says what the database promises", async () => {
+    const [one] = await servers(newSchema());
+    const health = (await (await fetch(`${one.url}/health`)).json()) as { durability: string };
+    assert.equal(health.durability, "memory");
+  });
+
+  test("a server refuses a database that promises too little, and signing in one", async () => {
+    const store = await sharedPostgres();
+    const options = { root: tempDirectory(), port: 0, store };
+    await refusal(openServer(options), "POSTGRES_REFUSED");
+    await refusal(openServer({ ...options, sign: true, durability: "memory" }), "BAD_SETTING");
+  });
+});
+
+async function servers(schema: string): Promise<[RunningServer, RunningServer]> {
+  const open = async () => {
+    const choices = { schema, durability: "memory" } as const;
+    const store = await openPostgresStore(await sharedPostgres(), choices);
+    const server = await serveStore(store, { dataDirectory: tempDirectory(), port: 0 });
+    onTestFinished(() => server.close());
+    return server;
+  };
+  return [await open(), await open()];
+}
