@@ -12,37 +12,58 @@ interface ViewProps {
   readonly html: Html;
   /** What is below the row of a part, made when it is unfolded. */
   readonly inside?: (part: number) => Html | null;
+  /** Adds to what is below the row of a part; returns how to remove it, or null. */
+  readonly mount?: (part: number, place: HTMLElement) => (() => void) | null;
 }
 
-export function HtmlView({ html, inside }: ViewProps) {
+export function HtmlView({ html, inside, mount }: ViewProps) {
   const place = useRef<HTMLDivElement>(null);
-  const latest = useRef(inside);
-  latest.current = inside;
+  const latest = useRef({ inside, mount });
+  latest.current = { inside, mount };
   useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return;
     const opened = openParts(element);
     element.innerHTML = trustedHtml(html);
     addCopyButtons(element);
+    const mounted = new Map<HTMLDetailsElement, (() => void) | null>();
+    const fillRow = (row: HTMLDetailsElement) => {
+      fill(row, latest.current.inside);
+      if (!row.open || row.dataset.part === undefined || mounted.has(row)) return;
+      const below = document.createElement("div");
+      mounted.set(row, latest.current.mount?.(Number(row.dataset.part), below) ?? null);
+      if (mounted.get(row)) row.append(below);
+    };
     for (const part of opened) {
       const row = element.querySelector<HTMLDetailsElement>(`details[data-part="${part}"]`);
       if (row) row.open = true;
     }
     const onToggle = ({ target }: Event) => {
-      if (target instanceof HTMLDetailsElement) fill(target, latest.current);
+      if (!(target instanceof HTMLDetailsElement)) return;
+      if (target.closest("[data-view]") !== element) return; // Of a thread below.
+      fillRow(target);
       reachSoon(element);
     };
     reachSoon(element);
     element.addEventListener("toggle", onToggle, true);
-    return () => element.removeEventListener("toggle", onToggle, true);
+    for (const row of ownRows(element)) fillRow(row);
+    return () => {
+      element.removeEventListener("toggle", onToggle, true);
+      for (const remove of mounted.values()) remove?.();
+    };
   }, [html]);
-  return <div ref={place} />;
+  return <div ref={place} data-view />;
 }
 
 /** The rows that the reader unfolded: a result that arrives does not fold them. */
 function openParts(element: HTMLElement): string[] {
+  return ownRows(element).map(({ dataset }) => dataset.part ?? "");
+}
+
+/** Its unfolded rows, without those of threads below them. */
+function ownRows(element: HTMLElement): HTMLDetailsElement[] {
   const rows = element.querySelectorAll<HTMLDetailsElement>("details[data-part][open]");
-  return [...rows].map(({ dataset }) => dataset.part ?? "");
+  return [...rows].filter((row) => row.closest("[data-view]") === element);
 }
 
 function fill(row: HTMLDetailsElement, inside: ViewProps["inside"]): void {

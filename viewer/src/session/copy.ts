@@ -31,7 +31,9 @@ export function onRowAction(event: Event, store: SessionStore): void {
     copyBy(button, block);
     return;
   }
-  const start = Number(button?.closest<HTMLElement>(".row")?.dataset.start ?? Number.NaN);
+  const start = Number(
+    button?.closest<HTMLElement>(".entries > .row")?.dataset.start ?? Number.NaN,
+  );
   if (button === null || Number.isNaN(start)) return;
   if (button.dataset.do === "line" || button.dataset.do === "info") {
     store.inspected.value = start;

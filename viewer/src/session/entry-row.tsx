@@ -36,9 +36,17 @@ export interface RowProps {
   /** An exchange begins here. */
   readonly isPrompt: boolean;
   readonly isAltered: boolean;
+  /** It is shown below the call whose subagent wrote it. */
+  readonly isElsewhere: boolean;
+  /** Below a call: without actions, which are about the page's session. */
+  readonly isNested: boolean;
+  readonly mount: Mount;
   /** What answering this prompt, or a call in this entry, cost. */
   readonly cost: RowCost | null;
 }
+
+/** Adds to what is below the row of a part; returns how to remove it, or null. */
+export type Mount = (item: EntryItem, part: number, place: HTMLElement) => (() => void) | null;
 
 export interface RowCost {
   readonly text: string;
@@ -62,6 +70,7 @@ export class EntryRow extends Component<RowProps> {
       next.isTarget !== props.isTarget ||
       next.isPrompt !== props.isPrompt ||
       next.isAltered !== props.isAltered ||
+      next.isElsewhere !== props.isElsewhere ||
       next.cost?.text !== props.cost?.text ||
       next.cost?.title !== props.cost?.title
     );
@@ -79,7 +88,8 @@ function Row(props: RowProps) {
   const looks = [item, known, links, project, isUsageRepeated, thinking, isTarget];
   const said = useMemo(() => rowHtml(props), looks);
   const silent = useMemo(() => (isAll ? silentHtml(item, links) : null), [item, links, isAll]);
-  const shown = said ?? silent;
+  const isHidden = props.isElsewhere && !isAll && !isTarget;
+  const shown = isHidden ? null : (said ?? silent);
   const { start } = item;
   if (shown === null) return <div class="row silent" data-start={start} data-offset={start} />;
   const begins = props.isPrompt ? " prompt" : "";
@@ -87,7 +97,7 @@ function Row(props: RowProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: what it unfolds is reached by keys, too.
     <div
-      class={`row${marks}`}
+      class={props.isNested ? "row nested" : `row${marks}`}
       data-start={start}
       data-offset={start}
       data-also={calls.shownIn(item).join(" ")}
@@ -97,23 +107,33 @@ function Row(props: RowProps) {
       {isAltered && (
         <p class="altered-note">Something in this turn was altered after it was signed.</p>
       )}
-      <HtmlView html={shown} inside={(index) => insideHtml(props, index)} />
+      <HtmlView
+        html={shown}
+        inside={(index) => insideHtml(props, index)}
+        mount={(index, place) => props.mount(item, index, place)}
+      />
       {cost !== null && (
         <span class={cost.isOfPrompt ? "row-cost of-prompt" : "row-cost"} title={cost.title}>
           {cost.text}
         </span>
       )}
-      <div class="row-actions">
-        <button type="button" data-do="link" title="Copy a link to this entry">
-          Link
-        </button>
-        <button type="button" data-do="markdown" title="Copy this entry as Markdown">
-          Copy
-        </button>
-        <button type="button" data-do="info" title="Inspect: ids, usage, proof, its line ( i )">
-          Info
-        </button>
-      </div>
+      {!props.isNested && <Actions />}
+    </div>
+  );
+}
+
+function Actions() {
+  return (
+    <div class="row-actions">
+      <button type="button" data-do="link" title="Copy a link to this entry">
+        Link
+      </button>
+      <button type="button" data-do="markdown" title="Copy this entry as Markdown">
+        Copy
+      </button>
+      <button type="button" data-do="info" title="Inspect: ids, usage, proof, its line ( i )">
+        Info
+      </button>
     </div>
   );
 }

@@ -53,7 +53,7 @@ function rangeOf(node: Node, from: number, to: number): Range {
 }
 
 function unfold(node: Node, at: number | null): void {
-  const row = node.parentElement?.closest<HTMLElement>(".row");
+  const row = node.parentElement?.closest<HTMLElement>(".entries > .row");
   const { start, also = "" } = row?.dataset ?? {};
   if (!row || (start !== String(at) && !also.split(" ").includes(String(at)))) return;
   for (

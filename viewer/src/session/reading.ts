@@ -17,6 +17,9 @@ const TARGET_TOP_PX = 24;
 /** The row at this distance from the top is the one being read: a target is below its neighbour. */
 const READ_LINE_PX = TARGET_TOP_PX + 8;
 
+/** Not those of threads, which are below the row of a call. */
+const ROW = ".entries > .row";
+
 /** What readers do to scroll, or when they read. */
 const MOVES = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
@@ -98,9 +101,9 @@ export class Reading {
   }
 
   rowAt(start: number): HTMLElement | null {
-    const own = `.row:not(.silent)[data-start="${start}"]`;
+    const own = `${ROW}:not(.silent)[data-start="${start}"]`;
     // A result is in the row of its call.
-    const selector = `${own}, .row[data-also~="${start}"], .row[data-start="${start}"]`;
+    const selector = `${own}, ${ROW}[data-also~="${start}"], ${ROW}[data-start="${start}"]`;
     return this.#scroller?.querySelector<HTMLElement>(selector) ?? null;
   }
 
@@ -112,7 +115,7 @@ export class Reading {
 
   /** The row that has the focus, or the first on the screen. */
   current(): HTMLElement | null {
-    const focused = document.activeElement?.closest<HTMLElement>(".row") ?? null;
+    const focused = document.activeElement?.closest<HTMLElement>(ROW) ?? null;
     return focused ?? this.#rows()[this.#firstVisible()] ?? null;
   }
 
@@ -172,7 +175,7 @@ export class Reading {
     const scroller = this.#scroller;
     const anchor = this.#anchor;
     if (scroller === null || anchor === null) return;
-    const row = scroller.querySelector(`.row[data-start="${anchor.start}"]`);
+    const row = scroller.querySelector(`${ROW}[data-start="${anchor.start}"]`);
     if (row === null) return;
     const moved = row.getBoundingClientRect().top - anchor.top;
     if (moved !== 0) scroller.scrollTop += moved;

@@ -145,10 +145,7 @@ function Facts({ head, store, children }: FactsProps) {
       {took !== null && <Fact>{took}</Fact>}
       {typeof parent === "string" && (
         <Fact>
-          began by{" "}
-          <a href={sessionHref(store.client.sessions.idInSameStore(store.id, parent))}>
-            {shownText(parent)}
-          </a>
+          began by <a href={parentHref(store, parent)}>{shownText(parent)}</a>
         </Fact>
       )}
       <Children store={store} turns={turns} />
@@ -159,6 +156,13 @@ function Facts({ head, store, children }: FactsProps) {
       <More head={head} />
     </div>
   );
+}
+
+/** The row of the call that started this session, once it is known; else its session. */
+function parentHref({ client, id, threads }: SessionStore, parent: string): string {
+  const known = threads.parent.value;
+  if (known !== null) return sessionHref(known.id, known.start);
+  return sessionHref(client.sessions.idInSameStore(id, parent));
 }
 
 /** How many sessions that this one began are linked. */

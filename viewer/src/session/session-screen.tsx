@@ -175,7 +175,7 @@ const WIDE = "(min-width: 112rem)";
 /** The inspector shows the row that has the focus, so that keys step through entries in it. */
 function inspectFocused({ target }: Event, store: SessionStore): void {
   if (!store.isInspecting.peek() || !(target instanceof HTMLElement)) return;
-  if (!target.matches(".row")) return;
+  if (!target.matches(".entries > .row")) return;
   store.inspected.value = Number(target.dataset.start);
 }
 

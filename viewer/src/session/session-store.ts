@@ -33,6 +33,7 @@ import { type Filter, formatFilter, matching, NO_FILTER } from "./filter.ts";
 import { lineNear } from "./line-near.ts";
 import { Outline } from "./outline.ts";
 import { SessionCosts } from "./session-costs.ts";
+import { Threads } from "./threads.ts";
 
 /** Where to scroll, once it is in the page. */
 export interface ScrollWish {
@@ -70,6 +71,7 @@ export class SessionStore {
   readonly inspected = signal<number | null>(null);
   readonly outline: Outline;
   readonly costs: SessionCosts;
+  readonly threads: Threads;
   /** Set by the transcript: whether the reader is at the end, and new entries are to be shown. */
   isFollowing = true;
   readonly #closing = new AbortController();
@@ -84,6 +86,7 @@ export class SessionStore {
     this.id = id;
     this.outline = new Outline(client, id, this.#closing.signal);
     this.costs = new SessionCosts(client, id, this.#closing.signal);
+    this.threads = new Threads(client, id, this.#closing.signal);
   }
 
   /** Shows the entry at an offset, or the end; then follows. */

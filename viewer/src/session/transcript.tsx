@@ -6,7 +6,7 @@
  * RD2  A reader at the end stays at the end as entries come; one who scrolled away is left alone.
  */
 
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
 import { isUsageRepeated } from "../../../src/model/usage-once.ts";
 import type { Links } from "../../../src/render/html/entry-html.ts";
@@ -17,6 +17,7 @@ import { EntryRow, LoadedCalls, type RowCost } from "./entry-row.tsx";
 import { type EntryWindow, isAtEnd, itemsOf, nextOf, startOf } from "./entry-window.ts";
 import { type Filter, filterWords } from "./filter.ts";
 import { watchCode } from "./highlight.ts";
+import { mountThreads } from "./nested-thread.tsx";
 import type { Reading } from "./reading.ts";
 import type { SessionCosts } from "./session-costs.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -48,6 +49,8 @@ export function Transcript(props: TranscriptProps) {
     [store.outline.prompts.value],
   );
   const project = store.head.value?.project ?? null;
+  const mount = useMemo(() => mountThreads(store.threads, project), [store.threads, project]);
+  useEffect(() => void store.threads.refresh(), [store.threads, store.outline.exchanges.value]);
   useLayoutEffect(() => {
     return scroller.current === null ? undefined : reading.watch(scroller.current);
   }, [reading]);
@@ -82,6 +85,9 @@ export function Transcript(props: TranscriptProps) {
               isTarget={isAt(calls, item, at)}
               isPrompt={prompts.has(item.start)}
               cost={costOf(store.costs, item.start)}
+              isElsewhere={store.filter.value.size === 0 && store.threads.has(item)}
+              isNested={false}
+              mount={mount}
               isAltered={altered.some(({ from, to }) => item.start < to && item.end > from)}
             />
           ))}

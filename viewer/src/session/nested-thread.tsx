@@ -1,0 +1,130 @@
+/**
+ * Nested thread: what a subagent did, below the call that started it: the same rows, loaded when the
+ * call is unfolded, a page at a time. Its own session is linked.
+ */
+
+import { render } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { EntryItem, Thread } from "../../../src/client/session-shapes.ts";
+import { isUsageRepeated } from "../../../src/model/usage-once.ts";
+import type { Links } from "../../../src/render/html/entry-html.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { sessionHref } from "../route.ts";
+import { reasonOf } from "../server.ts";
+import { EntryRow, LoadedCalls, type Mount } from "./entry-row.tsx";
+import { Threads } from "./threads.ts";
+
+const PAGE_ENTRIES = 50;
+/** Threads in threads; deeper ones are only linked. */
+const DEPTH_MAX = 4;
+
+interface PlaceProps {
+  /** Of the session that has the call. */
+  readonly threads: Threads;
+  readonly start: number;
+  readonly callId: string;
+  readonly project: string | null;
+  readonly depth: number;
+}
+
+/** Puts the thread of a call below its row. */
+export function mountThreads(threads: Threads, project: string | null, depth = 1): Mount {
+  return ({ start, entry, tools }, index, place) => {
+    const parts = entry?.parts ?? [];
+    const part = parts[index];
+    if (part?.type !== "tool_call" || part.callId === null) return null;
+    const before = parts.slice(0, index).filter(({ type }) => type === "tool_call").length;
+    if (tools[before]?.kind !== "agent") return null;
+    const { callId } = part;
+    render(<ThreadOf {...{ threads, start, callId, project, depth }} />, place);
+    return () => render(null, place);
+  };
+}
+
+function ThreadOf(props: PlaceProps) {
+  const thread = props.threads.of(props.start, props.callId);
+  if (thread === null || (thread.session === null && thread.rows === 0)) return null;
+  return <Nested {...props} thread={thread} key={thread.session ?? ""} />;
+}
+
+function Nested({ threads, thread, project, depth }: PlaceProps & { readonly thread: Thread }) {
+  const { client } = threads;
+  const { session, callId, rows } = thread;
+  const id = session ?? threads.id;
+  const [items, show] = useState<readonly EntryItem[]>([]);
+  const [next, setNext] = useState<number | null>(0);
+  const [fault, tell] = useState<string | null>(null);
+  const load = async (from: number) => {
+    const own = session === null ? { call: callId } : {};
+    try {
+      const range = { from, limit: PAGE_ENTRIES, native: false, ...own };
+      const page = await client.sessions.entries(id, range);
+      show((shown) => [...shown.filter(({ start }) => start < from), ...page.entries]);
+      setNext(page.isAtEnd ? null : page.next);
+      tell(null);
+    } catch (cause) {
+      tell(reasonOf(cause));
+    }
+  };
+  // Rows that come into the same log later are loaded, too.
+  useEffect(() => {
+    if (depth <= DEPTH_MAX && items.length < PAGE_ENTRIES) void load(0);
+  }, [id, session === null ? rows : 0]);
+  const inner = useInner(threads, session);
+  const mount = useMemo(() => mountThreads(inner, project, depth + 1), [inner, project, depth]);
+  const calls = useMemo(() => new LoadedCalls(items), [items]);
+  const entries = useMemo(() => items.map(({ entry }) => entry), [items]);
+  const links = useMemo<Links>(
+    () => ({ toEntry: (_line, start) => sessionHref(id, start), toSession: () => null }),
+    [id],
+  );
+  return (
+    <section class="thread" aria-label="Subagent">
+      <p class="thread-head">
+        Subagent
+        {session !== null && <a href={sessionHref(session)}>Open its session</a>}
+        {thread.title !== null && <span>{shownText(thread.title)}</span>}
+      </p>
+      {items.map((item, n) => (
+        <EntryRow
+          key={item.start}
+          item={item}
+          calls={calls}
+          known={calls.knownOf(item)}
+          links={links}
+          project={project}
+          isUsageRepeated={isUsageRepeated(entries, n)}
+          thinking={false}
+          isAll={false}
+          isTarget={false}
+          isPrompt={false}
+          isAltered={false}
+          isElsewhere={false}
+          isNested={true}
+          mount={mount}
+          cost={null}
+        />
+      ))}
+      {fault !== null && <p role="alert">{fault}</p>}
+      {next !== null && items.length > 0 && (
+        <button type="button" class="quiet" onClick={() => void load(next)}>
+          Show more of the subagent
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** The threads of the subagent's own session. */
+function useInner(threads: Threads, session: string | null): Threads {
+  const made = useMemo(() => {
+    const closing = new AbortController();
+    const inner = session === null ? threads : new Threads(threads.client, session, closing.signal);
+    return { inner, closing };
+  }, [threads, session]);
+  useEffect(() => {
+    if (session !== null) void made.inner.refresh();
+    return () => made.closing.abort();
+  }, [made]);
+  return made.inner;
+}
