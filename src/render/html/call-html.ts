@@ -18,6 +18,7 @@ import { type Html, html } from "./markup.ts";
 import { pathHtml } from "./path-html.ts";
 import { anchorOf } from "./placed-entry.ts";
 import { planHtml, planIn, planNote } from "./plan-html.ts";
+import { shownLines } from "./read-html.ts";
 import { hasImage, outputText, resultNote, tookOf } from "./result-note.ts";
 import { type Shown, shownInput, shownPlain, shownValue, sourceHtml } from "./value-html.ts";
 
@@ -215,7 +216,10 @@ const SAID: readonly ToolView["kind"][] = ["agent", "fetch", "web_search", "mcp"
 const MARKDOWN = /^(?:#{1,6} \S|```|\s{0,3}[-*] \S|\d{1,3}\. \S|\|.+\||> )|\*\*[^*\n]+\*\*/m;
 const LOOKED_AT = 4000;
 
-function outputShown({ kind }: ToolView, output: unknown, said: string | null): Shown {
+function outputShown(view: ToolView, output: unknown, said: string | null): Shown {
+  const { kind } = view;
+  const read = kind === "read" && said !== null ? shownLines(said, view.lines?.[0] ?? 1) : null;
+  if (read !== null) return read;
   const diff = shownDiffOf(output);
   if (diff !== null) return diff;
   if (said !== null && SAID.includes(kind) && MARKDOWN.test(said.slice(0, LOOKED_AT))) {

@@ -134,13 +134,14 @@ export const CALL_STYLE: Html = html`
 }
 .diff:not(.file + .diff) { border-radius: 6px; }
 .diff + .diff { margin-top: 0.3rem; }
-.diff > span {
+:is(.diff, .lines) > span {
   display: block; position: relative; padding: 0 0.85rem 0 4.2rem; text-indent: -0.9em;
 }
-.diff > span::before {
+:is(.diff, .lines) > span::before {
   content: attr(data-n); position: absolute; left: 0; width: 2.6rem; color: var(--dim);
   text-align: right; text-indent: 0;
 }
+.lines > span { padding-left: 3.3rem; text-indent: 0; }
 .diff .gone { background: var(--gone); } .diff .new { background: var(--new); }
 .diff .place { padding-left: 3.3rem; color: var(--dim); text-indent: 0; }
 .diff mark { border-radius: 2px; background: var(--gone-word); color: inherit; }

@@ -62,6 +62,7 @@ const EVIL: readonly NewEntry[] = HOSTILE.flatMap((text, at) => [
   call(`c${at}`, "edit", { path: text, old_string: text, new_string: `${text}x` }),
   ...[result(`c${at}`, image(text)), call(`d${at}`, "todo_write", { todos: [{ content: text }] })],
   ...[call(`e${at}`, "task", { prompt: text, description: text }), result(`e${at}`, `# ${text}`)],
+  ...[call(`g${at}`, "read", { path: text }), result(`g${at}`, `${text}\n${text}`)],
   call(`f${at}`, "apply_patch", `*** Begin Patch\n*** Update File: ${text}\n+${text}`),
 ]);
 
@@ -191,6 +192,25 @@ browserTest("a picture is shown in its place and enlarged by a click; SVG is ref
   assert.equal(await picture.getAttribute("alt"), "image image/png, 70 bytes");
   await page.getByText("not shown, only PNG, JPEG, GIF and WebP are").waitFor();
   assert.equal(await picture.count(), 1);
+});
+
+browserTest("a file that was read has its own line numbers, which are not copied", async () => {
+  const page = await openRows();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const row = page.locator(".call.kind-read");
+  await row.locator("summary").click();
+  const lines = row.locator(".lines > span");
+  await lines.nth(3).waitFor();
+  const numbers = await lines.evaluateAll((all) => all.map((line) => line.getAttribute("data-n")));
+  assert.deepEqual(numbers, ["3", "4", "5", "6"]);
+  await row.locator(".output").hover();
+  await row.locator(".output button.copy").click();
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  await eventually("the clipboard", copied).toMatch(/^a\nb\nc\nd\n?$/);
+  const space = () => row.locator(".lines").evaluate((pre) => getComputedStyle(pre).whiteSpace);
+  await eventually("long lines", space).toBe("pre-wrap");
+  await page.keyboard.press("w");
+  await eventually("long lines", space).toBe("pre");
 });
 
 browserTest("hostile text in every place of a row runs nothing, and is shown", async () => {
