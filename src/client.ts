@@ -42,6 +42,7 @@ export type {
   SessionUsage,
   SessionVerdict,
   Thread,
+  ToolCalls,
   ThreadParent,
   Whereabouts,
 } from "./client/session-shapes.ts";

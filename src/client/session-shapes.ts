@@ -227,6 +227,10 @@ export const ENTRY_PAGE = object({
 });
 export interface EntryPage extends Of<typeof ENTRY_PAGE> {}
 
+export const TOOL_CALLS = object({ tool: string, calls: count });
+/** How often a tool was called. */
+export interface ToolCalls extends Of<typeof TOOL_CALLS> {}
+
 export const EXCHANGE = object({
   start: described(offset, "Of the prompt's line"),
   at: orNull(string),
@@ -238,6 +242,9 @@ export const EXCHANGE = object({
   failures: count,
   edits: count,
   files: described(count, "How many files it edited"),
+  answer: described(orNull(string), "The beginning of the last answer"),
+  answerStart: described(orNull(offset), "Of the line with that answer"),
+  tools: described(list(ref<ToolCalls>("ToolCalls")), "The tools it called"),
 });
 /** A prompt and what followed it, up to the next one. */
 export interface Exchange extends Of<typeof EXCHANGE> {}

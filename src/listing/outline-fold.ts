@@ -21,6 +21,9 @@ export const EXCHANGES_MAX = 50_000;
 export const MARKS_MAX = 100_000;
 const TEXT_CHARS_MAX = 160;
 const FILE_CHARS_MAX = 300;
+const ANSWER_CHARS_MAX = 300;
+/** Different tools of one exchange. */
+const TOOLS_MAX = 20;
 /** Of a failure's reason, what is looked at. */
 const REASON_CHARS_MAX = 2_000;
 /** Calls that wait for their results. */
@@ -43,6 +46,11 @@ export interface Exchange {
   edits: number;
   /** How many files it edited. */
   files: number;
+  /** The beginning of the last answer, and the offset of its line. */
+  answer: string | null;
+  answerStart: number | null;
+  /** The tools it called, and how often each. */
+  readonly tools: { readonly tool: string; calls: number }[];
 }
 
 export interface OutlineMark {
@@ -105,6 +113,8 @@ export class OutlineFold {
       exchange.until = entry.at;
     }
     for (const part of entry.parts) this.#part(part, start, entry.at, exchange);
+    const answer = aside === null ? answerIn(entry) : null;
+    if (answer !== null) Object.assign(exchange, { answer, answerStart: start });
     if (entry.kind === "end" && entry.outcome === "error") {
       this.#fail(exchange, { start, at: entry.at }, entry.error?.detail || "The session failed");
     }
@@ -168,6 +178,9 @@ export class OutlineFold {
     exchange: Exchange,
   ): void {
     const name = this.#name(oneLine(tool, TEXT_CHARS_MAX));
+    const known = exchange.tools.find((each) => each.tool === name);
+    if (known) known.calls++;
+    else if (exchange.tools.length < TOOLS_MAX) exchange.tools.push({ tool: name, calls: 1 });
     const edits = fileEditsOf(tool, input).map(({ file, added, removed }): OutlineMark => {
       const short = file === null ? null : this.#name(oneLine(file, FILE_CHARS_MAX));
       if (short !== null && this.#files.size < FILES_MAX) this.#files.add(short);
@@ -214,7 +227,15 @@ export class OutlineFold {
 
 function emptyExchange(start: number, at: string | null, text: string | null): Exchange {
   const used = { tokens: null, spend: null };
-  return { start, at, until: at, text, ...used, calls: 0, failures: 0, edits: 0, files: 0 };
+  const none = { calls: 0, failures: 0, edits: 0, files: 0, answer: null, answerStart: null };
+  return { start, at, until: at, text, ...used, ...none, tools: [] };
+}
+
+/** The beginning of what a model says. */
+function answerIn({ kind, role, parts }: Entry): string | null {
+  if (kind !== "message" || role !== "assistant") return null;
+  const said = parts.findLast((part) => part.type === "text");
+  return said === undefined ? null : oneLine(said.text, ANSWER_CHARS_MAX) || null;
 }
 
 function promptIn({ kind, role, saidBy, parts }: Entry): string | null {

@@ -100,6 +100,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   OutlineMark: of.OUTLINE_MARK,
   OutlinePage: of.OUTLINE_PAGE,
   Whereabouts: of.WHEREABOUTS,
+  ToolCalls: of.TOOL_CALLS,
   Thread: of.THREAD,
   ThreadParent: of.THREAD_PARENT,
   SessionThreads: of.SESSION_THREADS,

@@ -44,7 +44,7 @@ const ROWS = [
   row("user", "Second question"),
   edit("t2", `${PROJECT}/src/b<img src=x onerror=1>.ts`, "b"),
   done("t2", true),
-  row("assistant", [{ type: "text", text: "A slow answer" }], 90),
+  row("assistant", [{ type: "text", text: "A slow answer <script>window.__pwned=1</script>" }], 90),
   row("user", "Third question"),
   edit("t3", "src/a.ts", "d"),
   done("t3"),
@@ -146,11 +146,19 @@ browserTest("the command that continues a session in its directory can be copied
 browserTest("two sessions of a project are compared prompt by prompt", async () => {
   const page = await open();
   await page.getByRole("link", { name: "Compare" }).click();
-  await page.locator(".compare-choices").getByRole("link", { name: "First question" }).click();
+  const choices = page.locator(".compare-choices").getByRole("link");
+  await page.getByLabel("Title of the other session").fill("no such title");
+  await page.getByText("There is no other session of this project.").waitFor();
+  await page.getByLabel("Title of the other session").fill("FIRST");
+  await eventually("the other session", () => choices.count()).toBe(1);
+  await choices.click();
   const rows = page.locator(".compare-row");
   await eventually("rows", () => rows.count()).toBe(3);
   await eventually("the first row", () => rows.first().innerText()).toMatch(
     /1 First question[\s\S]*src\/a\.ts[\s\S]*1 First question[\s\S]*src\/c\.ts/,
+  );
+  await eventually("answer and tools", () => rows.nth(1).innerText()).toMatch(
+    /Second question[\s\S]*Answer A slow answer <script>[\s\S]*Edit/,
   );
   assert.equal(await page.locator(".compare-row.same").count(), 1);
   await page.reload();

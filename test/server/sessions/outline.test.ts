@@ -75,6 +75,10 @@ test("the outline has every prompt with its cost, every failure and every edit",
     ["First second line", 100, 0.25, 2, 1, 1],
     ["Next", 40, 0.5, 1, 2, 1],
   ]);
+  assert.deepEqual(outline.exchanges[1]?.tools, [
+    { tool: "edit", calls: 1 },
+    { tool: "bash", calls: 1 },
+  ]);
   const marks = outline.marks.map(({ kind, tool, text, file, isFailed }) => {
     return [kind, tool, text ?? file, isFailed];
   });

@@ -6,7 +6,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { SessionHead, SessionItem } from "../../../src/client/session-shapes.ts";
+import type { Exchange, SessionHead, SessionItem } from "../../../src/client/session-shapes.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { lengthOf } from "../../../src/render/phrases.ts";
 import { compareHref, sessionHref } from "../route.ts";
@@ -14,13 +14,15 @@ import { reasonOf, statusOf } from "../server.ts";
 import { factsOf, LineCounts, titleOf } from "../session/exchange-words.tsx";
 import { Outline } from "../session/outline.ts";
 import { SessionCosts } from "../session/session-costs.ts";
+import { projectKeyOf } from "../sessions/session-words.ts";
 import { costOrRecorded } from "../settings.ts";
 import { agoOf, counted, nameOf, shortCount, shortMoney } from "../words.ts";
 import { type CompareRow, compareRows, type Side } from "./compare-rows.ts";
 import "./compare.css";
 
-/** Sessions of the same project that can be chosen. */
-const CHOICES_MAX = 200;
+/** Sessions of the same project on a page of the choice. */
+const CHOICES = 50;
+const PAUSE_MS = 150;
 /** Prompts that are shown. */
 const ROWS_MAX = 500;
 
@@ -126,7 +128,7 @@ function Head({ session, other }: HeadProps) {
   );
 }
 
-/** The other sessions of the same project, the last changed first. */
+/** The other sessions of the same project, the last changed first; the server finds them. */
 function Choice(props: {
   readonly client: VerbatimClient;
   readonly session: ComparedSession | null;
@@ -134,35 +136,62 @@ function Choice(props: {
   const { client, session } = props;
   const head = session?.head.value ?? null;
   const [choices, show] = useState<readonly SessionItem[] | null>(null);
+  const [next, setNext] = useState<string | null>(null);
+  const [title, seek] = useState("");
+  const project = head === null ? null : projectKeyOf(head);
+  const pageOf = (cursor?: string) => {
+    const wanted = { ...(project !== null && { project }), ...(title !== "" && { title }) };
+    return client.sessions.list({ ...wanted, limit: CHOICES, ...(cursor && { cursor }) });
+  };
   useEffect(() => {
     if (head === null) return;
     let isOver = false;
-    client.sessions.list({ limit: CHOICES_MAX }).then(
-      ({ sessions }) => {
-        const same = sessions.filter(
-          ({ id, project }) => id !== head.id && project === head.project,
-        );
-        if (!isOver) show(same);
-      },
-      () => !isOver && show([]),
-    );
+    const timer = setTimeout(() => {
+      pageOf().then(
+        (page) => {
+          if (isOver) return;
+          show(page.sessions);
+          setNext(page.next);
+        },
+        () => !isOver && show([]),
+      );
+    }, PAUSE_MS);
     return () => {
       isOver = true;
+      clearTimeout(timer);
     };
-  }, [client, head?.id]);
+  }, [client, head?.id, title]);
+  const more = async () => {
+    const page = await pageOf(next ?? "");
+    show([...(choices ?? []), ...page.sessions]);
+    setNext(page.next);
+  };
+  const others = choices?.filter(({ id }) => id !== head?.id) ?? null;
   return (
     <section>
       <h2>Compare with</h2>
-      {choices === null && <p>…</p>}
-      {choices?.length === 0 && <p>There is no other session of this project among the latest.</p>}
+      <input
+        type="search"
+        aria-label="Title of the other session"
+        placeholder="Part of its title"
+        value={title}
+        onInput={({ currentTarget }) => seek(currentTarget.value)}
+      />
+      {others === null && <p>…</p>}
+      {others?.length === 0 && next === null && <p>There is no other session of this project.</p>}
       <ul class="compare-choices">
-        {choices?.map((item) => (
+        {others?.map((item) => (
           <li key={item.id}>
             <a href={compareHref(session?.id ?? "", item.id)}>{shownText(nameOf(item))}</a>{" "}
             <small>{agoOf(item.modifiedAt, Date.now())}</small>
           </li>
         ))}
       </ul>
+      {next !== null && (
+        <button type="button" class="quiet" onClick={() => void more()}>
+          Show more
+        </button>
+      )}
     </section>
   );
 }
@@ -205,6 +234,10 @@ function Row({ row, left, right }: RowsProps & { readonly row: CompareRow }) {
   );
 }
 
+function toolWords({ tools }: Exchange): string {
+  return tools.map(({ tool, calls }) => (calls === 1 ? tool : `${tool} ×${calls}`)).join(", ");
+}
+
 interface CellProps {
   readonly side: Side | null;
   readonly session: ComparedSession;
@@ -221,6 +254,13 @@ function Cell({ side, session, number }: CellProps) {
         <a href={sessionHref(session.id, exchange.start)}>{titleOf(exchange)}</a>
       </p>
       <p class="dim">{factsOf(exchange, session.costs.ofPrompt(exchange))}</p>
+      {exchange.answer !== null && (
+        <p class="compare-answer">
+          <a href={sessionHref(session.id, exchange.answerStart)}>Answer</a>{" "}
+          {shownText(exchange.answer)}
+        </p>
+      )}
+      {exchange.tools.length > 0 && <p class="dim">{shownText(toolWords(exchange))}</p>}
       <ul>
         {files.map(({ shown, added, removed, edits }) => (
           <li key={shown}>

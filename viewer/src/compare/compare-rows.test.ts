@@ -5,7 +5,7 @@ import { compareRows } from "./compare-rows.ts";
 
 const exchange = (start: number, text: string | null): Exchange => ({
   ...{ start, text, at: null, until: null, tokens: null, spend: null },
-  ...{ calls: 0, failures: 0, edits: 0, files: 0 },
+  ...{ calls: 0, failures: 0, edits: 0, files: 0, answer: null, answerStart: null, tools: [] },
 });
 const of = (...texts: (string | null)[]) => ({
   exchanges: texts.map((text, n) => exchange(n * 100, text)),

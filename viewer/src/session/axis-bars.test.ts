@@ -5,7 +5,17 @@ import { BARS_MAX, barsOf, tookMs } from "./axis-bars.ts";
 
 const exchange = (start: number, failures = 0): Exchange => ({
   ...{ start, text: "x", at: "2026-01-01T00:00:00Z", until: "2026-01-01T00:01:00Z" },
-  ...{ tokens: null, spend: null, calls: 0, failures, edits: 0, files: 0 },
+  ...{
+    tokens: null,
+    spend: null,
+    calls: 0,
+    failures,
+    edits: 0,
+    files: 0,
+    answer: null,
+    answerStart: null,
+    tools: [],
+  },
 });
 
 test("there is a bar for each prompt, as high as its value", () => {

@@ -5,7 +5,7 @@ import { outlineRows, rowsWithin, rowTops } from "./outline-rows.ts";
 
 const exchange = (start: number, text: string | null): Exchange => ({
   ...{ start, text, at: null, until: null, tokens: null, spend: null },
-  ...{ calls: 0, failures: 0, edits: 0, files: 0 },
+  ...{ calls: 0, failures: 0, edits: 0, files: 0, answer: null, answerStart: null, tools: [] },
 });
 const mark = (kind: OutlineMark["kind"], start: number, file: string | null): OutlineMark => ({
   ...{ kind, start, file, at: null, tool: "t", call: null, text: null },
