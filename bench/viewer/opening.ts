@@ -18,7 +18,7 @@ export interface Opened {
   readonly rowsMs: number;
   /** The JavaScript heap, after a collection. */
   readonly heapMb: number;
-  /** Memory of the renderer's process that no other process shares. */
+  /** Written memory of the renderer's process that no other process shares. */
   readonly rendererMb: number;
   /** Compressed, until the first rows were drawn: the page's own files. */
   readonly fileKb: number;
@@ -108,6 +108,6 @@ async function memoryOf(browser: Browser, page: Page) {
 
 function privateKb(pid: number): number {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
-  const rows = text.matchAll(/^Private_(?:Clean|Dirty): +(\d+) kB/gm);
+  const rows = text.matchAll(/^Private_Dirty: +(\d+) kB/gm);
   return [...rows].reduce((sum, [, kb]) => sum + Number(kb), 0);
 }
