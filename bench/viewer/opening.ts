@@ -5,109 +5,69 @@
  * memory is that of a page at rest: what it loads after its first rows is included.
  */
 
-import { readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { launchChromium } from "../../test/e2e/chromium.ts";
+import { Browser, type BrowserPage } from "./browser.ts";
 import type { Served } from "./served.ts";
-
-export const VIEWPORT = { width: 1440, height: 900 };
 
 export interface Opened {
   /** From the navigation until the first rows were drawn. */
   readonly rowsMs: number;
   /** The JavaScript heap, after a collection. */
   readonly heapMb: number;
-  /** Written memory of the renderer's process that no other process shares. */
+  /** What the renderer's process has written and shares with no other. */
   readonly rendererMb: number;
-  /** Compressed, until the first rows were drawn: the page's own files. */
+  /** Compressed: the page and its files that were loaded before the first rows. */
   readonly fileKb: number;
 }
 
-/** No request for this long: the page is at rest. Longer than the page's pauses between two. */
-const QUIET_MS = 2_500;
-/** These requests never end, or are sent again and again. */
-const ENDLESS = /\/(?:events|whereabouts)\b/;
+/** The page is at rest if it has received nothing for this long. */
+const QUIET_MS = 4_000;
 
-/** Notes in the page when the frame after the first rows was drawn. */
-const NOTE_ROWS = `(() => {
+/** Notes in the page when the frame after the first rows was drawn, and the last response. */
+const NOTES = `(() => {
   const look = () => {
     if (document.querySelector(".entries .row:not(.silent)") === null) return requestAnimationFrame(look);
     requestAnimationFrame(() => setTimeout(() => { window.rowsMs = performance.now(); }));
   };
   look();
+  new PerformanceObserver((list) => {
+    // This request is repeated for as long as the page is open.
+    const isNew = list.getEntries().some(({ name }) => !name.endsWith("/whereabouts"));
+    if (isNew) window.receivedMs = performance.now();
+  }).observe({ type: "resource" });
+})()`;
+
+const FILE_BYTES = `(() => {
+  const all = [...performance.getEntriesByType("resource"), ...performance.getEntriesByType("navigation")];
+  return all.filter(({ name, responseEnd }) => !name.includes("/v1/") && responseEnd <= window.rowsMs)
+    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
 })()`;
 
 export async function open(served: Served, name: string): Promise<Opened> {
-  const browser = await launchChromium();
+  const browser = Browser.launch();
   try {
-    const context = await contextFor(browser, served);
-    const page = await context.newPage();
-    await page.addInitScript(NOTE_ROWS);
-    const traffic = watchTraffic(page);
-    await page.goto(sessionUrl(served, name));
-    const noted = await page.waitForFunction(() => (window as { rowsMs?: number }).rowsMs);
-    const rowsMs = Number(await noted.jsonValue());
-    const fileKb = (await traffic.fileBytes()) / 1e3;
-    await traffic.untilQuiet();
-    return { rowsMs, fileKb, ...(await memoryOf(browser, page)) };
+    const page = await openedPage(browser, served, name);
+    const rowsMs = await page.until<number>("window.rowsMs");
+    const fileKb = (await page.evaluate<number>(FILE_BYTES)) / 1e3;
+    await page.until(`performance.now() - window.receivedMs > ${QUIET_MS}`);
+    await page.call("HeapProfiler.enable");
+    for (let time = 0; time < 2; time++) await page.call("HeapProfiler.collectGarbage");
+    const { usedSize } = await page.call("Runtime.getHeapUsage");
+    return { rowsMs, fileKb, heapMb: Number(usedSize) / 1e6, rendererMb: await browser.rendererMb() };
   } finally {
     await browser.close();
   }
 }
 
-/** A context that has the server's cookie. */
-export async function contextFor(browser: Browser, served: Served): Promise<BrowserContext> {
-  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce" });
-  await context.addCookies([{ ...served.cookie, url: served.url }]);
-  return context;
-}
-
-export function sessionUrl({ url, ids }: Served, name: string): string {
+/** A page that is opening a session. */
+export async function openedPage(
+  browser: Browser,
+  { url, ids, cookie }: Served,
+  name: string,
+): Promise<BrowserPage> {
   const id = ids.get(name);
   if (id === undefined) throw new Error(`${name} is not listed`);
-  return `${url}/#/s/${id}`;
-}
-
-function watchTraffic(page: Page) {
-  const sizes: Promise<number>[] = [];
-  const open = new Set<unknown>();
-  let lastMs = performance.now();
-  page.on("request", (request) => {
-    if (ENDLESS.test(request.url())) return;
-    open.add(request);
-    lastMs = performance.now();
-  });
-  page.on("requestfinished", (request) => {
-    if (open.delete(request)) lastMs = performance.now();
-    if (/\/(?:assets\/.*)?$/.test(new URL(request.url()).pathname)) {
-      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
-    }
-  });
-  return {
-    async fileBytes() {
-      return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-    },
-    async untilQuiet() {
-      while (open.size > 0 || performance.now() - lastMs < QUIET_MS) await sleep(100);
-    },
-  };
-}
-
-async function memoryOf(browser: Browser, page: Page) {
-  const session = await page.context().newCDPSession(page);
-  await session.send("HeapProfiler.enable");
-  for (let time = 0; time < 2; time++) await session.send("HeapProfiler.collectGarbage");
-  const { usedSize } = await session.send("Runtime.getHeapUsage");
-  const control = await browser.newBrowserCDPSession();
-  const { processInfo } = await control.send("SystemInfo.getProcessInfo");
-  const renderers = processInfo.filter(({ type }) => type === "renderer");
-  const rendererKb = renderers.reduce((sum, { id }) => sum + privateKb(id), 0);
-  return { heapMb: usedSize / 1e6, rendererMb: rendererKb / 1e3 };
-}
-
-function privateKb(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
-  const rows = text.matchAll(/^Private_Dirty: +(\d+) kB/gm);
-  return [...rows].reduce((sum, [, kb]) => sum + Number(kb), 0);
+  const page = await browser.newPage(NOTES);
+  await browser.call("Storage.setCookies", { cookies: [{ ...cookie, url }] });
+  await page.call("Page.navigate", { url: `${url}/#/s/${id}` });
+  return page;
 }

@@ -31,7 +31,7 @@ if (chromiumPath === null) {
 }
 
 /** Only what a page itself does: no updates, no reports, no first-run steps of the browser. */
-const FLAGS = [
+export const CHROMIUM_FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
@@ -42,5 +42,5 @@ const FLAGS = [
 ];
 
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: chromiumPath ?? "", args: FLAGS });
+  return chromium.launch({ executablePath: chromiumPath ?? "", args: CHROMIUM_FLAGS });
 }
