@@ -78,7 +78,7 @@ export class Browser {
 
   async close(): Promise<void> {
     const exit = once(this.#child, "exit");
-    this.#child.kill("SIGKILL");
+    await this.call("Browser.close");
     await exit;
     rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 });
   }
