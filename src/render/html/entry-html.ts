@@ -145,15 +145,16 @@ function messageHtml(given: PlacedEntry, context: EntryContext): Html | null {
   const speaker = entry.saidBy === undefined ? (role ?? "nobody") : "system";
   const who = `by-${isResult ? "tool" : speaker}`;
   const isFailed = parts.some((part) => part.type === "tool_result" && part.error !== null);
-  const isCard = entry.saidBy === undefined && parts.some(isSaid);
-  const kind = html`${who}${isCard ? "" : " done"}${isFailed ? " failed" : ""}`;
+  const kind = html`${who}${isDone(entry) ? " done" : ""}${isFailed ? " failed" : ""}`;
   return html`<article class="entry ${kind}" id="${anchorOf(line, start)}">
 <header><h2>${nameOf(entry)}</h2>${factsOf(entry)}${permalink(line, start, context.links)}</header>
 ${shown}${footOf(entry, context)}</article>\n`;
 }
 
-function isSaid(part: Part): boolean {
-  return part.type === "text";
+/** Whether an entry says nothing, but does something: it has no frame. */
+export function isDone({ kind, saidBy, parts }: Pick<Entry, "kind" | "saidBy" | "parts">): boolean {
+  const isMessage = kind === "message" || kind === "other";
+  return isMessage && (saidBy !== undefined || !parts.some(({ type }) => type === "text"));
 }
 
 /** Text in the user role of which a person typed nothing: a local command, its output, a reminder. */

@@ -10,6 +10,7 @@ import {
   type EntryContext,
   entryHtml,
   insideOf,
+  isDone,
   type Links,
   permalink,
   turnHtml,
@@ -92,12 +93,16 @@ function Row(props: RowProps) {
   const shown = isHidden ? null : (said ?? silent);
   const { start } = item;
   if (shown === null) return <div class="row silent" data-start={start} data-offset={start} />;
-  const begins = props.isPrompt ? " prompt" : "";
-  const marks = `${begins}${isTarget ? " target" : ""}${isAltered ? " altered" : ""}`;
+  const marks = Object.entries({
+    done: said !== null && item.entry !== null && isDone(item.entry),
+    ...(props.isNested
+      ? { nested: true }
+      : { prompt: props.isPrompt, target: isTarget, altered: isAltered }),
+  });
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: what it unfolds is reached by keys, too.
     <div
-      class={props.isNested ? "row nested" : `row${marks}`}
+      class={marks.reduce((all, [name, is]) => (is ? `${all} ${name}` : all), "row")}
       data-start={start}
       data-offset={start}
       data-also={calls.shownIn(item).join(" ")}

@@ -12,17 +12,20 @@ export const CODE_CHARS_MAX = 50_000;
 const MARGIN_PX = 400;
 
 const seen = new WeakSet<Element>();
+/** Near the screen, and not yet coloured. */
+const near = new Set<Element>();
 let observer: IntersectionObserver | null = null;
+let isPlanned = false;
 
-/** Colours the code below an element, once it comes near the screen. */
+/** Colours the code below an element, when it is near the screen and the browser is idle. */
 export function watchCode(root: HTMLElement): void {
   observer ??= new IntersectionObserver(
     (changes) => {
       for (const { isIntersecting, target } of changes) {
-        if (!isIntersecting) continue;
-        observer?.unobserve(target);
-        void colour(target);
+        if (isIntersecting) near.add(target);
+        else near.delete(target); // Scrolled past.
       }
+      plan();
     },
     { rootMargin: `${MARGIN_PX}px` },
   );
@@ -31,6 +34,25 @@ export function watchCode(root: HTMLElement): void {
     seen.add(block);
     observer.observe(block);
   }
+}
+
+/** One block at a time: scrolling comes first. */
+function plan(): void {
+  const [next] = near;
+  if (isPlanned || next === undefined) return;
+  isPlanned = true;
+  whenIdle(() => {
+    isPlanned = false;
+    if (!near.delete(next)) return plan();
+    observer?.unobserve(next);
+    void colour(next).then(plan);
+  });
+}
+
+/** Safari has no idle callbacks. */
+function whenIdle(run: () => void): void {
+  if (typeof requestIdleCallback === "function") requestIdleCallback(run);
+  else setTimeout(run, 50);
 }
 
 async function colour(block: Element): Promise<void> {
@@ -50,7 +72,7 @@ async function colour(block: Element): Promise<void> {
       import("highlight.js/lib/core"),
       grammar(),
     ]);
-    highlighter.registerLanguage(language, rules);
+    if (!highlighter.getLanguage(language)) highlighter.registerLanguage(language, rules);
     const { _emitter } = highlighter.highlight(text, { language, ignoreIllegals: true });
     const { rootNode } = _emitter as unknown as { readonly rootNode: Scope };
     code.replaceChildren(...rootNode.children.map(nodeOf));

@@ -3,6 +3,7 @@
  * failures and edited files; for jumping. Only the rows on the screen are in the page.
  */
 
+import { computed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { counted, lastName } from "../words.ts";
@@ -102,7 +103,10 @@ function Rows({ rows, store, reading, hide }: RowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [screen, see] = useState({ top: 0, height: 800 });
   const tops = useMemo(() => rowTops(rows, HEIGHTS), [rows]);
-  const here = Math.max(0, lastAtOrBefore(rows, reading.visible.value.from));
+  const { value: here } = useMemo(
+    () => computed(() => Math.max(0, lastAtOrBefore(rows, reading.visible.value.from))),
+    [rows, reading],
+  );
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;

@@ -3,7 +3,8 @@
  * way to jump anywhere, however long the session.
  */
 
-import { useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
+import type { Exchange } from "../../../src/client/session-shapes.ts";
 import type { Reading } from "./reading.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -21,9 +22,21 @@ export function Rail({
   readonly reading: Reading;
 }) {
   const rail = useRef<HTMLDivElement>(null);
-  const window = store.window.value;
-  if (window === null || window.end === 0) return null;
-  const { end } = window;
+  const end = store.window.value?.end ?? 0;
+  const turns = store.outline.shown.value;
+  // Made once: the thumb alone changes with each frame of scrolling.
+  const marks = useMemo(
+    () =>
+      marksOf(turns).map(({ start, isFailed }) => (
+        <i
+          key={start}
+          class={isFailed ? "rail-mark failed" : "rail-mark"}
+          style={{ top: `${(start / end) * 100}%` }}
+        />
+      )),
+    [turns, end],
+  );
+  if (end === 0) return null;
   const { from, to } = reading.visible.value;
   const percent = Math.round((from / end) * 100);
   const point = (event: PointerEvent) => {
@@ -51,13 +64,7 @@ export function Rail({
       onPointerDown={point}
       onKeyDown={onKey}
     >
-      {marksOf(store).map(({ start, isFailed }) => (
-        <i
-          key={start}
-          class={isFailed ? "rail-mark failed" : "rail-mark"}
-          style={{ top: `${(start / end) * 100}%` }}
-        />
-      ))}
+      {marks}
       <span
         class="rail-thumb"
         style={{
@@ -69,8 +76,7 @@ export function Rail({
   );
 }
 
-function marksOf(store: SessionStore): { start: number; isFailed: boolean }[] {
-  const turns = store.outline.shown.value;
+function marksOf(turns: readonly Exchange[]): { start: number; isFailed: boolean }[] {
   const every = Math.ceil(turns.length / MARKS_MAX);
   return turns
     .filter((_, at) => at % every === 0)

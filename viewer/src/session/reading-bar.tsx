@@ -3,6 +3,7 @@
  * files, and the filter of what is shown.
  */
 
+import { useComputed } from "@preact/signals";
 import { go } from "../address.ts";
 import { factsOf, shortFactsOf, titleOf } from "./exchange-words.tsx";
 import {
@@ -62,7 +63,7 @@ export function ReadingBar({ store, reading, isExpanded, expand, isFilterShown }
 function CurrentPrompt(props: { readonly store: SessionStore; readonly reading: Reading }) {
   const { store, reading } = props;
   const { outline } = store;
-  const index = outline.indexAt(reading.visible.value.from);
+  const index = useComputed(() => outline.indexAt(reading.visible.value.from)).value;
   const exchange = outline.shown.value[index];
   if (exchange === undefined) return <p class="current-prompt" />;
   const { start } = exchange;

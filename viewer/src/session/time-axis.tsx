@@ -3,6 +3,7 @@
  * click jumps there; the bar of the place being read is marked.
  */
 
+import { useComputed } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import type { Exchange } from "../../../src/client/session-shapes.ts";
 import { clockOf, counted } from "../words.ts";
@@ -30,17 +31,26 @@ export function TimeAxis(props: { readonly store: SessionStore; readonly reading
     () => barsOf(exchanges, measure === "cost" ? costOf : (each) => tookMs(each) ?? 0),
     [exchanges, prices, measure],
   );
+  const titles = useMemo(
+    () =>
+      bars.map(({ first }) => {
+        const exchange = exchanges[first];
+        if (exchange === undefined) return "";
+        return `${titleOf(exchange)}\n${factsOf(exchange, store.costs.ofPrompt(exchange))}`;
+      }),
+    [bars],
+  );
+  // Not the place itself, which changes with each frame of scrolling.
+  const here = useComputed(() => store.outline.indexAt(reading.visible.value.from)).value;
   if (bars.length < 2) return null;
-  const here = store.outline.indexAt(reading.visible.value.from);
   return (
     <nav class="time-axis" aria-label="Prompts over time">
       <span class="axis-time">{clockOf(exchanges[0]?.at ?? "")}</span>
       <ol style={{ flexBasis: `${bars.length * BAR_REM}rem` }}>
-        {bars.map(({ first, count, height, failures }) => {
+        {bars.map(({ first, count, height, failures }, n) => {
           const exchange = exchanges[first];
           if (exchange === undefined) return null;
           const isHere = here >= first && here < first + count;
-          const title = `${titleOf(exchange)}\n${factsOf(exchange, store.costs.ofPrompt(exchange))}`;
           return (
             <li key={exchange.start}>
               <a
@@ -48,7 +58,7 @@ export function TimeAxis(props: { readonly store: SessionStore; readonly reading
                 class={failures > 0 ? "axis-bar failed" : "axis-bar"}
                 aria-current={isHere ? "location" : undefined}
                 aria-label={count === 1 ? titleOf(exchange) : counted(count, "prompt")}
-                title={title}
+                title={titles[n]}
                 onClick={() => void store.openAt(exchange.start)}
               >
                 <span style={{ height: `${Math.max(LEAST_PERCENT, height * 100)}%` }} />
