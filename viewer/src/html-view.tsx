@@ -89,7 +89,9 @@ function reachSoon(element: HTMLElement): void {
 function reachLongLines(): void {
   const all = [...waiting].flatMap((element) => [...element.querySelectorAll("pre")]);
   waiting.clear();
-  const long = all.filter(({ scrollWidth, clientWidth }) => {
+  // Not what is folded: measuring it would lay it out.
+  const shown = all.filter((pre) => pre.closest("details:not([open])") === null);
+  const long = shown.filter(({ scrollWidth, clientWidth }) => {
     return scrollWidth > clientWidth && clientWidth > 0;
   });
   for (const pre of long) pre.tabIndex = 0;

@@ -94,7 +94,7 @@ export const CALL_STYLE: Html = html`
 .inside {
   margin: 2px 0 0.5rem 0.85rem; padding-left: 0.9rem; border-left: 2px solid var(--line);
 }
-.inside > * + * { margin-top: 0.4rem; }
+.inside > :where(:not(:first-child)) { margin-top: 0.4rem; }
 .inside :is(.input, .output, .error) > pre, .earlier > pre {
   padding: 0.45rem 0.7rem; border: 1px solid var(--line); border-radius: 6px;
   background: var(--card); color: var(--ink); white-space: pre-wrap;

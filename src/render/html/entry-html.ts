@@ -147,7 +147,7 @@ function messageHtml(given: PlacedEntry, context: EntryContext): Html | null {
   const isFailed = parts.some((part) => part.type === "tool_result" && part.error !== null);
   const kind = html`${who}${isDone(entry) ? " done" : ""}${isFailed ? " failed" : ""}`;
   return html`<article class="entry ${kind}" id="${anchorOf(line, start)}">
-<header><h2>${nameOf(entry)}</h2>${factsOf(entry)}${permalink(line, start, context.links)}</header>
+<header class="who"><h2>${nameOf(entry)}</h2>${factsOf(entry)}${permalink(line, start, context.links)}</header>
 ${shown}${footOf(entry, context)}</article>\n`;
 }
 
@@ -332,7 +332,7 @@ function endHtml(entry: PlacedEntry, { links, isBrief }: EntryContext): Html {
     : null;
   const kind = html`${isFailed ? "failed" : "completed"}`;
   return html`<article class="end ${kind}" id="${anchorOf(line, start)}">
-<header><h2>${how}</h2>${used}${timeHtml(entry)}${permalink(line, start, links)}</header>
+<header class="who"><h2>${how}</h2>${used}${timeHtml(entry)}${permalink(line, start, links)}</header>
 ${why}</article>\n`;
 }
 

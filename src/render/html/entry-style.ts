@@ -2,6 +2,9 @@
  * Entry style: the look of entries, in a page by themselves (style.ts) and in the viewer.
  *
  * Loads nothing (style.ts, SY2), and uses the palette's names for every colour.
+ *
+ * What is left of a `+` has a class. With `* + x` or `header + x`, each row that comes or goes makes
+ * Chromium look for every x in all rows of the viewer; `:where(:not(:first-child))` does not.
  */
 
 import { CALL_STYLE } from "./call-style.ts";
@@ -70,10 +73,10 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
 .entry:target, .end:target, .mark:target, .bad:target {
   background-image: linear-gradient(#ffcf3326, #ffcf3326);
 }
-.entry > * + *, .end > * + * { margin-top: 0.6rem; }
+.entry > :where(:not(:first-child)), .end > :where(:not(:first-child)) { margin-top: 0.6rem; }
 .done { padding: 0 !important; border: 0; background: none; box-shadow: none; }
 .entry:is(.done, .by-assistant) > header { position: absolute; right: 0.5rem; top: 0.25rem; z-index: 1; }
-.entry:is(.done, .by-assistant) > header + * { margin-top: 0; }
+.entry:is(.done, .by-assistant) > .who + * { margin-top: 0; }
 .done > .call + .call { margin-top: 1px; }
 .entry:is(.done, .by-assistant) > header :is(h2, .model, .since) {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
@@ -83,7 +86,7 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
   border-left: 3px solid var(--role); border-radius: 4px 8px 8px 4px; box-shadow: var(--shadow);
 }
 .done > .box { margin-right: 0; }
-.done > header + .box .caption, .done > header + .caption { padding-right: 6rem; }
+.done > .who + .box .caption, .done > .who + .caption { padding-right: 6rem; }
 .done > .child { padding: 0.1rem 1.1rem; }
 .done > footer { padding: 0 1.1rem; }
 .entry > footer {
@@ -92,16 +95,17 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
 .child, .none { color: var(--dim); font-size: 0.9rem; }
 
 .text { white-space: pre-wrap; }
-.text > * + *, .text li > * + *, .text blockquote > * + * { margin-top: 0.7em; }
+.text > :where(:not(:first-child)), .text li > :where(:not(:first-child)),
+.text blockquote > :where(:not(:first-child)) { margin-top: 0.7em; }
 .text ul, .text ol { padding-left: 1.6em; white-space: normal; }
 .text li { white-space: pre-wrap; }
-.text li + li { margin-top: 0.2em; }
+.text li:where(:not(:first-child)) { margin-top: 0.2em; }
 .text li > ul, .text li > ol { margin-top: 0.2em; }
 .text h3 { font-size: 1.2rem; }
 .text h4 { font-size: 1.08rem; }
 .text h5, .text h6 { font-size: 1rem; }
 .text h3, .text h4, .text h5, .text h6 { line-height: 1.35; }
-.text * + h3, .text * + h4, .text * + h5 { margin-top: 1.1em; }
+.text :is(h3, h4, h5):where(:not(:first-child)) { margin-top: 1.1em; }
 .text code { padding: 0.12em 0.35em; border-radius: 4px; background: var(--soft); }
 :is(.by-user, .by-assistant) :is(.text code, .code) { background: var(--card); }
 .text blockquote { padding-left: 0.9em; border-left: 3px solid var(--line); color: var(--dim); }
@@ -190,7 +194,7 @@ ${CALL_STYLE}
   .facts div { flex-basis: 40%; }
   .entry:is(.done, .by-assistant) > header .time { display: none; }
   .entry.by-assistant > :is(.text, .source, .box) { margin-right: 0; }
-  .done > header + .box .caption, .done > header + .caption { padding-right: 4rem; }
+  .done > .who + .box .caption, .done > .who + .caption { padding-right: 4rem; }
   .entry:not(.by-assistant), .end { padding: 0.65rem 0.75rem 0.8rem; }
   .mark, .bad { padding-left: 0.75rem; padding-right: 0.75rem; }
   .size:has(+ .preview) { display: none; }

@@ -120,7 +120,7 @@ function Checking({ proof, share }: { readonly proof: ProofStore; readonly share
     <>
       checking {percent(share)} <progress value={share} max={1} aria-label="Checked so far" />
       {proof.isWholeRunning.value && (
-        <button type="button" onClick={() => proof.stopWhole()}>
+        <button type="button" class="stop" onClick={() => proof.stopWhole()}>
           Stop
         </button>
       )}

@@ -131,6 +131,12 @@ function Rows({ rows, store, reading, hide }: RowsProps) {
     screen.top - SPARE_PX,
     screen.top + screen.height + SPARE_PX,
   );
+  // Made once: while the reader scrolls, only the mark of their place moves.
+  const prices = store.costs.prompts.value;
+  const words = useMemo(
+    () => rows.slice(first, last).map((row) => <RowWords row={row} costs={store.costs} />),
+    [rows, first, last, prices],
+  );
   const all = tops[rows.length] ?? 0;
   return (
     <div class="turns-scroll" ref={scroller}>
@@ -146,7 +152,7 @@ function Rows({ rows, store, reading, hide }: RowsProps) {
                 void store.openAt(row.start); // Also when the route is the same already.
               }}
             >
-              <RowWords row={row} costs={store.costs} />
+              {words[n]}
             </a>
           </li>
         ))}
