@@ -12,6 +12,8 @@ import { makeScratch, memoryFileSystem } from "./scratch.ts";
 export interface Scene {
   readonly directory: string;
   readonly isQuick: boolean;
+  /** Another checkout, built, to compare with. */
+  readonly against: string | undefined;
 }
 
 /** Runs a bench with the command line's options, and sets the exit code. */
@@ -19,7 +21,7 @@ export async function runBench(
   name: string,
   measureAll: (scene: Scene) => Promise<readonly Result[]>,
 ): Promise<void> {
-  const { quick, json, dir } = parseOptions(name);
+  const { quick, json, dir, against } = parseOptions(name);
   const directory = makeScratch(dir);
   const inMemory = memoryFileSystem(directory);
   if (inMemory !== null) {
@@ -27,7 +29,7 @@ export async function runBench(
   }
   const loadBefore = loadavg()[0] ?? 0;
 
-  const results = await measureAll({ directory, isQuick: quick });
+  const results = await measureAll({ directory, isQuick: quick, against });
 
   const isOk = results.every(isReached);
   const machine = describeMachine(inMemory ?? "disk", loadBefore);
@@ -80,11 +82,12 @@ function parseOptions(name: string) {
         quick: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
         dir: { type: "string" },
+        against: { type: "string" },
       },
     });
     return values;
   } catch (error) {
-    const usage = `usage: npm run bench -- ${name} [--quick] [--json] [--dir <directory on a real disk>]`;
+    const usage = `usage: npm run bench -- ${name} [--quick] [--json] [--dir <directory on a real disk>] [--against <checkout>]`;
     say(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
     process.exit(2);
   }

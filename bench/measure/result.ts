@@ -14,7 +14,7 @@ export interface Result {
   readonly per?: string;
   /** One for each run: ratios, megabytes or a plain count, as `unit` says. */
   readonly values: readonly number[];
-  readonly unit: "x" | "MB" | "ms" | "";
+  readonly unit: "x" | "MB" | "kB" | "ms" | "";
   readonly bound: Bound;
 }
 

@@ -43,7 +43,7 @@ export class Browser {
     const flags = ["--remote-debugging-pipe", `--user-data-dir=${profile}`, ...CHROMIUM_FLAGS];
     const stdio = ["ignore", "ignore", "ignore", "pipe", "pipe"] as const;
     const child = spawn(chromiumPath, flags, { stdio: [...stdio] });
-    
+
     return new Browser(child, profile);
   }
 

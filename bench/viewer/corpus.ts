@@ -36,7 +36,7 @@ export function writeSession(home: string, n: number, calls: number): Session {
   };
   for (let call = 0; call < calls; call++) {
     if (call % CALLS_PER_PROMPT === 0) add("user", { role: "user", content: promptText(call) });
-    if (call % 5 === 0) add("assistant", answer(call, { type: "text", text: answerText(call) }));
+    if (call % 10 === 0) add("assistant", answer(call, { type: "text", text: answerText(call) }));
     add("assistant", answer(call, { type: "tool_use", id: callId(call), ...callOf(call) }));
     add("user", { role: "user", content: [resultOf(call)] });
   }
@@ -79,7 +79,11 @@ function callOf(call: number): object {
     default:
       return {
         name: "Edit",
-        input: { file_path: path, old_string: codeText(call, 4), new_string: codeText(call + 1, 5) },
+        input: {
+          file_path: path,
+          old_string: codeText(call, 4),
+          new_string: codeText(call + 1, 5),
+        },
       };
   }
 }

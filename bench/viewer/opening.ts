@@ -48,14 +48,24 @@ export async function open(served: Served, name: string): Promise<Opened> {
     const page = await openedPage(browser, served, name);
     const rowsMs = await page.until<number>("window.rowsMs");
     const fileKb = (await page.evaluate<number>(FILE_BYTES)) / 1e3;
-    await page.until(`performance.now() - window.receivedMs > ${QUIET_MS}`);
+    await untilQuiet(page);
     await page.call("HeapProfiler.enable");
     for (let time = 0; time < 2; time++) await page.call("HeapProfiler.collectGarbage");
     const { usedSize } = await page.call("Runtime.getHeapUsage");
-    return { rowsMs, fileKb, heapMb: Number(usedSize) / 1e6, rendererMb: await browser.rendererMb() };
+    return {
+      rowsMs,
+      fileKb,
+      heapMb: Number(usedSize) / 1e6,
+      rendererMb: await browser.rendererMb(),
+    };
   } finally {
     await browser.close();
   }
+}
+
+/** Waits until the page has loaded all that it loads by itself. */
+export async function untilQuiet(page: BrowserPage): Promise<void> {
+  await page.until(`performance.now() - window.receivedMs > ${QUIET_MS}`);
 }
 
 /** A page that is opening a session. */

@@ -7,7 +7,7 @@
  */
 
 import { Browser, type BrowserPage } from "./browser.ts";
-import { openedPage } from "./opening.ts";
+import { openedPage, untilQuiet } from "./opening.ts";
 import type { Served } from "./served.ts";
 
 export interface Scrolled {
@@ -20,7 +20,7 @@ export interface Scrolled {
   readonly staticNodes: number;
 }
 
-const PX_PER_S = 4_000;
+const PX_PER_S = 3_000;
 const SLICE_MS = 4_000;
 const CPU_RATE = 4;
 
@@ -61,6 +61,12 @@ const SCROLL = `(() => {
   });
 })()`;
 
+const ROWS = `document.querySelectorAll(".entries .row").length`;
+/** The viewer holds about as many (viewer/src/session/entry-window.ts). */
+const FULL_ROWS = 400;
+
+const TO_START = `document.dispatchEvent(new KeyboardEvent("keydown", { key: "g", bubbles: true }))`;
+
 const NODES = `document.querySelectorAll("*").length`;
 
 /** The page as it is now, without its scripts. */
@@ -80,11 +86,13 @@ export async function scroll(served: Served, name: string, slicesMax: number): P
   const browser = Browser.launch();
   try {
     const viewer = await openedPage(browser, served, name);
-    await viewer.until("window.rowsMs");
-    await viewer.evaluate(`document.dispatchEvent(new KeyboardEvent("keydown", { key: "g", bubbles: true }))`);
+    await untilQuiet(viewer);
+    await viewer.evaluate(TO_START);
     await viewer.until(`document.querySelector(".transcript").textContent.startsWith("The start")`);
     // Not measured: it fills the window of loaded entries, which the static page has as well.
-    await viewer.evaluate<Slice>(SCROLL);
+    for (let rows = 0; rows < FULL_ROWS; rows = await viewer.evaluate<number>(ROWS)) {
+      await viewer.evaluate<Slice>(SCROLL);
+    }
     const copied = await staticPage(browser, await viewer.evaluate<string>(COPY));
     for (const page of [viewer, copied]) {
       await page.call("Emulation.setCPUThrottlingRate", { rate: CPU_RATE });

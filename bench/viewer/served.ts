@@ -31,7 +31,11 @@ export async function serve(checkout: string, home: string, kept: string): Promi
   );
   const command = [join(checkout, "dist", "cli", "main.js"), "serve", "--port", "0"];
   const env = { PATH: process.env.PATH ?? "", HOME: home, ...places };
-  const child = spawn(process.execPath, command, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, command, {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   running.add(child);
   const stop = async () => {
     const exit = once(child, "exit");

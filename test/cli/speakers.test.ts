@@ -109,7 +109,9 @@ test("a queued prompt of an older version is the user's in search, pages and ETF
   ]);
   assert.equal((await user.run(["search", "role:user waitingword"])).code, 0);
   const page = (await user.run(["show", "s", "--html", "-"])).stdout;
-  expect(page).toMatch(/by-user[^>]*>\s*<header class="who"><h2>User<\/h2>(?:(?!<\/article>).)*waitingword/s);
+  expect(page).toMatch(
+    /by-user[^>]*>\s*<header class="who"><h2>User<\/h2>(?:(?!<\/article>).)*waitingword/s,
+  );
   const { stdout } = await user.run(["export", "s", "--format", "etf"]);
   const users = jsonLines(stdout).filter(({ type }) => type === "user");
   expect(JSON.stringify(users)).toContain("waitingword");
