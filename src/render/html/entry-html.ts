@@ -151,14 +151,21 @@ function messageHtml(given: PlacedEntry, context: EntryContext): Html | null {
 ${shown}${footOf(entry, context)}</article>\n`;
 }
 
+type Said = Pick<Entry, "kind" | "role" | "saidBy" | "parts">;
+
 /** Whether an entry says nothing, but does something: it has no frame. */
-export function isDone({ kind, saidBy, parts }: Pick<Entry, "kind" | "saidBy" | "parts">): boolean {
-  const isMessage = kind === "message" || kind === "other";
-  return isMessage && (saidBy !== undefined || !parts.some(({ type }) => type === "text"));
+export function isDone(entry: Said): boolean {
+  const { kind, saidBy, parts } = entry;
+  if (kind !== "message" && kind !== "other") return false;
+  return saidBy !== undefined || isProgramsText(entry) || !parts.some(isSaid);
+}
+
+function isSaid(part: Part): boolean {
+  return part.type === "text";
 }
 
 /** Text in the user role of which a person typed nothing: a local command, its output, a reminder. */
-function isProgramsText({ role, saidBy, parts }: Entry): boolean {
+function isProgramsText({ role, saidBy, parts }: Said): boolean {
   if (role !== "user" || saidBy !== undefined || typedIn(parts) !== null) return false;
   return parts.every(isSaid) && parts.some((part) => part.type === "text" && part.text.trim());
 }
