@@ -8,6 +8,7 @@
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
+import { hostOf } from "../dialects/all.ts";
 import { NUL, readChunks } from "../log/bytes.ts";
 import type { LogWindow } from "../log/window.ts";
 import { LF } from "../proof/bytes.ts";
@@ -76,7 +77,7 @@ export async function coveringCheckpoints(
     return search.found("log", until >= log.bytesEnd);
   }
   const signed = { dialect: dialect.name, root, logId, id };
-  const sidecar = await openSidecar(host, signed);
+  const sidecar = await openSidecar(hostOf(host, { dialect: dialect.name, root }), signed);
   if (sidecar === null) return search.found("sidecar", true);
   try {
     return await searchSidecar(sidecar, search, limits);

@@ -1,39 +1,28 @@
 /** The histories of other programs in a home directory, in a real browser: found, linked, live. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, cpSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { appendFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { afterAll } from "vitest";
 import { browserClient } from "../../server/auth/browser-user.ts";
 import { sharedFiles } from "../../support/shared-files.ts";
+import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
+import { SMALL_CLAUDE, writeSampleHome } from "./sample-home.ts";
 
 const samples = sharedFiles("samples", "sample files", "tests that show them in a browser");
 const sampleTest = samples.isThere ? browserTest : browserTest.skip;
 const [home, cwd] = [process.env.HOME, process.cwd()];
-
-const PARENT = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f";
-const FILES = {
-  [`more/claude/subagent/${PARENT}.jsonl`]: `.claude/projects/-tmp/${PARENT}.jsonl`,
-  [`more/claude/subagent/${PARENT}`]: `.claude/projects/-tmp/${PARENT}`,
-  "more/claude/small.jsonl":
-    ".claude/projects/-tmp-project/0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0001.jsonl",
-  "more/codex/small.jsonl":
-    ".codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0002.jsonl",
-  "more/gemini/jsonl_v040.jsonl": ".gemini/tmp/app/chats/session-2026-04-23T12-52-0ab84937.jsonl",
-  "more/gemini/small.json": ".gemini/tmp/app/chats/session-2026-04-24T12-52-0ab84938.json",
-};
 
 const viewer = viewerScene(
   async (scene) => {
     process.env.HOME = scene.home;
     mkdirSync(join(scene.home, "elsewhere"));
     process.chdir(join(scene.home, "elsewhere"));
-    if (!samples.isThere) return;
-    for (const [from, to] of Object.entries(FILES)) {
-      mkdirSync(dirname(join(scene.home, to)), { recursive: true });
-      cpSync(join(samples.path, from), join(scene.home, to), { recursive: true });
-    }
+    // The harness sets XDG_DATA_HOME; these agents' own default is below the home.
+    process.env.XDG_DATA_HOME = join(scene.home, ".local/share");
+    if (samples.isThere) writeSampleHome(samples.path, scene.home);
   },
   { roots: "found", demo: true },
 );
@@ -52,11 +41,12 @@ sampleTest("every program's sessions are listed, with program, project and branc
   await parent.waitFor();
   assert.match((await parent.textContent()) ?? "", /tmp.*main.*Claude Code/s);
   assert.equal(await page.getByText("These are examples.").count(), 0);
-  await page.locator(".facet", { hasText: "Codex" }).click();
+  await page.locator(".facet", { hasText: /^Codex/ }).click();
   await rows.filter({ hasText: "Claude Code" }).first().waitFor({ state: "detached" });
   await rows.filter({ hasText: "Codex" }).first().waitFor();
   const agents = page.getByRole("region", { name: "Agents" }).locator(".facet");
-  assert.equal(await agents.count(), 3, "those that there are");
+  assert.equal(await agents.count(), 8, "the first of those that there are");
+  await page.getByText("1 more").first().waitFor();
 });
 
 sampleTest("a session opens, and its subagents and it are linked to each other", async () => {
@@ -75,7 +65,7 @@ sampleTest("a session opens, and its subagents and it are linked to each other",
 
 sampleTest("what a program appends appears in the open page", async () => {
   const page = await viewer.open("#/");
-  const path = join(viewer.home, FILES["more/claude/small.jsonl"]);
+  const path = join(viewer.home, SMALL_CLAUDE);
   const client = await browserClient(viewer.url, viewer.link ?? assert.fail());
   const { sessions } = await client.sessions.list({ dialect: "claude-code" });
   const small = sessions.find(({ session }) => session.includes("0b6b1c9e")) ?? assert.fail();
@@ -93,7 +83,7 @@ sampleTest("each session of each program can be opened and searched", async () =
   const client = await browserClient(viewer.url, viewer.link ?? assert.fail());
   const { sessions, unreadable } = await client.sessions.list();
   assert.equal(unreadable, 0);
-  assert.equal(sessions.length, 6);
+  assert.ok(sessions.length >= 13, `${sessions.length} sessions`);
   const page = await viewer.open("#/");
   for (const { id, program, title, parent } of sessions) {
     assert.ok(program !== null && (title !== null || parent !== null), id);
@@ -104,3 +94,133 @@ sampleTest("each session of each program can be opened and searched", async () =
   }
   await client.sessions.search("subagent dialect:claude-code");
 });
+
+interface Sample {
+  /** The start of its id. */
+  readonly session: string;
+  /** Rows of calls, as they begin. */
+  readonly rows: readonly string[];
+  readonly title: string;
+  /** Paths below it are shown without it. */
+  readonly project: string;
+  /** Results whose calls the log does not have. */
+  readonly alone?: number;
+}
+
+const MONOREPO = "/Users/jnarowski/Dev/sourceborn/src/agent-workflows-monorepo-v2";
+const SAMPLES: Readonly<Record<string, Sample>> = {
+  "Claude Code": {
+    session: "2d984148",
+    rows: [
+      'Glob "**/NavUser.{tsx,ts,jsx,js}" 1 file 131 ms',
+      "Read apps/app/src/client/components/NavUser.tsx:1–87",
+      'Grep "NavUser" 5 files',
+      "Edit apps/app/src/client/components/NavUser.tsx +1 −1",
+      "Write apps/app/src/client/components/NavUser.test.tsx +52",
+    ],
+    title: "Can you add the first two initials",
+    project: MONOREPO,
+  },
+  Codex: {
+    session: "01998190",
+    rows: ["Plan 0 of 3 done", "$ ls", '$ rg "@supabase/supabase-js"'],
+    title: "I want to migrate this app",
+    project: "/Users/jnarowski/Dev/spectora/src/spectora-labs-monorepo-v2",
+  },
+  "Gemini CLI": {
+    session: "session-2026-04-23",
+    rows: ["Read README.md:1–191", "Write GEMINI.md +76", "Edit GEMINI.md +1 −1"],
+    title: "幫我做一個小修改",
+    project: "/home/wei",
+  },
+  "Copilot CLI": {
+    session: "96ef38f0",
+    rows: ["Read Cargo.toml:1–82 39 ms", 'Web search "best Rust documentation', "$ ls /home/wei"],
+    title: "請不要修改任何代碼",
+    project: "/home/wei/repo/VibeCodingTracker",
+    alone: 2,
+  },
+  pi: {
+    session: "d703a1a9",
+    rows: [
+      "Read packages/coding-agent/docs/theme.md:1–564",
+      "$ find packages/coding-agent/src",
+      "Edit packages/coding-agent/src/tui/user-message-selector.ts +63 −75",
+    ],
+    title: "read packages/coding-agent/docs/theme.md",
+    project: "/Users/badlogic/workspaces/pi-mono",
+  },
+  "Kimi Code": {
+    session: "wd_p/session_1",
+    rows: ["$ ls 20 ms", "Agent Count Swift files in repo", 'Glob "**/*.html"', "Plan"],
+    title: "hi",
+    project: "/private/tmp/as-agent-lab/kimi/project",
+  },
+  "Qwen Code": {
+    session: "019f0000",
+    rows: ["Read README.md:1–1"],
+    title: "Inspect the synthetic fixture.",
+    project: "/tmp/as-qwen-fixture/project",
+  },
+  OpenCode: { session: "s_stage0", rows: ["$ ls 500 ms"], title: "OpenCode", project: "/tmp/repo" },
+  Goose: {
+    session: "20260101_1",
+    rows: ["$ wc -l src/main.rs"],
+    title: "Count lines",
+    project: "/home/me/app",
+  },
+};
+
+const LONG = { timeout: 180_000 };
+
+sampleTest("a call and its result are one row with a label, for each agent", LONG, async () => {
+  const client = await browserClient(viewer.url, viewer.link ?? assert.fail());
+  const { sessions } = await client.sessions.list({ limit: 100 });
+  const page = await viewer.open("#/");
+  for (const [agent, sample] of Object.entries(SAMPLES)) {
+    const found = sessions.find(({ session, agentLabel, parent }) => {
+      return agentLabel === agent && parent === null && session.includes(sample.session);
+    });
+    assert.ok(found, `${agent}: ${sessions.map(({ session }) => session).join(" ")}`);
+    await page.goto(`${viewer.url}/#/s/${found.id}?f=tools`);
+    await checkRows(page, agent, sample);
+    await page.goto(`${viewer.url}/#/s/${found.id}`);
+    await checkCards(page, agent, sample);
+  }
+});
+
+const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+
+async function checkRows(page: Page, agent: string, sample: Sample): Promise<void> {
+  await page.locator("h1", { hasText: sample.title }).waitFor();
+  await page.locator(".turns-head", { hasText: /\d prompt/ }).waitFor();
+  await page.keyboard.press("g");
+  await page.getByText("The start of the session").waitFor();
+  const summaries = page.locator(".call > summary");
+  const missing = async () => {
+    const shown = (await summaries.allTextContents()).map(oneLine);
+    return sample.rows.filter((label) => !shown.some((row) => row.startsWith(label)));
+  };
+  await eventually(`rows of ${agent} that are not shown`, missing).toEqual([]);
+  const paths = await page.locator(".call .path").allTextContents();
+  for (const path of paths) assert.ok(!path.includes(`${sample.project}/`), `${agent}: ${path}`);
+  const heights = await page
+    .locator(".call:not([open]) > summary")
+    .evaluateAll((all) => all.map((row) => Math.round(row.getBoundingClientRect().height)));
+  assert.deepEqual([...new Set(heights)], [28], agent);
+  assert.equal(await page.locator(".by-tool").count(), sample.alone ?? 0, agent);
+}
+
+/** What is on a card, without what is below rows: no plumbing, no dates, no ids. */
+async function checkCards(page: Page, agent: string, { title }: Sample): Promise<void> {
+  await page.locator("h1", { hasText: title }).waitFor();
+  await page.locator(".turns-head", { hasText: /\d prompt/ }).waitFor();
+  await page.keyboard.press("g");
+  await page.getByText("The start of the session").waitFor();
+  const prompts = await page.locator(".by-user .text").allInnerTexts();
+  for (const prompt of prompts) assert.doesNotMatch(prompt, /^<|^Caveat:/, agent);
+  const heads = await page.locator(".entry > header, .call > summary").allInnerTexts();
+  assert.doesNotMatch(heads.join("\n"), /\d{4}-\d\d-\d\d|toolu_|msg_|call_\w{8}|@\d/, agent);
+  const failed = page.locator(".call.failed");
+  assert.equal(await failed.count(), await page.locator(".call.failed[open]").count(), agent);
+}
