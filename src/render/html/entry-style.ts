@@ -153,7 +153,7 @@ pre:has(.piece) { white-space: pre-wrap; }
 .fields .value { font: 0.8rem/1.5 var(--mono); }
 .size { font-variant-numeric: tabular-nums; }
 .preview {
-  flex: 1 1 0; min-width: 8rem; overflow: hidden; opacity: 0.75; text-overflow: ellipsis;
+  flex: 1 1 0; min-width: 8rem; overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap;
 }
 [open] > summary > .preview { visibility: hidden; }
