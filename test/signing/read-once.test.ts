@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { test } from "vitest";
 import { VerbatimError } from "../../src/base/errors.ts";
@@ -14,8 +14,16 @@ import { openVerifiedLog } from "../../src/signing/judging/open-verified.ts";
 import { openVerifiedSession } from "../../src/verifying/verified-entries.ts";
 import { startChild } from "../support/child.ts";
 import { times } from "../support/seed.ts";
-import { ALL_SHAPES, idFor, SHAPES, SigningUser, type Written } from "../support/signing-user.ts";
+import {
+  ALL_SHAPES,
+  idFor,
+  SHAPES,
+  SigningUser,
+  turnOf,
+  type Written,
+} from "../support/signing-user.ts";
 import { schedules, twoFacedHost } from "../support/two-faced-file.ts";
+import { WatchedFiles } from "../support/watched-files.ts";
 
 /** That many calls are ordered in every way; later calls repeat the schedule. */
 const CALLS = 8;
@@ -60,6 +68,19 @@ for (const [name, shape] of Object.entries(ALL_SHAPES)) {
     assert.deepEqual([...outcomes.keys()].sort(), known.sort(), JSON.stringify([...outcomes]));
   });
 }
+
+test("a log with a long last line is read three times: judged, for its end, and for its lines", async () => {
+  const user = new SigningUser();
+  const written = await user.write({ dialect: "homeagent" }, turnOf("x".repeat(3 * 1024 * 1024)));
+  const disk = new WatchedFiles();
+  const options = await user.judging(written.target, true);
+  const opened = await openVerifiedLog(disk.host, written.target, options);
+  for await (const { isVerified } of opened.lines) assert.ok(isVerified);
+  opened.close();
+  const size = statSync(written.path).size;
+  const read = disk.made("read", basename(written.path)).reduce((sum, { bytes }) => sum + bytes, 0);
+  assert.ok(read >= 2 * size && read < 4 * size, `${read} bytes of ${size} were read`);
+});
 
 for (const [name, shape] of Object.entries(SHAPES)) {
   test(`a line that a program appends and cuts in a loop is never returned as verified (${name})`, async () => {

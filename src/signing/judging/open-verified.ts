@@ -224,6 +224,8 @@ class JudgedBytes implements Readable {
   readonly log: OpenFile;
   readonly pieces: Pieces;
   readonly path: string;
+  /** The piece that `read` used last: the tail is searched backward, in steps of a part of a piece. */
+  #last: { readonly piece: Piece; readonly bytes: Uint8Array } | null = null;
 
   constructor(log: OpenFile, pieces: Pieces, path: string) {
     this.log = log;
@@ -244,12 +246,12 @@ class JudgedBytes implements Readable {
 
   async read(into: Uint8Array, at: number): Promise<number> {
     const to = Math.min(at + into.length, this.pieces.bytes);
-    for (const piece of this.pieces.list) {
+    for (const piece of this.pieces.list.toReversed()) {
       const { start, bytes } = piece;
       if (start >= to || start + bytes <= at) continue;
+      if (this.#last?.piece !== piece) this.#last = { piece, bytes: await this.piece(piece) };
       const from = Math.max(at, start);
-      const part = (await this.piece(piece)).subarray(from - start, to - start);
-      into.set(part, from - at);
+      into.set(this.#last.bytes.subarray(from - start, to - start), from - at);
     }
     return Math.max(0, to - at);
   }
