@@ -5,6 +5,7 @@ import { test } from "vitest";
 import { judgeAll, piped } from "../../test/resume/judged.ts";
 import { call, entriesOf, result, type Said, use } from "../../test/resume/said.ts";
 import { thrownRefusal } from "../../test/support/refusal.ts";
+import { isTried } from "../../test/support/seed.ts";
 import { RESUME_LIMITS } from "../base/limits.ts";
 import type { Part } from "../model/entry.ts";
 import type { GatheredEntry } from "./gather.ts";
@@ -120,7 +121,10 @@ test("an image by URL counts as long as its URL", () => {
 /** More than a function call accepts as arguments, too. */
 const MANY = 130_000;
 
-/** Shapes for which walking over everything before, for each new one, would take minutes. */
+/**
+ * Shapes for which walking over everything before, for each new one, would take minutes. A run builds
+ * each for one target, the next run for the other.
+ */
 const HOSTILE: Readonly<Record<string, () => readonly Said[]>> = {
   "one line of texts": () => [["user", Array.from({ length: MANY }, () => "a")]],
   "lines of one speaker": () => Array.from({ length: MANY }, (): Said => ["user", ["a"]]),
@@ -151,7 +155,10 @@ test.each(Object.keys(HOSTILE))("the cost of %s grows at most linearly", (name) 
     const place = { start: at, line: at + 1, verified: true };
     return { kind: "message", role, parts: spoken, model: "claude-opus-4-5", ...place, ...more };
   });
-  for (const target of NAMES) assert.ok(piped(target, entries).messages.length > 0, target);
+  for (const [nth, target] of NAMES.entries()) {
+    const isDue = isTried(nth + Object.keys(HOSTILE).indexOf(name), NAMES.length);
+    if (isDue) assert.ok(piped(target, entries).messages.length > 0, target);
+  }
 });
 
 test("a message of many calls is accepted by every provider, whatever is between the calls", () => {

@@ -16,7 +16,7 @@ import { diskDirectory } from "../support/temp-directory.ts";
 import { lineOf, type Sizes, unit, writerOf } from "./lines.ts";
 import type { WriterOrder } from "./writer-child.ts";
 
-const LINES = 1000;
+const LINES = 400;
 
 /** Sizes range from 1 byte to 1 MiB; if each line is synced, fewer are large. */
 const CASES: readonly (readonly [number, Durability, Sizes, number])[] = [

@@ -1,6 +1,6 @@
 /**
- * Every call: a signed session. Each disk call fails in turn, in one way per run, with
- * VERBATIM_TIMES=3 in each possible way. The verdict is never `tampered`, acknowledged lines are there,
+ * Every call: a signed session. Every second disk call fails in turn, in one way, the others in the
+ * next run; with VERBATIM_TIMES=6 each fails in each possible way. The verdict is never `tampered`, acknowledged lines are there,
  * and the chain continues.
  */
 
@@ -31,6 +31,9 @@ const FAULTS: Record<Call, readonly Fault[]> = {
   truncate: [{ errno: "EIO" }],
   syncDirectory: [{ errno: "EIO" }],
 };
+
+/** One call in so many fails in a run. */
+const EVERY = 2;
 
 class Life {
   readonly #failing: FailingMachine;
@@ -138,13 +141,13 @@ test.each<string>(["rye", "entire", "homeagent"])(
     await sound.live();
     let lives = 0;
     for (const [call, kind] of sound.calls.entries()) {
-      for (const fault of triedFor(call, FAULTS[kind])) {
+      for (const fault of triedFor(call, FAULTS[kind], EVERY)) {
         await new Life(dialect, { call, fault }).live().catch((cause: unknown) => {
           throw new Error(`call ${call} (${kind}), ${JSON.stringify(fault)}`, { cause });
         });
         lives++;
       }
     }
-    assert.ok(lives >= sound.calls.length, `only ${lives} lives`);
+    assert.ok(lives >= sound.calls.length / 4, `only ${lives} lives`);
   },
 );

@@ -5,9 +5,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Browser, Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { launchChromium } from "./chromium.ts";
+import { sharedChromium } from "./chromium.ts";
 import { watchPage } from "./watched-page.ts";
 
 export interface Element {
@@ -48,17 +48,17 @@ const TOUCH = `(async () => {
 
 /** Loads pages, one at a time, and watches what they do. */
 export class Visitor {
-  readonly #browser: Browser;
+  readonly #context: BrowserContext;
   #page: Page;
 
-  private constructor(browser: Browser, page: Page) {
-    this.#browser = browser;
+  private constructor(context: BrowserContext, page: Page) {
+    this.#context = context;
     this.#page = page;
   }
 
   static async open(): Promise<Visitor> {
-    const browser = await launchChromium();
-    return new Visitor(browser, await browser.newPage());
+    const context = await (await sharedChromium()).newContext();
+    return new Visitor(context, await context.newPage());
   }
 
   /** The page that was visited last. */
@@ -78,7 +78,7 @@ export class Visitor {
     if (seen === null) {
       // It navigated away meanwhile, to an unknown end, so the next visit gets a new page.
       await this.#page.close();
-      this.#page = await this.#browser.newPage();
+      this.#page = await this.#context.newPage();
       return { deeds: [...deeds, "went away"], elements: [], text: "" };
     }
     if (seen.pwned) deeds.push("code ran");
@@ -88,7 +88,7 @@ export class Visitor {
   }
 
   close(): Promise<void> {
-    return this.#browser.close();
+    return this.#context.close();
   }
 }
 

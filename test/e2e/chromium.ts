@@ -44,3 +44,14 @@ export const CHROMIUM_FLAGS = [
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath ?? "", args: CHROMIUM_FLAGS });
 }
+
+let launched: Promise<Browser> | null = null;
+
+/**
+ * A browser for all test files of a process: starting one costs a second of a core. Close the pages,
+ * not the browser; it ends with the process.
+ */
+export async function sharedChromium(): Promise<Browser> {
+  if (!(await launched)?.isConnected()) launched = launchChromium();
+  return launched as Promise<Browser>;
+}

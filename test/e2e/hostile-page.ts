@@ -4,6 +4,7 @@ import { emptyEntry, type Part } from "../../src/model/entry.ts";
 import { TOOL_KINDS, type ToolView } from "../../src/model/tool-view.ts";
 import { type PageFacts, SessionPage } from "../../src/render/html/page.ts";
 import type { PlacedEntry } from "../../src/render/html/placed-entry.ts";
+import { seed } from "../support/seed.ts";
 
 const PATCH = "*** Begin Patch\n*** Update File: ";
 
@@ -16,7 +17,9 @@ function viewsWith(text: string, parts: readonly Part[]): ToolView[] {
   });
 }
 
-/** Every kind of entry and part, with the text in each text field. */
+const ROLES = ["system", "user", "assistant", "tool"] as const;
+
+/** Every kind of entry and part, with the text in each text field; in one role, which changes. */
 export function entriesWith(text: string): PlacedEntry[] {
   const parts: Part[] = [
     { type: "text", text },
@@ -56,10 +59,10 @@ export function entriesWith(text: string): PlacedEntry[] {
     usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3, spend: 0.5 },
   };
   const error = { code: text, detail: text };
-  const roles = ["system", "user", "assistant", "tool"] as const;
+  const role = ROLES[(text.length + seed) % ROLES.length] ?? null;
   const entries = [
     { ...common, kind: "start" as const },
-    ...roles.map((role) => ({ ...common, kind: "message" as const, role, parts })),
+    { ...common, kind: "message" as const, role, parts },
     ...parts.map((part) => ({ ...common, kind: "message" as const, parts: [part] })),
     { ...common, kind: "other" as const, parts },
     { ...common, kind: "turn_end" as const },

@@ -13,7 +13,7 @@ import { resumeSession } from "../../src/resume/resume.ts";
 import { openVerifiedLog } from "../../src/signing/judging/open-verified.ts";
 import { openVerifiedSession } from "../../src/verifying/verified-entries.ts";
 import { startChild } from "../support/child.ts";
-import { times } from "../support/seed.ts";
+import { isTried, times } from "../support/seed.ts";
 import {
   ALL_SHAPES,
   idFor,
@@ -25,7 +25,10 @@ import {
 import { schedules, twoFacedHost } from "../support/two-faced-file.ts";
 import { WatchedFiles } from "../support/watched-files.ts";
 
-/** That many calls are ordered in every way; later calls repeat the schedule. */
+/**
+ * That many calls are ordered in every way, of which a run tries a third; later calls repeat the
+ * schedule.
+ */
 const CALLS = 8;
 
 /** An unsigned line as the dialect's writer would write it. */
@@ -44,7 +47,8 @@ for (const [name, shape] of Object.entries(ALL_SHAPES)) {
     const forged = Buffer.concat([signed, Buffer.from(forgedLine(written))]);
     const options = await user.judging(written.target, true);
     const outcomes = new Map<string, number>();
-    for (const schedule of schedules(CALLS)) {
+    for (const [nth, schedule] of [...schedules(CALLS)].entries()) {
+      if (!isTried(nth, 3)) continue; // No power of two: each call has both orders.
       const contents = [signed, forged] as const;
       const { host } = twoFacedHost({ name: basename(written.path), contents, schedule });
       let given = "";

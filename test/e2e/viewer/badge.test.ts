@@ -5,7 +5,7 @@ import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { VERDICTS } from "../../../src/proof/verdict.ts";
 import { VERDICT_WORDS } from "../../../viewer/src/proof/proof-words.ts";
-import { layOut } from "../../signing/attacks/cases-shown.ts";
+import { type LaidOut, layOut } from "../../signing/attacks/cases-shown.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { browserTest, ViewerScene, viewerScene } from "./harness.ts";
@@ -23,9 +23,19 @@ const SAMPLE = [
   ...["claude-cut-back-pinned", "claude-torn-tail", "sdk-sidecar-deleted-pinned"],
 ];
 
+/** A server looks into all its stores for each request: more of them only cost time. */
+const STORES_PER_SERVER = 7;
+
 browserTest("the badge shows the server's verdict, in every kind of case", async () => {
-  const laid = await layOut(tempDirectory(), ({ name }) => SAMPLE.includes(name));
-  assert.equal(laid.length, SAMPLE.length);
+  const all = await layOut(tempDirectory(), ({ name }) => SAMPLE.includes(name));
+  assert.equal(all.length, SAMPLE.length);
+  for (let from = 0; from < all.length; from += STORES_PER_SERVER) {
+    assert.deepEqual(await wrongIn(all.slice(from, from + STORES_PER_SERVER)), []);
+  }
+});
+
+/** What is wrong with the badges of some cases. */
+async function wrongIn(laid: readonly LaidOut[]): Promise<string[]> {
   const scene = new ViewerScene();
   scene.enter({ roots: laid.map(({ target }) => target.root) });
   await scene.start();
@@ -50,8 +60,8 @@ browserTest("the badge shows the server's verdict, in every kind of case", async
       const isGreen = (await badge.getAttribute("class"))?.includes("tone-good");
       if (isGreen !== (verdict === "verified")) wrong.push(`${name}: its colour`);
     }
-    assert.deepEqual(wrong, []);
+    return wrong;
   } finally {
     await scene.close();
   }
-});
+}

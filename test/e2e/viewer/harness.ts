@@ -1,5 +1,5 @@
 /**
- * The viewer as users have it: the real server on real sessions, and one Chromium per test file.
+ * The viewer as users have it: the real server on real sessions, and one Chromium for all test files of a process.
  *
  * A page that sends a request to any other server, violates its Content-Security-Policy or logs an
  * error fails the test that opened it.
@@ -27,7 +27,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished, test } from "vitest";
 import { VerbatimClient } from "../../../src/client.ts";
 import { type NewEntry, openStore, type StoreOptions } from "../../../src/index.ts";
@@ -36,7 +36,7 @@ import { startServer } from "../../../src/server/serve.ts";
 import { SESSION_LIMITS } from "../../../src/listing/session-limits.ts";
 import type { StoreOptions as WideOptions } from "../../../src/store/store.ts";
 import { sayable } from "../../support/signing-user.ts";
-import { chromiumPath, isBrowserRequired, launchChromium } from "../chromium.ts";
+import { chromiumPath, isBrowserRequired, sharedChromium } from "../chromium.ts";
 import { watchPage } from "../watched-page.ts";
 
 /** Skipped without a browser; where one is required, that is a failure. */
@@ -76,7 +76,6 @@ export class ViewerScene {
   readonly #left = new Map<string, string | undefined>();
   #options: Partial<ServeOptions> = {};
   #server: RunningServer | null = null;
-  #browser: Browser | null = null;
 
   get url(): string {
     return this.#server?.url ?? assert.fail("the server does not run");
@@ -150,8 +149,7 @@ export class ViewerScene {
   /** A new page; it is closed, and what it did is checked, when the test is over. */
   async open(path = "#/", options: PageOptions = {}): Promise<Page> {
     const { width = 1280, height = 800, colorScheme = "light", mayLog, before } = options;
-    this.#browser ??= await launchChromium();
-    const context = await this.#browser.newContext({
+    const context = await (await sharedChromium()).newContext({
       viewport: { width, height },
       colorScheme,
       reducedMotion: "reduce",
@@ -173,7 +171,6 @@ export class ViewerScene {
   }
 
   async close(): Promise<void> {
-    await this.#browser?.close();
     await this.stop();
     rmSync(this.home, { recursive: true, force: true });
     for (const [variable, value] of this.#left) {

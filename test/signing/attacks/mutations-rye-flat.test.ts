@@ -3,7 +3,7 @@
 import { test } from "vitest";
 import { Mutants } from "./mutations.ts";
 
-/** Nine verdicts on every byte. */
+/** Some verdicts on every byte. */
 const SLOW = { timeout: 180_000 };
 
 test("a rye thread in the flat envelope with any bit flipped is not verified", SLOW, async () => {

@@ -113,25 +113,39 @@ export class Mutants {
     }
   }
 
-  /** Every byte deleted, and every byte doubled. */
+  /**
+   * Every byte deleted or doubled, the other one in the next run; both if VERBATIM_TIMES is at least
+   * 2. With a pin, every second byte.
+   */
   async refusesDeletionsAndDoublings(path: string): Promise<void> {
     const bytes = this.bytes(path);
     for (let at = 0; at < bytes.length; at += this.#stride) {
       const [before, byte, after] = [bytes.subarray(0, at), bytes[at] ?? 0, bytes.subarray(at + 1)];
-      const [gone, twice] = [Buffer.concat([before, after]), Uint8Array.of(byte, byte)];
-      await this.refuses(path, gone, `byte ${at} deleted`);
-      await this.refuses(path, Buffer.concat([before, twice, after]), `byte ${at} doubled`);
+      const nth = at / this.#stride;
+      const by = Math.floor(nth / 2) % 2 === 0 ? BOTH : UNPINNED;
+      if (isTried(nth, 2)) {
+        await this.refuses(path, Buffer.concat([before, after]), `byte ${at} deleted`, by);
+      }
+      if (isTried(nth + 1, 2)) {
+        const twice = Buffer.concat([before, Uint8Array.of(byte, byte), after]);
+        await this.refuses(path, twice, `byte ${at} doubled`, by);
+      }
     }
   }
 
-  /** Cut at every length: the rest is at most as good as it was when it ended there. */
+  /**
+   * Cut at every length: the rest is at most as good as it was when it ended there. With a pin, at
+   * every line's end, and at every second length.
+   */
   async judgesCuts(path: string, checkpointEnds: readonly number[]): Promise<void> {
     const bytes = this.bytes(path);
     for (let length = 0; length < bytes.length; length++) {
       const isLineEnd = length === 0 || bytes[length - 1] === LF;
       if (length % this.#stride !== 0 && !isLineEnd) continue;
       const cut = bytes.subarray(0, length);
-      await this.refuses(path, cut, `cut to ${length}`, ["pinned"]);
+      if (isLineEnd || isTried(length, 2)) {
+        await this.refuses(path, cut, `cut to ${length}`, ["pinned"]);
+      }
       const { verdict, freshness } = await this.judge(path, cut, "unpinned");
       const mayVerify = checkpointEnds.includes(length);
       assert.equal(verdict === "verified", mayVerify, `cut to ${length}, unpinned: ${verdict}`);
