@@ -42,8 +42,8 @@ export type {
   SessionUsage,
   SessionVerdict,
   Thread,
-  ToolCalls,
   ThreadParent,
+  ToolCalls,
   Whereabouts,
 } from "./client/session-shapes.ts";
 export type {

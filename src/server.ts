@@ -70,10 +70,10 @@ function isText(value: unknown): boolean {
 }
 
 export { VerbatimError } from "./base/errors.ts";
+export type { SessionLimits } from "./listing/session-limits.ts";
 export type { Durability } from "./postgres/store-options.ts";
 export type { RequestRecord } from "./server/http/request-track.ts";
 export type { RouteName } from "./server/metrics/server-metrics.ts";
 export type { RunningServer } from "./server/serve.ts";
-export type { SessionLimits } from "./listing/session-limits.ts";
 export type { RootChoice } from "./server/sessions/roots.ts";
 export type { ServerSettings } from "./server/settings.ts";
