@@ -27,7 +27,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished, test } from "vitest";
 import { VerbatimClient } from "../../../src/client.ts";
 import { type NewEntry, openStore, type StoreOptions } from "../../../src/index.ts";
@@ -76,6 +76,7 @@ export class ViewerScene {
   readonly #left = new Map<string, string | undefined>();
   #options: Partial<ServeOptions> = {};
   #server: RunningServer | null = null;
+  readonly #contexts: BrowserContext[] = [];
 
   get url(): string {
     return this.#server?.url ?? assert.fail("the server does not run");
@@ -154,6 +155,7 @@ export class ViewerScene {
       colorScheme,
       reducedMotion: "reduce",
     });
+    this.#contexts.push(context);
     const page = await context.newPage();
     if (before !== undefined) await page.addInitScript(before);
     const deeds: string[] = [];
@@ -171,6 +173,7 @@ export class ViewerScene {
   }
 
   async close(): Promise<void> {
+    for (const context of this.#contexts) await context.close(); // Before its server is gone.
     await this.stop();
     rmSync(this.home, { recursive: true, force: true });
     for (const [variable, value] of this.#left) {
