@@ -167,6 +167,10 @@ export interface ErrorDetails {
   PORT_TAKEN: { host: string; port: number };
   /** A telemetry collector refused an export; its status, null when it sent none. */
   EXPORT_FAILED: { endpoint: string; status: number | null };
+  /** Sessions cannot be sent now; the server's status and code, null and "" when it sent none. */
+  DELIVERY_FAILED: { url: string; status: number | null; code: string };
+  /** A session and its copy on the server differ from this byte on: nothing is sent. */
+  DELIVERY_CONFLICT: { url: string; stream: string; offset: number };
   /** A refused subscription request; `reason` is the protocol's own code. */
   SUBSCRIPTION_REFUSED: SubscriptionRefusal;
 }

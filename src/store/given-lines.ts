@@ -6,6 +6,8 @@ import { checkedEntry, isEntry } from "../model/entry-check.ts";
 import { invalidEntry } from "../model/plain-json.ts";
 import { WRITE_BYTES_MAX } from "./session-write.ts";
 
+export const LF = Buffer.of(0x0a);
+
 /** What is neither a line nor an entry is refused as an entry. */
 export function isLine(given: unknown): given is Native {
   return typeof given === "object" && given !== null && !isEntry(given);

@@ -31,15 +31,13 @@ import { LogWriter } from "../log/writer.ts";
 import type { Entry, NewEntry } from "../model/entry.ts";
 import type { Due } from "../signing/writing/dues.ts";
 import type { LogSigner } from "../signing/writing/log-signer.ts";
-import { type Encoded, expressed, inWrites, isLine } from "./given-lines.ts";
+import { type Encoded, expressed, inWrites, isLine, LF } from "./given-lines.ts";
 import type { Repeat } from "./known-lines.ts";
 import { makeOwnDirectory } from "./own-directory.ts";
 import type { Session as Published } from "./published.ts";
 import { SessionAppends } from "./session-appends.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
 import type { SessionSigning } from "./session-signing.ts";
-
-const LF = Buffer.of(0x0a);
 
 export type OpenSigning = (
   session: Session,
@@ -60,6 +58,8 @@ export interface SessionParts extends KnownFacts {
   readonly adopt: ((first: unknown) => Dialect) | null;
   /** Moves lines from the inbox into the log. */
   readonly beforeReading?: () => Promise<unknown>;
+  /** Called before the first append. */
+  readonly onOpened?: (writer: LogWriter) => Promise<void>;
   readonly onClosed: () => void;
 }
 
@@ -275,6 +275,7 @@ export class Session implements Published {
           break;
         }
       }
+      await this.#parts.onOpened?.(writer);
       this.#writer = writer;
       return writer;
     } catch (cause) {

@@ -37,6 +37,11 @@ export interface CommonOptions {
    * every append. Creates the user's key if there is none. Default: false.
    */
   readonly sign?: SignOption;
+  /**
+   * A server that sessions are sent to, in the background: an append is durable here and never waits
+   * for it. An address such as `https://verbatim.example.com/laptop`; the token is `VERBATIM_TOKEN`.
+   */
+  readonly remote?: string | { readonly url: string; readonly token?: string };
   /** Path of the session index, a cache. Default: the user's own. */
   readonly catalogPath?: string;
   /** Problems with derived files and caches; no data is lost. Default: a process warning. */
@@ -92,6 +97,7 @@ const COMMON_OPTIONS: OptionKinds<CommonOptions & { dialect: string }> = {
   lockWaitMs: "count",
   agent: "string",
   sign: "any",
+  remote: "any",
   catalogPath: "text",
   onWarning: "function",
 };

@@ -43,6 +43,20 @@ interface SessionChoices extends OpenOptions {
   readonly isBrief?: boolean;
 }
 
+/** Sends what is appended somewhere else, too (remote/sending/sender.ts). */
+export interface Follower {
+  /** Begins with a session that was opened to append; `end` is its acknowledged end. */
+  follow(
+    session: Pick<Store, "dialect" | "root"> & {
+      readonly path: string;
+      readonly file: string;
+      readonly generation: null;
+    },
+    end: () => number,
+  ): Promise<() => void>;
+  close(): Promise<unknown>;
+}
+
 const LIST_OPTIONS: OptionKinds<ListOptions> = { onProgress: "function", signal: "object" };
 
 /** How long a reader waits for the lock of a session that has lines in the inbox. */
@@ -57,12 +71,14 @@ export class Store implements Published {
   readonly #dialect: Dialect;
   readonly #sessions = new Set<Session>();
   readonly #ids: SessionIds;
+  readonly #follower: Follower | null;
   #signing: Promise<StoreSigning> | null = null;
   #files: Promise<StoreFiles | null> | null = null;
 
-  constructor(host: Host, options: StoreOptions = {}) {
+  constructor(host: Host, options: StoreOptions = {}, follower: Follower | null = null) {
     checkStoreOptions(options);
     this.#options = options;
+    this.#follower = follower;
     const dialect = dialectNamed(options.dialect ?? DEFAULT_DIALECT);
     this.dialect = dialect.name;
     this.#dialect = dialect.withOptions?.({ ...options }) ?? dialect;
@@ -168,6 +184,7 @@ export class Store implements Published {
     const { durability = "disk", mode = "exclusive" } = this.#options;
     const lockWaitMs = isBrief ? 0 : this.#options.lockWaitMs;
     const { adopt } = this.#dialect;
+    let onClosed = () => {};
     const session: Session = new Session({
       host: this.#host,
       id,
@@ -187,7 +204,13 @@ export class Store implements Published {
       openDerived: this.#dialect.files ? (each) => this.#openDerived(each) : null,
       openSigning: this.#options.sign ? (...opening) => this.#openSigning(from, ...opening) : null,
       ...(this.#dialect.inbox ? { beforeReading: () => this.drainInbox() } : {}),
-      onClosed: () => this.#sessions.delete(session),
+      onOpened: async (writer) => {
+        onClosed = await this.#follow(session, () => writer.end);
+      },
+      onClosed: () => {
+        this.#sessions.delete(session);
+        onClosed();
+      },
     });
     this.#sessions.add(session);
     return session;
@@ -219,6 +242,20 @@ export class Store implements Published {
     await Promise.all([...this.#sessions].map((session) => session.close()));
     await (await this.#files)?.close?.();
     await (await this.#signing)?.close();
+    await this.#follower?.close();
+  }
+
+  /** A session that cannot be followed is recorded all the same. */
+  async #follow({ logId: path }: Session, end: () => number): Promise<() => void> {
+    const { dialect, root } = this;
+    try {
+      const session = { dialect, root, path, file: path, generation: null };
+      return (await this.#follower?.follow(session, end)) ?? (() => {});
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      this.#onWarning(`${root}/${path} is recorded, but not sent: ${reason}`);
+      return () => {};
+    }
   }
 
   /** Signing code is loaded only if the store signs. */

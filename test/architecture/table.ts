@@ -51,6 +51,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   demo: ["base", "model", ...DIALECTS, "catalog", "store", "listing"],
   postgres: ["base", "streams"],
   guard: [...LOW, ...DIALECTS],
+  remote: [...LOW, ...DIALECTS, "streams", "store", "listing"],
   integrations: [
     ...["base", "model", ...DIALECTS, "render", "catalog", "store", "listing", "verifying"],
     ...["resume", "capture", "client"],
@@ -58,6 +59,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   server: [
     ...["base", "model", "proof", ...DIALECTS, "signing", "render", "usage", "catalog", "store"],
     ...["listing", "verifying", "resume", "streams", "subscriptions", "client", "demo", "postgres"],
+    "remote",
   ],
   torture: ["base", "log", "proof", "dialects", "signing", "store", "streams", "verifying"],
   viewer: ["base", "model", "proof", "render", "client"],
