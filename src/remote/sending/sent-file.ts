@@ -75,7 +75,7 @@ export class SentFile {
     const { offset, sha256 } = this.#delivered;
     if (this.#hash !== null && identity === this.#identity) {
       const own = new Uint8Array(this.#tail.length);
-      await readFully(file, own, offset - own.length);
+      await file.read(own, offset - own.length);
       if (Buffer.compare(own, this.#tail) !== 0) this.#rewritten();
       return;
     }
@@ -126,7 +126,7 @@ export class SentFile {
     for await (const { bytes, ...after } of this.#stream.read(from)) {
       const { offset } = this.#delivered;
       const own = new Uint8Array(bytes.length);
-      const count = await readFully(file, own, offset);
+      const count = await file.read(own, offset);
       const isSame = count === bytes.length && Buffer.compare(own, bytes) === 0;
       if (!isSame || after.offset !== offset + bytes.length) {
         this.#conflict(offset, "the server has other bytes there than the file");
@@ -170,17 +170,6 @@ export class SentFile {
   }
 }
 
-/** Reads as much as there is. */
-async function readFully(file: SourceFile, into: Uint8Array, at: number): Promise<number> {
-  let done = 0;
-  while (done < into.length) {
-    const count = await file.read(into.subarray(done), at + done);
-    if (count === 0) break;
-    done += count;
-  }
-  return done;
-}
-
 async function* pieces(
   file: SourceFile,
   from: number,
@@ -188,7 +177,7 @@ async function* pieces(
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (let at = from; at < to; ) {
     const piece = new Uint8Array(Math.min(PIECE_BYTES, to - at));
-    const count = await readFully(file, piece, at);
+    const count = await file.read(piece, at);
     if (count === 0) return; // It shrank meanwhile: the next delivery says so.
     yield piece.subarray(0, count);
     at += count;
