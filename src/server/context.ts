@@ -1,6 +1,7 @@
 /** Context: what every handler receives. */
 
 import type { Demo } from "../demo/demo.ts";
+import type { ReceivedSessions } from "../remote/receiving/received-sessions.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
 import type { BrowserKeys } from "./auth/browser-keys.ts";
 import type { TokenGate } from "./auth/gate.ts";
@@ -38,6 +39,8 @@ export interface ServerContext {
   readonly subscriptions: SubscriptionService;
   /** Example sessions, shown while there are no others. */
   readonly demo: Demo;
+  /** Sessions that agents on other machines sent. */
+  readonly received: ReceivedSessions;
   /** Sessions of every dialect, read-only. */
   readonly sessions: SessionService;
   readonly nowMs: () => number;

@@ -63,7 +63,7 @@ async function route(
   }
   if (isOverSessions(path)) {
     track.route = "sessions";
-    return handleOverSessions(context, request, response);
+    return handleOverSessions(context, request, response, pass);
   }
   if (path === OPEN_PATH && context.browsers !== null) {
     return answerOpening(context.browsers, request, response);

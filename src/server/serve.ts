@@ -16,15 +16,16 @@ import { demoRoot } from "../base/node-paths.ts";
 import { readTlsFiles } from "../base/tls-files.ts";
 import { Demo } from "../demo/demo.ts";
 import type { Durability } from "../postgres/store-options.ts";
+import { ReceivedSessions } from "../remote/receiving/received-sessions.ts";
 import type { BatchReport } from "../streams/commit/committer.ts";
 import { openLocalStore } from "../streams/local-store.ts";
 import { loadStreamSigner } from "../streams/signing/signing-user.ts";
 import type { StreamSigner } from "../streams/signing/stream-signing.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
+import { tokenFilePath } from "../tokens/token-file.ts";
+import { validTokens } from "../tokens/tokens.ts";
 import { BrowserKeys } from "./auth/browser-keys.ts";
 import { TokenGate } from "./auth/gate.ts";
-import { tokenFilePath } from "./auth/token-file.ts";
-import { validTokens } from "./auth/tokens.ts";
 import type { ServerContext } from "./context.ts";
 import { AnswerRoom } from "./http/answer.ts";
 import { BodyRoom } from "./http/body.ts";
@@ -125,7 +126,8 @@ export async function serveStore(
     const front = opened ?? (await openFront(options));
     undo.unshift(() => front.close(0));
     const context = await newContext(store, options, front);
-    const { subscriptions } = context;
+    const { subscriptions, received } = context;
+    undo.unshift(() => received.close());
     undo.unshift(() => subscriptions.stop());
     const running = runningServer(context);
     subscriptions.begin(options.publicUrl ?? running.url);
@@ -176,6 +178,7 @@ async function newContext(
     nowMs: Date.now,
     onFault,
   });
+  const received = await ReceivedSessions.open({ host: nodeHost, store, dataDirectory, onFault });
   return {
     store,
     demo,
@@ -190,10 +193,12 @@ async function newContext(
     shares: new StreamShares(settings),
     readers: new LiveReaders(liveReadersMax, (pass) => gate.holds(pass)),
     feeds: new EventFeeds({ store, chunkBytes, nowMs: Date.now, onFault }),
+    received,
     sessions: new SessionService({
       host: nodeHost,
       roots: options.roots ?? [],
       moreRoots: () => (demo.isShown ? [demo.root] : []),
+      received: () => received.stores(),
       cwd: process.cwd(),
       limits: settings.sessions,
       nowMs: Date.now,
@@ -213,7 +218,7 @@ async function newContext(
 }
 
 function runningServer(context: ServerContext): RunningServer {
-  const { front, readers, settings, subscriptions, sessions, store, onFault } = context;
+  const { front, readers, settings, subscriptions, sessions, received, store, onFault } = context;
   front.serve(requestListener(context), (cause) => onFault("the server", cause));
   const stopSweeping = sweepNowAndThen(context);
   let closed: Promise<void> | null = null;
@@ -224,6 +229,7 @@ function runningServer(context: ServerContext): RunningServer {
     await stopSweeping();
     await subscriptions.stop();
     await sessions.close();
+    await received.close();
     await store.close();
   };
   const { url, port } = front; // A closed server has no port any more.

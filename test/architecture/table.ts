@@ -25,6 +25,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   signing: ["base", "model", "log", "proof", "dialects/interface"],
   streams: ["base", "log", "proof", "signing", "catalog"],
   subscriptions: ["base", "signing", "streams"],
+  tokens: ["base", "signing", "subscriptions"],
   "dialects/interface": [...LOW, "findings"],
   "dialects/lines": ["base", "model", "proof", "dialects/interface"],
   "dialects/files": [...LOW, "findings", "dialects/interface", "dialects/lines", "streams"],
@@ -59,7 +60,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   server: [
     ...["base", "model", "proof", ...DIALECTS, "signing", "render", "usage", "catalog", "store"],
     ...["listing", "verifying", "resume", "streams", "subscriptions", "client", "demo", "postgres"],
-    "remote",
+    ...["remote", "tokens"],
   ],
   torture: ["base", "log", "proof", "dialects", "signing", "store", "streams", "verifying"],
   viewer: ["base", "model", "proof", "render", "client"],

@@ -12,7 +12,7 @@ import {
 } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
 import { type Column, printList } from "../../command/table.ts";
-import type { Scope, TokenEntry } from "../../server/auth/token-file.ts";
+import type { Scope, TokenEntry } from "../../tokens/token-file.ts";
 
 const DATA_OPTION: CommandOption = {
   flags: "--data <directory>",
@@ -115,14 +115,14 @@ export const token: CommandGroup = {
 async function parts(options: Run["options"]) {
   const { dataDirectory } = await import("../../base/node-paths.ts");
   const { nodeHost: host } = await import("../../base/node-host.ts");
-  const file = await import("../../server/auth/token-file.ts");
+  const file = await import("../../tokens/token-file.ts");
   const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
   const path = file.tokenFilePath(directory);
-  return { ...file, ...(await import("../../server/auth/tokens.ts")), host, path };
+  return { ...file, ...(await import("../../tokens/tokens.ts")), host, path };
 }
 
 async function scopesOf(text: string): Promise<readonly Scope[]> {
-  const { SCOPES } = await import("../../server/auth/token-file.ts");
+  const { SCOPES } = await import("../../tokens/token-file.ts");
   const asked = new Set(text.split(",").map((each) => each.trim()));
   for (const each of asked) {
     if (SCOPES.includes(each as Scope)) continue;

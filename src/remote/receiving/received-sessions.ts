@@ -117,7 +117,8 @@ export class ReceivedSessions {
 
   /** What the last server noted when it stopped in order; removed, as this one has not yet. */
   async #takeClean(): Promise<[string, string][]> {
-    const directory = await this.#openDirectory(this.#root);
+    const directory = await this.#openDirectory(this.#root, false).catch(ifMissing);
+    if (directory === null) return [];
     try {
       const text = await readSmallFile(directory, CLEAN_NAME);
       if (text === null) return [];
@@ -222,8 +223,8 @@ export class ReceivedSessions {
     return join(this.#root, store.folder, nameOfStore(store));
   }
 
-  #openDirectory(path: string): Promise<Directory> {
-    const options = { create: true, root: this.#options.dataDirectory };
+  #openDirectory(path: string, create = true): Promise<Directory> {
+    const options = { create, root: this.#options.dataDirectory };
     return this.#options.host.files.openDirectory(path, options);
   }
 }
@@ -235,6 +236,11 @@ function copiedIn(text: string): [string, string][] {
   } catch {
     return [];
   }
+}
+
+function ifMissing(cause: unknown): null {
+  if (errnoOf(cause) === "ENOENT") return null;
+  throw cause;
 }
 
 function removeIfThere(directory: Directory, name: string): void {

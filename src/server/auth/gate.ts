@@ -20,13 +20,14 @@ import type { IncomingMessage } from "node:http";
 import { VerbatimError } from "../../base/errors.ts";
 import { userFileMark } from "../../base/node-user-files.ts";
 import { Glob, segmentsOf } from "../../subscriptions/glob.ts";
+import { maySeeSessions } from "../../tokens/seen-paths.ts";
+import { ALL_PATHS, readTokenFile, type Scope, type TokenEntry } from "../../tokens/token-file.ts";
+import { TOKEN_PREFIX, tokenHash, tokenState } from "../../tokens/tokens.ts";
 import { forkOf } from "../streams/create-request.ts";
 import { CONTROL_ROOT } from "../subscriptions/answers.ts";
 import { routeOf } from "../subscriptions/service.ts";
 import { ASSET_ROOT } from "../viewer.ts";
 import { type BrowserKeys, OPEN_PATH } from "./browser-keys.ts";
-import { ALL_PATHS, readTokenFile, type Scope, type TokenEntry } from "./token-file.ts";
-import { TOKEN_PREFIX, tokenHash, tokenState } from "./tokens.ts";
 
 interface Need {
   /** A token with `admin` also has the others. */
@@ -35,6 +36,8 @@ interface Need {
   readonly path: string | null;
   /** Counts of the whole server, which a token for some paths may also see. */
   readonly isForAnyPath?: boolean;
+  /** About sessions: a token for some paths sees those that were received there. */
+  readonly isForSessions?: boolean;
 }
 
 /** Routes that reveal nothing that is stored. */
@@ -60,7 +63,8 @@ function needsOf(request: IncomingMessage, path: string, stream: string | null):
   if (path.startsWith(CONTROL_ROOT)) return subscriptionNeeds(path);
   if (PUBLIC.has(path) || path.startsWith(ASSET_ROOT)) return [];
   const scope = LOOKS.has(method) ? "read" : "admin";
-  return [{ scope, path: null, isForAnyPath: path === "/metrics" }];
+  const isForSessions = scope === "read" && SESSION_ROUTES.test(path);
+  return [{ scope, path: null, isForAnyPath: path === "/metrics", isForSessions }];
 }
 
 function streamNeeds(method: string, path: string, request: IncomingMessage): readonly Need[] {
@@ -113,6 +117,8 @@ export interface Pass {
   readonly token: string;
   readonly sha256: string;
   readonly needs: readonly Need[];
+  /** The patterns of its paths; null: every path. */
+  readonly paths: readonly string[] | null;
 }
 
 interface Held {
@@ -156,7 +162,8 @@ export class TokenGate {
     for (const need of needs) {
       if (!isAllowed(held, need)) throw notAllowed(held.entry, need);
     }
-    return { token: held.entry.id, sha256: held.entry.sha256, needs };
+    const { id, sha256, paths } = held.entry;
+    return { token: id, sha256, needs, paths: held.globs && paths };
   }
 
   /** Whether the pass would be admitted now. */
@@ -210,10 +217,11 @@ function heldOf(entry: TokenEntry): Held {
   return { entry, hash: Buffer.from(entry.sha256, "hex"), globs };
 }
 
-function isAllowed({ entry, globs }: Held, { scope, path, isForAnyPath }: Need): boolean {
+function isAllowed({ entry, globs }: Held, need: Need): boolean {
+  const { scope, path, isForAnyPath, isForSessions } = need;
   if (!entry.scopes.includes(scope) && !entry.scopes.includes("admin")) return false;
   if (globs === null || isForAnyPath === true) return true;
-  if (path === null) return false;
+  if (path === null) return isForSessions === true && maySeeSessions(entry.paths);
   const segments = segmentsOf(path);
   return globs.some((glob) => glob.matches(segments));
 }

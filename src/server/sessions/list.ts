@@ -17,7 +17,7 @@ import { VERDICTS } from "../../proof/verdict.ts";
 import type { Listed as Judgeable } from "../../verifying/kept-verdicts.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
-import { SERVED_DIALECTS, type ServedStore } from "./roots.ts";
+import { SERVED_DIALECTS, type Sees, type ServedStore } from "./roots.ts";
 import type { SessionService } from "./service.ts";
 import { sessionItem } from "./wire.ts";
 
@@ -33,6 +33,7 @@ interface Listed extends PageRow {
 /** What a request asks for. */
 interface Asked extends ListFilter, FacetFilter, AskedRows {
   readonly dialect: string | null;
+  readonly sees: Sees;
   /** The parent and its store. */
   readonly parent: { readonly store: ServedStore; readonly id: string } | null;
   readonly sort: PageSort;
@@ -41,7 +42,7 @@ interface Asked extends ListFilter, FacetFilter, AskedRows {
   readonly cursor: string | null;
 }
 
-function askedIn({ limits, roots }: SessionService, url: string): Asked {
+function askedIn({ limits, roots }: SessionService, url: string, sees: Sees): Asked {
   const query = new Query(url, LIST_PARAMETERS);
   const parent = query.text("parent");
   return {
@@ -50,7 +51,8 @@ function askedIn({ limits, roots }: SessionService, url: string): Asked {
     since: query.time("since"),
     until: query.time("until"),
     title: query.text("title")?.toLowerCase(),
-    parent: parent === null ? null : roots.resolve(parent),
+    parent: parent === null ? null : roots.resolve(parent, sees),
+    sees,
     sort: query.choice("sort", PAGE_SORTS) ?? "updated",
     hasFacets: query.flag("facets", false),
     limit: query.number("limit", 1, limits.sessionsMax) ?? limits.sessionsDefault,
@@ -70,8 +72,12 @@ export function sessionFilterIn(query: Query) {
   };
 }
 
-export async function listPage(service: SessionService, url: string): Promise<SessionPage> {
-  const asked = askedIn(service, url);
+export async function listPage(
+  service: SessionService,
+  url: string,
+  sees: Sees,
+): Promise<SessionPage> {
+  const asked = askedIn(service, url, sees);
   const { cursor, sort, limit } = asked;
   await service.catalog(); // There is no list without a catalog.
   const isComplete = cursor === null ? await service.freshen() : service.isSettled;
@@ -102,7 +108,7 @@ export async function listPage(service: SessionService, url: string): Promise<Se
   return {
     ...listed,
     facets,
-    lookedIn: facets === null ? [] : service.roots.lookedIn,
+    lookedIn: facets === null || !sees({}) ? [] : service.roots.lookedIn,
     isComplete,
     unreadable: service.unreadable,
   };
@@ -116,7 +122,8 @@ async function facetsFor(service: SessionService, asked: Asked): Promise<Session
   return facetsOf(await service.catalog(), stores, missing, asked);
 }
 
-function isAsked(store: ServedStore, { dialect, parent, agent }: Asked): boolean {
+function isAsked(store: ServedStore, { dialect, parent, agent, sees }: Asked): boolean {
+  if (!sees(store)) return false;
   if (dialect !== null && store.dialect !== dialect) return false;
   if (parent !== null && store.key !== parent.store.key) return false;
   return mayHave(store, agent);

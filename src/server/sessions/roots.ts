@@ -25,6 +25,9 @@ import {
   statOf,
   type Where,
 } from "../../listing/find-stores.ts";
+import type { ReceivedStore } from "../../remote/receiving/received-sessions.ts";
+import { seesAllBelow } from "../../tokens/seen-paths.ts";
+import type { Pass } from "../auth/gate.ts";
 
 /** Where to look: these directories, or stores found from the current and home directories. */
 export type RootChoice = readonly string[] | "found";
@@ -33,22 +36,43 @@ export interface ServedStore extends FoundStore {
   readonly dialect: SessionItem["dialect"];
   /** The store's name in URLs. */
   readonly key: string;
+  /** Of received sessions: what the paths of their streams begin with. */
+  readonly path?: string;
+}
+
+/** Whether the sender of a request may see the sessions of a store. */
+export type Sees = (store: Pick<ServedStore, "path">) => boolean;
+
+/** Without a token, or with one for every path: all of them. */
+export function seenBy(pass: Pick<Pass, "paths"> | null): Sees {
+  const paths = pass?.paths ?? null;
+  if (paths === null) return () => true;
+  return ({ path }) => path !== undefined && seesAllBelow(paths, path);
 }
 
 const KEY_CHARS = 16;
 const URL_ID = /^([0-9a-f]{16})\.([A-Za-z0-9_-]+)$/;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+export interface MoreRoots {
+  /** Additional directories, at this moment. */
+  readonly more?: (() => readonly string[]) | undefined;
+  /** Stores of received sessions, at this moment. */
+  readonly received?: (() => readonly ReceivedStore[]) | undefined;
+}
+
 export class SessionRoots {
   readonly #roots: RootChoice;
   readonly #cwd: string;
   readonly #more: () => readonly string[];
+  readonly #received: () => readonly ReceivedStore[];
   /** Stores that were found in the given roots, by key. */
   readonly #known = new Map<string, ServedStore>();
 
-  /** Throws IO_ERROR for a root that is not a directory. `more`: additional roots. */
-  constructor(roots: RootChoice, cwd: string, more: () => readonly string[] = () => []) {
-    this.#more = more;
+  /** Throws IO_ERROR for a root that is not a directory. */
+  constructor(roots: RootChoice, cwd: string, { more, received }: MoreRoots = {}) {
+    this.#more = more ?? (() => []);
+    this.#received = received ?? (() => []);
     this.#roots = roots === "found" ? roots : roots.map((root) => resolvePath(cwd, root));
     this.#cwd = cwd;
     if (roots !== "found") for (const root of roots) findStores({ cwd, root });
@@ -63,7 +87,8 @@ export class SessionRoots {
     };
     const own = roots === "found" ? findStores({ cwd }).flatMap(served) : roots.flatMap(inside);
     if (roots !== "found") for (const store of own) this.#known.set(store.key, store);
-    const found = [...own, ...this.#more().flatMap(inside)];
+    const received = this.#received().map((store) => ({ ...store, key: keyOf(store) }));
+    const found = [...own, ...this.#more().flatMap(inside), ...received] as ServedStore[];
     const byKey = new Map<string, ServedStore>();
     for (const store of found) {
       if (!byKey.has(store.key)) byKey.set(store.key, store);
@@ -86,11 +111,12 @@ export class SessionRoots {
   }
 
   /** The store and the id that a URL names, whether the session exists or not. */
-  resolve(urlId: string): { readonly store: ServedStore; readonly id: string } {
+  resolve(urlId: string, sees: Sees): { readonly store: ServedStore; readonly id: string } {
     const [, key, encoded = ""] = URL_ID.exec(urlId) ?? [];
     const store = key === undefined ? undefined : this.#store(key);
     const id = decoded(encoded);
     if (store === undefined || id === null || urlIdOf(store, id) !== urlId) throw notFound();
+    if (!sees(store)) throw notFound();
     return { store, id };
   }
 

@@ -21,8 +21,8 @@ import { listPage } from "./list.ts";
 import { answerMarkdown } from "./markdown.ts";
 import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
-import { notFound, urlIdOf } from "./roots.ts";
-import type { ServedSession, SessionService } from "./service.ts";
+import { notFound, seenBy, urlIdOf } from "./roots.ts";
+import type { ServedSession } from "./service.ts";
 import { threadsAnswer } from "./threads.ts";
 import { costsAnswer } from "./usage.ts";
 import { answerJsonText, itemOf, programOf, sessionItem, usageItem } from "./wire.ts";
@@ -58,8 +58,8 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     const part: OutlinePage = await sessions.outlines.part(served.session, from, limit);
     answerJsonText(response, JSON.stringify(part), sessions.room);
   },
-  whereabouts: ({ context: { sessions }, served, request, response }) => {
-    return answerWhereabouts(sessions, urlIdOf(served.store, served.session.id), request, response);
+  whereabouts: ({ served, ...asked }) => {
+    return answerWhereabouts(asked, urlIdOf(served.store, served.session.id));
   },
   bytes: ({ context: { sessions }, served, request, response }) => {
     return sessions.reads.run(() => {
@@ -110,34 +110,37 @@ export async function handleSessions(
 ): Promise<void> {
   if (isRefusedAsWriting(request, response)) return;
   const { sessions } = context;
+  const sees = seenBy(pass);
   const [id = "", part = "", ...more] = rawPath(request.url ?? "/")
     .slice(SESSIONS_ROOT.length + 1)
     .split("/");
   if (id === "" && part === "") {
-    const page = await sessions.reads.run(() => listPage(sessions, request.url ?? "/"));
+    const page = await sessions.reads.run(() => listPage(sessions, request.url ?? "/", sees));
     return answerJsonText(response, JSON.stringify(page), sessions.room);
   }
   const handler = Object.hasOwn(SESSION_PARTS, part) ? SESSION_PARTS[part] : undefined;
   if (more.length > 0 || handler === undefined) throw notFound();
+  const asked = { context, request, response, pass };
   try {
-    await handler({ context, served: await sessions.open(id), request, response, pass });
+    await handler({ ...asked, served: await sessions.open(id, sees) });
   } catch (cause) {
     if (!isAbsence(cause)) throw cause;
     // It was removed or replaced, or it is pinned and its log is gone.
-    if (!(await answerMissing(sessions, id, part, request, response))) throw notFound();
+    sessions.roots.resolve(id, sees);
+    if (!(await answerMissing(asked, id, part))) throw notFound();
   }
 }
 
 /** For a session whose log is gone there are only its list item and its verdict. */
 async function answerMissing(
-  sessions: SessionService,
+  asked: Omit<Asked, "served">,
   urlId: string,
   part: string,
-  request: IncomingMessage,
-  response: ServerResponse,
 ): Promise<boolean> {
+  const { context, request, response } = asked;
+  const { sessions } = context;
   if (part === "whereabouts") {
-    await answerWhereabouts(sessions, urlId, request, response);
+    await answerWhereabouts(asked, urlId);
     return true;
   }
   if (part !== "" && part !== "verify") return false;
@@ -159,16 +162,14 @@ async function answerMissing(
 }
 
 /** Throws SESSION_NOT_FOUND only for an id that names no store. */
-async function answerWhereabouts(
-  sessions: SessionService,
-  urlId: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answerWhereabouts(asked: Omit<Asked, "served">, urlId: string): Promise<void> {
+  const { context, request, response, pass } = asked;
+  const { sessions } = context;
   new Query(request.url ?? "/", []);
   const { roots, host, room } = sessions;
-  const { store, id } = roots.resolve(urlId);
-  const found = await whereaboutsOf(host, store, id, roots.stores());
+  const sees = seenBy(pass);
+  const { store, id } = roots.resolve(urlId, sees);
+  const found = await whereaboutsOf(host, store, id, roots.stores().filter(sees));
   const isGone = found.store === null;
   const pinned = isGone ? await sessions.missing() : [];
   const answer: Whereabouts = {

@@ -12,13 +12,14 @@ import type { SessionItem } from "../../client/session-shapes.ts";
 import { idsThatFit } from "../../listing/row-filter.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
 import { isAbsence } from "../../listing/session-window.ts";
+import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 import { badRequest } from "../http/answer.ts";
 import { rawPath } from "../http/target.ts";
 import { sessionFilterIn } from "./list.ts";
 import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
-import { SERVED_DIALECTS, type ServedStore, urlIdOf } from "./roots.ts";
+import { SERVED_DIALECTS, type Sees, type ServedStore, seenBy, urlIdOf } from "./roots.ts";
 import type { SessionService } from "./service.ts";
 import { USAGE_PATH, usageAnswer } from "./usage.ts";
 import { answerJsonText, itemOf } from "./wire.ts";
@@ -32,8 +33,12 @@ export const SEARCH_PARAMETERS = [
 ] as const;
 export const TOOLS_PARAMETERS = ["since", "until", "dialect"] as const;
 
-const MAKERS: Readonly<Record<string, (service: SessionService, url: string) => Promise<unknown>>> =
-  { [SEARCH_PATH]: searchAnswer, [USAGE_PATH]: usageAnswer, [TOOLS_PATH]: toolsAnswer };
+type Maker = (service: SessionService, url: string, sees: Sees) => Promise<unknown>;
+const MAKERS: Readonly<Record<string, Maker>> = {
+  [SEARCH_PATH]: searchAnswer,
+  [USAGE_PATH]: usageAnswer,
+  [TOOLS_PATH]: toolsAnswer,
+};
 
 /** Whether the path is handled here. */
 export function isOverSessions(path: string): boolean {
@@ -44,16 +49,17 @@ export async function handleOverSessions(
   { sessions }: ServerContext,
   request: IncomingMessage,
   response: ServerResponse,
+  pass: Pass | null,
 ): Promise<void> {
   if (isRefusedAsWriting(request, response)) return;
   const url = request.url ?? "/";
   const make = MAKERS[rawPath(url)] ?? searchAnswer;
   await sessions.hooks.drain();
-  const made = await sessions.reads.run(() => make(sessions, url));
+  const made = await sessions.reads.run(() => make(sessions, url, seenBy(pass)));
   answerJsonText(response, JSON.stringify(made), sessions.room);
 }
 
-async function searchAnswer(service: SessionService, url: string): Promise<SearchPage> {
+async function searchAnswer(service: SessionService, url: string, sees: Sees): Promise<SearchPage> {
   const { limits, roots, host } = service;
   const query = new Query(url, SEARCH_PARAMETERS);
   const text = query.text("q");
@@ -63,9 +69,9 @@ async function searchAnswer(service: SessionService, url: string): Promise<Searc
   const limit = query.number("limit", 1, limits.hitsMax) ?? limits.hitsDefault;
   const cursor = query.number("cursor", 0, Number.MAX_SAFE_INTEGER);
   const session = query.text("session");
-  const only = session === null ? null : roots.resolve(session);
-  const sessions = await chosenSessions(service, query);
-  const places = [...(sessions?.keys() ?? roots.stores())].filter(({ key }) => {
+  const only = session === null ? null : roots.resolve(session, sees);
+  const sessions = await chosenSessions(service, query, sees);
+  const places = [...(sessions?.keys() ?? roots.stores().filter(sees))].filter(({ key }) => {
     return only === null || key === only.store.key;
   });
   const { answer: page, isComplete } = await service.search.ask((index) => {
@@ -79,7 +85,7 @@ async function searchAnswer(service: SessionService, url: string): Promise<Searc
       examinedMax: limits.entriesExaminedMax,
     });
   });
-  const hits = await hitItems(service, page.hits);
+  const hits = await hitItems(service, page.hits, sees);
   const leftOut = page.leftOut.map(({ place, id, entries }) => {
     return { session: urlIdOf(place, id), hits: entries };
   });
@@ -97,40 +103,49 @@ function entryFilters(query: Query): Filter[] {
 }
 
 /** The sessions that the filters of the list leave, by store; null: all. */
-async function chosenSessions(service: SessionService, query: Query) {
+async function chosenSessions(service: SessionService, query: Query, sees: Sees) {
   const asked = sessionFilterIn(query);
   if (!Object.values(asked).some(Boolean)) return null;
   await service.freshen();
-  return idsThatFit(await service.catalog(), service.roots.stores(), asked);
+  return idsThatFit(await service.catalog(), service.roots.stores().filter(sees), asked);
 }
 
 /** The hits, each with its session; hits in removed sessions are left out. */
-async function hitItems(service: SessionService, hits: readonly SearchHit<ServedStore>[]) {
+async function hitItems(
+  service: SessionService,
+  hits: readonly SearchHit<ServedStore>[],
+  sees: Sees,
+) {
   const sessions = new Map<string, SessionItem | null>();
   const items: SearchItem[] = [];
   for (const { place, id, start, end, role, at, tools, snippet } of hits) {
     const urlId = urlIdOf(place, id);
-    if (!sessions.has(urlId)) sessions.set(urlId, await sessionOf(service, urlId));
+    if (!sessions.has(urlId)) sessions.set(urlId, await sessionOf(service, urlId, sees));
     const session = sessions.get(urlId);
     if (session) items.push({ session, start, end, role, at, tools, snippet });
   }
   return items;
 }
 
-async function sessionOf(service: SessionService, urlId: string): Promise<SessionItem | null> {
+async function sessionOf(
+  service: SessionService,
+  urlId: string,
+  sees: Sees,
+): Promise<SessionItem | null> {
   try {
-    return await itemOf(service, await service.open(urlId));
+    return await itemOf(service, await service.open(urlId, sees));
   } catch (cause) {
     if (isAbsence(cause)) return null;
     throw cause;
   }
 }
 
-async function toolsAnswer(service: SessionService, url: string): Promise<ToolReport> {
+async function toolsAnswer(service: SessionService, url: string, sees: Sees): Promise<ToolReport> {
   const { limits, roots } = service;
   const query = new Query(url, TOOLS_PARAMETERS);
   const dialect = query.choice("dialect", SERVED_DIALECTS);
-  const places = roots.stores().filter((store) => !dialect || store.dialect === dialect);
+  const isAsked = (store: ServedStore) => !dialect || store.dialect === dialect;
+  const places = roots.stores().filter(sees).filter(isAsked);
   const day = (name: string) => query.time(name)?.slice(0, 10) ?? null;
   const wanted = { places, since: day("since"), until: day("until") };
   const { answer, isComplete } = await service.search.ask((index) =>

@@ -24,6 +24,7 @@ import { SearchService } from "../../listing/search-service.ts";
 import type { SessionLimits } from "../../listing/session-limits.ts";
 import { isAbsence, SessionWindow } from "../../listing/session-window.ts";
 import { WaitingHooks } from "../../listing/waiting-hooks.ts";
+import type { ReceivedStore } from "../../remote/receiving/received-sessions.ts";
 import { mayStandOtherwise } from "../../store/list.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
@@ -32,13 +33,22 @@ import { KeptVerdicts } from "../../verifying/kept-verdicts.ts";
 import { AnswerRoom } from "../http/answer.ts";
 import { Semaphore } from "../http/semaphore.ts";
 import { LiveReaders } from "../streams/live-readers.ts";
-import { notFound, type RootChoice, type ServedStore, SessionRoots, served } from "./roots.ts";
+import {
+  notFound,
+  type RootChoice,
+  type Sees,
+  type ServedStore,
+  SessionRoots,
+  served,
+} from "./roots.ts";
 
 export interface SessionServiceOptions {
   readonly host: Host;
   readonly roots: RootChoice;
   /** Additional directories to serve, at this moment. */
   readonly moreRoots?: () => readonly string[];
+  /** Stores of received sessions, at this moment. */
+  readonly received?: () => readonly ReceivedStore[];
   readonly cwd: string;
   readonly limits: SessionLimits;
   readonly nowMs: () => number;
@@ -103,7 +113,9 @@ export class SessionService {
     this.host = host;
     this.limits = limits;
     this.nowMs = nowMs;
-    this.roots = new SessionRoots(roots, cwd, options.moreRoots);
+    this.roots = new SessionRoots(roots, cwd, {
+      ...{ more: options.moreRoots, received: options.received },
+    });
     this.reads = new Semaphore(limits.readersMax, limits.waitingMax);
     this.wholeReads = new Semaphore(limits.wholeReadersMax, limits.waitingMax);
     this.followers = new LiveReaders(limits.followersMax, () => true);
@@ -129,15 +141,18 @@ export class SessionService {
     });
     this.usage = new LiveUsage({
       ...{ host, cwd, stores, limits, nowMs },
-      isOfUser: () => roots === "found" && (options.moreRoots?.() ?? []).length === 0,
+      isOfUser: () => {
+        const more = [...(options.moreRoots?.() ?? []), ...(options.received?.() ?? [])];
+        return roots === "found" && more.length === 0;
+      },
       onUnreadable: (id, cause) => this.#tell(id, cause),
     });
     this.costs = new KeptCosts({ usage: this.usage, catalog, nowMs, onFault });
   }
 
   /** The session that a URL names; throws SESSION_NOT_FOUND. */
-  async open(urlId: string): Promise<ServedSession> {
-    const { store, id } = this.roots.resolve(urlId);
+  async open(urlId: string, sees: Sees): Promise<ServedSession> {
+    const { store, id } = this.roots.resolve(urlId, sees);
     try {
       return { store, session: await this.#store(store).open(id) };
     } catch (cause) {

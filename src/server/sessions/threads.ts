@@ -35,7 +35,7 @@ async function parentOf(
   if (row.parent === null || row.parent === session.id) return null;
   try {
     const id = urlIdOf(store, row.parent);
-    const { sessions } = await known(service, await service.open(id));
+    const { sessions } = await known(service, await service.open(id, () => true)); // The same store.
     const call = [...sessions].find(([, child]) => child.id === session.id)?.[0];
     return { id, start: call?.start ?? null };
   } catch (cause) {

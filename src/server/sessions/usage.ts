@@ -3,11 +3,12 @@
 import { SERIES_GROUPS, type UsageReport } from "../../client/usage-shapes.ts";
 import { sessionCosts } from "../../usage/answers/session-costs.ts";
 import { usageReport } from "../../usage/answers/usage-report.ts";
+import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import { wantedFiles } from "../../usage/report/agent-choice.ts";
 import { Days, dayNumber } from "../../usage/report/days.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
-import { urlIdOf } from "./roots.ts";
+import { type Sees, urlIdOf } from "./roots.ts";
 import type { ServedSession, SessionService } from "./service.ts";
 
 export const USAGE_PATH = "/v1/usage";
@@ -21,19 +22,24 @@ export const USAGE_PARAMETERS = [
   "limit",
 ] as const;
 
-export function usageAnswer(service: SessionService, url: string): Promise<UsageReport> {
+export function usageAnswer(
+  service: SessionService,
+  url: string,
+  sees: Sees,
+): Promise<UsageReport> {
   const { limits, roots, nowMs } = service;
   const query = new Query(url, USAGE_PARAMETERS);
   const days = daysIn(query.text("tz"));
-  const isWanted = wantedFiles(
-    query.text("agent") ?? undefined,
-    query.text("project") ?? undefined,
-  );
+  const isNamed = wantedFiles(query.text("agent") ?? undefined, query.text("project") ?? undefined);
   const range = { since: dayIn(query, "since"), until: dayIn(query, "until") };
   const keyOf = ({ dialect, root }: { dialect: string; root: string }) => `${dialect}\0${root}`;
-  const stores = new Map(roots.stores().map((store) => [keyOf(store), store]));
+  const seen = roots.stores().filter(sees);
+  const stores = new Map(seen.map((store) => [keyOf(store), store]));
+  // The ledger also has files of stores that are gone: only who sees every path sees them.
+  const isSeen = (file: LedgerFile) => sees({}) || stores.has(keyOf(file));
+  const isWanted = (file: LedgerFile) => isSeen(file) && (isNamed?.(file) ?? true);
   return usageReport(service.usage, {
-    ...{ days, today: days.numberOf(nowMs()), choice: { ...range, ...(isWanted && { isWanted }) } },
+    ...{ days, today: days.numberOf(nowMs()), choice: { ...range, isWanted } },
     by: query.choice("by", SERIES_GROUPS) ?? "agent",
     limit: query.number("limit", 1, limits.usageListedMax) ?? limits.usageListedDefault,
     groupsMax: limits.usageGroupsMax,

@@ -4,7 +4,7 @@ import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { LOOK_MS, type Pass } from "../auth/gate.ts";
 import { LiveReaders } from "./live-readers.ts";
 
-const PASS: Pass = { token: "0123abcd", sha256: "0".repeat(64), needs: [] };
+const PASS: Pass = { token: "0123abcd", sha256: "0".repeat(64), needs: [], paths: null };
 
 function timers(): number {
   return process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;

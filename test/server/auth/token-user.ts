@@ -1,8 +1,8 @@
 /** Tokens for a test's server, created as the command line creates them. */
 
 import { nodeHost } from "../../../src/base/node-host.ts";
-import { type Scope, tokenFilePath } from "../../../src/server/auth/token-file.ts";
-import { createToken, type NewToken } from "../../../src/server/auth/tokens.ts";
+import { type Scope, tokenFilePath } from "../../../src/tokens/token-file.ts";
+import { createToken, type NewToken } from "../../../src/tokens/tokens.ts";
 
 export interface Wanted {
   readonly scopes?: readonly Scope[];

@@ -40,7 +40,7 @@ function listOf(roots: readonly string[]) {
     catalogPath: join(tempDirectory(), "catalog.db"),
   });
   onTestFinished(() => service.close());
-  return (query: string) => listPage(service, `/v1/sessions${query}`);
+  return (query: string) => listPage(service, `/v1/sessions${query}`, () => true);
 }
 
 async function agentsHome(): Promise<string[]> {

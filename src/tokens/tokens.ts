@@ -1,8 +1,8 @@
 /** Tokens: create, list and revoke them; `gate.ts` checks them. */
 
 import { createHash, randomBytes } from "node:crypto";
-import { VerbatimError } from "../../base/errors.ts";
-import type { Host } from "../../base/host.ts";
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
 import { changeTokenFile, readTokenFile, type Scope, type TokenEntry } from "./token-file.ts";
 
 /** The prefix of every token, so that people and scanners recognise one. */

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { refusal, thrownRefusal } from "../../../test/support/refusal.ts";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { nodeHost } from "../../base/node-host.ts";
+import { refusal, thrownRefusal } from "../../test/support/refusal.ts";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { nodeHost } from "../base/node-host.ts";
 import { readTokenFile, TOKEN_LIMITS, type TokenEntry, tokenFilePath } from "./token-file.ts";
 import { createToken, revokeToken, tokenHash, tokenState } from "./tokens.ts";
 

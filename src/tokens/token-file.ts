@@ -11,12 +11,12 @@
  */
 
 import { basename, dirname, join } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
-import type { Host } from "../../base/host.ts";
-import { readUserFile, userDirectoryFault } from "../../base/node-user-files.ts";
-import { replaceFileDurably } from "../../base/replace.ts";
-import { withLockedDirectory } from "../../signing/keys/key-files.ts";
-import { globFault } from "../../subscriptions/glob.ts";
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { readUserFile, userDirectoryFault } from "../base/node-user-files.ts";
+import { replaceFileDurably } from "../base/replace.ts";
+import { withLockedDirectory } from "../signing/keys/key-files.ts";
+import { globFault } from "../subscriptions/glob.ts";
 
 export const SCOPES = ["read", "append", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
