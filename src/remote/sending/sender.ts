@@ -34,6 +34,8 @@ export interface SenderOptions {
   readonly fetch?: typeof globalThis.fetch;
   readonly nowMs?: () => number;
   readonly closeMs?: number;
+  /** Default: the user's. */
+  readonly stateDirectory?: string;
 }
 
 /** What happened to sessions that were to be sent. */
@@ -63,6 +65,7 @@ export class Sender {
   #failures = 0;
   #pausedUntilMs = 0;
   #sendingOthers: Promise<unknown> | null = null;
+  #closing: Promise<SendReport> | null = null;
 
   private constructor(options: SenderOptions, outbox: Outbox) {
     const { host, remote, fetch = globalThis.fetch, nowMs = Date.now } = options;
@@ -74,8 +77,8 @@ export class Sender {
   }
 
   static async open(options: SenderOptions): Promise<Sender> {
-    const { stateDirectory } = userPaths();
-    return new Sender(options, await Outbox.open(options.host, stateDirectory, options.remote));
+    const { host, remote, stateDirectory = userPaths().stateDirectory } = options;
+    return new Sender(options, await Outbox.open(host, stateDirectory, remote));
   }
 
   /**
@@ -117,7 +120,12 @@ export class Sender {
   }
 
   /** Delivers what is left, as far as the server takes it in time; then nothing more is sent. */
-  async close(): Promise<SendReport> {
+  close(): Promise<SendReport> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<SendReport> {
     clearInterval(this.#timer);
     const { closeMs = CLOSE_MS } = this.#options;
     const inTime = new DOMException("the process ends", "TimeoutError");
