@@ -24,6 +24,7 @@ import { search } from "./reading/search.ts";
 import { show } from "./reading/show.ts";
 import { tail } from "./reading/tail.ts";
 import { record } from "./recording/record.ts";
+import { send } from "./sending/send.ts";
 import { open } from "./serving/open.ts";
 import { serve } from "./serving/serve.ts";
 import { token } from "./serving/token.ts";
@@ -46,6 +47,7 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   handoff,
   unpack,
   guard,
+  send,
   restore,
   doctor,
   repair,

@@ -12,12 +12,14 @@ export const guard: CliCommand = {
     { flags: "--once", summary: "copy what changed, and end; for cron" },
     { flags: "--verify", summary: "read the copies again, against sources and signatures" },
     { flags: "--sign", summary: "sign the copies with your key" },
+    { flags: "--to <url>", summary: "also send the copies to a server: https://host/folder" },
     { flags: "--agent <name>", summary: "only this agent" },
     { flags: "--json", summary: "print one JSON object per event, problem or agent" },
   ],
   examples: [
     "verbatim guard",
     "verbatim guard --once",
+    "verbatim guard --to https://verbatim.example.com",
     "verbatim guard install",
     "verbatim guard status",
     "verbatim guard --verify",
@@ -31,6 +33,9 @@ export const guard: CliCommand = {
     }
     if (options.once === true && options.verify === true) {
       throw new UsageError("choose --once or --verify");
+    }
+    if (options.to !== undefined && (action !== undefined || options.verify === true)) {
+      throw new UsageError("--to is for guarding alone");
     }
     const guarding = await import("./guarding.ts");
     if (action === "status") return guarding.printStatus(run);

@@ -7,7 +7,7 @@ import { setFlagsFromString } from "node:v8";
 import { requireChoice } from "../../base/choice.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { surroundings, userPaths } from "../../base/node-paths.ts";
-import type { Io, Run } from "../../command/command.ts";
+import { type Io, type Run, textOption } from "../../command/command.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { guardDirectory, guardedRoots, readGuardedRoot } from "../../dialects/files/guard-store.ts";
 import { isSourceGone } from "../../dialects/files/guarded.ts";
@@ -36,21 +36,59 @@ export async function runGuard(
   const signing = options.sign === true ? new GuardSigning(nodeHost, Date.now, onWarning) : null;
   const onEvent = (event: Event) => tell(event, isJson, io);
   const guard = new Guard({ host: nodeHost, agent, signing, onEvent, onWarning });
+  const sending = await openSending(run, agent);
   try {
     if (once) {
       const pass = await guard.once();
+      const left = (await sending?.send()) ?? 0;
       await guard.compressCold();
       if (isJson) io.out(JSON.stringify({ event: "pass", ...pass }));
       else io.out(`${count(pass.sessions, "session")}, ${count(pass.bytes, "byte")} copied`);
-      return pass.failed > 0 ? 7 : 0;
+      return pass.failed + left > 0 ? 7 : 0;
     }
     const signal = io.interruption();
     if (!isJson) io.out(`copies are kept in ${guardDirectory()}`);
-    await guard.follow(signal);
+    await Promise.all([guard.follow(signal), sending?.follow(signal)]);
     return 0;
   } finally {
     await guard.close();
+    await sending?.close();
   }
+}
+
+/** How often copies are looked at to be sent. */
+const SEND_MS = 2_000;
+/** After a failure of the server. */
+const SEND_AGAIN_MS = 30_000;
+
+/** Sends the copies to the server that `--to` names; null: none. */
+async function openSending({ options, io }: Run, agent: string | undefined) {
+  const to = textOption("--to", options.to);
+  if (to === undefined) return null;
+  const { openSender, tellLeft } = await import("../sending/sending.ts");
+  const { GuardCopies } = await import("../../remote/sending/guard-copies.ts");
+  const sender = await openSender(to, io);
+  const copies = new GuardCopies(sender, agent);
+  let told = "";
+  const send = async () => {
+    const report = await copies.send();
+    const problem = report.left.map((each) => each.problem).join();
+    if (problem !== told) tellLeft(report, to, io);
+    told = problem;
+    return report.left.length;
+  };
+  return {
+    send,
+    close: () => sender.close(),
+    async follow(signal: AbortSignal) {
+      const { clock } = nodeHost;
+      while (!signal.aborted) {
+        const left = await send();
+        await clock.sleep(left > 0 ? SEND_AGAIN_MS : SEND_MS, signal).catch(() => {});
+      }
+      await send();
+    },
+  };
 }
 
 /** A guard in a process that does something else; says on stderr what happens to sessions. */

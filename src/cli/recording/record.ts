@@ -12,7 +12,7 @@ import { RECORD_SOURCES } from "../../dialects/commands.ts";
 import type { RecordedSession, RecordOption } from "../../dialects/recording.ts";
 import type { Durability } from "../../log/log-options.ts";
 import type { Session } from "../../store/session.ts";
-import type { Store, StoreOptions } from "../../store/store.ts";
+import type { Follower, Store, StoreOptions } from "../../store/store.ts";
 import type { Outcome } from "./recording.ts";
 import type { SseSource } from "./sse-recording.ts";
 
@@ -59,6 +59,10 @@ export const record: CliCommand = {
       summary: "sign the session after each turn, or after each append",
       choices: ["turn", "append"],
     },
+    {
+      flags: "--to <url>",
+      summary: "also send the session to a server: https://host/folder; recording never waits",
+    },
     { flags: "--ack", summary: 'print {"offset":N} for each entry once it is durable' },
     {
       flags: "--on-error <action>",
@@ -76,6 +80,7 @@ export const record: CliCommand = {
     "my-agent | verbatim record --dialect entire --model claude-opus-4-5",
     "my-agent | verbatim record --dialect rye --session hello_world-1739012630 --on-error skip",
     "my-agent | verbatim record --dialect rye --directive deploy --sign",
+    "my-agent | verbatim record --to https://verbatim.example.com/laptop",
     "curl -sN … | verbatim record --dialect entire --from anthropic-sse --session 2026-11-15-a",
     "verbatim record --from claude-code-hooks",
     "verbatim record --from codex-hooks --sign append",
@@ -85,12 +90,19 @@ export const record: CliCommand = {
     const { options, io } = run;
     const { from } = options;
     const source = RECORD_SOURCES.find(({ names }) => names.some((each) => each === from));
+    const to = textOption("--to", options.to);
+    if (source !== undefined && to !== undefined) {
+      throw new UsageError(
+        `--to has no meaning with --from ${from}: \`verbatim send\` sends those`,
+      );
+    }
     if (source !== undefined) return source.record(String(from), run);
     refuseSourceOptions(options);
     if (from !== undefined) refuseLineOptions(options);
     const asked = askedFor(options);
     const { input } = io; // Before anything is created: refuse unreadable input.
-    const store = await openStore(asked, io);
+    const sending = to === undefined ? null : await openSending(to, io);
+    const store = await openStore(asked, io, sending?.sender ?? null);
     const session = await openSession(store, asked);
     const writer = await session.openToAppend();
     const isAcknowledging = options.ack === true;
@@ -117,9 +129,18 @@ export const record: CliCommand = {
       return EXIT[outcome];
     } finally {
       await store.close();
+      await sending?.tell();
     }
   },
 };
+
+/** Loaded only on request: it needs the network. */
+async function openSending(to: string, io: Io) {
+  const { openSender, tellLeft } = await import("../sending/sending.ts");
+  const sender = await openSender(to, io);
+  sender.sendOthers();
+  return { sender, tell: async () => tellLeft(await sender.close(), to, io) };
+}
 
 interface Asked {
   readonly dialect: string;
@@ -186,15 +207,20 @@ function refuseLineOptions(options: Run["options"]): void {
   }
 }
 
-async function openStore({ dialect, root, storeOptions }: Asked, io: Io): Promise<Store> {
+async function openStore(
+  { dialect, root, storeOptions }: Asked,
+  io: Io,
+  follower: Follower | null,
+): Promise<Store> {
   const { nodeHost } = await import("../../base/node-host.ts");
   const { Store } = await import("../../store/store.ts");
-  return new Store(nodeHost, {
+  const options = {
     dialect,
     ...(root === undefined ? {} : { root }),
     ...storeOptions,
-    onWarning: (warning) => io.err(`warning: ${warning}`),
-  });
+    onWarning: (warning: string) => io.err(`warning: ${warning}`),
+  };
+  return new Store(nodeHost, options, follower);
 }
 
 async function openSession(store: Store, { dialect, own, sessionId }: Asked): Promise<Session> {

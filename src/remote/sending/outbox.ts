@@ -61,17 +61,23 @@ export class Outbox {
     return streamOf({ folder: this.#remote.folder, dialect, generation }, path);
   }
 
-  /** Notes durably that the session is to be sent. */
+  /** Notes durably that the session is to be sent. The guard notes nothing: it looks at all. */
   async add(session: OutgoingSession): Promise<void> {
+    const isDurable = session.generation === null;
     const file = this.#directory.open(this.#nameOf(session), "update");
     try {
       if (file.size() > 0) return; // Noted, or being noted under the lock by another process.
       writeAtOnce(file, new TextEncoder().encode(`${JSON.stringify(session)}\n`), 0);
-      await file.sync();
+      if (isDurable) await file.sync();
     } finally {
       file.close();
     }
-    await this.#directory.sync();
+    if (isDurable) await this.#directory.sync();
+  }
+
+  /** How far the session was delivered, as far as this machine knows. */
+  async record(session: OutgoingSession): Promise<DeliveryRecord> {
+    return recordIn(await readSmallFile(this.#directory, `${this.#keyOf(session)}.json`));
   }
 
   /** The sessions that wait; what cannot be read is skipped. */
@@ -98,13 +104,13 @@ export class Outbox {
     const lock = openToLock(this.#directory, this.#nameOf(session));
     if (lock === null) return false;
     try {
-      const name = `${this.#keyOf(session)}.json`;
-      const record = recordIn(await readSmallFile(this.#directory, name));
+      const record = await this.record(session);
       try {
         await deliver(record);
       } finally {
         const after = recordAfter();
         if (JSON.stringify(after) !== JSON.stringify(record)) {
+          const name = `${this.#keyOf(session)}.json`;
           replaceFile(this.#directory, name, `${JSON.stringify(after)}\n`);
         }
       }

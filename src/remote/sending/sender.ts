@@ -109,6 +109,12 @@ export class Sender {
     return this.#parts.outbox.waiting();
   }
 
+  /** Whether these many bytes of its log and sidecar are known to be on the server. */
+  async hasDelivered(session: OutgoingSession, log: number, sidecar: number): Promise<boolean> {
+    const record = await this.#parts.outbox.record(session);
+    return record.log.offset === log && log > 0 && record.sidecar.offset === sidecar;
+  }
+
   /** Sends sessions that this process does not write, one after the other. */
   async send(sessions: readonly OutgoingSession[]): Promise<SendReport> {
     const report = new Report();

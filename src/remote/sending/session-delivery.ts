@@ -106,7 +106,8 @@ export class SessionDelivery {
       return;
     }
     try {
-      const { end: linesEnd } = await findTail(log);
+      const isCopy = this.session.generation !== null; // All of it: it is never cut.
+      const linesEnd = isCopy ? log.size() : (await findTail(log)).end;
       await this.#log?.deliver(log, Math.min(linesEnd, end ?? linesEnd));
     } finally {
       log.close();
