@@ -7,8 +7,8 @@
  *
  * The path of a log is the one below its store's root, which its dialect derives from the id.
  *
- * RP1  A stream path from the network becomes a file path only through `placeOf`: the folder has one
- *      form, the dialect is known, and the dialect accepts the path as that of a session's log.
+ * - A stream path from the network becomes a file path only through `placeOf`: the folder has one
+ *   form, the dialect is known, and the dialect accepts the path as that of a session's log.
  */
 
 import { VerbatimError } from "../base/errors.ts";

@@ -7,9 +7,9 @@
  * The streams are the truth; the copies are a cache, which can be deleted while the server is
  * stopped. Nothing but `StreamStore` is used of the streams.
  *
- * RC1  A copy holds the first bytes of its stream. What is in it is trusted only if the server that
- *      wrote it stopped in order (`clean.json`), else it is compared with the stream at the start.
- * RC2  A sidecar is never ahead of its log: its end is read first, then the log is copied.
+ * - A copy holds the first bytes of its stream. What is in it is trusted only if the server that
+ *   wrote it stopped in order (`clean.json`), else it is compared with the stream at the start.
+ * - A sidecar is never ahead of its log: its end is read first, then the log is copied.
  */
 
 import { basename, dirname, join } from "node:path";
@@ -173,7 +173,7 @@ export class ReceivedSessions {
     }
   }
 
-  /** The log, then its sidecar up to where that ended before (RC2). */
+  /** The log, then its sidecar up to where that ended before. */
   async #copySession(stream: string): Promise<void> {
     const place = placeOf(stream);
     if (place === null) return;

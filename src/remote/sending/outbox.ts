@@ -5,8 +5,8 @@
  *     <key>.waiting   durable: the session has, or may get, lines that the server does not have
  *     <key>.json      how far it was delivered; if lost, the server's copy is read back
  *
- * OB1  A session is delivered by one process at a time: the one that holds the lock of its
- *      `<key>.waiting`. Other machines are excluded by the server (remote-stream.ts, RS1).
+ * - A session is delivered by one process at a time: the one that holds the lock of its
+ *   `<key>.waiting`. Other machines are excluded by the server (remote-stream.ts).
  */
 
 import { createHash } from "node:crypto";

@@ -2,11 +2,11 @@
  * Remote stream: one stream of a server that follows one file: its bytes are the first bytes of
  * the file, in order, each once.
  *
- * RS1  An append says where it begins, in three ways that the server checks before it writes:
- *      `Stream-Seq` is the offset, so of several appends at one offset one is accepted.
- *      `Producer-Epoch` is new after each look at the end, so a delayed request of before is refused.
- *      `Producer-Seq` counts on from there, so a server that was set back refuses the next append.
- * RS2  An append without an answer is never repeated: `look` finds out what became of it.
+ * - An append says where it begins, in three ways that the server checks before it writes:
+ *   `Stream-Seq` is the offset, so of several appends at one offset one is accepted.
+ *   `Producer-Epoch` is new after each look at the end, so a delayed request of before is refused.
+ *   `Producer-Seq` counts on from there, so a server that was set back refuses the next append.
+ * - An append without an answer is never repeated: `look` finds out what became of it.
  */
 
 import { VerbatimError } from "../../base/errors.ts";

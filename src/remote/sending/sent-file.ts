@@ -1,11 +1,11 @@
 /**
  * Sent file: one file that only grows, and its stream.
  *
- * SF1  Nothing is appended to a stream unless its bytes are known to be the first bytes of the
- *      file: from the record of an earlier delivery, or by reading them back.
- * SF2  What is sent was made durable here first: a power cut cannot leave the server with bytes
- *      that this machine lost.
- * SF3  A file that shrank or was rewritten is not sent: DELIVERY_CONFLICT.
+ * - Nothing is appended to a stream unless its bytes are known to be the first bytes of the
+ *   file: from the record of an earlier delivery, or by reading them back.
+ * - What is sent was made durable here first: a power cut cannot leave the server with bytes
+ *   that this machine lost.
+ * - A file that shrank or was rewritten is not sent: DELIVERY_CONFLICT.
  */
 
 import { createHash, type Hash } from "node:crypto";
@@ -99,7 +99,7 @@ export class SentFile {
     this.#conflict(this.#delivered.offset, "the file was rewritten since it was sent");
   }
 
-  /** The end of the stream, all of which is in the file (SF1). */
+  /** The end of the stream, all of which is in the file. */
   async #agree(file: SourceFile): Promise<RemoteEnd> {
     const found = await this.#stream.look();
     const { token, offset } = this.#delivered;
@@ -142,7 +142,7 @@ export class SentFile {
     for await (const piece of pieces(file, this.#delivered.offset, to)) {
       const from = this.#delivered.offset;
       const before = this.#end;
-      this.#end = null; // Until the answer is there (RS2).
+      this.#end = null; // Until the answer is there.
       if (before?.offset !== from) return false;
       const end = await this.#stream.append(from, piece);
       if (end === null) return false;

@@ -1,10 +1,10 @@
 /**
  * Session delivery: sends the log of one session and its sidecar, from one process.
  *
- * SD1  A sidecar is never ahead of its log on the server: its end is read first, then the log's; the
- *      log is sent first. So a checkpoint never covers lines that are not there.
- * SD2  Only whole lines are sent, and only such that their writer will not take back: up to the end
- *      that it acknowledged; of a log that another process writes, once that has rested.
+ * - A sidecar is never ahead of its log on the server: its end is read first, then the log's; the
+ *   log is sent first. So a checkpoint never covers lines that are not there.
+ * - Only whole lines are sent, and only such that their writer will not take back: up to the end
+ *   that it acknowledged; of a log that another process writes, once that has rested.
  */
 
 import { basename, dirname, join } from "node:path";
@@ -86,7 +86,7 @@ export class SessionDelivery {
       if (end === undefined && isBeingWritten(directory, name)) return "busy";
       const sidecar = openIfThere(directory, sidecarOf(name));
       try {
-        const sidecarEnd = sidecar ? (await findTail(sidecar)).end : 0; // SD1
+        const sidecarEnd = sidecar ? (await findTail(sidecar)).end : 0;
         await this.#sendLog(directory, name, end);
         if (sidecar) await this.#sidecar?.deliver(sidecar, sidecarEnd);
       } finally {

@@ -1,0 +1,136 @@
+/** What a server does with sessions that it received: who sees them, and how copies are rebuilt. */
+
+import assert from "node:assert/strict";
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { VerbatimClient } from "../../src/client.ts";
+import { bearer, makeToken } from "../server/auth/token-user.ts";
+import { startTestServer, type TestServer } from "../server/test-server.ts";
+import { until } from "../support/until.ts";
+
+const BYTES = "application/octet-stream";
+const turn = (text: string) => {
+  return `${JSON.stringify({ turnId: "1", role: "user", content: text, ts: 1_700_000_000_000 })}\n`;
+};
+const streamOf = (folder: string, name: string) => {
+  return `/sessions/${folder}/homeagent/agents/cook/sessions/${name}.jsonl`;
+};
+const copyOf = ({ directory }: TestServer, stream: string) => {
+  return join(directory, stream.replace("/sessions/", "received/"));
+};
+
+async function receive(server: TestServer, stream: string, text: string): Promise<void> {
+  await server.put(stream, BYTES);
+  await server.post(stream, BYTES, text);
+}
+
+async function isCopied(server: TestServer, stream: string, text: string): Promise<void> {
+  const path = copyOf(server, stream);
+  const isThere = () => existsSync(path) && readFileSync(path, "utf8") === text;
+  await until(isThere, `the copy of ${stream}`);
+}
+
+const namesOf = async ({ sessions }: VerbatimClient) => {
+  return (await sessions.list()).sessions.map(({ session }) => session).sort();
+};
+
+test("a token for some folders sees the sessions in them, and no others", async () => {
+  const server = await startTestServer();
+  for (const folder of ["ada", "ben"]) {
+    await receive(server, streamOf(folder, folder), turn(`word of ${folder}`));
+    await isCopied(server, streamOf(folder, folder), turn(`word of ${folder}`));
+  }
+  const tokenFor = async (...paths: string[]) => {
+    return (await makeToken(server.directory, { scopes: ["read"], paths })).token;
+  };
+  const token = await tokenFor("sessions/ada/**");
+  const outside = await tokenFor("chat/**");
+  const clientOf = (token: string) => new VerbatimClient({ url: server.url, token });
+  const all = clientOf(await tokenFor("**"));
+  const both = clientOf(await tokenFor("sessions/*/homeagent/**"));
+  // Patterns that do not cover the whole store show nothing of it.
+  const parts = [await tokenFor("sessions/ada/*"), await tokenFor("sessions/ada/homeagent/x/**")];
+  const isClosed = async () => (await fetch(`${server.url}/v1/sessions`)).status === 401;
+  await until(isClosed, "the server has noticed the tokens");
+  await until(async () => (await namesOf(all)).length === 2, "both are listed");
+  const ada = clientOf(token);
+  assert.deepEqual(await namesOf(ada), ["cook/ada"]);
+  assert.deepEqual(await namesOf(both), ["cook/ada", "cook/ben"]);
+  for (const part of parts) assert.deepEqual(await namesOf(clientOf(part)), []);
+  const found = await ada.sessions.search("word");
+  const hits = found.hits.map(({ session }) => session.session);
+  assert.deepEqual(hits, ["cook/ada"]);
+  const { facets } = await ada.sessions.list({ facets: true });
+  const counts = facets?.agents.map(({ sessions }) => sessions);
+  assert.deepEqual(counts, [1]);
+  const others = (await all.sessions.list()).sessions.find(({ session }) => session === "cook/ben");
+  const { id = "" } = others ?? {};
+  for (const part of ["", "/entries", "/verify", "/bytes", "/whereabouts", "/costs", "/markdown"]) {
+    const at = `${server.url}/v1/sessions/${id}${part}`;
+    assert.equal((await fetch(at, { headers: bearer(token) })).status, 404, part);
+  }
+  for (const query of [`/v1/sessions?parent=${id}`, `/v1/search?q=word&session=${id}`]) {
+    const response = await fetch(`${server.url}${query}`, { headers: bearer(token) });
+    assert.equal(response.status, 404, query);
+  }
+  const refused = await fetch(`${server.url}/v1/sessions`, { headers: bearer(outside) });
+  assert.equal(refused.status, 403);
+});
+
+test("copies that are missing or damaged are made again from the streams", async () => {
+  const first = await startTestServer();
+  const { directory: dataDirectory } = first;
+  const streams = ["kept", "lost", "changed", "longer"].map((name) => streamOf("ada", name));
+  const [kept = "", lost = "", changed = "", longer = ""] = streams;
+  const text = turn("one") + turn("two");
+  for (const stream of streams) await receive(first, stream, text);
+  for (const stream of streams) await isCopied(first, stream, text);
+  await first.running.close();
+  const clean = join(dataDirectory, "received/clean.json");
+  assert.ok(existsSync(clean));
+  rmSync(clean); // As if the server had been killed, and its disk had lost what was not synced.
+  rmSync(copyOf(first, lost));
+  writeFileSync(copyOf(first, changed), text.replace("one", "ONE"));
+  appendFileSync(copyOf(first, longer), turn("three"));
+  const second = await startTestServer({ dataDirectory });
+  for (const stream of streams) await isCopied(second, stream, text);
+  await second.post(kept, BYTES, turn("more"));
+  await isCopied(second, kept, text + turn("more"));
+  await second.running.close();
+  rmSync(join(dataDirectory, "received"), { recursive: true });
+  const third = await startTestServer({ dataDirectory });
+  await isCopied(third, kept, text + turn("more"));
+});
+
+test("a session whose streams are deleted is gone, and one that is created again replaces it", async () => {
+  const server = await startTestServer();
+  const stream = streamOf("ada", "dinner");
+  await receive(server, stream, turn("one"));
+  await isCopied(server, stream, turn("one"));
+  await fetch(server.at(stream), { method: "DELETE" });
+  await until(() => !existsSync(copyOf(server, stream)), "the copy is removed");
+  await receive(server, stream, turn("other"));
+  await isCopied(server, stream, turn("other"));
+});
+
+test("a stream that no session can have leaves no file", async () => {
+  const server = await startTestServer();
+  for (const path of ["..%2f..%2fx", "agents/%252e%252e/sessions/a.jsonl", "agents/cook/x.txt"]) {
+    const at = `${server.url}/v1/stream/sessions/ada/homeagent/${path}`;
+    await fetch(at, { method: "PUT", headers: { "Content-Type": BYTES }, body: "x" });
+  }
+  await receive(server, streamOf("ada", "dinner"), turn("one"));
+  await isCopied(server, streamOf("ada", "dinner"), turn("one"));
+  const files = readdirSync(join(server.directory, "received"), { recursive: true });
+  const names = ["ada", "homeagent", "agents", "cook", "sessions", "dinner.jsonl"];
+  const expected = names.map((_, at) => names.slice(0, at + 1).join("/"));
+  assert.deepEqual(files.map(String).sort(), expected.sort());
+});
