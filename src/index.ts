@@ -16,7 +16,7 @@ import type { OpenStoreOptions } from "./store/store-options.ts";
 
 /** Opens a store of sessions; creates nothing on disk before the first session. */
 export async function openStore(options: OpenStoreOptions = {}): Promise<Store> {
-  if (options.remote === undefined) return new OpenedStore(nodeHost, options);
+  if (options?.remote === undefined) return new OpenedStore(nodeHost, options);
   const { openFollowedStore } = await import("./remote/followed-store.ts");
   return openFollowedStore(nodeHost, options);
 }

@@ -25,6 +25,7 @@ const ENVIRONMENT = [
     "VERBATIM_TRANSCRIPT_INTEGRITY",
     "strict or lenient: whether a session with unsigned last lines may be continued.",
   ],
+  ["VERBATIM_TOKEN", "A token of the server that --to names, to send sessions there."],
   [
     "XDG_CONFIG_HOME",
     "Where your settings, trust and keys are kept, in verbatim/; default: ~/.config.",

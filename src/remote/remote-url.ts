@@ -1,7 +1,7 @@
 /** Remote URL: the server that sessions are sent to, and the folder there. */
 
 import { hostname } from "node:os";
-import { badOption } from "../base/choice.ts";
+import { badOption, checkOptions, type OptionKinds } from "../base/choice.ts";
 import { FOLDER_CHARS_MAX, isFolder } from "./session-paths.ts";
 
 /** Where sessions are sent. */
@@ -22,10 +22,13 @@ export interface Remote {
   readonly token: string | null;
 }
 
+const OPTIONS: OptionKinds<RemoteOptions> = { url: "text", token: "text" };
+
 /** Throws BAD_SETTING. `option` is the name of the option for the error. */
 export function remoteOf(given: string | RemoteOptions, option: string): Remote {
-  const { url: text, token = process.env.VERBATIM_TOKEN } =
-    typeof given === "string" ? { url: given } : given;
+  const options = typeof given === "string" ? { url: given } : given;
+  checkOptions(option, options, OPTIONS);
+  const { url: text, token = process.env.VERBATIM_TOKEN } = options;
   const url = parsed(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
     throw badOption(option, "must be an address such as https://verbatim.example.com/laptop");

@@ -30,6 +30,7 @@ import { search } from "../../src/cli/reading/search.ts";
 import { show } from "../../src/cli/reading/show.ts";
 import { tail } from "../../src/cli/reading/tail.ts";
 import { record } from "../../src/cli/recording/record.ts";
+import { send } from "../../src/cli/sending/send.ts";
 import { open } from "../../src/cli/serving/open.ts";
 import { serve } from "../../src/cli/serving/serve.ts";
 import { token } from "../../src/cli/serving/token.ts";
@@ -45,7 +46,7 @@ const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 const COMMANDS = [
   ...[record, ls, agents, search, show, tail, render, exportSession, usage],
   ...[stats, verify, resume, handoff, unpack, guard, restore, doctor, repair, serve, open, mcp],
-  ...[backup, torture],
+  ...[backup, torture, send],
 ];
 
 test.each([...COMMANDS, completions])(

@@ -24,7 +24,7 @@ const streamOf = (folder: string, name: string) => {
   return `/sessions/${folder}/homeagent/agents/cook/sessions/${name}.jsonl`;
 };
 const copyOf = ({ directory }: TestServer, stream: string) => {
-  return join(directory, stream.replace("/sessions/", "received/"));
+  return join(directory, stream.replace("/sessions/", ".received/"));
 };
 
 async function receive(server: TestServer, stream: string, text: string): Promise<void> {
@@ -94,7 +94,7 @@ test("copies that are missing or damaged are made again from the streams", async
   for (const stream of streams) await receive(first, stream, text);
   for (const stream of streams) await isCopied(first, stream, text);
   await first.running.close();
-  const clean = join(dataDirectory, "received/clean.json");
+  const clean = join(dataDirectory, ".received/clean.json");
   assert.ok(existsSync(clean));
   rmSync(clean); // As if the server had been killed, and its disk had lost what was not synced.
   rmSync(copyOf(first, lost));
@@ -105,7 +105,7 @@ test("copies that are missing or damaged are made again from the streams", async
   await second.post(kept, BYTES, turn("more"));
   await isCopied(second, kept, text + turn("more"));
   await second.running.close();
-  rmSync(join(dataDirectory, "received"), { recursive: true });
+  rmSync(join(dataDirectory, ".received"), { recursive: true });
   const third = await startTestServer({ dataDirectory });
   await isCopied(third, kept, text + turn("more"));
 });
@@ -129,7 +129,7 @@ test("a stream that no session can have leaves no file", async () => {
   }
   await receive(server, streamOf("ada", "dinner"), turn("one"));
   await isCopied(server, streamOf("ada", "dinner"), turn("one"));
-  const files = readdirSync(join(server.directory, "received"), { recursive: true });
+  const files = readdirSync(join(server.directory, ".received"), { recursive: true });
   const names = ["ada", "homeagent", "agents", "cook", "sessions", "dinner.jsonl"];
   const expected = names.map((_, at) => names.slice(0, at + 1).join("/"));
   assert.deepEqual(files.map(String).sort(), expected.sort());

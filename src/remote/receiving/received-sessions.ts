@@ -2,7 +2,7 @@
  * Received sessions: copies the session streams of a server into files, in the layout of each
  * dialect, so that all code which reads sessions reads these, too.
  *
- *     <data directory>/received/<folder>/<dialect>/<path of the log>
+ *     <data directory>/.received/<folder>/<dialect>/<path of the log>
  *
  * The streams are the truth; the copies are a cache, which can be deleted while the server is
  * stopped. Nothing but `StreamStore` is used of the streams.
@@ -44,6 +44,8 @@ export interface ReceivingOptions {
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
+/** With a dot: `verbatim backup` leaves it out. */
+const DIRECTORY = ".received";
 const CLEAN_NAME = "clean.json";
 const PAGE_STREAMS = 1_000;
 const COPIED_AT_ONCE = 4;
@@ -70,7 +72,7 @@ export class ReceivedSessions {
 
   private constructor(options: ReceivingOptions) {
     this.#options = options;
-    this.#root = join(options.dataDirectory, "received");
+    this.#root = join(options.dataDirectory, DIRECTORY);
   }
 
   /** Sessions that are on the server already are found and copied in the background. */
