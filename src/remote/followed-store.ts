@@ -1,17 +1,39 @@
 /** Followed store: a store whose sessions are sent to a server. */
 
 import type { Host } from "../base/host.ts";
-import { Store } from "../store/store.ts";
+import { type Follower, Store } from "../store/store.ts";
 import { checkStoreOptions, type StoreOptions } from "../store/store-options.ts";
 import { remoteOf } from "./remote-url.ts";
 import { Sender } from "./sending/sender.ts";
 
+type Warn = (warning: string) => void;
+
 /** Throws BAD_SETTING. Closing the store waits a bounded time for the server. */
 export async function openFollowedStore(host: Host, options: StoreOptions): Promise<Store> {
   checkStoreOptions(options);
-  const warn = (warning: string) => process.emitWarning(warning, "VerbatimWarning");
+  const warn: Warn = (warning) => process.emitWarning(warning, "VerbatimWarning");
   const { remote = "", onWarning = warn } = options;
   const sender = await Sender.open({ host, remote: remoteOf(remote, "remote"), onWarning });
   sender.sendOthers();
-  return new Store(host, options, sender);
+  return new Store(host, options, followerOf(sender, onWarning));
+}
+
+/** A session that cannot be followed is recorded all the same. */
+export function followerOf(sender: Sender, onWarning: Warn): Follower {
+  return {
+    async follow({ dialect, root, logId, path }, end) {
+      const files = { path: logId, file: logId };
+      try {
+        return await sender.follow(
+          { dialect: dialect.name, root, ...files, generation: null },
+          end,
+        );
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        onWarning(`${path} is recorded, but not sent: ${reason}`);
+        return () => {};
+      }
+    },
+    close: () => sender.close(),
+  };
 }

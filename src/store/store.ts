@@ -43,17 +43,10 @@ interface SessionChoices extends OpenOptions {
   readonly isBrief?: boolean;
 }
 
-/** Sends what is appended somewhere else, too (remote/sending/sender.ts). */
+/** Sends what is appended somewhere else, too (remote/followed-store.ts). */
 export interface Follower {
-  /** Begins with a session that was opened to append; `end` is its acknowledged end. */
-  follow(
-    session: Pick<Store, "dialect" | "root"> & {
-      readonly path: string;
-      readonly file: string;
-      readonly generation: null;
-    },
-    end: () => number,
-  ): Promise<() => void>;
+  /** Begins with a session; `end` is its acknowledged end. Never rejects. Call it when closed. */
+  follow(session: Session, end: () => number): Promise<() => void>;
   close(): Promise<unknown>;
 }
 
@@ -205,7 +198,7 @@ export class Store implements Published {
       openSigning: this.#options.sign ? (...opening) => this.#openSigning(from, ...opening) : null,
       ...(this.#dialect.inbox ? { beforeReading: () => this.drainInbox() } : {}),
       onOpened: async (writer) => {
-        onClosed = await this.#follow(session, () => writer.end);
+        onClosed = (await this.#follower?.follow(session, () => writer.end)) ?? onClosed;
       },
       onClosed: () => {
         this.#sessions.delete(session);
@@ -243,19 +236,6 @@ export class Store implements Published {
     await (await this.#files)?.close?.();
     await (await this.#signing)?.close();
     await this.#follower?.close();
-  }
-
-  /** A session that cannot be followed is recorded all the same. */
-  async #follow({ logId: path }: Session, end: () => number): Promise<() => void> {
-    const { dialect, root } = this;
-    try {
-      const session = { dialect, root, path, file: path, generation: null };
-      return (await this.#follower?.follow(session, end)) ?? (() => {});
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      this.#onWarning(`${root}/${path} is recorded, but not sent: ${reason}`);
-      return () => {};
-    }
   }
 
   /** Signing code is loaded only if the store signs. */

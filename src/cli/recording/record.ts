@@ -102,7 +102,7 @@ export const record: CliCommand = {
     const asked = askedFor(options);
     const { input } = io; // Before anything is created: refuse unreadable input.
     const sending = to === undefined ? null : await openSending(to, io);
-    const store = await openStore(asked, io, sending?.sender ?? null);
+    const store = await openStore(asked, io, sending?.follower ?? null);
     const session = await openSession(store, asked);
     const writer = await session.openToAppend();
     const isAcknowledging = options.ack === true;
@@ -137,9 +137,11 @@ export const record: CliCommand = {
 /** Loaded only on request: it needs the network. */
 async function openSending(to: string, io: Io) {
   const { openSender, tellLeft } = await import("../sending/sending.ts");
+  const { followerOf } = await import("../../remote/followed-store.ts");
   const sender = await openSender(to, io);
   sender.sendOthers();
-  return { sender, tell: async () => tellLeft(await sender.close(), to, io) };
+  const follower = followerOf(sender, (warning) => io.err(`warning: ${warning}`));
+  return { follower, tell: async () => tellLeft(await sender.close(), to, io) };
 }
 
 interface Asked {
