@@ -13,7 +13,8 @@ is_installed() {
 install() {
   # Quiet, unless it fails: then what apt said is all there is to go by.
   apt-get update -qq &&
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+      -o Dpkg::Options::=--force-confold "$@"
 }
 
 command -v apt-get >/dev/null || exit 0
