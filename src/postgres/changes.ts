@@ -57,7 +57,7 @@ export class Changes {
     await this.#running;
   }
 
-  /** This server changed streams: others are told soon. */
+  /** This server changed streams: a hint is sent to the others soon. */
   hint(): void {
     if (this.#hinting !== null || this.#isClosed) return;
     this.#hinting = setTimeout(() => {

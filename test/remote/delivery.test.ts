@@ -148,7 +148,7 @@ test("a server that was set back to a backup gets the rest again, from a running
   const user = new SendingUser();
   user.append("one");
   let { url } = first;
-  // The sender's process goes on while another server takes the place of the first.
+  // The sender's process keeps running while another server takes the place of the first.
   const moving: typeof fetch = (input, init) => fetch(String(input).replace(first.url, url), init);
   const sender = await user.sender(first.url, { fetch: moving });
   const release = await sender.follow(user.session, () => user.bytes.length);

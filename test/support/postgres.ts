@@ -51,7 +51,7 @@ function userId(name: string): number {
   try {
     return Number(execFileSync("id", ["-u", name], { stdio: ["ignore", "pipe", "ignore"] }));
   } catch {
-    return 65534; // nobody
+    return 65534; // The user without rights.
   }
 }
 

@@ -12,7 +12,7 @@ import { browserTest, viewerScene } from "./harness.ts";
 const [home, cwd] = [process.env.HOME, process.cwd()];
 const ID = "0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0001";
 const OTHER = "0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0002";
-const PROJECT = "/work/my demo";
+const PROJECT = "/home/me/my demo";
 
 let time = Date.parse("2026-01-01T10:00:00Z");
 let count = 0;
@@ -130,7 +130,7 @@ browserTest(
     await link.fill("vscode://file{path}");
     await link.press("Tab");
     const href = () => file.locator("a.file-action").getAttribute("href");
-    await eventually("the link", href).toBe("vscode://file/work/my%20demo/src/a.ts");
+    await eventually("the link", href).toBe("vscode://file/home/me/my%20demo/src/a.ts");
   },
 );
 

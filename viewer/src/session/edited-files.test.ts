@@ -10,13 +10,13 @@ const edit = (start: number, file: string | null, isFailed = false): OutlineMark
 
 test("each file is listed once with its edits in order; failed edits change nothing", () => {
   const marks = [
-    edit(1, "/work/app/a.ts"),
+    edit(1, "/home/me/app/a.ts"),
     edit(2, "b.ts"),
     edit(3, "a.ts"),
     edit(4, "a.ts", true),
     edit(5, null),
   ];
-  const files = editedFiles(marks, "/work/app/");
+  const files = editedFiles(marks, "/home/me/app/");
   assert.deepEqual(
     files.map(({ shown, edits, added, removed }) => [
       shown,
@@ -32,7 +32,7 @@ test("each file is listed once with its edits in order; failed edits change noth
 });
 
 test("a link to an editor has the whole path, and never a scheme that runs or loads anything", () => {
-  assert.equal(wholePath("a b.ts", "/work"), "/work/a b.ts");
+  assert.equal(wholePath("a b.ts", "/home/me"), "/home/me/a b.ts");
   assert.equal(wholePath("a.ts", null), null);
   assert.equal(editorLink("vscode://file{path}", "/w/a b#.ts"), "vscode://file/w/a%20b%23.ts");
   for (const bad of [
