@@ -81,7 +81,7 @@ test("ls --json lists every session, with its name in its program", async () => 
   );
   expect(sessions[0]).toMatchObject({
     ...{ id: `-home-me-shop/${FIRST}`, name: FIRST, dialect: "claude-code" },
-    ...{ project: "/home/me/shop", branch: "main", live: true },
+    ...{ project: "/home/me/shop", branch: "main", live: false },
   });
 });
 

@@ -30,12 +30,12 @@ function recordedIn({ stdout }: Ran): { session: string; path: string } {
   return first as { session: string; path: string };
 }
 
-/** The only session that the server lists, once it does. */
+/** The only session that the server lists, once all of it was read. */
 async function onlySession({ client }: ServedUser) {
   let found = await client.sessions.list();
   await until(async () => {
     found = await client.sessions.list();
-    return found.sessions.length > 0 && found.isComplete;
+    return found.isComplete && (found.sessions[0]?.title ?? null) !== null;
   }, "the session is listed");
   assert.equal(found.sessions.length, 1);
   return found.sessions[0] ?? assert.fail();
