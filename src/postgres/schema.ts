@@ -153,4 +153,13 @@ BEGIN
 END $$;
 `;
 
-export const MIGRATIONS: readonly string[] = [TABLES + COMMIT_GROUP];
+export const CHECKPOINTS = `
+CREATE TABLE checkpoints (
+  sid bigint NOT NULL,
+  "end" bigint NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (sid, "end")
+);
+`;
+
+export const MIGRATIONS: readonly string[] = [TABLES + COMMIT_GROUP, CHECKPOINTS];

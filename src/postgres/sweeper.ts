@@ -65,7 +65,7 @@ export class Sweeper {
     return count === 1;
   }
 
-  /** Streams that were deleted by then. Their producers go with them. */
+  /** Streams that were deleted by then. Their producers and checkpoints go with them. */
   async #removeMessages(untilMs: number): Promise<void> {
     const { schema } = this.#database;
     const due = `SELECT sid FROM ${schema}.removals WHERE "deletedAt" <= $1 ORDER BY "deletedAt" LIMIT 100`;
@@ -73,8 +73,9 @@ export class Sweeper {
       const some = `SELECT "end" FROM ${schema}.messages WHERE sid = $1 LIMIT ${MESSAGES_TOGETHER}`;
       const sql = `DELETE FROM ${schema}.messages WHERE sid = $1 AND "end" IN (${some})`;
       while ((await this.#write(sql, [sid])) === MESSAGES_TOGETHER);
-      await this.#write(`DELETE FROM ${schema}.producers WHERE sid = $1`, [sid]);
-      await this.#write(`DELETE FROM ${schema}.removals WHERE sid = $1`, [sid]);
+      for (const table of ["checkpoints", "producers", "removals"]) {
+        await this.#write(`DELETE FROM ${schema}.${table} WHERE sid = $1`, [sid]);
+      }
     }
   }
 

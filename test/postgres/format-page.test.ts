@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, test } from "vitest";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
-import { TABLES } from "../../src/postgres/schema.ts";
+import { CHECKPOINTS, TABLES } from "../../src/postgres/schema.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 
@@ -12,6 +12,7 @@ const page = docsPage("formats/postgres");
 
 test("the tables on the format page are the current ones", () => {
   assert.equal(page.block("sql postgres-schema").trim(), TABLES.trim());
+  assert.equal(page.block("sql postgres-schema-2").trim(), CHECKPOINTS.trim());
 });
 
 describe.skipIf(lacksPostgres)("with a database", () => {
