@@ -60,7 +60,7 @@ test.skipIf(chromiumPath === null)("a page that does not escape is caught", LONG
     const { deeds } = await visitor.visit(`<!doctype html><p>${text}<p><a title="${text}">x</a>`);
     if (deeds.includes("code ran")) ran++;
     if (deeds.some((deed) => deed.startsWith("request"))) asked++;
-    if (ran > 50 && asked > 10) return;
+    if (ran > 20 && asked > 5) return;
   }
   assert.fail(`only ${ran} ran, ${asked} asked for something`);
 });

@@ -1,4 +1,7 @@
-/** The badge in a real browser, of a sample of the cases that badge-cases.test.ts runs as code. */
+/**
+ * The badge in a real browser, of a sample of the cases that badge-cases.test.ts runs as code. A run
+ * opens one in three of them, other ones each time; VERBATIM_TIMES=3 opens all.
+ */
 
 import assert from "node:assert/strict";
 import { utimesSync } from "node:fs";
@@ -6,6 +9,7 @@ import { join } from "node:path";
 import { VERDICTS } from "../../../src/proof/verdict.ts";
 import { VERDICT_WORDS } from "../../../viewer/src/proof/proof-words.ts";
 import { type LaidOut, layOut } from "../../signing/attacks/cases-shown.ts";
+import { isTried } from "../../support/seed.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { browserTest, ViewerScene, viewerScene } from "./harness.ts";
@@ -27,8 +31,9 @@ const SAMPLE = [
 const STORES_PER_SERVER = 7;
 
 browserTest("the badge shows the server's verdict, in every kind of case", async () => {
-  const all = await layOut(tempDirectory(), ({ name }) => SAMPLE.includes(name));
-  assert.equal(all.length, SAMPLE.length);
+  const sample = SAMPLE.filter((_, nth) => isTried(nth, 3));
+  const all = await layOut(tempDirectory(), ({ name }) => sample.includes(name));
+  assert.equal(all.length, sample.length);
   for (let from = 0; from < all.length; from += STORES_PER_SERVER) {
     assert.deepEqual(await wrongIn(all.slice(from, from + STORES_PER_SERVER)), []);
   }
