@@ -19,6 +19,7 @@ import type { LedgerFile } from "./ledger/pack.ts";
 const QUIET_MS = 86_400_000;
 /** File systems may keep times in whole seconds. */
 const COARSE_MS = 2_000;
+const LOGS_AT_ONCE = 64;
 
 export interface Look {
   readonly ledger: Ledger;
@@ -32,22 +33,25 @@ export interface Look {
   readonly onUnreadable: (unreadable: Unreadable) => void;
 }
 
-export function findChanged(look: Look): Found[] {
+/** Stops after some logs, so that the caller can do other work. */
+export function* findChanged(look: Look): Generator<void, Found[]> {
   const { dialect, root, ledger, onUnreadable } = look;
   const { layout } = dialect;
   const options: FindOptions = { onUnreadable };
   const changed: Found[] = [];
   const listed = layout.logsIn?.(root, options) ?? null;
   if (listed !== null || dialect.usageIn === undefined || !("levels" in layout)) {
+    let looked = 0;
     for (const log of listed ?? eachLog(root, layout, options)) {
+      if (++looked % LOGS_AT_ONCE === 0) yield;
       if (ledger.list.isSame(root, log.path, log.size, log.mtimeMs)) continue;
       changed.push({ dialect, root, log, known: ledger.known(root, log.path) });
     }
     return changed;
   }
   const walk = new Walk(look, changed);
-  walk.layout(layout, false);
-  for (const other of layout.others ?? []) walk.layout(other, true);
+  yield* walk.layout(layout, false);
+  for (const other of layout.others ?? []) yield* walk.layout(other, true);
   return changed;
 }
 
@@ -95,6 +99,7 @@ class Walk {
   readonly #busy: ReadonlySet<string>;
   /** Both layouts begin with the same folders. */
   readonly #listed = new Map<string, Dirent[]>();
+  #looked = 0;
 
   constructor(look: Look, changed: Found[]) {
     this.#look = look;
@@ -104,19 +109,19 @@ class Walk {
     this.#busy = new Set(ours.map(({ path }) => path.slice(0, path.lastIndexOf("/"))));
   }
 
-  layout({ under, levels, isLog }: LevelLayout, isOther: boolean): void {
-    this.#descend(under.join("/"), levels, isLog, isOther);
+  *layout({ under, levels, isLog }: LevelLayout, isOther: boolean): Generator<void, void> {
+    yield* this.#descend(under.join("/"), levels, isLog, isOther);
   }
 
-  #descend(
+  *#descend(
     directory: string,
     levels: LevelLayout["levels"],
     isLog: LevelLayout["isLog"],
     isOther: boolean,
-  ): void {
+  ): Generator<void, void> {
     const [level, ...deeper] = levels;
     if (level === undefined) {
-      this.#leaf(directory, isLog);
+      yield* this.#leaf(directory, isLog);
       return;
     }
     if (level !== null) {
@@ -126,18 +131,20 @@ class Walk {
       const stats = this.#stat(path);
       if (!stats?.isDirectory()) return;
       if (mayRest && this.#isQuiet(directory, path, stats)) return;
-      this.#descend(path, deeper, isLog, isOther);
+      yield* this.#descend(path, deeper, isLog, isOther);
       return;
     }
     for (const each of this.#list(directory)) {
-      if (each.isDirectory()) this.#descend(`${directory}/${each.name}`, deeper, isLog, isOther);
+      if (!each.isDirectory()) continue;
+      yield* this.#descend(`${directory}/${each.name}`, deeper, isLog, isOther);
     }
   }
 
-  #leaf(directory: string, isLog: LevelLayout["isLog"]): void {
+  *#leaf(directory: string, isLog: LevelLayout["isLog"]): Generator<void, void> {
     const { root, ledger, lookedAt } = this.#look;
     for (const { name } of this.#list(directory)) {
       if (!isLog(name)) continue;
+      if (++this.#looked % LOGS_AT_ONCE === 0) yield;
       const path = `${directory}/${name}`;
       const stats = this.#stat(path);
       if (stats === undefined) continue;

@@ -11,6 +11,7 @@ import { lastLook, rememberLook } from "./ledger/ledger-file.ts";
 import { type RefreshOptions, refresh } from "./refresh.ts";
 import { hasBlocks } from "./report/agent-choice.ts";
 import { CountedUsage } from "./report/counted-usage.ts";
+import { Slices } from "./slices.ts";
 import { ownPricesPath, usageDirectory } from "./usage-places.ts";
 
 /** Folders at rest are looked at once a day: nothing is expected there (find-changed.ts). */
@@ -61,7 +62,9 @@ export async function openUsage(host: Host, options: UsageOptions): Promise<Open
   const prices = priceMark(directory, ownPath);
   const known = isCurrent && kept.head.prices === prices ? kept.sums : null;
   const view = known && changedIn(usage);
-  const sums = view && known.take(view, nowMs) ? known : KeptSums.of(usage, nowMs);
+  const isTaken = view && known.take(view, nowMs);
+  const slices = new Slices(options.isPatient ? undefined : Number.POSITIVE_INFINITY);
+  const sums = isTaken ? known : await slices.run(KeptSums.made(usage, nowMs));
   const limited = sums.dialects.filter((dialect) => hasBlocks({ dialect }));
   const head: KeptHead = {
     ...{ ...ledger.place, prices },

@@ -19,6 +19,7 @@ import type { Ledger } from "./ledger/ledger.ts";
 import { type PackedFile, packOf } from "./ledger/pack.ts";
 import { FileScanner, type FileToScan } from "./scan/file-scan.ts";
 import { scanFiles } from "./scan/scan-files.ts";
+import { atOnce, Slices } from "./slices.ts";
 import { countBytes } from "./window-rows.ts";
 
 export interface RefreshOptions {
@@ -43,9 +44,11 @@ export async function refresh(
   stores: readonly FoundStore[],
   options: RefreshOptions,
 ): Promise<number> {
-  const { lookedAt, isSearch, searchedAt, only, onFailure } = options;
+  const { lookedAt, isSearch, searchedAt, only, onFailure, isPatient } = options;
   const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
-  const changed = stores.flatMap(({ dialect: name, root }) => {
+  const changed: Found[] = [];
+  const slices = new Slices();
+  for (const { dialect: name, root } of stores) {
     const look = {
       ledger,
       dialect: dialectNamed(name),
@@ -55,9 +58,13 @@ export async function refresh(
       searchedAt,
       onUnreadable,
     };
-    if (only !== undefined) return changedAt(look, only);
-    return [...findChanged(look), ...changedGenerations(look)];
-  });
+    if (only !== undefined) changed.push(...changedAt(look, only));
+    else {
+      const walk = findChanged(look);
+      changed.push(...(isPatient ? await slices.run(walk) : atOnce(walk)));
+      changed.push(...changedGenerations(look));
+    }
+  }
   await countChanged(host, ledger, changed, options);
   return changed.length;
 }

@@ -7,6 +7,7 @@ import type { Trace } from "../prompts/trace.ts";
 import type { CountedUsage } from "../report/counted-usage.ts";
 import { Days } from "../report/days.ts";
 import { totalOf } from "../report/groups.ts";
+import { Slices } from "../slices.ts";
 import type { LiveUsage } from "./live-usage.ts";
 import { sumsItem } from "./sums.ts";
 
@@ -22,7 +23,10 @@ export async function sessionCosts(
   const found = usage && sessionAt(usage, dialect, root, session);
   const none = { id, total: sumsItem(totalOf([])), prompts: [], calls: [], subagents: 0, counting };
   if (usage === undefined || !found) return none;
-  const rows = new PromptRows(usage, usage.chosen(new Days("UTC")));
+  const slices = new Slices();
+  const chosen = usage.chosen(new Days("UTC"));
+  await slices.pause();
+  const rows = new PromptRows(usage, chosen);
   const { file } = found;
   const trace = await live.traceOf({ ...found, name: file.path, own: [file] }, untilMs);
   const groups = rows.groups(found, trace ?? null);

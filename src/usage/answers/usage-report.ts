@@ -1,6 +1,5 @@
 /** Usage report: all sums and lists of a choice, as JSON for the API. */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { UsageReport as Report } from "../../client/usage-shapes.ts";
 import { TABLE, TABLE_DATE } from "../../prices/price-book.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
@@ -19,6 +18,7 @@ import {
   groupBy,
   totalOf,
 } from "../report/groups.ts";
+import { Slices } from "../slices.ts";
 import type { CountedNow, LiveUsage } from "./live-usage.ts";
 import { groupItem, hitRateOf, seriesOf, sumsItem, timeItem } from "./sums.ts";
 
@@ -76,8 +76,9 @@ async function reportOf(
     model: byModel(usage),
   };
   // Other requests are answered between these: each goes through all rows.
+  const slices = new Slices();
   const grouped = async (grouping: Grouping) => {
-    await nextTurn();
+    await slices.pause();
     return groupBy(usage, rows, grouping).sort(byCost);
   };
   const agents = await grouped(groupings.agent);
@@ -90,10 +91,13 @@ async function reportOf(
   const onAxis = new Map(daily.map((group) => [group.key, group]));
   const none = totalOf([]);
   const ofBy = { agent: agents, project: projects, model: models }[by];
-  await nextTurn();
+  await slices.pause();
   const range = { first: axis.first, last: axis.last };
   const series = seriesOf({ usage, rows, days, ...range, grouping: groupings[by], groups: ofBy });
-  const listed = await listedOf({ live, usage, rows, groups: sessions, untilMs }, wanted);
+  await slices.pause();
+  const calendar = calendarOf(usage, wanted);
+  await slices.pause();
+  const listed = await listedOf({ live, usage, rows, groups: sessions, untilMs, slices }, wanted);
   const cut = <T>(all: readonly T[]) => all.slice(0, groupsMax);
   return {
     ...nothing(wanted),
@@ -104,7 +108,7 @@ async function reportOf(
     projects: cut(projects).map(groupItem),
     models: cut(models).map(groupItem),
     series,
-    calendar: calendarOf(usage, wanted),
+    calendar,
     sessions: listed.sessions,
     prompts: listed.prompts,
     cacheHitRate: hitRateOf(total),
@@ -146,11 +150,12 @@ interface Listing {
   /** A group per session. */
   readonly groups: readonly Group[];
   readonly untilMs: number;
+  readonly slices: Slices;
 }
 
 /** The most expensive sessions and prompts, as far as they are known in time. */
 async function listedOf(
-  { live, usage, rows, groups, untilMs }: Listing,
+  { live, usage, rows, groups, untilMs, slices }: Listing,
   { limit, linkTo }: WantedUsage,
 ): Promise<Pick<Report, "sessions" | "prompts" | "isComplete">> {
   const linkOf = (files: SessionFiles["own"]) => {
@@ -161,9 +166,11 @@ async function listedOf(
     const own = session.own.filter((file) => linkTo(file) !== null);
     return own.length === 0 ? null : live.traceOf({ ...session, own }, untilMs);
   };
+  await slices.pause();
   const ofRows = new PromptRows(usage, rows);
   const found = await dearestPrompts({
     ...{ groups, sessions: all, rows: ofRows, limit, sessionsMax: READ_MAX, traceOf },
+    pause: () => slices.pause(),
   });
   const prompts = found.prompts.flatMap((group) => {
     const { prompt, subagents, agents, project, session } = group;

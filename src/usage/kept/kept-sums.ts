@@ -12,6 +12,7 @@ import type { LedgerFile } from "../ledger/pack.ts";
 import type { CountedUsage } from "../report/counted-usage.ts";
 import { addCells, CELL_LENGTH, FILE_LENGTH, FILE_SUM, SUM } from "../report/sum-rows.ts";
 import { costOf } from "../row-cost.ts";
+import { atOnce } from "../slices.ts";
 import { FLAGS } from "../usage-row.ts";
 
 export const QUARTER_MS = 900_000;
@@ -20,6 +21,7 @@ export const NO_QUARTER = -1e12;
 /** Of older sessions, only so many are kept. */
 const RECENT_MS = 30 * 86_400_000;
 const SESSIONS_MAX = 5_000;
+const ROWS_AT_ONCE = 16_384;
 
 export interface SessionSums {
   responses: number;
@@ -88,12 +90,17 @@ export class KeptSums {
 
   /** From all rows. */
   static of(usage: CountedUsage, nowMs: number): KeptSums {
+    return atOnce(KeptSums.made(usage, nowMs));
+  }
+
+  /** The same; stops after some rows, so that the caller can do other work. */
+  static *made(usage: CountedUsage, nowMs: number): Generator<void, KeptSums> {
     const sums = new KeptSums({
       ...{ models: [...usage.ledger.models], dialects: [], sessions: new Map() },
       ...{ quarters: [], ofDialect: [], ofModel: [], cells: new Float64Array() },
       since: Number.NEGATIVE_INFINITY,
     });
-    sums.#addAll(usage, nowMs);
+    yield* sums.#addAll(usage, nowMs);
     return sums;
   }
 
@@ -125,16 +132,18 @@ export class KeptSums {
     return known ?? (this.hasAllSessions ? null : sumSession(usage, session));
   }
 
-  #addAll(usage: CountedUsage, nowMs: number): void {
+  *#addAll(usage: CountedUsage, nowMs: number): Generator<void, void> {
     const { ledger } = usage;
     const { at, model } = ledger.rows;
     const { owners } = ledger;
     const chosen = usage.counting();
+    yield;
     const dialects = Uint8Array.from(ledger.files, ({ dialect }) => this.#dialectIndex(dialect));
     const cellOf = new Int32Array(chosen.length);
     const quarterIds = new Map<number, number>();
     const known = new Map<number, number>();
     for (let n = 0; n < chosen.length; n++) {
+      if (n % ROWS_AT_ONCE === 0) yield;
       const row = chosen[n] ?? 0;
       const ms = at[row] ?? Number.NaN;
       const owner = owners[row] ?? 0;
@@ -150,7 +159,11 @@ export class KeptSums {
     }
     this.cells = new Float64Array(this.length * CELL_LENGTH);
     const ofFiles = new Float64Array(ledger.list.length * FILE_LENGTH);
-    addCells(usage, chosen, cellOf, this.cells, ofFiles);
+    for (let from = 0; from < chosen.length; from += ROWS_AT_ONCE) {
+      const to = from + ROWS_AT_ONCE;
+      addCells(usage, chosen.subarray(from, to), cellOf.subarray(from, to), this.cells, ofFiles);
+      yield;
+    }
     this.#addSessions(usage, ofFiles, nowMs);
   }
 

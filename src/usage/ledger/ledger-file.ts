@@ -6,7 +6,7 @@
 import {
   closeSync,
   constants,
-  fdatasyncSync,
+  fdatasync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
@@ -19,6 +19,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { errnoOf } from "../../base/errors.ts";
 import { HEAD_BYTES, type Pack, packBytes, unpack } from "./pack.ts";
 
@@ -87,7 +88,7 @@ export async function appendPacks(
   packs: readonly Buffer[],
   place: LedgerPlace,
 ): Promise<LedgerPlace | null> {
-  return withLock(directory, () => {
+  return withLock(directory, async () => {
     const file = openSync(join(directory, NAME), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
     try {
       const first = firstOf(file);
@@ -99,7 +100,7 @@ export async function appendPacks(
       if (end < fstatSync(file).size) ftruncateSync(file, end);
       for (const pack of packs) end += writeSync(file, pack, 0, pack.length, end);
       // An agent may delete its log at any time: then only the ledger has these responses.
-      fdatasyncSync(file);
+      await promisify(fdatasync)(file);
       if (first === "") syncDirectory(directory);
       return { first: firstOf(file), end };
     } finally {
@@ -175,13 +176,13 @@ export function rememberLook(directory: string, nowMs: number): void {
   }
 }
 
-async function withLock<T>(directory: string, work: () => T): Promise<T | null> {
+async function withLock<T>(directory: string, work: () => T | Promise<T>): Promise<T | null> {
   let lock: number | null = null;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     lock = openSync(join(directory, `${NAME}.lock`), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
     const { tryLockDescriptor } = await import("../../base/lock.ts");
-    return tryLockDescriptor(lock, "exclusive") ? work() : null;
+    return tryLockDescriptor(lock, "exclusive") ? await work() : null;
   } catch (cause) {
     if (errnoOf(cause) === "UNKNOWN") throw cause;
     return null; // A full disk, or a home that is read-only: everything is counted again.

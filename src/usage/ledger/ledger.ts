@@ -116,7 +116,7 @@ export class Ledger {
     }
     const isRewritten = await this.#compact();
     if (isRewritten || this.#place.end - this.#snapshotEnd > REPLAYED_BYTES_MAX) {
-      writeSnapshot(this.directory, this.#place, {
+      await writeSnapshot(this.directory, this.#place, {
         ...{ rows: this.rows, models: this.models, files: this.#files, owners: this.#owners },
         slots: this.#table.slots,
       });

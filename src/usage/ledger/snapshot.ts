@@ -15,13 +15,14 @@ import {
   closeSync,
   constants,
   fstatSync,
-  fsyncSync,
+  fsync,
   openSync,
   readSync,
   renameSync,
-  writeSync,
+  write,
 } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { Columns } from "../columns.ts";
 import { FileList } from "./file-list.ts";
 import type { LedgerPlace } from "./ledger-file.ts";
@@ -142,11 +143,11 @@ function bytesOf(file: number, at: number, length: number): ArrayBuffer {
 }
 
 /** Not worth an error: the next process reads all packs. */
-export function writeSnapshot(
+export async function writeSnapshot(
   directory: string,
   { first, end }: LedgerPlace,
   { rows, models, files, owners, slots }: SnapshotParts,
-): void {
+): Promise<void> {
   const { length } = rows;
   const room = length + Math.max(4096, length >> 3);
   const listed = files.toBytes();
@@ -172,8 +173,9 @@ export function writeSnapshot(
   try {
     const file = openSync(`${path}.tmp`, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
     try {
-      for (const part of parts) writeSync(file, part);
-      fsyncSync(file);
+      // By other threads: a slow disk must not hold up this one.
+      for (const part of parts) await promisify(write)(file, part);
+      await promisify(fsync)(file);
     } finally {
       closeSync(file);
     }

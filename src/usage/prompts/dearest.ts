@@ -23,12 +23,14 @@ export interface DearestOptions {
   readonly sessionsMax: number;
   /** Null: the log cannot be read, and its prompts are not known. Undefined: stop here. */
   readonly traceOf: (session: SessionFiles) => Promise<Trace | null | undefined>;
+  /** Called before each session: lets other work run. */
+  readonly pause?: () => Promise<void>;
 }
 
 export async function dearestPrompts(
   options: DearestOptions,
 ): Promise<{ readonly prompts: readonly DearPrompt[]; readonly isComplete: boolean }> {
-  const { groups, sessions, rows, limit, sessionsMax, traceOf } = options;
+  const { groups, sessions, rows, limit, sessionsMax, traceOf, pause } = options;
   let prompts: DearPrompt[] = [];
   let isComplete = true;
   let read = 0;
@@ -38,6 +40,7 @@ export async function dearestPrompts(
     const session = sessions.get(group.key);
     if (session === undefined) continue;
     if (++read > sessionsMax) break;
+    await pause?.();
     const trace = await traceOf(session);
     if (trace === undefined) {
       isComplete = false;

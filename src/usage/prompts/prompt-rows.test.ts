@@ -166,8 +166,12 @@ test("the dearest prompts are found without reading sessions that cost less", as
   const grouping = byFile(usage, (file) => usage.sessionOf(file));
   const groups = groupBy(usage, chosen, grouping);
   const read: string[] = [];
+  let pauses = 0;
   const found = await dearestPrompts({
     ...{ groups, sessions, rows, limit: 2, sessionsMax: 100 },
+    pause: async () => {
+      pauses++;
+    },
     traceOf: ({ name, own }) => {
       read.push(name);
       return traceCopies(nodeHost, own);
@@ -180,7 +184,7 @@ test("the dearest prompts are found without reading sessions that cost less", as
       ["s5", "large 5", 5_000],
     ],
   );
-  assert.deepEqual([found.isComplete, read], [true, ["s6", "s5"]]);
+  assert.deepEqual([found.isComplete, read, pauses], [true, ["s6", "s5"], 2]);
   const stopped = await dearestPrompts({
     ...{ groups, sessions, rows, limit: 2, sessionsMax: 100, traceOf: async () => undefined },
   });

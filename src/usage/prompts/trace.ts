@@ -16,6 +16,7 @@ import type { LedgerFile } from "../ledger/pack.ts";
 import { RowSet, scopeHash } from "../row-set.ts";
 import { MessageRows } from "../scan/message-rows.ts";
 import { TotalRows } from "../scan/total-rows.ts";
+import { Slices } from "../slices.ts";
 import { FLAGS } from "../usage-row.ts";
 
 export interface TracedPrompt {
@@ -45,7 +46,8 @@ export interface Trace {
   readonly started: ReadonlyMap<string, number>;
 }
 
-const PIECE = { entriesMax: 4_096, bytesMax: 2 * 1024 * 1024 };
+/** Other work runs after each. */
+const PIECE = { entriesMax: 512, bytesMax: 256 * 1024 };
 const TEXT_CHARS_MAX = 200;
 const LF = 0x0a;
 
@@ -60,6 +62,7 @@ export async function traceLog(
   const store = new Store(host, { dialect: name, root, onWarning: () => {} });
   const session = store.session(id);
   const entries = new EntryTrace();
+  const slices = new Slices();
   try {
     const window = await SessionWindow.open(host, session);
     try {
@@ -76,12 +79,13 @@ export async function traceLog(
           entries.add(entry, start);
           if (dialect.usageIn === undefined) used.add(entry, start);
         }
+        await slices.pause();
       }
       used.end();
       if (dialect.usageIn !== undefined) {
         const scanner = new { messages: MessageRows, totals: TotalRows }[dialect.usageIn](keys);
         scanner.begin(null);
-        await eachLine(window, (bytes, from, to, offset) => {
+        await eachLine(window, slices, (bytes, from, to, offset) => {
           keys.start = offset;
           scanner.scan(bytes, from, to, offset);
         });
@@ -150,7 +154,7 @@ class EntryTrace {
 
 type OnLine = (bytes: Buffer, from: number, to: number, offset: number) => void;
 
-async function eachLine({ log }: SessionWindow, onLine: OnLine): Promise<void> {
+async function eachLine({ log }: SessionWindow, slices: Slices, onLine: OnLine): Promise<void> {
   let held: Buffer = Buffer.alloc(0);
   for (let at = 0; at < log.bytesEnd; at += PIECE.bytesMax) {
     const piece = await log.bytes(at, at + PIECE.bytesMax);
@@ -162,6 +166,7 @@ async function eachLine({ log }: SessionWindow, onLine: OnLine): Promise<void> {
       from = lf + 1;
     }
     held = bytes.subarray(from);
+    await slices.pause();
   }
   if (held.length > 0) onLine(held, 0, held.length, log.bytesEnd - held.length);
 }

@@ -62,7 +62,7 @@ export function byFile({ ledger }: CountedUsage, textOf: (file: LedgerFile) => s
   const names = [...texts.keys()];
   const { owners } = ledger;
   return {
-    numbers: (rows) => Int32Array.from(rows, (row) => ofFile[owners[row] ?? 0] ?? 0),
+    numbers: (rows) => mapped(rows, (row) => ofFile[owners[row] ?? 0] ?? 0),
     textOf: (number) => names[number] ?? "",
   };
 }
@@ -70,9 +70,16 @@ export function byFile({ ledger }: CountedUsage, textOf: (file: LedgerFile) => s
 export function byModel({ ledger }: CountedUsage): Grouping {
   const { model } = ledger.rows;
   return {
-    numbers: (rows) => Int32Array.from(rows, (row) => model[row] ?? 0),
+    numbers: (rows) => mapped(rows, (row) => model[row] ?? 0),
     textOf: (number) => ledger.models[number] || UNKNOWN_MODEL,
   };
+}
+
+/** `Int32Array.from` takes ten times as long. */
+function mapped(rows: Uint32Array, numberOf: (row: number) => number): Int32Array {
+  const numbers = new Int32Array(rows.length);
+  for (let n = 0; n < rows.length; n++) numbers[n] = numberOf(rows[n] ?? 0);
+  return numbers;
 }
 
 export function groupBy(usage: CountedUsage, rows: Uint32Array, grouping: Grouping): Group[] {

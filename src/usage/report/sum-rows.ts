@@ -143,7 +143,19 @@ export function addCells(
 
 const FACTORS = FLAGS.batch | FLAGS.fast | FLAGS.us | HAS_SEARCHES;
 
-function dialectsOf({ ledger: { files } }: CountedUsage) {
+interface FileDialects {
+  readonly dialects: string[];
+  /** A bit for each file. */
+  readonly ofFile: Int32Array;
+}
+
+/** A report sums the rows of hundreds of sessions, one by one. */
+const knownDialects = new WeakMap<CountedUsage, FileDialects>();
+
+function dialectsOf(usage: CountedUsage): FileDialects {
+  const { files } = usage.ledger;
+  const known = knownDialects.get(usage);
+  if (known?.ofFile.length === files.length) return known;
   const dialects: string[] = [];
   const ofFile = new Int32Array(files.length);
   for (const { index, dialect } of files) {
@@ -151,5 +163,6 @@ function dialectsOf({ ledger: { files } }: CountedUsage) {
     if (bit < 0) bit = dialects.push(dialect) - 1;
     ofFile[index] = 1 << bit;
   }
+  knownDialects.set(usage, { dialects, ofFile });
   return { dialects, ofFile };
 }
