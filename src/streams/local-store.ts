@@ -11,6 +11,7 @@ import { dirname } from "node:path";
 import { assert } from "../base/errors.ts";
 import { OPEN_LOG_FILES_MAX } from "../base/limits.ts";
 import { nodeHost } from "../base/node-host.ts";
+import { sidecarOf } from "../signing/session-log.ts";
 import type { Batch } from "./commit/batch.ts";
 import { Committer } from "./commit/committer.ts";
 import {
@@ -37,7 +38,7 @@ import { formatOffset, type OffsetToken } from "./offset-token.ts";
 import { placeIn } from "./reading/forks.ts";
 import { CheckedFiles, HandlePool } from "./reading/handle-pool.ts";
 import { ReadAhead, StreamReader } from "./reading/stream-reader.ts";
-import type { Agree } from "./signing/signed-stream.ts";
+import { type Agree, SignedStream, type SigningParts } from "./signing/signed-stream.ts";
 import { namesOfData } from "./signing/signing-user.ts";
 import { SIGNING_CADENCE, StreamSigning } from "./signing/stream-signing.ts";
 import { checkStreamPath } from "./stream-path.ts";
@@ -152,7 +153,7 @@ export class LocalStore implements StreamStore {
       scanned.lastLsn,
     );
     this.#signing = this.#newSigning(writeBack);
-    this.#signing?.recovered(scanned.records);
+    this.#signing?.recovered(scanned.records, stateOf);
   }
 
   async create(path: string, request: CreateRequest): Promise<Created> {
@@ -308,22 +309,27 @@ export class LocalStore implements StreamStore {
     if (signing === undefined) return null;
     const { logs } = this.#directory;
     const root = dirname(logs.path); // Its real path, which pins use.
+    const isInJournal = (file: string) => writeBack.isAbout(file);
+    const files = { logs, pool: this.#pool, isInJournal };
     return new StreamSigning({
       ...{ signer: signing.signer, heads: signing.heads, book: signing.book },
       ...(signing.own ? { own: signing.own } : {}),
       keysFor: (path) => signing.keysFor(path),
       onWarning: (warning) => signing.onWarning(warning),
-      ...{ root, names: this.#names, logs, pool: this.#pool, nowMs: this.#now, clock: host.clock },
+      ...{ root, names: this.#names, nowMs: this.#now, clock: host.clock },
       cadence: { ...SIGNING_CADENCE, ...signingCadence },
-      isInJournal: (file) => writeBack.isAbout(file),
       stateOf: (path) => this.#published.get(path),
-      commit: ({ of }, file, pos, bytes) =>
-        this.#committer.submit(bytes.length, (batch) => {
-          const { path, streamId } = of;
-          return decideSign(this.#pool, batch, { path, streamId, file, pos, bytes });
-        }),
+      hasCheckpoints: ({ file }) => this.#pool.useNow(sidecarOf(file), ({ size }) => size > 0),
+      newStream: (shared, of, start) =>
+        new SignedStream({ ...shared, ...files, commit: this.#commitSigned }, of, start),
     });
   }
+
+  readonly #commitSigned: SigningParts["commit"] = ({ of }, file, pos, bytes) =>
+    this.#committer.submit(bytes.length, (batch) => {
+      const { path, streamId } = of;
+      return decideSign(this.#pool, batch, { path, streamId, file, pos, bytes });
+    });
 
   #deciding(batch: Batch): Creating {
     const nowMs = this.#now();

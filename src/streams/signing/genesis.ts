@@ -14,14 +14,13 @@ import { LogSigner } from "../../signing/writing/log-signer.ts";
 import { nothingSigned } from "../../signing/writing/signer-state.ts";
 import type { Batch } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";
-import type { HandlePool } from "../reading/handle-pool.ts";
 import type { SigningParts } from "./signed-stream.ts";
 import { checkpointOpening } from "./stream-files.ts";
 
-type GenesisParts = Pick<
-  SigningParts,
-  "pool" | "signer" | "own" | "newSalt" | "nowMs" | "rememberedOf"
->;
+interface GenesisParts
+  extends Pick<SigningParts, "signer" | "own" | "newSalt" | "nowMs" | "rememberedOf"> {
+  hasCheckpoints(state: StreamState): boolean;
+}
 
 /** Adds the geneses of `states`, whose first bytes are in `batch`. */
 export async function addGeneses(
@@ -32,7 +31,7 @@ export async function addGeneses(
   for (const state of states) {
     if (wasSigned(parts.rememberedOf(state.path))) continue;
     const file = sidecarOf(state.file);
-    if (batch.sidecars.has(file) || !isEmpty(parts.pool, file)) continue;
+    if (batch.sidecars.has(file) || parts.hasCheckpoints(state)) continue;
     const bytes = await genesisOf(parts, state);
     batch.add({ op: "sign", path: state.path, file, pos: 0, bytes });
   }
@@ -53,10 +52,6 @@ export function beginningIn(batch: Batch): StreamState[] {
 /** A pinned head means that checkpoints are missing; opening the stream to sign reports it. */
 function wasSigned({ here, lost }: RememberedHead): boolean {
   return here !== null || lost !== null;
-}
-
-function isEmpty(pool: HandlePool, file: string): boolean {
-  return pool.useNow(file, ({ size }) => size === 0);
 }
 
 function genesisOf(parts: GenesisParts, { path, isJson }: StreamState): Promise<Uint8Array> {

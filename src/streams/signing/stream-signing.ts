@@ -35,8 +35,9 @@ import type { OwnSigners } from "../../signing/writing/signer-state.ts";
 import type { Batch } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import type { AppendOp, CreateOp, DeleteOp, JournalRecord } from "../journal/journal-record.ts";
+import { comesFrom, sourceMissing } from "./fork-source.ts";
 import { addGeneses, beginningIn } from "./genesis.ts";
-import { type Agree, type Signable, SignedStream, type SigningParts } from "./signed-stream.ts";
+import type { Agree, Signable, SignedStream, SigningParts } from "./signed-stream.ts";
 
 export interface SigningCadence {
   readonly bytesMax: number;
@@ -63,13 +64,21 @@ export interface StreamSigner {
   onWarning(warning: string): void;
 }
 
-type StoreParts = Pick<SigningParts, "root" | "logs" | "pool" | "nowMs" | "isInJournal" | "commit">;
+/** A stream that is being signed: in files, or in a database. */
+export type Signing = Pick<SignedStream, keyof SignedStream>;
 
-export interface StreamSigningParts extends StoreParts, StreamSigner {
-  /** The names of the data directory in pins: its real path and other paths that lead there. */
+/** What does not depend on where streams are stored. */
+export type SharedParts = Omit<SigningParts, "logs" | "pool" | "isInJournal" | "commit">;
+
+export interface StreamSigningParts extends StreamSigner, Pick<SigningParts, "root" | "nowMs"> {
+  /** The names of the store in pins: of a data directory, every path that leads there. */
   readonly names: readonly string[];
   /** The published state of a stream; null for a path that was never used. */
-  stateOf(path: string): StreamState | null;
+  stateOf(path: string): StreamState | null | Promise<StreamState | null>;
+  /** `start`: where the stream's own bytes ended before the first append of this process. */
+  newStream(shared: SharedParts, of: Signable, start: number): Signing;
+  /** Whether a stream that has no bytes yet has checkpoints. */
+  hasCheckpoints(state: StreamState): boolean;
   readonly clock: Clock;
   readonly cadence: SigningCadence;
 }
@@ -84,20 +93,20 @@ interface NewFork {
 const LOOKS_PER_IDLE = 4;
 const SIGNED_AT_ONCE = 4;
 const KEPT_MAX = 4096;
-/** Temporary: there is space again, or less load. */
-const PASSING: ReadonlySet<string> = new Set(["NO_SPACE", "QUEUE_FULL"]);
+/** Temporary: there is space again, less load, or a database that answers. */
+const PASSING: ReadonlySet<string> = new Set(["NO_SPACE", "QUEUE_FULL", "STORE_UNAVAILABLE"]);
 
 export class StreamSigning {
   readonly #parts: StreamSigningParts;
-  readonly #signing: SigningParts;
+  readonly #signing: SharedParts;
   readonly #place: string;
   readonly #others: readonly string[];
   /** By path, least recently signed first. */
-  readonly #streams = new Map<string, SignedStream>();
-  readonly #unsigned = new Set<SignedStream>();
-  readonly #due = new Set<SignedStream>();
-  readonly #atWork = new Map<SignedStream, Promise<void>>();
-  readonly #refused = new Set<SignedStream>();
+  readonly #streams = new Map<string, Signing>();
+  readonly #unsigned = new Set<Signing>();
+  readonly #due = new Set<Signing>();
+  readonly #atWork = new Map<Signing, Promise<void>>();
+  readonly #refused = new Set<Signing>();
   /** Forks without a genesis, by path. */
   readonly #newForks = new Map<string, NewFork>();
   readonly #stopping = new AbortController();
@@ -107,12 +116,12 @@ export class StreamSigning {
 
   constructor(parts: StreamSigningParts) {
     this.#parts = parts;
-    const { root, logs, pool, nowMs, isInJournal, commit, signer, own, book } = parts;
+    const { root, nowMs, signer, own, book } = parts;
     this.#place = `streams:${root}`;
     this.#others = parts.names.filter((name) => name !== this.#place);
     const names = { others: this.#others, leadsTo: null };
     this.#signing = {
-      ...{ root, logs, pool, nowMs, isInJournal, commit, signer, own },
+      ...{ root, nowMs, signer, own },
       keysFor: (path) => parts.keysFor(path),
       rememberedOf: (path) => rememberedIn(book, { place: this.#place, id: path, names }),
       newSalt: () => randomBytes(32),
@@ -126,7 +135,7 @@ export class StreamSigning {
     const states = beginningIn(batch);
     if (states.length === 0) return null;
     return this.#forgetting
-      .then(() => addGeneses(this.#signing, batch, states))
+      .then(() => addGeneses({ ...this.#signing, ...this.#parts }, batch, states))
       .catch((cause: unknown) => {
         this.#parts.onWarning(
           `new streams are unsigned for now and signed later: ${String(cause)}`,
@@ -140,7 +149,7 @@ export class StreamSigning {
   }
 
   /** Notes the changes of a durable batch. */
-  note({ ops, changes }: Batch): void {
+  note({ ops, changes }: Pick<Batch, "ops" | "changes">): void {
     if (this.#hasEnded) return;
     const nowMs = this.#parts.clock.monotonicMs();
     for (const op of ops) {
@@ -164,22 +173,28 @@ export class StreamSigning {
   }
 
   /** Streams that were deleted, forked or closed in the journal before this process. */
-  recovered(records: readonly JournalRecord[]): void {
+  recovered(
+    records: readonly JournalRecord[],
+    stateOf: (path: string) => StreamState | null,
+  ): void {
     const deletions: DeleteOp[] = [];
     for (const { op } of records) {
       if (op.op === "delete") deletions.push(op);
       if (op.op !== "append" && op.op !== "create") continue;
       if (!op.close && !isForkOf(op)) continue;
-      const state = this.#parts.stateOf(op.path);
+      const state = stateOf(op.path);
       if (state === null || state.file !== op.file || state.status === "deleted") continue;
-      const stream = this.#streamOf(state, state.end - state.base);
-      if (isForkOf(op)) this.#beginFork(stream);
-      if (op.close) stream.close();
-      if (!stream.isUnsigned) continue;
-      this.#unsigned.add(stream);
-      this.#due.add(stream);
+      this.#resume(state, isForkOf(op), op.close);
     }
     this.#forget(deletions);
+    this.#work();
+    if (this.#unsigned.size > 0) this.#looking ??= this.#look();
+  }
+
+  /** Signs streams soon whose server has stopped. */
+  takeOver(states: readonly StreamState[]): void {
+    if (this.#hasEnded) return;
+    for (const state of states) this.#resume(state, false, true);
     this.#work();
     if (this.#unsigned.size > 0) this.#looking ??= this.#look();
   }
@@ -189,8 +204,7 @@ export class StreamSigning {
    * (SN4).
    */
   async vouch(of: Signable, end: number, agree: Agree): Promise<void> {
-    const stream = new SignedStream(this.#signing, signableOf(of), end);
-    await stream.vouch(agree);
+    await this.#parts.newStream(this.#signing, signableOf(of), end).vouch(agree);
   }
 
   /** Signs everything unsigned, and resolves when its heads are pinned. */
@@ -208,7 +222,17 @@ export class StreamSigning {
     await this.#parts.heads.flush();
   }
 
-  #beginFork(stream: SignedStream): void {
+  #resume(state: StreamState, isFork: boolean, isUrgent: boolean): void {
+    const stream = this.#streamOf(state, state.end - state.base);
+    if (this.#refused.has(stream)) return;
+    if (isFork) this.#beginFork(stream);
+    if (isUrgent) stream.close();
+    if (!stream.isUnsigned) return;
+    this.#unsigned.add(stream);
+    this.#due.add(stream);
+  }
+
+  #beginFork(stream: Signing): void {
     stream.begin();
     let resolve = () => {};
     const begun = new Promise<void>((settle) => {
@@ -227,11 +251,11 @@ export class StreamSigning {
     });
   }
 
-  #streamOf(state: SignedStream["of"], start: number): SignedStream {
+  #streamOf(state: Signable, start: number): Signing {
     const known = this.#streams.get(state.path);
     if (known?.of.streamId === state.streamId) return known;
     if (known !== undefined) this.#drop(known);
-    const stream = new SignedStream(this.#signing, signableOf(state), start);
+    const stream = this.#parts.newStream(this.#signing, signableOf(state), start);
     this.#streams.set(state.path, stream);
     return stream;
   }
@@ -239,8 +263,8 @@ export class StreamSigning {
   /** Signs a fork's source first, as far as the fork goes. */
   async #sourceHead({ path, fork, base }: Signable): Promise<SignedHead> {
     const { stateOf } = this.#parts;
-    const state = fork === null ? null : stateOf(fork.source);
-    if (state === null || state.status === "deleted" || comesFrom(stateOf, state, path)) {
+    const state = fork === null ? null : await stateOf(fork.source);
+    if (state === null || state.status === "deleted" || (await comesFrom(stateOf, state, path))) {
       throw sourceMissing(path, fork?.source ?? null);
     }
     const source = this.#streamOf(state, state.end - state.base);
@@ -250,7 +274,7 @@ export class StreamSigning {
     return { ...head, at: base };
   }
 
-  #isDue(stream: SignedStream, nowMs: number): boolean {
+  #isDue(stream: Signing, nowMs: number): boolean {
     const { bytesMax, appendsMax, idleMs } = this.#parts.cadence;
     const { bytes, appends, lastMs, isUrgent } = stream;
     const isMuch = bytes >= bytesMax || appends >= appendsMax;
@@ -280,7 +304,7 @@ export class StreamSigning {
     }
   }
 
-  async #sign(stream: SignedStream): Promise<void> {
+  async #sign(stream: Signing): Promise<void> {
     const { path, streamId } = stream.of;
     try {
       if ((await stream.sign()) === "gone") this.#drop(stream);
@@ -295,7 +319,7 @@ export class StreamSigning {
     this.#work();
   }
 
-  #failed(stream: SignedStream, cause: unknown): void {
+  #failed(stream: Signing, cause: unknown): void {
     const code = cause instanceof VerbatimError ? cause.code : "";
     if (code === "STORE_FAILED") {
       this.#hasEnded = true; // The store reports it.
@@ -312,7 +336,7 @@ export class StreamSigning {
     this.#parts.onWarning(`${stream.of.path} is not signed any further: ${reason}`);
   }
 
-  #usedLast(stream: SignedStream): void {
+  #usedLast(stream: Signing): void {
     const { path } = stream.of;
     this.#streams.delete(path);
     this.#streams.set(path, stream);
@@ -324,7 +348,7 @@ export class StreamSigning {
     }
   }
 
-  #drop(stream: SignedStream): void {
+  #drop(stream: Signing): void {
     this.#forkHasBegun(stream.of.path);
     this.#streams.delete(stream.of.path);
     this.#unsigned.delete(stream);
@@ -363,30 +387,4 @@ function signableOf(of: Signable): Signable {
 /** Whether a record creates a fork that has bytes from its source. */
 function isForkOf(op: AppendOp | CreateOp): boolean {
   return op.op === "create" && op.fork !== null && op.from > op.pos;
-}
-
-/**
- * Whether a stream has bytes from `path` through any number of forks: no stream has bytes from
- * itself.
- */
-function comesFrom(
-  stateOf: (path: string) => StreamState | null,
-  stream: StreamState,
-  path: string,
-): boolean {
-  const seen = new Set<string>();
-  for (let each: StreamState | null = stream; each !== null && !seen.has(each.path); ) {
-    if (each.path === path) return true;
-    seen.add(each.path);
-    each = each.fork === null ? null : stateOf(each.fork.source);
-  }
-  return false;
-}
-
-function sourceMissing(path: string, source: string | null): VerbatimError {
-  return new VerbatimError(
-    "CHECKPOINT_MISMATCH",
-    `${path} is not signed: it begins in ${source ?? "no stream"}, which does not exist or does not verify`,
-    { path, offset: 0, verdict: "tampered" },
-  );
 }
