@@ -11,7 +11,7 @@ import type pg from "pg";
 import { badOption } from "../base/choice.ts";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import { type CopiedRow, copiedRows } from "./copy-rows.ts";
-import { placeOf, URL_FORM } from "./store-options.ts";
+import { pinnedNameOf, placeOf, URL_FORM } from "./store-options.ts";
 
 export interface DatabaseOptions {
   /** `postgres://user@host:5432/database`; what it lacks comes from PGHOST, PGPASSWORD … */
@@ -33,6 +33,8 @@ const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 export class Database {
   /** For messages: the URL without a password. */
   readonly place: string;
+  /** The name of the store in pinned heads. */
+  readonly pinnedName: string;
   readonly schema: string;
   readonly #pg: Pg;
   readonly #options: DatabaseOptions;
@@ -44,6 +46,7 @@ export class Database {
     this.#options = options;
     this.schema = options.schema;
     this.place = placeOf(options.url);
+    this.pinnedName = pinnedNameOf(options.url, options.schema);
     this.#writer = this.#pool(1);
     this.#readers = this.#pool(options.readersMax);
   }

@@ -22,12 +22,15 @@ import type { StreamState } from "../streams/commit/stream-state.ts";
 import { type Database, databaseError, isBroken, isUndone, unavailable } from "./database.ts";
 import { GroupBatch, groupValues, unitsOf } from "./group.ts";
 import { GroupView, type KnownStreams, NotLoaded } from "./known-streams.ts";
+import type { AppendedMacs } from "./signing/appended-macs.ts";
+import { signingValues } from "./signing/group-signing.ts";
 import { keyOf } from "./stream-row.ts";
 
 const TRIES_MAX = 3;
 /** Pauses between attempts to find out what happened to a group. */
 const RETRY_MS = 100;
-const ARGUMENTS = Array.from({ length: 21 }, (_, n) => `$${n + 1}`).join(", ");
+const ARGUMENTS = Array.from({ length: 21 }, (_, n) => `$${n + 1}`);
+const SIGNING_ARGUMENTS = [1, 2, 3].map((n) => `$${ARGUMENTS.length + n}`);
 
 export interface GroupCommitParts {
   readonly database: Database;
@@ -38,8 +41,19 @@ export interface GroupCommitParts {
   /** How long an unknown outcome is looked for before it is reported as unknown. */
   readonly resolveMs: number;
   readonly onBatch: ((report: BatchReport) => void) | undefined;
+  /** Absent if this server does not sign. */
+  signing(): GroupSigning | null;
   /** Called with every stream that a group changed, after its requests were answered. */
   onChanged(states: readonly StreamState[]): void;
+}
+
+/** What a server that signs does with every group. */
+export interface GroupSigning {
+  readonly macs: AppendedMacs;
+  /** Adds the first checkpoints of new streams before the group is written. */
+  begin(batch: GroupBatch): Promise<void> | null;
+  /** The group was written. */
+  note(written: Pick<GroupBatch, "ops" | "changes">): void;
 }
 
 /** What a decision is based on. */
@@ -76,6 +90,8 @@ interface Group {
 export class GroupCommitter {
   readonly #parts: GroupCommitParts;
   readonly #statement: string;
+  /** The same for a group with something signed. */
+  readonly #signingStatement: string;
   #queue: Asked[] = [];
   #queuedBytes = 0;
   #running: Promise<void> | null = null;
@@ -83,7 +99,10 @@ export class GroupCommitter {
 
   constructor(parts: GroupCommitParts) {
     this.#parts = parts;
-    this.#statement = `SELECT ${parts.database.schema}.commit_group(${ARGUMENTS}) AS stale`;
+    const { schema } = parts.database;
+    this.#statement = `SELECT ${schema}.commit_group(${ARGUMENTS.join(", ")}) AS stale`;
+    this.#signingStatement = `WITH done AS MATERIALIZED (${this.#statement})
+      SELECT stale, ${schema}.sign_group($1, stale, ${SIGNING_ARGUMENTS.join(", ")}) FROM done`;
   }
 
   /** Calls `decide` in turn; resolves to its answer once its group is durable. */
@@ -174,6 +193,10 @@ export class GroupCommitter {
       hasSynced: changed.length > 0,
       seconds: (performance.now() - startedMs) / 1000,
     });
+    const { batch, units } = group;
+    const isWritten = (path: string) => !stale.has(units.get(path) ?? -1);
+    const ops = batch.ops.filter((op) => op.op !== "record" && isWritten(op.path));
+    this.#parts.signing()?.note({ ops, changes: batch.changes });
     if (changed.length > 0) this.#parts.onChanged(changed);
   }
 
@@ -207,6 +230,8 @@ export class GroupCommitter {
         if (batch.changes.get(path)?.state.status === "live") batch.touch(path, atMs);
       }
       const units = unitsOf(decided.map(({ looked }) => looked));
+      batch.looked = new Set();
+      await this.#parts.signing()?.begin(batch);
       return { id: randomUUID(), batch, view, units, touches, decided };
     }
   }
@@ -258,11 +283,17 @@ export class GroupCommitter {
 
   #valuesOf(group: Group): readonly unknown[] {
     const versionOf = (path: string) => group.view.seen(path).version;
-    return groupValues({ ...group, server: this.#parts.server, versionOf });
+    const values = groupValues({ ...group, server: this.#parts.server, versionOf });
+    const signing = this.#parts.signing();
+    const more = signing && signingValues(group.batch, group.units, signing.macs);
+    return more ? [...values, ...more] : values;
   }
 
   async #call(client: pg.ClientBase, values: readonly unknown[]): Promise<ReadonlySet<number>> {
-    const query = { name: "commit_group", text: this.#statement, values: [...values] };
+    const isSigning = values.length > ARGUMENTS.length;
+    const text = isSigning ? this.#signingStatement : this.#statement;
+    const name = isSigning ? "sign_group" : "commit_group";
+    const query = { name, text, values: [...values] };
     const { rows } = await client.query(query);
     return new Set(rows[0].stale as number[]);
   }

@@ -11,11 +11,22 @@ import type { StreamState } from "../streams/commit/stream-state.ts";
 import type { Op } from "../streams/journal/journal-record.ts";
 import { keyOf, rowOf, sidOf } from "./stream-row.ts";
 
+/** Checkpoints that end at `end` of those of their stream. */
+export interface StreamCheckpoints {
+  readonly path: string;
+  readonly sid: string;
+  readonly end: number;
+  readonly bytes: Uint8Array;
+}
+
 /** Notes which streams each request looked at, and which it ended. */
 export class GroupBatch extends Batch {
   readonly ended: { readonly path: string; readonly sid: string; readonly at: number }[] = [];
   /** Of the current request. */
   looked = new Set<string>();
+  readonly checkpoints: StreamCheckpoints[] = [];
+  /** How far streams are signed, by path. */
+  readonly signed = new Map<string, { readonly sid: string; readonly upTo: number }>();
 
   constructor(published: Published) {
     super({
@@ -38,6 +49,12 @@ export class GroupBatch extends Batch {
         const state = this.state(path);
         if (state !== null) this.ended.push({ path, sid: sidOf(state), at: op.at });
       }
+    }
+    if (op.op === "sign") {
+      const state = this.state(op.path);
+      const end = op.pos + op.bytes.length;
+      if (state !== null) this.checkpoints.push({ ...op, sid: sidOf(state), end });
+      this.touch(op.path, 0); // The row gets a new version, so that no other server signs as well.
     }
     super.add(op);
   }

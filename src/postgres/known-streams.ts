@@ -183,11 +183,19 @@ export class GroupView implements Published, MessageLookup {
     return this.#looked(stream, after, upTo, "ORDER BY 1 DESC LIMIT 1")[0]?.end ?? null;
   }
 
+  /** How long the checkpoints of a stream are. */
+  checkpointsEnd(state: StreamState): number {
+    const { schema } = this.#database;
+    const all = `${schema}.checkpoints WHERE sid = ${sidOf(state)}`;
+    return this.#lookup(`SELECT coalesce(max("end"), 0) AS "end" FROM ${all}`)[0]?.end ?? 0;
+  }
+
   /** Loads what is needed. */
   async load(): Promise<void> {
     const { paths, producerIds, lookups } = this.needs;
     this.needs = noNeeds();
     if (paths.size > 0) {
+      this.#pointers.clear(); // Checkpoints must not be older than the version of their stream.
       const found = await this.#known.load([...paths], [...producerIds]);
       for (const [path, stream] of found) this.#streams.set(path, stream);
     }
@@ -217,6 +225,10 @@ export class GroupView implements Published, MessageLookup {
     const sql =
       `SELECT "end", octet_length(bytes) AS length FROM ${this.#database.schema}.messages ` +
       `WHERE sid = ${sidOf(state)} AND "end" > ${after} AND "end" <= ${upTo} ${order}`;
+    return this.#lookup(sql);
+  }
+
+  #lookup(sql: string): readonly MessagePointer[] {
     const found = this.#pointers.get(sql);
     if (found !== undefined) return found;
     this.needs.lookups.add(sql);

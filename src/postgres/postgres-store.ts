@@ -25,6 +25,7 @@ import { headOf, type StreamState } from "../streams/commit/stream-state.ts";
 import { COMMIT_LIMITS } from "../streams/local-store-options.ts";
 import { formatOffset } from "../streams/offset-token.ts";
 import { placeIn } from "../streams/reading/forks.ts";
+import type { SigningCadence, StreamSigner } from "../streams/signing/stream-signing.ts";
 import { checkStreamPath } from "../streams/stream-path.ts";
 import type {
   Appended,
@@ -43,6 +44,7 @@ import { type Decision, GroupCommitter } from "./group-committer.ts";
 import { KnownStreams } from "./known-streams.ts";
 import { migrate } from "./migrate.ts";
 import { checkPromises, readPromises } from "./promises.ts";
+import { DatabaseSigning } from "./signing/database-signing.ts";
 import type { DatabasePromises, PostgresStore, PostgresStoreOptions } from "./store-options.ts";
 import { StreamReader } from "./stream-reader.ts";
 import { COLUMNS, type KnownStream, keyOf, knownOf, NEVER_USED } from "./stream-row.ts";
@@ -51,10 +53,16 @@ import { Sweeper } from "./sweeper.ts";
 const DAY_MS = 24 * 60 * 60 * 1000;
 const TOUCH_MS = 500;
 
+/** `signing`: signs appended data some time after the append. Default: nothing is signed. */
+export interface OpenOptions extends PostgresStoreOptions {
+  readonly signing?: StreamSigner | undefined;
+  readonly signingCadence?: Partial<SigningCadence> | undefined;
+}
+
 /** Opens the streams in a database and creates its tables if they are missing. */
 export async function openPostgresStore(
   url: string,
-  options: PostgresStoreOptions = {},
+  options: OpenOptions = {},
 ): Promise<PostgresStreams> {
   const { schema = "verbatim", readersMax = 8, statementMs = 30_000, connectMs = 5_000 } = options;
   const database = await Database.open({ url, schema, readersMax, statementMs, connectMs });
@@ -63,7 +71,7 @@ export async function openPostgresStore(
     checkPromises(database, promises, options.durability ?? "disk");
     await migrate(database);
     const store = new PostgresStreams(database, promises, options);
-    await store.begin();
+    await store.begin(options);
     return store;
   } catch (error) {
     await database.close();
@@ -80,6 +88,7 @@ export class PostgresStreams implements PostgresStore {
   readonly #changes: Changes;
   readonly #sweeper: Sweeper;
   readonly #watchers = new Watchers();
+  #signing: DatabaseSigning | null = null;
   readonly #now: () => number;
   readonly #touching: NodeJS.Timeout;
   #failure: VerbatimError | null = null;
@@ -106,6 +115,7 @@ export class PostgresStreams implements PostgresStore {
       server,
       resolveMs: options.resolveMs ?? 10_000,
       onBatch: options.onBatch,
+      signing: () => this.#signing,
       onChanged: (states) => {
         for (const state of states) this.#tell(state.path, state);
         this.#changes.hint();
@@ -116,8 +126,16 @@ export class PostgresStreams implements PostgresStore {
   }
 
   /** @internal */
-  begin(): Promise<void> {
-    return this.#changes.begin();
+  async begin({ signing: signer, signingCadence: cadence = {} }: OpenOptions): Promise<void> {
+    if (signer !== undefined) {
+      this.#signing = await DatabaseSigning.open({
+        ...{ database: this.#database, reader: this.#reader, committer: this.#committer },
+        ...{ signer, cadence, now: this.#now },
+        stateOf: async (path) => (await this.#load(path)).state,
+        holds: (work) => this.holds(work),
+      });
+    }
+    await this.#changes.begin();
   }
 
   async create(path: string, request: CreateRequest): Promise<Created> {
@@ -126,17 +144,21 @@ export class PostgresStreams implements PostgresStore {
     if (source !== undefined) checkStreamPath(source);
     const own = { ...request, body: Buffer.from(request.body) };
     const paths = source === undefined ? [path] : [path, source];
-    return this.#committer.submit({ paths, bytes: own.body.length }, (decision) =>
+    const created = await this.#committer.submit({ paths, bytes: own.body.length }, (decision) =>
       decideCreate(this.#deciding(decision), path, own),
     );
+    await this.#signing?.forkBegun(path);
+    return created;
   }
 
   append(path: string, request: AppendRequest): Promise<Appended> {
     const own = { ...request, body: Buffer.from(request.body) };
     const wanted = { paths: [path], producerId: request.producer?.id, bytes: own.body.length };
-    return this.#committer.submit(wanted, (decision) =>
-      decideAppend(this.#deciding(decision), path, own),
-    );
+    const submit = () =>
+      this.#committer.submit(wanted, (decision) =>
+        decideAppend(this.#deciding(decision), path, own),
+      );
+    return this.#signing?.forkBegun(path)?.then(submit) ?? submit();
   }
 
   async head(path: string): Promise<StreamHead> {
@@ -258,6 +280,7 @@ export class PostgresStreams implements PostgresStore {
 
   async #close(): Promise<void> {
     clearInterval(this.#touching);
+    await this.#signing?.close();
     await this.#committer.close();
     await this.#changes.close();
     await this.#sweeper.close();
@@ -317,6 +340,7 @@ export class PostgresStreams implements PostgresStore {
 
   async #changedElsewhere(paths: readonly string[]): Promise<void> {
     for (const path of paths) this.#known.forget(path);
+    await this.#signing?.changedElsewhere(paths);
     const watched = paths.filter((path) => this.#watchers.isWatched(path));
     if (watched.length === 0) return;
     for (const [path, { state }] of await this.#known.load(watched, [])) this.#tell(path, state);

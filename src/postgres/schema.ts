@@ -6,6 +6,8 @@
  * start together wait for one another. A change is a new migration, never an edit of an old one.
  */
 
+import { SIGN_GROUP, UNSIGNED } from "./signing/signing-schema.ts";
+
 /** The columns of a stream's state, in the table and in what `commit_group` gets. */
 const STATE_COLUMNS = `sid bigint, status text, "readSeq" bigint, "isJson" boolean, base bigint, "end" bigint,
   "isClosed" boolean, forks bigint, "createdAt" bigint, "touchedAt" bigint, ttl bigint,
@@ -162,4 +164,8 @@ CREATE TABLE checkpoints (
 );
 `;
 
-export const MIGRATIONS: readonly string[] = [TABLES + COMMIT_GROUP, CHECKPOINTS];
+export const MIGRATIONS: readonly string[] = [
+  TABLES + COMMIT_GROUP,
+  CHECKPOINTS,
+  UNSIGNED + SIGN_GROUP,
+];

@@ -63,3 +63,9 @@ export function placeOf(url: string): string {
   if (scheme === undefined) return "postgres:"; // It may hold a password anywhere.
   return `${scheme}${user ? `${user}@` : ""}${rest}`;
 }
+
+/** The name of a store in pinned heads, in place of a directory: `//host:5432/database/schema`. */
+export function pinnedNameOf(url: string, schema: string): string {
+  const [, , , rest] = URL_FORM.exec(url) ?? [];
+  return `//${rest}/${schema}`;
+}

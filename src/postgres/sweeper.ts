@@ -73,7 +73,7 @@ export class Sweeper {
       const some = `SELECT "end" FROM ${schema}.messages WHERE sid = $1 LIMIT ${MESSAGES_TOGETHER}`;
       const sql = `DELETE FROM ${schema}.messages WHERE sid = $1 AND "end" IN (${some})`;
       while ((await this.#write(sql, [sid])) === MESSAGES_TOGETHER);
-      for (const table of ["checkpoints", "producers", "removals"]) {
+      for (const table of ["checkpoints", "unsigned", "producers", "removals"]) {
         await this.#write(`DELETE FROM ${schema}.${table} WHERE sid = $1`, [sid]);
       }
     }

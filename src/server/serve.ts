@@ -9,7 +9,6 @@
  * finds itself, and those of other programs, are private (auth/browser-keys.ts).
  */
 
-import { badOption } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { demoRoot } from "../base/node-paths.ts";
@@ -279,17 +278,12 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   const onBatch = (report: BatchReport) => metrics.batch(report);
   const open = async (): Promise<StreamStore> => {
     const { store: url, durability } = options;
+    const signing = options.sign === true ? await signerOf(options) : undefined;
     if (url !== undefined) {
-      if (options.sign === true) throw badOption("sign", "does not work with store; leave it out");
       const { openPostgresStore } = await import("../postgres/postgres-store.ts");
-      return openPostgresStore(url, { durability, limits, onBatch });
+      return openPostgresStore(url, { durability, limits, signing, onBatch });
     }
-    return openLocalStore({
-      dataDirectory: options.dataDirectory,
-      limits,
-      signing: options.sign === true ? await signerOf(options) : undefined,
-      onBatch,
-    });
+    return openLocalStore({ dataDirectory: options.dataDirectory, limits, signing, onBatch });
   };
   const store = await open().catch(async (error: unknown) => {
     await front.close(0);

@@ -38,9 +38,19 @@ import { formatOffset, type OffsetToken } from "./offset-token.ts";
 import { placeIn } from "./reading/forks.ts";
 import { CheckedFiles, HandlePool } from "./reading/handle-pool.ts";
 import { ReadAhead, StreamReader } from "./reading/stream-reader.ts";
-import { type Agree, SignedStream, type SigningParts } from "./signing/signed-stream.ts";
+import {
+  type Agree,
+  type Signable,
+  SignedStream,
+  type SigningParts,
+} from "./signing/signed-stream.ts";
 import { namesOfData } from "./signing/signing-user.ts";
-import { SIGNING_CADENCE, StreamSigning } from "./signing/stream-signing.ts";
+import {
+  type SharedParts,
+  SIGNING_CADENCE,
+  StreamSigning,
+  signableOf,
+} from "./signing/stream-signing.ts";
 import { checkStreamPath } from "./stream-path.ts";
 import type {
   Appended,
@@ -86,6 +96,7 @@ export class LocalStore implements StreamStore {
   readonly #published: PublishedStreams;
   readonly #reader: StreamReader;
   readonly #ahead: ReadAhead;
+  readonly #writeBack: WriteBack;
   readonly #upkeep: Upkeep;
   readonly #committer: Committer;
   readonly #signing: StreamSigning | null;
@@ -120,16 +131,16 @@ export class LocalStore implements StreamStore {
     const stateOf = (path: string) => this.#published.get(path);
     this.#reader = new StreamReader(index, this.#pool, logs.path, stateOf);
     this.#ahead = new ReadAhead((stream, from, max) => this.#reader.read(stream, from, max));
-    const writeBack = new WriteBack(
+    this.#writeBack = new WriteBack(
       { journal, journals, logs, meta, pool: this.#pool, index, backlog: this.#backlog, stateOf },
       scanned.segments,
       scanned.bytes,
     );
-    for (const { op } of scanned.records) writeBack.noteRecord(op);
+    for (const { op } of scanned.records) this.#writeBack.noteRecord(op);
     this.#upkeep = new Upkeep({
       directory,
       pool: this.#pool,
-      writeBack,
+      writeBack: this.#writeBack,
       writeBackBytes: options.writeBackBytes ?? WRITE_BACK_BYTES,
       writeBackMs: options.writeBackMs ?? 60_000,
       monotonicMs: () => clock.monotonicMs(),
@@ -152,7 +163,7 @@ export class LocalStore implements StreamStore {
       },
       scanned.lastLsn,
     );
-    this.#signing = this.#newSigning(writeBack);
+    this.#signing = this.#newSigning();
     this.#signing?.recovered(scanned.records, stateOf);
   }
 
@@ -274,11 +285,13 @@ export class LocalStore implements StreamStore {
     return ended.filter(Boolean).length;
   }
 
-  /** Signs unsigned data that was found in a stream, after `agree` has confirmed it. */
+  /** Signs unsigned data that was found in a stream, after `agree` has confirmed it (SN4). */
   async vouch(path: string, agree: Agree): Promise<void> {
     assert(this.#signing !== null, "a store that vouches is opened to sign");
     const state = this.#living(path);
-    await this.#signing.vouch(state, state.end - state.base, agree);
+    await this.#newStream(this.#signing.shared, signableOf(state), state.end - state.base).vouch(
+      agree,
+    );
   }
 
   health(): StoreHealth {
@@ -304,13 +317,11 @@ export class LocalStore implements StreamStore {
     }
   }
 
-  #newSigning(writeBack: WriteBack): StreamSigning | null {
+  #newSigning(): StreamSigning | null {
     const { signing, signingCadence, host = nodeHost } = this.#options;
     if (signing === undefined) return null;
     const { logs } = this.#directory;
     const root = dirname(logs.path); // Its real path, which pins use.
-    const isInJournal = (file: string) => writeBack.isAbout(file);
-    const files = { logs, pool: this.#pool, isInJournal };
     return new StreamSigning({
       ...{ signer: signing.signer, heads: signing.heads, book: signing.book },
       ...(signing.own ? { own: signing.own } : {}),
@@ -320,16 +331,22 @@ export class LocalStore implements StreamStore {
       cadence: { ...SIGNING_CADENCE, ...signingCadence },
       stateOf: (path) => this.#published.get(path),
       hasCheckpoints: ({ file }) => this.#pool.useNow(sidecarOf(file), ({ size }) => size > 0),
-      newStream: (shared, of, start) =>
-        new SignedStream({ ...shared, ...files, commit: this.#commitSigned }, of, start),
+      newStream: (shared, of, start) => this.#newStream(shared, of, start),
     });
   }
 
-  readonly #commitSigned: SigningParts["commit"] = ({ of }, file, pos, bytes) =>
-    this.#committer.submit(bytes.length, (batch) => {
-      const { path, streamId } = of;
-      return decideSign(this.#pool, batch, { path, streamId, file, pos, bytes });
-    });
+  #newStream(shared: SharedParts, of: Signable, start: number): SignedStream {
+    const parts: SigningParts = {
+      ...{ ...shared, logs: this.#directory.logs, pool: this.#pool },
+      isInJournal: (file) => this.#writeBack.isAbout(file),
+      commit: (file, pos, bytes) =>
+        this.#committer.submit(bytes.length, (batch) => {
+          const { path, streamId } = of;
+          return decideSign(this.#pool, batch, { path, streamId, file, pos, bytes });
+        }),
+    };
+    return new SignedStream(parts, of, start);
+  }
 
   #deciding(batch: Batch): Creating {
     const nowMs = this.#now();

@@ -50,7 +50,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
     ...["verifying", "doctor"],
   ],
   demo: ["base", "model", ...DIALECTS, "catalog", "store", "listing"],
-  postgres: ["base", "streams"],
+  postgres: ["base", "proof", "signing", "streams"],
   guard: [...LOW, ...DIALECTS],
   remote: [...LOW, ...DIALECTS, "streams", "store", "listing"],
   integrations: [

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { describe, test } from "vitest";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import { CHECKPOINTS, TABLES } from "../../src/postgres/schema.ts";
+import { UNSIGNED } from "../../src/postgres/signing/signing-schema.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 
@@ -13,6 +14,7 @@ const page = docsPage("formats/postgres");
 test("the tables on the format page are the current ones", () => {
   assert.equal(page.block("sql postgres-schema").trim(), TABLES.trim());
   assert.equal(page.block("sql postgres-schema-2").trim(), CHECKPOINTS.trim());
+  assert.equal(page.block("sql postgres-schema-3").trim(), UNSIGNED.trim());
 });
 
 describe.skipIf(lacksPostgres)("with a database", () => {

@@ -52,8 +52,8 @@ export interface SidecarLines {
   tornBytes: number;
 }
 
-/** Reads a sidecar, up to its current size. */
-export function readSidecar(sidecar: OpenFile, path: string): SidecarLines {
+/** Reads a sidecar from the start of a line, up to its current size. */
+export function readSidecar(sidecar: OpenFile, path: string, from = 0): SidecarLines {
   const end = sidecar.size();
   const lines: SidecarLines = {
     checkpoints: read(),
@@ -64,7 +64,7 @@ export function readSidecar(sidecar: OpenFile, path: string): SidecarLines {
   async function* read(): SidecarLines["checkpoints"] {
     const order = new SidecarOrder();
     let ready: Uint8Array[] = [];
-    let at = 0;
+    let at = from;
     const whole = new WholeLines((bytes) => {
       for (let start = 0; start < bytes.length; ) {
         const next = bytes.indexOf(LF, start) + 1;
@@ -72,7 +72,7 @@ export function readSidecar(sidecar: OpenFile, path: string): SidecarLines {
         start = next;
       }
     });
-    for await (const chunk of readCounted(sidecar, 0, end, path)) {
+    for await (const chunk of readCounted(sidecar, from, end, path)) {
       whole.feed(chunk);
       for (const line of ready) {
         const claim = claimOf(line.subarray(0, -1), "sidecar");

@@ -288,7 +288,7 @@ export class LogSigner {
   /** Takes over another signer's checkpoint, which must fit. */
   adopt(checkpoint: Checkpoint, line: Uint8Array): void {
     const { seq, turn, byteOffset, rev, kid, kind } = checkpoint;
-    this.#add({ is: "checkpoint", bytes: line });
+    this.#add(this.#parts.isSidecar ? { is: "segment" } : { is: "checkpoint", bytes: line });
     const prev = toHex(this.#parts.crypto.sha256(line));
     const newest = { seq, byteOffset, line: prev, rev, kid, kind };
     // Another process of the same user has rotated our key: switch to the new one as well.

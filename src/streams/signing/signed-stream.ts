@@ -66,7 +66,7 @@ export interface SigningParts {
   /** The signed head of a fork's source that covers what the fork has from it (SN5). */
   sourceHead(fork: Signable): Promise<SignedHead>;
   /** Makes checkpoints durable; false when the stream no longer exists. */
-  commit(stream: SignedStream, file: string, pos: number, lines: Uint8Array): Promise<boolean>;
+  commit(file: string, pos: number, lines: Uint8Array): Promise<boolean>;
 }
 
 /** Which stream it is. */
@@ -116,14 +116,11 @@ export class SignedStream {
     this.of = of;
     this.#start = start;
     this.#end = start;
-    const { logs, signer, own = new Map(), newSalt, nowMs, isInJournal } = parts;
+    const { logs, signer, own = new Map(), newSalt, nowMs, isInJournal, commit } = parts;
     const { path, file } = of;
     this.#log = new SignedLog({
       ...{ target: signedLogOf(parts.root, of), crypto: nodeCrypto, signer, newSalt, nowMs },
-      files: new StreamFiles({
-        ...{ logs, file, isInJournal },
-        commit: (sidecar, pos, lines) => parts.commit(this, sidecar, pos, lines),
-      }),
+      files: new StreamFiles({ logs, file, isInJournal, commit }),
       own: async () => ({ current: signer, signers: own }),
       keys: async () => parts.keysFor(path),
       remembered: async () => parts.rememberedOf(path),

@@ -37,7 +37,7 @@ import type { StreamState } from "../commit/stream-state.ts";
 import type { AppendOp, CreateOp, DeleteOp, JournalRecord } from "../journal/journal-record.ts";
 import { comesFrom, sourceMissing } from "./fork-source.ts";
 import { addGeneses, beginningIn } from "./genesis.ts";
-import type { Agree, Signable, SignedStream, SigningParts } from "./signed-stream.ts";
+import type { Signable, SignedStream, SigningParts } from "./signed-stream.ts";
 
 export interface SigningCadence {
   readonly bytesMax: number;
@@ -65,7 +65,7 @@ export interface StreamSigner {
 }
 
 /** A stream that is being signed: in files, or in a database. */
-export type Signing = Pick<SignedStream, keyof SignedStream>;
+export type Signing = Pick<SignedStream, Exclude<keyof SignedStream, "vouch">>;
 
 /** What does not depend on where streams are stored. */
 export type SharedParts = Omit<SigningParts, "logs" | "pool" | "isInJournal" | "commit">;
@@ -97,8 +97,9 @@ const KEPT_MAX = 4096;
 const PASSING: ReadonlySet<string> = new Set(["NO_SPACE", "QUEUE_FULL", "STORE_UNAVAILABLE"]);
 
 export class StreamSigning {
+  /** What each stream needs. */
+  readonly shared: SharedParts;
   readonly #parts: StreamSigningParts;
-  readonly #signing: SharedParts;
   readonly #place: string;
   readonly #others: readonly string[];
   /** By path, least recently signed first. */
@@ -120,7 +121,7 @@ export class StreamSigning {
     this.#place = `streams:${root}`;
     this.#others = parts.names.filter((name) => name !== this.#place);
     const names = { others: this.#others, leadsTo: null };
-    this.#signing = {
+    this.shared = {
       ...{ root, nowMs, signer, own },
       keysFor: (path) => parts.keysFor(path),
       rememberedOf: (path) => rememberedIn(book, { place: this.#place, id: path, names }),
@@ -135,7 +136,7 @@ export class StreamSigning {
     const states = beginningIn(batch);
     if (states.length === 0) return null;
     return this.#forgetting
-      .then(() => addGeneses({ ...this.#signing, ...this.#parts }, batch, states))
+      .then(() => addGeneses({ ...this.shared, ...this.#parts }, batch, states))
       .catch((cause: unknown) => {
         this.#parts.onWarning(
           `new streams are unsigned for now and signed later: ${String(cause)}`,
@@ -199,14 +200,6 @@ export class StreamSigning {
     if (this.#unsigned.size > 0) this.#looking ??= this.#look();
   }
 
-  /**
-   * Signs what was found in a stream, up to `end` of its file, after a person has confirmed it
-   * (SN4).
-   */
-  async vouch(of: Signable, end: number, agree: Agree): Promise<void> {
-    await this.#parts.newStream(this.#signing, signableOf(of), end).vouch(agree);
-  }
-
   /** Signs everything unsigned, and resolves when its heads are pinned. */
   async close(): Promise<void> {
     this.#stopping.abort();
@@ -255,7 +248,7 @@ export class StreamSigning {
     const known = this.#streams.get(state.path);
     if (known?.of.streamId === state.streamId) return known;
     if (known !== undefined) this.#drop(known);
-    const stream = this.#parts.newStream(this.#signing, signableOf(state), start);
+    const stream = this.#parts.newStream(this.shared, signableOf(state), start);
     this.#streams.set(state.path, stream);
     return stream;
   }
@@ -379,7 +372,7 @@ export class StreamSigning {
   }
 }
 
-function signableOf(of: Signable): Signable {
+export function signableOf(of: Signable): Signable {
   const { path, streamId, file, isJson, base, fork, isClosed } = of;
   return { path, streamId, file, isJson, base, fork, isClosed };
 }

@@ -1,0 +1,136 @@
+/**
+ * Signing rows: what is stored about a signed stream, as of one moment: its state, how long its
+ * checkpoints are, and the MACs of the bytes that none of them covers.
+ */
+
+import type { OpenFile } from "../../base/files.ts";
+import { type Checkpoint, readCheckpoint } from "../../proof/checkpoint.ts";
+import type { SignedFiles } from "../../signing/writing/signed-log.ts";
+import type { StreamState } from "../../streams/commit/stream-state.ts";
+import type { Signable } from "../../streams/signing/signed-stream.ts";
+import { mismatch } from "../../streams/signing/stream-files.ts";
+import { type Database, databaseError } from "../database.ts";
+import type { StreamReader } from "../stream-reader.ts";
+import { COLUMNS, keyOf, knownOf, sidOf } from "../stream-row.ts";
+import type { Appended } from "./appended-macs.ts";
+import { RowsFile } from "./rows-file.ts";
+
+/** Read with one statement. */
+const READ_BYTES = 256 * 1024;
+
+/** A stream as it was at one moment. */
+export interface Loaded {
+  readonly state: StreamState;
+  /** The length of its checkpoints. */
+  readonly sidecarEnd: number;
+  /** In order. */
+  readonly unsigned: readonly Appended[];
+}
+
+export class SigningRows {
+  readonly #database: Database;
+  readonly #reader: StreamReader;
+
+  constructor(database: Database, reader: StreamReader) {
+    this.#database = database;
+    this.#reader = reader;
+  }
+
+  /** Null when the stream was deleted. */
+  async load({ path, streamId }: Signable): Promise<Loaded | null> {
+    const { schema } = this.#database;
+    const [row] = await this.#read(
+      `SELECT ${COLUMNS},
+         (SELECT max(c."end") FROM ${schema}.checkpoints c WHERE c.sid = s.sid) AS checkpoints,
+         (SELECT json_agg(json_build_array(u.start, u."end", encode(u.mac, 'hex')) ORDER BY u."end")
+          FROM ${schema}.unsigned u WHERE u.sid = s.sid) AS unsigned
+       FROM ${schema}.streams s WHERE key = $1`,
+      [keyOf(path)],
+    );
+    const state = row === undefined ? null : knownOf(row).state;
+    if (row === undefined || state?.streamId !== streamId || state.status === "deleted")
+      return null;
+    const sid = sidOf(state);
+    const unsigned = ((row.unsigned ?? []) as [number, number, string][]).map(
+      ([start, end, mac]) => ({ sid, start, end, mac: Buffer.from(mac, "hex") }),
+    );
+    return { state, sidecarEnd: Number(row.checkpoints ?? 0), unsigned };
+  }
+
+  /** Whole messages of the stream itself, from `at` of its own bytes on. */
+  async read(state: StreamState, at: number): Promise<Buffer> {
+    return this.#reader.read(state, state.base + at, READ_BYTES).catch((error: unknown) => {
+      throw databaseError(this.#database.place, error);
+    });
+  }
+
+  /** Checkpoints from `at` on. */
+  async #checkpoints(state: StreamState, at: number): Promise<Buffer> {
+    const { schema } = this.#database;
+    const rows = await this.#read(
+      `SELECT "end", bytes FROM ${schema}.checkpoints
+       WHERE sid = $1 AND "end" > $2 ORDER BY "end" LIMIT 256`,
+      [sidOf(state), at],
+    );
+    const parts: Buffer[] = [];
+    let end = at;
+    for (const { end: rowEnd, bytes } of rows as { end: string; bytes: Buffer }[]) {
+      const skipped = end - (Number(rowEnd) - bytes.length);
+      if (skipped < 0 || (skipped > 0 && parts.length > 0)) {
+        throw mismatch(state.path, end, "some of its checkpoints are missing");
+      }
+      parts.push(bytes.subarray(skipped));
+      end = Number(rowEnd);
+    }
+    return Buffer.concat(parts);
+  }
+
+  /** The last checkpoint, unverified; null if there is none, or it is none. */
+  async lastCheckpoint(state: StreamState): Promise<Checkpoint | null> {
+    const { schema } = this.#database;
+    const [row] = await this.#read(
+      `SELECT bytes FROM ${schema}.checkpoints WHERE sid = $1 ORDER BY "end" DESC LIMIT 1`,
+      [sidOf(state)],
+    );
+    const lines = (row?.bytes as Buffer | undefined)?.subarray(0, -1);
+    return lines ? readCheckpoint(lines.subarray(lines.lastIndexOf("\n") + 1), "sidecar") : null;
+  }
+
+  log({ state }: Loaded): OpenFile {
+    return new RowsFile(state.end - state.base, (at) => this.read(state, at));
+  }
+
+  sidecar({ state, sidecarEnd }: Loaded): OpenFile {
+    return new RowsFile(sidecarEnd, (at) => this.#checkpoints(state, at));
+  }
+
+  #read(text: string, values: readonly unknown[]) {
+    return this.#database.read(text, values).catch((error: unknown) => {
+      throw databaseError(this.#database.place, error);
+    });
+  }
+}
+
+/** The rows of one stream as files, to be verified. */
+export class RowFiles implements SignedFiles {
+  readonly #rows: SigningRows;
+  now: Loaded | null = null;
+
+  constructor(rows: SigningRows) {
+    this.#rows = rows;
+  }
+
+  async openLog(): Promise<OpenFile> {
+    if (this.now === null) throw new TypeError("the stream was not loaded");
+    return this.#rows.log(this.now);
+  }
+
+  async openSidecar(): Promise<OpenFile | null> {
+    return this.now !== null && this.now.sidecarEnd > 0 ? this.#rows.sidecar(this.now) : null;
+  }
+
+  /** Checkpoints are committed with a group (signed-rows.ts). */
+  async appendSidecar(): Promise<never> {
+    throw new TypeError("checkpoints are written by a group");
+  }
+}
