@@ -247,7 +247,8 @@ export class SignedRows implements Signing {
     const walk = new MacWalk(this.#parts.macs, unsigned, state.base + draft.bytes);
     const isOurs = (bytes: Uint8Array) => walk.feed(bytes);
     await this.#read(now, draft, state.end - state.base, isOurs);
-    return walk.bareEnd === null ? null : walk.bareEnd - state.base;
+    const bareEnd = walk.bareEnd();
+    return bareEnd === null ? null : bareEnd - state.base;
   }
 
   /** Adds its bytes up to `end` to a draft. */
@@ -260,10 +261,7 @@ export class SignedRows implements Signing {
     while (draft.bytes < end) {
       const at = draft.bytes;
       const bytes = (await this.#parts.rows.read(state, at)).subarray(0, end - at);
-      if (!isGood(bytes)) {
-        const reason = "its bytes are not those that were appended, or were appended by a server";
-        throw this.#mismatch(at, `${reason} with another key`);
-      }
+      if (!isGood(bytes)) throw this.#mismatch(at, "its bytes are not those that were appended");
       draft.addOthersLines(bytes);
     }
   }
