@@ -7,6 +7,7 @@ import { type RunningServer, serveStore } from "../../src/server/serve.ts";
 import { openServer } from "../../src/server.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
 import { refusal } from "../support/refusal.ts";
+import { SignedDatabase } from "../support/signed-database.ts";
 import { PULL } from "../support/subscription-http.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -46,11 +47,22 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.equal(health.durability, "memory");
   });
 
-  test("a server refuses a database that promises too little, and signing in one", async () => {
-    const store = await sharedPostgres();
-    const options = { root: tempDirectory(), port: 0, store };
+  test("a server refuses a database that promises too little", async () => {
+    const options = { root: tempDirectory(), port: 0, store: await sharedPostgres() };
     await refusal(openServer(options), "POSTGRES_REFUSED");
-    await refusal(openServer({ ...options, sign: true, durability: "memory" }), "BAD_SETTING");
+  });
+
+  test("a server that signs, asked for it as with files, signs streams in a database", async () => {
+    const database = await SignedDatabase.create("verbatim"); // The schema of a server.
+    const { url: store } = database;
+    const options = { root: tempDirectory(), port: 0, store, durability: "memory" } as const;
+    const server = await openServer({ ...options, sign: true });
+    const path = `/${newSchema()}`;
+    const headers = { "Content-Type": "text/plain" };
+    await fetch(`${server.url}/v1/stream${path}`, { method: "PUT", headers, body: "one" });
+    await server.close();
+    assert.deepEqual(await database.kinds(path), ["genesis", "batch"]);
+    assert.equal((await database.reports()).get(path)?.verdict, "verified");
   });
 });
 
