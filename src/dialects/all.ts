@@ -18,6 +18,7 @@ import { entire } from "./entire/dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
 import { guardedPlace } from "./files/guard-store.ts";
 import { goneLog, goneLogs, guardedHost, lookAtFile } from "./files/guarded.ts";
+import { isRowsRoot, rowsHost, rowsLogs } from "./files/received-rows.ts";
 import { geminiCli } from "./gemini-cli/dialect.ts";
 import { goose } from "./goose/dialect.ts";
 import { grok } from "./grok/dialect.ts";
@@ -73,16 +74,18 @@ const BY_NAME: ReadonlyMap<string, Dialect<DialectName>> = new Map(
   ALL.map((each) => [each.name, guardable(each)]),
 );
 
-/** Lists the sessions of a guarded root (files/guarded.ts) like those of the program's own. */
+/** Lists the guard's copies of sessions, here or received, like those of the program's own. */
 function guardable(dialect: Dialect<DialectName>): Dialect<DialectName> {
   if (!dialect.program) return dialect;
   const logsIn = (root: string, options: FindOptions) => {
+    if (isRowsRoot(root, dialect)) return rowsLogs(root, dialect);
     const place = guardedPlace(root);
     return place === null
       ? (dialect.layout.logsIn?.(root, options) ?? null)
       : goneLogs(place, dialect);
   };
   const lookAt = (root: string, path: string) => {
+    if (isRowsRoot(root, dialect)) return lookAtFile(root, path);
     const place = guardedPlace(root);
     return place === null
       ? (dialect.layout.lookAt ?? lookAtFile)(root, path)
@@ -105,6 +108,7 @@ export function hostOf(
   const named = dialectNamed(dialect);
   const place = named.program ? guardedPlace(root) : null;
   if (place !== null) return guardedHost(host, place, named);
+  if (isRowsRoot(root, named)) return rowsHost(host, root, named);
   return named.hostFor?.(host, root) ?? host;
 }
 

@@ -8,8 +8,9 @@ const STORE = { folder: "laptop", dialect: "homeagent", generation: null };
 const LOG = "agents/cook/sessions/dinner.jsonl";
 
 test("a log and its sidecar have one stream each, which names them again", () => {
-  for (const generation of [null, 1, 12]) {
-    const store = { ...STORE, generation };
+  const kinds = [{}, { generation: 1 }, { generation: 12 }, { generation: 3, isRows: true }];
+  for (const kind of kinds) {
+    const store = { ...STORE, ...kind };
     for (const path of [
       LOG,
       'agents/c:o%o?k/sessions/<"d|in>.jsonl',
@@ -38,6 +39,7 @@ test("no other stream path becomes a file path", () => {
     ],
     ...[`/sessions/laptop/unknown/${LOG}`, `/sessions/laptop/streams/logs/a.jsonl`],
     ...[`/sessions/laptop/homeagent@0/${LOG}`, `/sessions/laptop/homeagent@01/${LOG}`],
+    ...[`/sessions/laptop/homeagent.rows/${LOG}`, `/sessions/laptop/homeagent@1.row/${LOG}`],
     ...[`/sessions/laptop/homeagent@/${LOG}`, `/sessions/laptop/HomeAgent/${LOG}`],
     ...["/sessions/laptop/homeagent/agents/../../x/sessions/a.jsonl"],
     ...["/sessions/laptop/homeagent/agents/%2e%2e/sessions/a.jsonl"],

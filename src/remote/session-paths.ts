@@ -4,6 +4,7 @@
  *     /sessions/<folder>/<dialect>/<path of the log>                log
  *     /sessions/<folder>/<dialect>/<path of the log>.checkpoints    its sidecar
  *     /sessions/<folder>/<dialect>@<n>/…                            generation n of a guard's copy
+ *     /sessions/<folder>/<dialect>@<n>.rows/…                       the same, of kind `rows`
  *
  * The path of a log is the one below its store's root, which its dialect derives from the id.
  *
@@ -14,6 +15,7 @@
 import { VerbatimError } from "../base/errors.ts";
 import { logSegments } from "../base/ids.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
+import { rowsRootName } from "../dialects/files/received-rows.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 
 /** Sessions of one dialect that are sent to one folder. */
@@ -22,6 +24,8 @@ export interface SentStore {
   readonly dialect: string;
   /** Of a guard's copies; null for sessions of a store. */
   readonly generation: number | null;
+  /** A guard's copy of kind `rows`: the last line of each message counts. */
+  readonly isRows?: boolean;
 }
 
 export interface SentFile {
@@ -34,7 +38,7 @@ export interface SentFile {
 export const SESSIONS_PATH = "/sessions";
 const FOLDER = /^[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/;
 export const FOLDER_CHARS_MAX = 64;
-const STORE_NAME = /^([a-z0-9-]+)(?:@([1-9]\d{0,8}))?$/;
+const STORE_NAME = /^([a-z0-9-]+)(?:@([1-9]\d{0,8})(\.rows)?)?$/;
 /** Characters that ids may have and stream paths may not, and the one that escapes them. */
 const ESCAPED = /[%:<>|"?]/g;
 const SIDECAR_ENDING = sidecarOf("");
@@ -48,8 +52,9 @@ export function isFolder(text: string): boolean {
   return text.length <= FOLDER_CHARS_MAX && FOLDER.test(text);
 }
 
-export function nameOfStore({ dialect, generation }: SentStore): string {
-  return generation === null ? dialect : `${dialect}@${generation}`;
+export function nameOfStore({ dialect, generation, isRows = false }: SentStore): string {
+  if (generation === null) return dialect;
+  return isRows ? rowsRootName(dialect, generation) : `${dialect}@${generation}`;
 }
 
 /** The part of the path that all sessions of a store share. */
@@ -74,9 +79,10 @@ export function sidecarStreamOf(stream: string): string {
 export function placeOf(stream: string): SentFile | null {
   const [empty, sessions, folder = "", name = "", ...rest] = stream.split("/");
   if (empty !== "" || `/${sessions}` !== SESSIONS_PATH || !isFolder(folder)) return null;
-  const [, dialect = "", generation] = STORE_NAME.exec(name) ?? [];
+  const [, dialect = "", number, rows] = STORE_NAME.exec(name) ?? [];
   if (!SENT_DIALECTS.some((each) => each === dialect)) return null;
-  const store = { folder, dialect, generation: generation === undefined ? null : +generation };
+  const generation = number === undefined ? null : +number;
+  const store = { folder, dialect, generation, ...(rows && { isRows: true }) };
   const isSidecar = stream.endsWith(SIDECAR_ENDING);
   const path = decoded(
     isSidecar ? rest.join("/").slice(0, -SIDECAR_ENDING.length) : rest.join("/"),

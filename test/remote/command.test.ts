@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { test } from "vitest";
+import { onTestFinished, test } from "vitest";
+import { OpencodeDatabase } from "../agents/opencode-database.ts";
 import { CliUser, jsonLines, type Ran } from "../cli/cli.ts";
 import { makeToken } from "../server/auth/token-user.ts";
 import { until } from "../support/until.ts";
@@ -125,6 +126,44 @@ test("guard sends each generation of a rewritten file as a session of its own", 
   const { sessions } = await served.client.sessions.list();
   assert.deepEqual(sessions.map(({ title }) => title).sort(), ["one", "rewritten"]);
   assert.deepEqual(new Set(sessions.map(({ program }) => program)), new Set(["Claude Code"]));
+});
+
+test("guard sends sessions of a database row by row, and the server shows each message once", async () => {
+  const user = new CliUser();
+  const served = await ServedUser.start();
+  const folder = join(user.home, ".local/share/opencode");
+  mkdirSync(folder, { recursive: true });
+  const database = new OpencodeDatabase(join(folder, "opencode.db"));
+  onTestFinished(() => database.close());
+  const say = (id: string, at: number, role: string, text: string) => {
+    database.message("ses_1", id, at, { role, time: { created: at } }, [{ type: "text", text }]);
+  };
+  database.session("ses_1");
+  say("msg_1", 1, "user", "count the lines");
+  const guard = ["guard", "--once", "--to", `${served.url}/laptop`];
+  assert.equal((await user.run(guard, { env: served.env })).code, 0);
+  database.database.exec("UPDATE part SET data = replace(data, 'lines', 'words')");
+  database.database.exec("UPDATE session SET time_updated = 2000");
+  say("msg_2", 2, "assistant", "seven");
+  const last = await user.run(guard, { env: served.env });
+  assert.deepEqual([last.code, last.stderr], [0, ""]);
+
+  const sent = await served.stream("/sessions/laptop/opencode@1.rows/opencode.db/ses_1");
+  const kept = join(user.home, ".local/share/verbatim/guard");
+  const [root = ""] = readdirSync(kept);
+  assert.deepEqual(sent, readFileSync(join(kept, root, "opencode.db/ses_1.1")));
+  assert.match(String(sent), /lines.*words.*seven/s);
+  const item = await onlySession(served);
+  assert.deepEqual([item.program, item.title], ["OpenCode", "Count lines"]);
+  const shown = async () => {
+    const { entries } = await served.client.sessions.entries(item.id);
+    const parts = entries.flatMap(({ entry }) => entry?.parts ?? []);
+    return parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  };
+  await until(async () => (await shown()).length === 2, "both messages are shown");
+  assert.deepEqual(await shown(), ["count the words", "seven"]);
+  const { hits } = await served.client.sessions.search("seven");
+  assert.equal(hits.length, 1);
 });
 
 test("a bad address, and a session of another program, are wrong usage", async () => {

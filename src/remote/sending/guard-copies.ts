@@ -67,12 +67,13 @@ function* guardCopies(agent: string | undefined): Generator<Copy> {
     const root = readGuardedRoot(directory);
     for (const { path, kind, generation: newest } of root?.sessions.values() ?? []) {
       const dialect = root?.agent ?? "";
-      const isSent = kind === "bytes" && dialectNamed(dialect).idAt(path.split("/")) !== null;
+      const isSent = dialectNamed(dialect).idAt(path.split("/")) !== null;
+      const rows = kind === "rows" ? { isRows: true } : {};
       for (let generation = 1; isSent && generation <= newest; generation++) {
         if (generationFile(directory, path, generation) === null) continue;
         const file = `${path}.${generation}`;
         yield {
-          session: { dialect, root: directory, path, file, generation },
+          session: { dialect, root: directory, path, file, generation, ...rows },
           bytes: generationBytes(directory, path, generation),
           sidecarBytes: statOf(sidecarOf(`${directory}/${file}`))?.size ?? 0,
         };

@@ -30,6 +30,8 @@ export interface OutgoingSession {
   /** The path of the file: that of the log, or of a guard's copy. */
   readonly file: string;
   readonly generation: number | null;
+  /** A guard's copy of kind `rows`. */
+  readonly isRows?: boolean;
 }
 
 /** How far the two files of a session were delivered. */
@@ -57,8 +59,8 @@ export class Outbox {
     return new Outbox(remote, await host.files.openDirectory(path, { create: true }));
   }
 
-  streamOf({ dialect, generation, path }: OutgoingSession): string {
-    return streamOf({ folder: this.#remote.folder, dialect, generation }, path);
+  streamOf({ dialect, generation, isRows = false, path }: OutgoingSession): string {
+    return streamOf({ folder: this.#remote.folder, dialect, generation, isRows }, path);
   }
 
   /** Notes durably that the session is to be sent. The guard notes nothing: it looks at all. */

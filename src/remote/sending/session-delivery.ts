@@ -106,8 +106,9 @@ export class SessionDelivery {
       return;
     }
     try {
-      const isCopy = this.session.generation !== null; // All of it: it is never cut.
-      const linesEnd = isCopy ? log.size() : (await findTail(log)).end;
+      const { generation, isRows = false } = this.session;
+      const isBytes = generation !== null && !isRows; // All of it: it is never cut.
+      const linesEnd = isBytes ? log.size() : (await findTail(log)).end;
       await this.#log?.deliver(log, Math.min(linesEnd, end ?? linesEnd));
     } finally {
       log.close();
