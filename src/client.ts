@@ -33,6 +33,7 @@ export type {
   LookedIn,
   OutlineMark,
   OutlinePage,
+  ResultView,
   SessionBytes,
   SessionFacets,
   SessionHead,

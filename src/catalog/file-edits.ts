@@ -10,6 +10,18 @@ export interface FileEdit {
   readonly file: string | null;
   readonly added: number;
   readonly removed: number;
+  /** What replaces what, in order. */
+  readonly changes: readonly TextChange[];
+}
+
+/** A text that takes the place of another one. */
+export interface TextChange {
+  readonly old: string;
+  readonly now: string;
+  /** `now` is all of the file. */
+  readonly isWhole?: true;
+  /** Both are whole lines. */
+  readonly isLines?: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -21,6 +33,7 @@ const CONTENTS = ["content", "contents", "file_text", "text", "code_edit"];
 const PATCHES = ["patch", "diff", "input", "patchText", "patch_text"];
 const WRITERS = /write|create|save|edit|replace|patch/i;
 const BEGIN = "*** Begin Patch";
+const END = "*** End Patch";
 const FILE_CHARS_MAX = 1_000;
 /** Files of one call; a patch can be 16 MiB. */
 const EDITS_MAX = 200;
@@ -42,7 +55,8 @@ export function fileEditsOf(tool: string, input: unknown): readonly FileEdit[] {
   if (patched.length > 0) return patched;
   const content = textIn(fields, CONTENTS);
   if (file === null || content === null || !WRITERS.test(tool)) return [];
-  return [{ file, added: lineCount(content), removed: 0 }];
+  const changes = [{ old: "", now: content, isWhole: true } as const];
+  return [{ file, added: lineCount(content), removed: 0, changes }];
 }
 
 function isFields(value: unknown): value is Fields {
@@ -65,7 +79,8 @@ function pairIn(fields: Fields, file: string | null): FileEdit | null {
   const now = textIn(fields, NEW);
   const old = textIn(fields, OLD);
   if (now === null || (old === null && typeof fields.new_source !== "string")) return null;
-  return { file: fileIn(fields) ?? file, ...changedLines(old ?? "", now) };
+  const changes = [{ old: old ?? "", now }];
+  return { file: fileIn(fields) ?? file, ...changedLines(old ?? "", now), changes };
 }
 
 function patchIn(fields: Fields): readonly FileEdit[] {
@@ -85,22 +100,56 @@ const HEAD = /^(?:\*\*\* (?:Update|Add|Delete) File: (.+)|\+\+\+ (?:b\/)?([^\t]+
 function patchEdits(text: string): readonly FileEdit[] {
   const begin = text.indexOf(BEGIN);
   if (begin === -1 && !/(?:^|\n)--- [^\n]*\n\+\+\+ /.test(text.slice(0, 4_000))) return [];
-  const edits: { file: string | null; added: number; removed: number }[] = [];
+  const edits: PatchedFile[] = [];
   let removedFrom: string | null = null;
-  for (const line of text.slice(Math.max(0, begin)).split("\n")) {
+  for (const line of text.slice(Math.max(0, begin)).replace(/\n$/, "").split("\n")) {
+    if (line === END) break;
     const [, own, gits] = HEAD.exec(line) ?? [];
     const name = own ?? (gits === "/dev/null" ? removedFrom : gits);
     if (name) {
       if (edits.length === EDITS_MAX) break;
-      edits.push({ file: name.trim().slice(0, FILE_CHARS_MAX), added: 0, removed: 0 });
+      const file = name.trim().slice(0, FILE_CHARS_MAX);
+      edits.push(new PatchedFile(file, line.startsWith("*** Add ")));
     } else if (line.startsWith("--- ")) removedFrom = line.slice(4).replace(/^a\//, "");
-    else {
-      const last = edits.at(-1);
-      if (last && line.startsWith("+")) last.added++;
-      else if (last && line.startsWith("-")) last.removed++;
-    }
+    else edits.at(-1)?.add(line);
   }
-  return edits;
+  return edits.map((edit) => edit.edit);
+}
+
+/** The lines of a patch about one file. Runs of lines between its heads are its changes. */
+class PatchedFile {
+  readonly #file: string;
+  readonly #isWhole: boolean;
+  readonly #runs: { old: string[]; now: string[] }[] = [];
+  #isInRun = false;
+  #added = 0;
+  #removed = 0;
+
+  constructor(file: string, isWhole: boolean) {
+    this.#file = file;
+    this.#isWhole = isWhole;
+  }
+
+  add(line: string): void {
+    const sign = line[0] ?? " ";
+    const isPart = "+- ".includes(sign);
+    if (isPart && !this.#isInRun) this.#runs.push({ old: [], now: [] });
+    this.#isInRun = isPart;
+    const run = this.#runs.at(-1);
+    if (!isPart || run === undefined) return;
+    if (sign === "+") this.#added++;
+    if (sign === "-") this.#removed++;
+    if (sign !== "+") run.old.push(line.slice(1));
+    if (sign !== "-") run.now.push(line.slice(1));
+  }
+
+  get edit(): FileEdit {
+    const changes = this.#runs.map(({ old, now }): TextChange => {
+      const texts = { old: old.join("\n"), now: now.join("\n"), isLines: true } as const;
+      return this.#isWhole ? { ...texts, isWhole: true } : texts;
+    });
+    return { file: this.#file, added: this.#added, removed: this.#removed, changes };
+  }
 }
 
 /** The shortest diff is searched up to this many pairs of lines. */
@@ -147,5 +196,6 @@ function summed(edits: readonly FileEdit[]): FileEdit {
   const [first] = edits;
   const added = edits.reduce((sum, edit) => sum + edit.added, 0);
   const removed = edits.reduce((sum, edit) => sum + edit.removed, 0);
-  return { file: first?.file ?? null, added, removed };
+  const changes = edits.flatMap((edit) => edit.changes);
+  return { file: first?.file ?? null, added, removed, changes };
 }

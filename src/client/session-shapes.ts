@@ -195,6 +195,14 @@ export const TOOL_VIEW: Schema<ToolView> = object({
   lines: described(orNull(list(orNull(count))), "The first and the last line that it reads"),
 }) as Schema<ToolView>;
 
+export const RESULT_VIEW = object({
+  callId: string,
+  diff: described(orNull(string), "What the call changed, as the agent recorded it: hunks"),
+  textAt: described(count, "Where the text of a file begins in the output"),
+});
+/** What an agent recorded about a tool's result, besides what its model got. */
+export interface ResultView extends Of<typeof RESULT_VIEW> {}
+
 export const ENTRY = object({
   start: offset,
   end: described(offset, "The offset after the line: where to go on"),
@@ -208,6 +216,10 @@ export const ENTRY = object({
     "Why it is not part of the conversation: `other_agent` for rows of a subagent",
   ),
   tools: described(list(ref<ToolView>("ToolView")), "Its tool calls, in order, for people"),
+  results: described(
+    list(ref<ResultView>("ResultView")),
+    "What its line says about results of calls, in this entry or another",
+  ),
   /** Without `native` if requested so. */
   entry: orNull(
     ref<Omit<Entry, "native"> & Partial<Pick<Entry, "native">>>("NeutralEntry", NEUTRAL_ENTRY),
@@ -250,16 +262,22 @@ export const EXCHANGE = object({
 export interface Exchange extends Of<typeof EXCHANGE> {}
 
 export const OUTLINE_MARK = object({
-  kind: choice(["failure", "edit"]),
+  kind: described(choice(["failure", "edit", "read"]), "`read` only if asked for"),
   start: offset,
+  part: described(count, "The number of the call in `parts` of its entry"),
   at: orNull(string),
   tool: orNull(string),
+  verb: described(orNull(string), 'What the call does to the file, such as "Read"'),
   call: described(orNull(string), 'What the failed call was to do, such as "$ npm test"'),
   text: described(orNull(string), "The first line of why it failed"),
-  file: described(orNull(string), "The file that was edited"),
+  file: described(orNull(string), "The file that was read or edited"),
   added: orNull(count),
   removed: orNull(count),
-  isFailed: described(boolean, "The edit was not made: its tool reported an error"),
+  lines: described(
+    orNull(list(orNull(count))),
+    "Read: the first and last line asked for. Edit: the first line of each change, where known",
+  ),
+  isFailed: described(boolean, "Not read or not edited: its tool reported an error"),
 });
 /** A place to jump to in an exchange. */
 export interface OutlineMark extends Of<typeof OUTLINE_MARK> {}

@@ -66,6 +66,8 @@ export interface OutlineRange {
   /** The first offset; `next` of the page before. */
   readonly from?: number;
   readonly limit?: number;
+  /** Also marks of files that were read. Default: false. */
+  readonly reads?: boolean;
 }
 
 export interface ByteRange {
@@ -104,7 +106,7 @@ const ENTRIES: OptionKinds<EntryRange> = {
   native: "boolean",
   call: "text",
 };
-const OUTLINE: OptionKinds<OutlineRange> = { from: "count", limit: "count" };
+const OUTLINE: OptionKinds<OutlineRange> = { from: "count", limit: "count", reads: "boolean" };
 const BYTES: OptionKinds<ByteRange> = { from: "count", to: "count" };
 const MARKDOWN: OptionKinds<MarkdownChoices> = {
   thinking: "boolean",

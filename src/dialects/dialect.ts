@@ -20,6 +20,7 @@ import type { About, AgentProgram } from "./agent-program.ts";
 import type { DialectFiles } from "./dialect-files.ts";
 import type { Native, StoreChoices } from "./native.ts";
 import type { Recording } from "./recording.ts";
+import type { ResultView } from "./result-view.ts";
 import type { Subagents } from "./subagents.ts";
 import type { ToolTable } from "./tool-table.ts";
 
@@ -223,6 +224,8 @@ export interface Dialect<Name extends string = string> {
   readonly usageIn?: "messages" | "totals";
   /** The agent's tools, for labels of calls. Absent: any agent's, by their well-known names. */
   readonly tools?: ToolTable;
+  /** What a line says about results of tool calls, for readers. Absent if lines say no more. */
+  resultViews?(native: Native): readonly ResultView[];
   /** Which calls started which agents. Absent: only `child` parts of entries say that. */
   readonly subagents?: Subagents;
   /** The program whose history this is. Absent: sessions are written by users of this package. */

@@ -12,6 +12,7 @@ import { type Convert, convertedHost } from "./files/converted-host.ts";
 type Given =
   | "program"
   | "tools"
+  | "resultViews"
   | "subagents"
   | "layout"
   | "logPath"

@@ -68,3 +68,21 @@ test("any input is taken, and a label has a limit", () => {
   assert.equal(toolView(undefined, "bash", { command: long }).subject, long);
   assert.equal(toolView(undefined, "bash", { command: `${long}x` }).subject, `${long}…`);
 });
+
+test("a command that prints lines of one file reads it, where the dialect says so", () => {
+  const table: ToolTable = { shell: { kind: "command", readsIn: "workdir" } };
+  const read = (command: string, workdir?: string) =>
+    said("shell", { command: ["bash", "-lc", command], workdir }, table);
+  assert.equal(read("cat src/a.ts"), "read Read src/a.ts");
+  assert.equal(read("cat a.ts", "/home/me/src/"), "read Read /home/me/src/a.ts");
+  assert.equal(read("sed -n '1,200p' ./a.ts", "/w"), "read Read /w/a.ts 1–200");
+  assert.equal(read("sed -n 7p /etc/hosts", "/w"), "read Read /etc/hosts 7–7");
+  assert.equal(read("nl -ba 'my file' | sed -n '3,9p'"), "read Read my file 3–9");
+  for (const command of [
+    ...["cat a b", "cat > a", "cat -A a", "cat a | wc", "sed -i 's/a/b/' a", "cat $x", "cat a\nls"],
+    ...["sed -n '1,2p' a; rm a", "nl -ba a | head", 'cat "`rm a`"', "cat <<EOF"],
+  ]) {
+    assert.match(read(command), /^command/, command);
+  }
+  assert.equal(said("shell", { command: "cat a.ts" }), "command $ cat a.ts");
+});

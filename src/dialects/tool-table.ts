@@ -26,6 +26,10 @@ export interface ToolRule {
   readonly from?: string;
   readonly to?: string;
   readonly count?: string;
+  /** It prints a file as it is: no numbers, nothing before it, nothing left out without saying so. */
+  readonly isPlain?: true;
+  /** A command that prints lines of one file reads it. This field has its directory. */
+  readonly readsIn?: string;
 }
 
 /** A tool's name, and its kind or more about it. */
@@ -85,7 +89,14 @@ export function toolView(table: ToolTable | undefined, tool: string, input: unkn
     path: pathIn(given, rule.path ?? PATHS),
     lines: linesIn(given, rule),
   };
-  return patchView(view, given, text) ?? view;
+  const read = rule.readsIn === undefined ? null : readView(view, given[rule.readsIn]);
+  return patchView(view, given, text) ?? read ?? view;
+}
+
+/** Whether a tool that reads prints the file as it is. */
+export function readsPlainly(table: ToolTable | undefined, tool: string): boolean {
+  const rule = ruleIn(table ?? {}, tool, {});
+  return rule?.isPlain === true || rule?.readsIn !== undefined;
 }
 
 /** The views of an entry's calls, in order. */
@@ -147,6 +158,25 @@ function patchView(view: ToolView, given: Given, text: string | null): ToolView 
   const more = new Set(files).size - 1;
   const subject = more === 0 ? null : `and ${more} more file${more === 1 ? "" : "s"}`;
   return { kind: "edit", verb: VERBS.edit, subject, path: cut(path, PATH_CHARS_MAX), lines: null };
+}
+
+const FILE = String.raw`((?:[\w@%+=:,./~\[\]()-]|\\ )+|"[^"$\`\\]+"|'[^']+')`;
+const READS = [
+  new RegExp(`^cat ${FILE}$`),
+  new RegExp(String.raw`^sed -n ['"]?(\d{1,7})(?:,(\d{1,7}))?p['"]? ${FILE}$`),
+  new RegExp(String.raw`^nl -ba ${FILE}(?: \| sed -n ['"]?(\d{1,7}),(\d{1,7})p['"]?)?$`),
+];
+
+/** A command that prints lines of one file, as agents without a tool for that read files. */
+function readView(view: ToolView, directory: unknown): ToolView | null {
+  const [cat, sed, nl] = READS.map((each) => each.exec(view.subject ?? ""));
+  const [file, from, to] = cat?.slice(1) ?? nl?.slice(1) ?? [sed?.[3], sed?.[1], sed?.[2]];
+  if (file === undefined || file.startsWith("-")) return null;
+  const name = file.replace(/^(["'])(.*)\1$/, "$2").replaceAll("\\ ", " ");
+  const isBelow = typeof directory === "string" && !/^[/~]/.test(name);
+  const path = isBelow ? `${directory.replace(/\/+$/, "")}/${name.replace(/^\.\//, "")}` : name;
+  const lines = from === undefined ? null : ([Number(from), Number(to ?? from)] as const);
+  return { kind: "read", verb: VERBS.read, subject: null, path: cut(path, PATH_CHARS_MAX), lines };
 }
 
 type Given = Readonly<Record<string, unknown>>;

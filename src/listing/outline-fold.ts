@@ -1,6 +1,6 @@
 /**
  * Outline fold: what a reader of a session wants to jump to, folded from its entries one at a time:
- * each prompt with the cost of answering it, failures, and edits of files.
+ * each prompt with the cost of answering it, failures, and the files that it read and edited.
  *
  * - The tokens and the spend of the exchanges add up to those of the session's summary: both are
  *   counted by catalog/usage-fold.ts, and an exchange is the difference between two moments.
@@ -11,10 +11,13 @@
  */
 
 import { oneLine } from "../base/one-line.ts";
-import { fileEditsOf } from "../catalog/file-edits.ts";
+import { type FileEdit, fileEditsOf } from "../catalog/file-edits.ts";
+import { KnownFiles, piecesIn } from "../catalog/known-files.ts";
 import { UsageFold } from "../catalog/usage-fold.ts";
-import { type ToolTable, toolView } from "../dialects/tool-table.ts";
+import type { Dialect, Native } from "../dialects/dialect.ts";
+import { readsPlainly, toolView } from "../dialects/tool-table.ts";
 import type { Aside, Entry, Part } from "../model/entry.ts";
+import type { ToolView } from "../model/tool-view.ts";
 import { typedIn } from "../model/typed-text.ts";
 
 export const EXCHANGES_MAX = 50_000;
@@ -54,11 +57,14 @@ export interface Exchange {
 }
 
 export interface OutlineMark {
-  readonly kind: "failure" | "edit";
-  /** The offset of its line. */
+  readonly kind: "failure" | "edit" | "read";
+  /** The offset of its line, and the number of its part in the entry. */
   readonly start: number;
+  readonly part: number;
   readonly at: string | null;
   readonly tool: string | null;
+  /** Of a file that was read or edited: what the call does to it, such as "Read". */
+  readonly verb: string | null;
   /** Of a failed call: what it was to do, such as "$ npm test". */
   readonly call: string | null;
   /** Of a failure: the first line of the reason. */
@@ -66,14 +72,26 @@ export interface OutlineMark {
   readonly file: string | null;
   readonly added: number | null;
   readonly removed: number | null;
-  /** Of an edit: its tool reported an error. */
+  /**
+   * Of a file that was read: its first and last line, as asked for. Of an edit: the first line of
+   * each change, where an earlier call shows it; null where not.
+   */
+  lines: readonly (number | null)[] | null;
+  /** Of a file: the tool reported an error. */
   isFailed: boolean;
 }
 
 interface Call {
   readonly tool: string;
   readonly words: string;
-  readonly edits: readonly OutlineMark[];
+  readonly marks: readonly OutlineMark[];
+  readonly edits: readonly FileEdit[];
+  /** The first line that it asks for, and whether the tool prints a file as it is. */
+  readonly read: { readonly first: number; readonly isPlain: boolean };
+}
+
+interface Place extends Pick<OutlineMark, "start" | "part" | "at"> {
+  readonly native: Native;
 }
 
 /** Where something failed, and the call that did. */
@@ -83,23 +101,26 @@ interface Failed extends Pick<OutlineMark, "start" | "at"> {
 }
 
 const NO_WORDS = { call: null, text: null };
+const NO_FILE = { verb: null, file: null, added: null, removed: null, lines: null };
 
 export class OutlineFold {
   readonly exchanges: Exchange[] = [];
   readonly marks: OutlineMark[] = [];
+  /** Files that were read, in order. */
+  readonly reads: OutlineMark[] = [];
   isCut = false;
-  readonly #tools: ToolTable | undefined;
+  readonly #dialect: Pick<Dialect, "tools" | "resultViews">;
   readonly #usage = new UsageFold();
   readonly #calls = new Map<string, Call>();
   /** Each name once: a session edits few files many times. */
   readonly #names = new Map<string, string>();
   #files = new Set<string>();
+  readonly #known = new KnownFiles();
   /** What the exchanges before the current one used. */
   #before = { tokens: 0, spend: 0 };
 
-  /** `tools`: the dialect's. */
-  constructor(tools?: ToolTable) {
-    this.#tools = tools;
+  constructor(dialect: Pick<Dialect, "tools" | "resultViews"> = {}) {
+    this.#dialect = dialect;
   }
 
   /** `aside`: why the entry is not part of the conversation; null if it is. */
@@ -112,7 +133,9 @@ export class OutlineFold {
       exchange.at ??= entry.at;
       exchange.until = entry.at;
     }
-    for (const part of entry.parts) this.#part(part, start, entry.at, exchange);
+    for (const [part, said] of entry.parts.entries()) {
+      this.#part(said, { start, part, at: entry.at, native: entry.native }, exchange);
+    }
     const answer = aside === null ? answerIn(entry) : null;
     if (answer !== null) Object.assign(exchange, { answer, answerStart: start });
     if (entry.kind === "end" && entry.outcome === "error") {
@@ -157,46 +180,102 @@ export class OutlineFold {
     return first;
   }
 
-  #part(part: Part, start: number, at: string | null, exchange: Exchange): void {
-    if (part.type === "tool_call") {
+  #part(said: Part, place: Place, exchange: Exchange): void {
+    if (said.type === "tool_call") {
       exchange.calls++;
-      this.#call(part, start, at, exchange);
-    } else if (part.type === "tool_result") {
-      const call = part.callId === null ? undefined : this.#calls.get(part.callId);
-      if (part.callId !== null) this.#calls.delete(part.callId);
-      if (part.error === null) return;
-      for (const edit of call?.edits ?? []) edit.isFailed = true;
-      const { tool = null, words = null } = call ?? {};
-      this.#fail(exchange, { start, at, tool, words }, part.error || outputText(part.output));
+      this.#call(said, place, exchange);
+    } else if (said.type === "tool_result") this.#result(said, place, exchange);
+  }
+
+  #result(
+    { callId, error, output }: Extract<Part, { type: "tool_result" }>,
+    { start, at, native }: Place,
+    exchange: Exchange,
+  ): void {
+    const call = callId === null ? undefined : this.#calls.get(callId);
+    if (callId !== null) this.#calls.delete(callId);
+    if (error === null) {
+      if (call) this.#learn(call, textIn(output).slice(this.#textAt(native, callId)));
+      return;
     }
+    for (const mark of call?.marks ?? []) mark.isFailed = true;
+    const { tool = null, words = null } = call ?? {};
+    this.#fail(exchange, { start, at, tool, words }, error || outputText(output));
+  }
+
+  /** A call was done: what it says of the lines of files. */
+  #learn({ marks, edits, read }: Call, text: string): void {
+    const found = edits.map(({ file, changes }) => {
+      return file === null ? changes.map(() => null) : this.#known.change(file, changes);
+    });
+    if (found.flat().some((line) => line !== null)) {
+      for (const [n, mark] of marks.entries()) mark.lines = found[n] ?? null;
+    }
+    const [mark] = marks;
+    if (mark?.kind !== "read" || mark.file === null) return;
+    for (const piece of piecesIn(text, read.first, read.isPlain)) {
+      this.#known.read(mark.file, piece.first, piece.text);
+    }
+  }
+
+  /** Where a file begins in an output. */
+  #textAt(native: Native, callId: string | null): number {
+    const views = this.#dialect.resultViews?.(native) ?? [];
+    return views.find((view) => view.callId === callId)?.textAt ?? 0;
   }
 
   #call(
     { tool, input, callId }: Extract<Part, { type: "tool_call" }>,
-    start: number,
-    at: string | null,
+    place: Place,
     exchange: Exchange,
   ): void {
     const name = this.#name(oneLine(tool, TEXT_CHARS_MAX));
     const known = exchange.tools.find((each) => each.tool === name);
     if (known) known.calls++;
     else if (exchange.tools.length < TOOLS_MAX) exchange.tools.push({ tool: name, calls: 1 });
-    const edits = fileEditsOf(tool, input).map(({ file, added, removed }): OutlineMark => {
-      const short = file === null ? null : this.#name(oneLine(file, FILE_CHARS_MAX));
-      if (short !== null && this.#files.size < FILES_MAX) this.#files.add(short);
-      const lines = { added, removed, isFailed: false };
-      return { kind: "edit", start, at, tool: name, ...NO_WORDS, file: short, ...lines };
-    });
-    exchange.edits += edits.length;
-    exchange.files = this.#files.size;
-    for (const edit of edits) this.#mark(edit);
+    const view = toolView(this.#dialect.tools, tool, input);
+    if (mayChangeFiles(view)) this.#known.forgetAll();
+    const edits = view.kind === "read" ? [] : fileEditsOf(tool, input);
+    const { start, part, at } = place;
+    const marks = this.#marksOf({ start, part, at, tool: name, ...NO_WORDS }, view, edits);
+    if (edits.length > 0) {
+      exchange.edits += edits.length;
+      for (const { file } of marks) {
+        if (file !== null && this.#files.size < FILES_MAX) this.#files.add(file);
+      }
+      exchange.files = this.#files.size;
+    }
     if (callId === null || callId.length > TEXT_CHARS_MAX) return;
-    const { verb, subject, path } = toolView(this.#tools, tool, input);
-    const words = oneLine(`${verb} ${subject ?? path ?? ""}`, TEXT_CHARS_MAX);
-    this.#calls.set(callId, { tool: name, words, edits });
+    const words = oneLine(`${view.verb} ${view.subject ?? view.path ?? ""}`, TEXT_CHARS_MAX);
+    const first = view.lines?.[0] ?? 1;
+    const read = { first, isPlain: readsPlainly(this.#dialect.tools, tool) };
+    this.#calls.set(callId, { tool: name, words, marks, edits, read });
     if (this.#calls.size <= CALLS_MAX) return;
     const oldest = this.#calls.keys().next();
     if (!oldest.done) this.#calls.delete(oldest.value);
+  }
+
+  /** A mark for each file that a call reads or edits. */
+  #marksOf(
+    call: Pick<OutlineMark, "start" | "part" | "at" | "tool" | "call" | "text">,
+    { kind, verb, path, lines }: ToolView,
+    edits: readonly FileEdit[],
+  ): OutlineMark[] {
+    const named = (file: string) => this.#name(oneLine(file, FILE_CHARS_MAX));
+    if (kind === "read" && path !== null) {
+      const read = { ...NO_FILE, verb, file: named(path), lines, isFailed: false };
+      const mark: OutlineMark = { kind: "read", ...call, ...read };
+      if (this.reads.length < MARKS_MAX) this.reads.push(mark);
+      else this.isCut = true;
+      return [mark];
+    }
+    return edits.map(({ file, added, removed }) => {
+      const edit = { verb: kind === "write" ? verb : "Edit", added, removed, isFailed: false };
+      const name = file === null ? null : named(file);
+      const mark: OutlineMark = { kind: "edit", ...call, ...edit, file: name, lines: null };
+      this.#mark(mark);
+      return mark;
+    });
   }
 
   #fail(
@@ -208,8 +287,8 @@ export class OutlineFold {
     // Without the rulers that test programs print.
     const words = reason.slice(0, REASON_CHARS_MAX).replace(/[\p{S}\p{P}]{4,}/gu, " ");
     const text = oneLine(words, TEXT_CHARS_MAX) || oneLine(reason, TEXT_CHARS_MAX) || null;
-    const none = { file: null, added: null, removed: null, isFailed: false };
-    this.#mark({ kind: "failure", start, at, tool, call, text, ...none });
+    const none = { ...NO_FILE, isFailed: false };
+    this.#mark({ kind: "failure", start, part: 0, at, tool, call, text, ...none });
   }
 
   #mark(mark: OutlineMark): void {
@@ -243,6 +322,23 @@ function promptIn({ kind, role, saidBy, parts }: Entry): string | null {
   if (saidBy !== undefined && saidBy !== "agent") return null;
   const typed = typedIn(parts);
   return typed === null ? null : oneLine(typed, TEXT_CHARS_MAX);
+}
+
+const RUN: readonly ToolView["kind"][] = ["command", "agent", "mcp", "other"];
+/** One command that only looks. */
+const LOOKS =
+  /^(?:ls|rg|grep|wc|head|tail|find|cat|pwd|git (?:status|diff|log|show))(?: (?!.*-(?:exec|delete|ok|fprint|-output))[^;&|<>`$()]*)?$/;
+
+/** Whether a call may change files that it does not name. */
+function mayChangeFiles({ kind, subject }: ToolView): boolean {
+  return RUN.includes(kind) && !(kind === "command" && LOOKS.test(subject ?? ""));
+}
+
+/** What a tool printed. */
+function textIn(output: unknown): string {
+  if (typeof output === "string") return output;
+  const blocks = Array.isArray(output) ? output : [];
+  return blocks.map((block) => (typeof block?.text === "string" ? block.text : "")).join("\n");
 }
 
 function outputText(output: unknown): string {

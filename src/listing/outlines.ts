@@ -43,6 +43,12 @@ export interface OutlinePart {
   readonly isCut: boolean;
 }
 
+export interface PartRange {
+  readonly from: number;
+  readonly limit: number;
+  readonly reads?: boolean;
+}
+
 const PIECE = { entriesMax: 2_000, bytesMax: 1024 * 1024 };
 /** Compared to see whether the log is still the same. */
 const TAIL_BYTES = 256;
@@ -56,19 +62,19 @@ export class Outlines {
     this.#options = options;
   }
 
-  /** At most `limit` prompts and marks from an offset on. */
-  async part(session: Session, from: number, limit: number): Promise<OutlinePart> {
+  /** At most `limit` prompts and marks from an offset on. `reads`: with files that were read. */
+  async part(session: Session, range: PartRange): Promise<OutlinePart> {
     const building = this.#buildingOf(keyOf(session));
     const reading = building.refresh(this.#options, session, this.#stopping.signal);
     const isDone = await withinMs(this.#options.waitMs, reading);
-    return partOf(building, from, limit, isDone);
+    return partOf(building, range, isDone);
   }
 
   /** The calls that started subagents, as far as the log was read. */
   async agentCalls(
     session: Session,
   ): Promise<{ readonly agents: AgentCalls; readonly isComplete: boolean }> {
-    const { isComplete } = await this.part(session, 0, 0);
+    const { isComplete } = await this.part(session, { from: 0, limit: 0 });
     return { agents: this.#buildingOf(keyOf(session)).agents, isComplete };
   }
 
@@ -159,7 +165,7 @@ class Building {
   }
 
   #restart(dialect: Dialect): void {
-    this.fold = new OutlineFold(dialect.tools);
+    this.fold = new OutlineFold(dialect);
     this.agents = new AgentCalls(dialect);
     this.read = 0;
     this.#memory = dialect.remembers?.();
@@ -168,25 +174,33 @@ class Building {
 
 function partOf(
   { fold, read, end }: Building,
-  from: number,
-  limit: number,
+  { from, limit, reads: isWithReads = false }: PartRange,
   isDone: boolean,
 ): OutlinePart {
   const { exchanges, marks, tokens, spend, isCut } = fold;
-  const [a, b] = [firstFrom(exchanges, from), firstFrom(marks, from)];
-  // Both lists are in the order of the log: take the first `limit` of them together.
-  let [i, j] = [a, b];
-  while (i - a + j - b < limit && (i < exchanges.length || j < marks.length)) {
-    if ((exchanges[i]?.start ?? Infinity) <= (marks[j]?.start ?? Infinity)) i++;
-    else j++;
+  const reads = isWithReads ? fold.reads : [];
+  const [a, b, c] = [firstFrom(exchanges, from), firstFrom(marks, from), firstFrom(reads, from)];
+  // Each list is in the order of the log: take the first `limit` of them together.
+  let [i, j, k] = [a, b, c];
+  const nearest = () => Math.min(startOf(exchanges, i), startOf(marks, j), startOf(reads, k));
+  for (let left = limit; left > 0 && nearest() < Infinity; left--) {
+    if (startOf(exchanges, i) === nearest()) i++;
+    else if (startOf(marks, j) === nearest()) j++;
+    else k++;
   }
   // All marks of a line come together: a page begins at an offset.
-  const last = Math.max(exchanges[i - 1]?.start ?? 0, marks[j - 1]?.start ?? 0);
+  const last = Math.max(
+    ...[exchanges[i - 1], marks[j - 1], reads[k - 1]].map((at) => at?.start ?? 0),
+  );
   while (marks[j]?.start === last) j++;
-  const next = Math.min(exchanges[i]?.start ?? Infinity, marks[j]?.start ?? Infinity);
+  while (reads[k]?.start === last) k++;
+  const next = nearest();
+  const files = reads.slice(c, k);
+  const all = [...marks.slice(b, j), ...files];
+  if (files.length > 0) all.sort((one, two) => one.start - two.start || one.part - two.part);
   return {
     exchanges: exchanges.slice(a, i),
-    marks: marks.slice(b, j),
+    marks: all,
     tokens,
     spend,
     next: next === Infinity ? null : next,
@@ -195,6 +209,10 @@ function partOf(
     isComplete: isDone && read >= end,
     isCut,
   };
+}
+
+function startOf(items: readonly { readonly start: number }[], index: number): number {
+  return items[index]?.start ?? Infinity;
 }
 
 /** The index of the first item at or after an offset. */

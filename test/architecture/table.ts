@@ -70,6 +70,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
 export const DIALECT_PARTS: Readonly<Record<string, string>> = {
   "dialect.ts": "dialects/interface",
   "agent-program.ts": "dialects/interface",
+  "result-view.ts": "dialects/interface",
   "subagents.ts": "dialects/interface",
   "path-ids.ts": "dialects/interface",
   "reader.ts": "dialects",

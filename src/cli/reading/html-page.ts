@@ -11,8 +11,10 @@ import type { Run } from "../../command/command.ts";
 import { listedAside } from "../../dialects/dialect.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { toolViews } from "../../dialects/tool-table.ts";
+import { OutlineFold } from "../../listing/outline-fold.ts";
 import type { SessionStatus, Summary } from "../../model/summary.ts";
 import { usageOnce } from "../../model/usage-once.ts";
+import { editPlaces } from "../../render/html/edit-places.ts";
 import { type BadLineRun, SessionPage } from "../../render/html/page.ts";
 import type { Session } from "../../store/session.ts";
 import { giveDocument } from "../chunked-output.ts";
@@ -40,12 +42,14 @@ export async function giveHtmlPage(
   const { id, dialect } = session;
   const notice = await tellNotUnderstood(session, io);
   const facts = { ...summary, session: id, dialect: dialect.name, last, notice };
-  const page = new SessionPage(lastItems ? { ...facts, turns: null, lines: null } : facts, {
-    thinking: options.thinking === true,
-    tools: options.tools !== false,
-  });
+  const outline = new OutlineFold(dialect);
+  const page = new SessionPage(
+    lastItems ? { ...facts, turns: null, lines: null } : facts,
+    { thinking: options.thinking === true, tools: options.tools !== false },
+    (start, part) => editPlaces(outline.marks, start, part),
+  );
   const items = lastItems ?? itemsInOrder(session, badLines.add);
-  const pieces = piecesOf(page, items, session);
+  const pieces = piecesOf(page, items, session, outline);
   await giveDocument(pieces, { io, file: file ?? undefined, logPath: session.path });
   tellUnshown(page.unshown, io);
   badLines.tell(io);
@@ -55,11 +59,16 @@ export async function giveHtmlPage(
 type Item = StoredEntry | BadLineRun;
 type Items = AsyncIterable<Item> | readonly Item[];
 
-async function* piecesOf(page: SessionPage, items: Items, session: Session) {
+async function* piecesOf(page: SessionPage, items: Items, session: Session, outline: OutlineFold) {
+  const { dialect } = session;
   yield page.head();
   for await (const item of usageOnce<Item>(items)) {
-    const tools = "kind" in item ? toolViews(session.dialect.tools, item.parts) : [];
-    yield "kind" in item ? page.entry({ ...item, tools }) : page.badLines(item);
+    if ("kind" in item) {
+      const tools = toolViews(dialect.tools, item.parts);
+      const results = dialect.resultViews?.(item.native) ?? [];
+      outline.add(item, item.start, null); // First: the page asks it for the lines of edits.
+      yield page.entry({ ...item, tools, results });
+    } else yield page.badLines(item);
   }
   yield page.foot({ tornBytes: await tornBytesOf(session) });
 }

@@ -8,6 +8,7 @@ import { asideOf, isProgramsPrompt, isSilent } from "../entire/aside.ts";
 import { compaction } from "../entire/compaction.ts";
 import { decode, isRow } from "../entire/decode.ts";
 import { QueueMemory } from "../entire/queue.ts";
+import { resultViews } from "../entire/result-views.ts";
 import { subagents } from "../entire/subagents.ts";
 import { tools } from "../entire/tools.ts";
 import { readerDialect } from "../reader.ts";
@@ -17,6 +18,7 @@ import { idAt, isSubagent, layout, logPath, nameOf } from "./session-id.ts";
 
 export const claudeCode = readerDialect("claude-code", {
   tools,
+  resultViews,
   subagents,
   program: {
     label: "Claude Code",

@@ -12,6 +12,7 @@ import { isProgramsPrompt, isSilent } from "../entire/aside.ts";
 import { compaction } from "../entire/compaction.ts";
 import { rowMark } from "../entire/dialect.ts";
 import { QueueMemory } from "../entire/queue.ts";
+import { resultViews } from "../entire/result-views.ts";
 import { subagents } from "../entire/subagents.ts";
 import { tools } from "../entire/tools.ts";
 import { named } from "../new-ids.ts";
@@ -50,6 +51,7 @@ const signing: Signing = {
 export const claude: Dialect<"claude"> = {
   name: "claude",
   tools,
+  resultViews,
   subagents,
   layout: { under: SESSIONS_PATH, logName: LOG_NAME, idAt },
   inbox,

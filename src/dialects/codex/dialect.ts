@@ -4,12 +4,14 @@ import { readerDialect } from "../reader.ts";
 import { rows } from "./decode.ts";
 import { convert, files, logsIn } from "./files/rollouts.ts";
 import { RolloutMemory } from "./memory.ts";
+import { resultViews } from "./result-views.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
 import { subagents } from "./subagents.ts";
 import { tools } from "./tools.ts";
 
 export const codex = readerDialect("codex", {
   tools,
+  resultViews,
   subagents,
   program: {
     label: "Codex",

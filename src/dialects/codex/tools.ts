@@ -1,10 +1,13 @@
 /** Tools of Codex, by kind (tool-table.ts). */
 
-import type { ToolTable } from "../tool-table.ts";
+import type { ToolRule, ToolTable } from "../tool-table.ts";
+
+/** Codex has no tool that reads files: it prints them. */
+const SHELL: ToolRule = { kind: "command", readsIn: "workdir" };
 
 export const tools: ToolTable = {
-  ...{ shell: "command", shell_command: "command", local_shell: "command" },
-  ...{ "container.exec": "command", exec_command: "command", exec: "command" },
+  ...{ shell: SHELL, shell_command: SHELL, local_shell: SHELL, "container.exec": SHELL },
+  ...{ exec_command: SHELL, exec: SHELL },
   unified_exec: { kind: "command", subject: ["input", "cmd"] },
   write_stdin: { kind: "command", verb: "Input", subject: ["chars", "session_id"] },
   ...{ apply_patch: "edit", update_plan: "plan", web_search: "web_search" },

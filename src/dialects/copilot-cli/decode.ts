@@ -19,6 +19,7 @@ import {
   type JsonObject,
   parsedObject,
 } from "../fields.ts";
+import { diffViews, type ResultView } from "../result-view.ts";
 
 export function decode(value: unknown): Understood {
   if (!isObject(value)) return { entry: null, fault: "not an object" };
@@ -167,4 +168,13 @@ function usageOf(metrics: JsonObject): Usage | null {
 function modelOf(data: JsonObject, key: string): string | null {
   const model = getString(data, key);
   return model === "auto" ? null : model;
+}
+
+/** What Copilot CLI shows of an edit, as a diff of git. */
+export function resultViews(event: JsonObject): ResultView[] {
+  const data = getObject(event, "data");
+  return diffViews(
+    getString(data, "toolCallId"),
+    getString(getObject(data, "result"), "detailedContent"),
+  );
 }

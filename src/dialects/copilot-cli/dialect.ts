@@ -4,7 +4,7 @@ import { type About, inHome } from "../agent-program.ts";
 import type { Native } from "../dialect.ts";
 import { get, getObject, getString } from "../fields.ts";
 import { readerDialect } from "../reader.ts";
-import { agentIn, decode, isEvent } from "./decode.ts";
+import { agentIn, decode, isEvent, resultViews } from "./decode.ts";
 import { Runs } from "./runs.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
 import { subagents } from "./subagents.ts";
@@ -17,6 +17,7 @@ const ADDED_TYPES: readonly unknown[] = [
 
 export const copilotCli = readerDialect("copilot-cli", {
   tools,
+  resultViews,
   subagents,
   program: {
     label: "Copilot CLI",

@@ -19,6 +19,7 @@ import { documentHost } from "./files/document-host.ts";
 import { recording } from "./files/recording.ts";
 import { OPTIONS } from "./options.ts";
 import { compactionOfAny, decodeAny, isOthers, TranscriptMemory } from "./others.ts";
+import { resultViews } from "./result-views.ts";
 import { idAt, LOG_NAME, logPath, SESSIONS_PATH } from "./session-id.ts";
 import { spilling } from "./spill.ts";
 import { subagents } from "./subagents.ts";
@@ -82,6 +83,7 @@ export const chain: Chain = {
 export const entire: Dialect<"entire"> = {
   name: "entire",
   tools,
+  resultViews,
   subagents,
   layout: { under: SESSIONS_PATH, logName: LOG_NAME, depthMax: 1, idAt },
   newIds: dated,

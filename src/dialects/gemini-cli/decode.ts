@@ -12,6 +12,7 @@ import { timeOf } from "../entire/decode.ts";
 import { rowDecoder, textParts } from "../entry-parts.ts";
 import { get, getList, getObject, getObjects, getString, isObject } from "../fields.ts";
 import { googleParts, googleResult, googleText, googleUsage } from "../google-parts.ts";
+import { diffViews, type ResultView } from "../result-view.ts";
 
 /** Texts in the user's role that Gemini CLI writes. */
 const PROGRAMS = [
@@ -174,4 +175,14 @@ const takingBack: TakingBack = {
 };
 
 /** What the dialect asks of a row. */
-export const rows = { about, asideOf, compaction, decode, isOwn, isProgramsPrompt, takingBack };
+export const rows = {
+  ...{ about, asideOf, compaction, decode, isOwn, isProgramsPrompt, resultViews, takingBack },
+};
+
+/** The diffs that Gemini CLI shows of edits. */
+function resultViews(row: Native): ResultView[] {
+  return getObjects(row, "toolCalls").flatMap((call) => {
+    const diff = getString(getObject(call, "resultDisplay"), "fileDiff");
+    return diffViews(getString(call, "id"), diff);
+  });
+}

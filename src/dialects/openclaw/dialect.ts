@@ -5,6 +5,7 @@ import { inHome } from "../agent-program.ts";
 import type { Native } from "../dialect.ts";
 import { get, getObject } from "../fields.ts";
 import { decode } from "../pi/decode.ts";
+import { resultViews } from "../pi/result-views.ts";
 import * as rows from "../pi/rows.ts";
 import { tools } from "../pi/tools.ts";
 import { readerDialect } from "../reader.ts";
@@ -17,6 +18,7 @@ const OWN_MODELS: readonly unknown[] = ["delivery-mirror", "gateway-injected"];
 
 export const openclaw = readerDialect("openclaw", {
   tools,
+  resultViews,
   program: {
     label: "OpenClaw",
     roots({ environment, home }) {

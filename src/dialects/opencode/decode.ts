@@ -9,6 +9,7 @@ import type { About } from "../agent-program.ts";
 import type { Compaction, Native, Understood } from "../dialect.ts";
 import { isoOf, NOTHING_COUNTED, reasoningPart, textParts } from "../entry-parts.ts";
 import { get, getCount, getNumber, getObject, getObjects, getString } from "../fields.ts";
+import { diffViews, type ResultView } from "../result-view.ts";
 
 /** A title that OpenCode makes up until it has a better one. */
 const PLACEHOLDER = /^(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]+Z$/;
@@ -217,4 +218,12 @@ export function about(line: Native, id: string): About | null {
 export function lineKey(line: Native): string | null {
   const [type, id] = [getString(line, "type"), getString(getObject(line, "info"), "id")];
   return type === null || id === null ? null : `${type}:${id}`;
+}
+
+/** The diffs that OpenCode records with edits. */
+export function resultViews(line: Native): ResultView[] {
+  return [line, ...getObjects(line, "parts")].flatMap((part) => {
+    const diff = getString(getObject(getObject(part, "state"), "metadata"), "diff");
+    return diffViews(getString(part, "callID"), diff);
+  });
 }

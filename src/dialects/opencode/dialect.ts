@@ -5,13 +5,14 @@
 
 import { dirname } from "node:path/posix";
 import { readerDialect } from "../reader.ts";
-import { about, compaction, decode, lineKey } from "./decode.ts";
+import { about, compaction, decode, lineKey, resultViews } from "./decode.ts";
 import { convert, logsIn, lookAt } from "./files/sessions.ts";
 import { idAt, logPath, nameOf } from "./session-id.ts";
 import { tools } from "./tools.ts";
 
 export const opencode = readerDialect("opencode", {
   tools,
+  resultViews,
   program: {
     label: "OpenCode",
     resume: (name) => `opencode --session ${name}`,

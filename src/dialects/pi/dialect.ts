@@ -3,6 +3,7 @@
 import { inHome } from "../agent-program.ts";
 import { readerDialect } from "../reader.ts";
 import { decode } from "./decode.ts";
+import { resultViews } from "./result-views.ts";
 import {
   about,
   asideOf,
@@ -17,6 +18,7 @@ import { tools } from "./tools.ts";
 
 export const pi = readerDialect("pi", {
   tools,
+  resultViews,
   program: {
     label: "pi",
     roots({ environment: { PI_CODING_AGENT_DIR, PI_CODING_AGENT_SESSION_DIR }, home }) {

@@ -5,7 +5,7 @@ import type { ToolTable } from "../tool-table.ts";
 export const tools: ToolTable = {
   ...{ bash: "command", exec: "command", shell_exec: "command" },
   process: { kind: "command", verb: "Process", subject: ["action", "sessionId"] },
-  ...{ read: "read", write: "write", edit: "edit", ls: "list" },
+  ...{ read: { kind: "read", isPlain: true }, write: "write", edit: "edit", ls: "list" },
   grep: { kind: "search", verb: "Grep" },
   find: { kind: "search", verb: "Find" },
   sessions_spawn: "agent",

@@ -11,6 +11,7 @@ import { timeOf } from "../entire/decode.ts";
 import { rowDecoder } from "../entry-parts.ts";
 import { get, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";
 import { googleParts, googleUsage } from "../google-parts.ts";
+import { diffViews, type ResultView } from "../result-view.ts";
 import { parentOf } from "./session-id.ts";
 
 /** Subtypes of a user's row that no person typed. */
@@ -104,3 +105,10 @@ export const takingBack: TakingBack = {
   idOf: parentIn,
   backTo: (row) => (isRewind(row) ? parentIn(row) : null),
 };
+
+/** The diff that Qwen Code shows of an edit. */
+export function resultViews(row: Native): ResultView[] {
+  const result = getObject(row, "toolCallResult");
+  const diff = getString(getObject(result, "resultDisplay"), "fileDiff");
+  return diffViews(getString(result, "callId"), diff);
+}

@@ -3,11 +3,12 @@
 import { get } from "../fields.ts";
 import { tools } from "../gemini-cli/tools.ts";
 import { readerDialect } from "../reader.ts";
-import { about, decode, isOwn, isProgramsPrompt, takingBack } from "./decode.ts";
+import { about, decode, isOwn, isProgramsPrompt, resultViews, takingBack } from "./decode.ts";
 import { idAt, isSubagent, layout, logPath, nameOf } from "./session-id.ts";
 
 export const qwen = readerDialect("qwen", {
   tools,
+  resultViews,
   program: {
     label: "Qwen Code",
     resume: (name) => `qwen --resume ${name}`,

@@ -12,11 +12,17 @@ import type { ToolView } from "../../model/tool-view.ts";
 import { durationOf, grouped, isEmpty } from "../phrases.ts";
 import { plainTerminal } from "./ansi-html.ts";
 import type { PlacedResult, ResultPart } from "./call-results.ts";
-import { type Changes, changesIn, shownChanges, shownDiffOf } from "./diff-html.ts";
+import {
+  type Changes,
+  changesIn,
+  recordedChanges,
+  shownChanges,
+  shownDiffOf,
+} from "./diff-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Html, html } from "./markup.ts";
 import { pathHtml } from "./path-html.ts";
-import { anchorOf } from "./placed-entry.ts";
+import { anchorOf, type ResultView } from "./placed-entry.ts";
 import { planHtml, planIn, planNote } from "./plan-html.ts";
 import { shownLines } from "./read-html.ts";
 import { hasImage, outputText, resultNote, tookOf } from "./result-note.ts";
@@ -37,6 +43,10 @@ export interface ShownCall {
   readonly at: string | null;
   /** The part's number in its entry. */
   readonly index: number;
+  /** What else is known of the result. */
+  readonly about: ResultView | null;
+  /** The first lines of an edit's changes, as far as the session shows them. */
+  readonly places: readonly (number | null)[];
   /** Link to the call, for a result by itself. */
   readonly href: string | null;
 }
@@ -123,9 +133,9 @@ function tallyHtml({ added, removed }: Changes): Html {
 const PRINTED = /^ *(\d{1,9})(?:→|\t)/;
 
 /** The lines that were read: as asked for, or as the result has them. */
-function linesOf({ view, result }: ShownCall): string | null {
+function linesOf({ view, result, about }: ShownCall): string | null {
   if (view.kind !== "read" || (result !== null && result.part.error !== null)) return null;
-  const text = result === null ? null : outputText(result.part.output);
+  const text = result === null ? null : readText(result.part.output, about);
   const [from, to] = view.lines ?? [1, null];
   if (text === null || text === "") return view.lines === null ? null : `${from}–${to ?? ""}`;
   const lines = text.trimEnd().split("\n");
@@ -133,6 +143,11 @@ function linesOf({ view, result }: ShownCall): string | null {
   const count = lines.filter((line) => PRINTED.test(line)).length || lines.length;
   const last = first + count - 1;
   return `${first}–${to === null ? last : Math.min(to, last)}`;
+}
+
+/** The text of a file that was read. */
+function readText(output: unknown, about: ResultView | null): string | null {
+  return outputText(output)?.slice(about?.textAt ?? 0) ?? null;
 }
 
 /** What is below the row: the input and the output. */
@@ -148,7 +163,10 @@ function inputHtml(shown: ShownCall, call: CallPart, { project }: CallOptions): 
   if (changes !== null) {
     const file = view.path === null ? null : pathHtml(view.path, project, null);
     const answer = result === null ? null : outputText(result.part.output);
-    return html`<div class="input">${shownChanges(changes, file, answer).html}</div>`;
+    const diff = view.kind === "edit" ? (shown.about?.diff ?? null) : null;
+    const made = diff === null ? changes : recordedChanges(changes, diff);
+    const { places } = shown;
+    return html`<div class="input">${shownChanges(made, file, { places, answer }).html}</div>`;
   }
   const plan = planIn(call.input);
   if (view.kind === "plan" && plan !== null) return planHtml(plan);
@@ -192,7 +210,7 @@ function jsonHtml(input: unknown): Html | null {
   return html`<details class="source"><summary>JSON</summary>${json}</details>`;
 }
 
-function resultHtml({ view }: ShownCall, { output, error }: ResultPart): Html | null {
+function resultHtml({ view, about }: ShownCall, { output, error }: ResultPart): Html | null {
   const said = outputText(output);
   // Some repeat the output as the error.
   const isSame = error !== null && said !== null && said.trim() === error.trim();
@@ -204,7 +222,11 @@ function resultHtml({ view }: ShownCall, { output, error }: ResultPart): Html | 
   if (error !== null && said !== null) {
     return html`${failed}<div class="${isSame ? "error" : "output"}">${tailHtml(said)}</div>`;
   }
-  const { html: shown } = outputShown(view, output, said);
+  const { html: shown } = outputShown(
+    view,
+    output,
+    view.kind === "read" ? readText(output, about) : said,
+  );
   if (view.kind === "plan" && failed === null) {
     return html`<details class="source"><summary>Output</summary>${shown}</details>`;
   }

@@ -11,7 +11,7 @@
 
 import type { Part } from "../../model/entry.ts";
 import { opensTurn } from "../../model/pairing.ts";
-import type { PlacedEntry } from "./placed-entry.ts";
+import type { PlacedEntry, ResultView } from "./placed-entry.ts";
 
 export type ResultPart = Extract<Part, { type: "tool_result" }>;
 
@@ -28,18 +28,21 @@ export interface PlacedResult {
 /** A part of an entry: the entry's offset and the part's number. */
 type Place = `${number}/${number}`;
 
-type PairedEntry = Pick<PlacedEntry, "kind" | "role" | "parts" | "at" | "start" | "line">;
+type Paired = "kind" | "role" | "parts" | "at" | "start" | "line" | "results";
+type PairedEntry = Pick<PlacedEntry, Paired>;
 
 export class CallResults {
   /** By id, and under null those without one. */
   readonly #open = new Map<string | null, { readonly start: number; readonly place: Place }[]>();
   readonly #results = new Map<Place, PlacedResult>();
   readonly #calls = new Map<Place, number>();
+  readonly #views = new Map<string, ResultView>();
 
   /** Returns the offsets of the entries whose calls it answers. */
   add(entry: PairedEntry): number[] {
     const { start, line, at, parts } = entry;
     const answered: number[] = [];
+    for (const view of entry.results ?? []) this.#views.set(view.callId, view);
     for (const [index, part] of parts.entries()) {
       const place: Place = `${start}/${index}`;
       if (part.type === "tool_call") this.#addCall(part.callId, start, place);
@@ -57,6 +60,11 @@ export class CallResults {
   /** The result of the call that is this part of the entry; null if there is none yet. */
   resultOf(start: number, index: number): PlacedResult | null {
     return this.#results.get(`${start}/${index}`) ?? null;
+  }
+
+  /** What the agent recorded about the result of a call; null: no more than the result. */
+  viewOf(callId: string | null): ResultView | null {
+    return callId === null ? null : (this.#views.get(callId) ?? null);
   }
 
   /** The entry whose row shows the result that is this part; null if none does. */
@@ -77,6 +85,7 @@ export class CallResults {
       this.#results.delete(`${start}/${index}`);
       this.#calls.delete(`${start}/${index}`);
       if (part.type !== "tool_call") continue;
+      if (part.callId !== null) this.#views.delete(part.callId);
       const open = this.#open.get(part.callId)?.filter((call) => call.start !== start) ?? [];
       if (open.length > 0) this.#open.set(part.callId, open);
       else this.#open.delete(part.callId);

@@ -3,16 +3,20 @@
  *
  * DH1  Nothing of an input is left out: fields that are not part of the change are shown with it.
  * DH2  Each line keeps its sign, so that colour is not the only difference.
+ * DH3  A number is the line's own in its file, or there is none: from the hunks that the agent
+ *      recorded, from an earlier call that shows these lines, or from the tool's answer.
  * - Numbers are not part of the text: they are not copied with it (entry-style.ts).
  */
 
 import {
   type DiffLine,
   diffLines,
+  isHunkHead,
   type NumberedLine,
   numbered,
   PATCH,
   readDiff,
+  readHunks,
 } from "./diff-lines.ts";
 import { type Html, html } from "./markup.ts";
 import { piecesHtml, TEXT_PIECE_MAX } from "./text-pieces.ts";
@@ -23,6 +27,8 @@ interface Change {
   readonly lines: readonly DiffLine[];
   /** The new text, to find its lines in what the tool answered. */
   readonly after: string | null;
+  /** It is all of the file. */
+  readonly isWhole?: true;
 }
 
 /** A change that a value asks for, or is. */
@@ -71,18 +77,39 @@ function counted(list: readonly Change[], rest: Fields): Changes {
 }
 
 /**
- * The changes as diffs, below the name of their file. `answer` is what the tool said about it:
- * some repeat the changed lines with their numbers.
+ * The same changes as the hunks that the agent recorded, which have lines around them and numbers.
+ * Hunks that change other lines are not used: rows and lists count those of the input.
  */
+export function recordedChanges(changes: Changes, diff: string): Changes {
+  const lines = readHunks(diff);
+  if (lines === null) return changes;
+  const found = counted([{ lines, after: null }], changes.rest);
+  const isSame = found.added === changes.added && found.removed === changes.removed;
+  return isSame ? found : changes;
+}
+
+/** Where the lines of a change may be found. */
+export interface Numbers {
+  /** The first line of each run of lines, in order; null where it is not known. */
+  readonly places: readonly (number | null)[];
+  /** What the tool said: some repeat the changed lines with their numbers. */
+  readonly answer: string | null;
+}
+
+/** The changes as diffs, below the name of their file. */
 export function shownChanges(
   { list, rest }: Changes,
   file: Html | null,
-  answer: string | null = null,
+  { places, answer }: Numbers = { places: [], answer: null },
 ): Shown {
   const others = shownFields(rest);
   const head = file === null ? null : html`<p class="file">${file}</p>`;
-  const diffs = list.map(({ lines, after }) => {
-    return linesHtml(numbered(lines, after === null ? null : firstLine(after, answer)));
+  let run = 0;
+  const diffs = list.map(({ lines, after, isWhole = false }) => {
+    const known = places.slice(run);
+    run += Math.max(1, runsIn(lines));
+    const said = after === null || answer === null ? null : answeredLine(after, answer);
+    return linesHtml(numbered(lines, isWhole ? [1] : known.length > 0 ? known : [said]));
   });
   return {
     html: html`${others?.html ?? null}${head}${diffs}`,
@@ -91,6 +118,12 @@ export function shownChanges(
       ...list.map(({ lines }) => lines.map(({ text }) => text).join("\n")),
     ].join("\n"),
   };
+}
+
+function runsIn(lines: readonly DiffLine[]): number {
+  return lines.filter(({ kind }, at) => {
+    return kind !== "place" && (at === 0 || lines[at - 1]?.kind === "place");
+  }).length;
 }
 
 /** A value as a diff; null when it is not a change. */
@@ -151,28 +184,36 @@ function contentIn(input: Fields): Found | null {
   const name = CONTENTS.find((each) => typeof input[each] === "string");
   if (name === undefined) return null;
   const after = String(input[name]);
-  return { names: [name], list: [{ lines: diffLines("", after), after: null }] };
+  return { names: [name], list: [{ lines: diffLines("", after), after: null, isWhole: true }] };
 }
 
 /** A line with its number, as tools print files: `  12→text`. */
 const PRINTED = /^ *(\d{1,9})(?:→|\t|: |\| )(.*)$/;
 const PRINTED_LINES_MAX = 2000;
 
-/** The number of the change's first line in the answer; 1 when that does not say. */
-function firstLine(after: string, answer: string | null): number {
-  const first = after.split("\n", 1)[0] ?? "";
-  for (const line of (answer ?? "").split("\n", PRINTED_LINES_MAX)) {
-    const [, number, text] = PRINTED.exec(line) ?? [];
-    if (number !== undefined && text === first) return Number(number);
-  }
-  return 1;
+/** The number of the text's first line in the answer, if it is there once; null otherwise (DH3). */
+function answeredLine(after: string, answer: string): number | null {
+  const wanted = after.replace(/\n$/, "").split("\n");
+  const printed = answer.split("\n", PRINTED_LINES_MAX).flatMap((line) => {
+    const [, number, text = ""] = PRINTED.exec(line) ?? [];
+    return number === undefined ? [] : [{ number: Number(number), text }];
+  });
+  const found = printed.filter((first, at) => {
+    return wanted.every((line, n) => {
+      const { number, text } = printed[at + n] ?? {};
+      return number === first.number + n && text === line;
+    });
+  });
+  return found.length === 1 ? (found[0]?.number ?? null) : null;
 }
 
 const SIGNS = { gone: "-", new: "+", same: " ", place: "" } as const;
 
 /** DH2 */
 function linesHtml(lines: readonly NumberedLine[]): Html {
-  const rows = lines.map(({ kind, text, number, words }) => {
+  // The numbers of the lines say what the first head says.
+  const isSaid = lines[0]?.kind === "place" && isHunkHead(lines[0].text);
+  const rows = lines.slice(isSaid ? 1 : 0).map(({ kind, text, number, words }) => {
     const shown =
       words.length === 1 || text.length > TEXT_PIECE_MAX
         ? piecesHtml(text)

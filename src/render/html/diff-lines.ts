@@ -99,21 +99,69 @@ export const WORD_PAIRS_MAX = 400;
 export const WORD_CHARS_MAX = 1000;
 const WORD_EDITS_MAX = 100;
 
-/** Numbers the lines, from `first` or as a hunk's head says, and finds the changed words. */
-export function numbered(lines: readonly DiffLine[], first: number | null): NumberedLine[] {
+const HUNK = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
+
+/** Whether it is a head that says the numbers of the lines after it, and no more. */
+export function isHunkHead(text: string): boolean {
+  return (HUNK.exec(text)?.[0].length ?? 0) >= text.trimEnd().length && HUNK.test(text);
+}
+
+/** Parses hunks that an agent recorded; null if they are not complete. Other lines are heads. */
+export function readHunks(text: string): DiffLine[] | null {
+  const lines: DiffLine[] = [];
+  let [old, now] = [0, 0]; // Lines that the hunk still has.
+  for (const line of linesOf(text.replaceAll("\r\n", "\n"))) {
+    const [, , olds = "1", , nows = "1"] = HUNK.exec(line) ?? [];
+    const sign = line[0] ?? " ";
+    if (old > 0 || now > 0) {
+      if (sign === "\\") continue; // No newline at the end of the file.
+      if (sign !== "+" && sign !== "-" && sign !== " ") return null;
+      lines.push({ kind: KINDS[sign], text: line.slice(1) });
+      if (sign !== "+") old--;
+      if (sign !== "-") now--;
+    } else if (HUNK.test(line)) {
+      lines.push({ kind: "place", text: line });
+      [old, now] = [Number(olds), Number(nows)];
+    } else if (line.startsWith("*** ")) lines.push({ kind: "place", text: line });
+  }
+  return old === 0 && now === 0 && lines.length > 0 ? lines : null;
+}
+
+const KINDS = { "+": "new", "-": "gone", " ": "same" } as const;
+/** Heads after which the numbers are not known. */
+const HEAD = /^(?:\*\*\* |diff |--- |@@)/;
+
+/**
+ * Numbers the lines, and finds the changed words. Lines after a head with numbers have these. Each
+ * other run of lines begins at one of `starts`, which are counted after the runs before it.
+ */
+export function numbered(
+  lines: readonly DiffLine[],
+  starts: readonly (number | null)[] = [],
+): NumberedLine[] {
   const words = changedWords(lines);
-  let [old, now] = [first, first];
+  let [old, now]: (number | null)[] = [null, null];
+  let [run, more] = [0, 0];
+  let [isInRun, isHunk] = [false, false];
   return lines.map((line, at) => {
     const { kind, text } = line;
     if (kind === "place") {
-      const [, from, to] = /^@@ -(\d{1,9})(?:,\d+)? \+(\d{1,9})/.exec(text) ?? [];
-      if (from !== undefined) [old, now] = [Number(from), Number(to)];
-      else if (/^(?:\*\*\* |diff |--- |@@)/.test(text)) [old, now] = [null, null];
+      isInRun = false;
+      const [, from, , to] = HUNK.exec(text) ?? [];
+      if (from !== undefined) [old, now, isHunk] = [Number(from), Number(to), true];
+      else if (HEAD.test(text)) [old, now, isHunk] = [null, null, false];
+      if (HEAD.test(text) && !text.startsWith("@@")) more = 0;
       return { ...line, number: null, words: [text] };
     }
-    const number = kind === "gone" ? old : now;
-    if (kind !== "new" && old !== null) old++;
-    if (kind !== "gone" && now !== null) now++;
+    if (!isInRun) {
+      const start = starts[run++] ?? null;
+      if (!isHunk) [old, now] = [start === null ? null : start - more, start];
+      isInRun = true;
+    }
+    const number = (kind === "gone" ? old : now) ?? null;
+    more += kind === "new" ? 1 : kind === "gone" ? -1 : 0;
+    if (kind !== "new" && typeof old === "number") old++;
+    if (kind !== "gone" && typeof now === "number") now++;
     return { ...line, number, words: words.get(at) ?? [text] };
   });
 }

@@ -42,6 +42,8 @@ export interface Links {
   toSession(session: string, agent: string | null): string | null;
 }
 
+export type Places = (start: number, part: number) => readonly (number | null)[];
+
 export interface EntryContext extends Required<EntryHtmlOptions> {
   readonly calls: Calls;
   /** The results that are shown with their calls. */
@@ -52,6 +54,8 @@ export interface EntryContext extends Required<EntryHtmlOptions> {
   readonly isLazy?: boolean;
   /** Usage and offsets are shown elsewhere. */
   readonly isBrief?: boolean;
+  /** The first lines of the changes of a call, by its entry and part. Default: not known. */
+  readonly places?: Places | undefined;
   /** Default: anchors in the same page, and no links to sessions. */
   readonly links?: Links;
 }
@@ -286,20 +290,24 @@ function shownCall(
   part: CallPart | ResultPart,
   index: number,
   entry: PlacedEntry,
-  { calls, results, tools, links = IN_THE_PAGE }: EntryContext,
+  { calls, results, tools, links = IN_THE_PAGE, places }: EntryContext,
 ): ShownCall | null {
   const { start, line, at } = entry;
   if (part.type === "tool_call") {
     const view = viewOf(part, index, entry);
     if (part.callId !== null) calls.add(part.callId, { view, href: links.toEntry(line, start) });
     const result = results.resultOf(start, index);
-    return { view, call: part, result, at, index, href: null };
+    const about = results.viewOf(part.callId);
+    const lines = places?.(start, index) ?? [];
+    return { view, call: part, result, at, index, href: null, about, places: lines };
   }
   if (!tools || results.callOf(start, index) !== null) return null;
   const { view, href }: Pick<CallPlace, "view"> & { href: string | null } = calls.get(
     part.callId,
   ) ?? { view: UNKNOWN, href: null };
-  return { view, call: null, result: { part, at, start, line, index }, at: null, index, href };
+  const result = { part, at, start, line, index };
+  const known = { about: results.viewOf(part.callId), places: [] };
+  return { view, call: null, result, at: null, index, href, ...known };
 }
 
 const UNKNOWN: ToolView = { kind: "other", verb: "Result", subject: null, path: null, lines: null };

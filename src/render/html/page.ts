@@ -15,7 +15,14 @@ import { SESSION_STATUSES, type Summary } from "../../model/summary.ts";
 import { grouped, lengthOf, moneyOf } from "../phrases.ts";
 import { CallPlaces } from "./call-places.ts";
 import { CallResults } from "./call-results.ts";
-import { type EntryHtmlOptions, entryHtml, type Links, permalink, timeOf } from "./entry-html.ts";
+import {
+  type EntryHtmlOptions,
+  entryHtml,
+  type Links,
+  type Places,
+  permalink,
+  timeOf,
+} from "./entry-html.ts";
 import { type Html, html } from "./markup.ts";
 import { anchorOf, type PlacedEntry } from "./placed-entry.ts";
 import { STYLE_HASH, STYLE_SHEET } from "./style.ts";
@@ -52,6 +59,7 @@ export interface BadLinePlace {
 export class SessionPage {
   readonly #facts: PageFacts;
   readonly #options: Required<EntryHtmlOptions>;
+  readonly #places: Places | undefined;
   readonly #calls = new CallPlaces();
   readonly #results = new CallResults();
   /** What waits for the results of the first one of them (PA3). */
@@ -61,9 +69,15 @@ export class SessionPage {
   #unshown = 0;
   #badLines = 0;
 
-  constructor(facts: PageFacts, { thinking = false, tools = true }: EntryHtmlOptions = {}) {
+  /** `places`: the numbers of changed lines, when the result of their call is added. */
+  constructor(
+    facts: PageFacts,
+    { thinking = false, tools = true }: EntryHtmlOptions = {},
+    places?: Places,
+  ) {
     this.#facts = facts;
     this.#options = { thinking, tools };
+    this.#places = places;
   }
 
   /** Entries so far with nothing to show. */
@@ -132,7 +146,8 @@ ${noticeHtml(this.#facts.notice)}${lastNote(this.#facts.last)}`.toString();
 
   #html(entry: PlacedEntry): string {
     const { project } = this.#facts;
-    const context = { ...this.#options, calls: this.#calls, results: this.#results, project };
+    const known = { calls: this.#calls, results: this.#results, places: this.#places };
+    const context = { ...this.#options, ...known, project };
     const shown = entryHtml(entry, context);
     this.#results.forget(entry);
     if (shown === null && entry.kind === "other") this.#unshown++;

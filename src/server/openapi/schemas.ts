@@ -93,6 +93,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Part: of.PART,
   Usage: of.USAGE,
   ToolView: of.TOOL_VIEW,
+  ResultView: of.RESULT_VIEW,
   NeutralEntry: of.NEUTRAL_ENTRY,
   Entry: of.ENTRY,
   EntryPage: of.ENTRY_PAGE,

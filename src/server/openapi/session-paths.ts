@@ -169,6 +169,7 @@ const OUTLINE_OPERATION: Operation = {
       maximum: SESSION_LIMITS.outlineMax,
       default: SESSION_LIMITS.outlineDefault,
     }),
+    parameter("reads", "Also the files that were read", { type: "boolean", default: false }),
   ],
   ok: json("OutlinePage", "What is known so far, in the order of the log"),
   refused: [],

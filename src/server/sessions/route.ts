@@ -29,7 +29,7 @@ import { answerJsonText, itemOf, programOf, sessionItem, usageItem } from "./wir
 
 export const SESSIONS_ROOT = "/v1/sessions";
 
-export const OUTLINE_PARAMETERS = ["from", "limit"] as const;
+export const OUTLINE_PARAMETERS = ["from", "limit", "reads"] as const;
 
 interface Asked {
   readonly context: ServerContext;
@@ -53,9 +53,10 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
   outline: async ({ context: { sessions }, served, request, response }) => {
     const { outlineDefault, outlineMax } = sessions.limits;
     const query = new Query(request.url ?? "/", OUTLINE_PARAMETERS);
-    const from = query.offset("from") ?? 0;
+    const [from, reads] = [query.offset("from") ?? 0, query.flag("reads", false)];
     const limit = query.number("limit", 1, outlineMax) ?? outlineDefault;
-    const part: OutlinePage = await sessions.outlines.part(served.session, from, limit);
+    const range = { from, limit, reads };
+    const part: OutlinePage = await sessions.outlines.part(served.session, range);
     answerJsonText(response, JSON.stringify(part), sessions.room);
   },
   whereabouts: ({ served, ...asked }) => {

@@ -98,8 +98,9 @@ export function entryJson(
   const place = { start, end, bytes: end - start };
   const said = { kind: entry?.kind ?? "other", role: entry?.role ?? null, at: entry?.at ?? null };
   const aside = entry === null ? null : (dialect.asideOf?.(entry.native, id) ?? null);
-  const calls = toolViews(dialect.tools, entry?.parts ?? []);
-  const head = JSON.stringify({ ...place, ...said, fault, aside, tools: calls });
+  const tools = toolViews(dialect.tools, entry?.parts ?? []);
+  const results = (entry && dialect.resultViews?.(entry.native)) ?? [];
+  const head = JSON.stringify({ ...place, ...said, fault, aside, tools, results });
   return `${head.slice(0, -1)},"entry":${entry === null ? "null" : neutralJson(entry, native)}}`;
 }
 

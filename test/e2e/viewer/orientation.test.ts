@@ -37,8 +37,18 @@ const done = (id: string, isError = false) => {
   return row("user", [result]);
 };
 
+const read = (id: string, file: string) => {
+  const input = { file_path: file, offset: 7 };
+  return row("assistant", [{ type: "tool_use", id, name: "Read", input }]);
+};
+const printed = (id: string, content: string) => {
+  return row("user", [{ type: "tool_result", tool_use_id: id, content }]);
+};
+
 const ROWS = [
   row("user", "First question"),
+  read("t0", `${PROJECT}/src/a.ts`),
+  printed("t0", "     7→x\n     8→a\n     9→y"),
   edit("t1", `${PROJECT}/src/a.ts`, "b\nc"),
   done("t1"),
   row("user", "Second question"),
@@ -97,22 +107,43 @@ browserTest("the time axis has a bar for each prompt, which leads to it", async 
 });
 
 browserTest(
-  "the files view lists each edited file once, and each edit leads to its row",
+  "the files view lists each file once with what was read and edited, which leads to its row",
   async () => {
     const page = await open();
     await page.getByRole("button", { name: "Files", exact: true }).click();
     const files = page.locator(".files details");
     await eventually("files", () => files.count()).toBe(2);
     await files.filter({ hasText: "a.ts" }).locator("summary").click();
-    const edits = files.filter({ hasText: "a.ts" }).locator("ol a");
-    await eventually("edits", () => edits.count()).toBe(2);
-    await edits.first().click();
+    await files.filter({ hasText: "a.ts" }).getByText("2 edits, 1 read").waitFor();
+    const calls = files.filter({ hasText: "a.ts" }).locator("ol a");
+    await eventually("calls", () => calls.count()).toBe(3);
+    const words = (await calls.allInnerTexts()).map((text) => text.replace(/^\S+ /, ""));
+    assert.deepEqual(words, ["Read 7–", "Edit +2−1", "Edit +1−1"]);
+    await calls.first().click();
     await page.waitForURL(/at=\d+/);
+    await page.locator(".row.target", { hasText: "Read src/a.ts:7–9" }).waitFor();
+    await page.locator(".turns-head", { hasText: "2 files" }).waitFor();
+    await page.getByRole("button", { name: "2 edited" }).click();
     await files.filter({ hasText: "onerror" }).locator("summary").click();
     await files.filter({ hasText: "onerror" }).getByText("failed").waitFor();
     assert.equal(await page.locator(".files img").count(), 0);
   },
 );
+
+browserTest("an edit has the line numbers of the file that was read before, or none", async () => {
+  const page = await open();
+  const numbersOf = async (row: string) => {
+    const call = page.locator(".call", { hasText: row });
+    if (!(await call.evaluate((element) => (element as HTMLDetailsElement).open))) {
+      await call.locator("summary").first().click();
+    }
+    const lines = call.locator(".diff span[data-n], .diff .gone, .diff .new");
+    await lines.first().waitFor();
+    return lines.evaluateAll((all) => all.map((line) => line.getAttribute("data-n")));
+  };
+  assert.deepEqual(await numbersOf("Edit src/a.ts +2 −1"), ["8", "8", "9"]);
+  assert.deepEqual(await numbersOf("Edit src/b"), [null, null]);
+});
 
 browserTest(
   "a file opens in the editor that the user set, and never by another scheme",

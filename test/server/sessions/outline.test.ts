@@ -5,6 +5,8 @@ import { appendFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { type Exchange, type OutlineMark, VerbatimClient } from "../../../src/client.ts";
+import { OutlineFold } from "../../../src/listing/outline-fold.ts";
+import { emptyEntry, type Part } from "../../../src/model/entry.ts";
 import { event, putThread } from "../../cli/stores.ts";
 import { sharedFiles } from "../../support/shared-files.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
@@ -35,11 +37,11 @@ async function serve(root: string, limits = {}) {
 }
 
 /** All pages; each is asked for where the one before ends. */
-async function wholeOutline(client: VerbatimClient, id: string, limit = 2_000) {
+async function wholeOutline(client: VerbatimClient, id: string, limit = 2_000, reads = false) {
   const exchanges: Exchange[] = [];
   const marks: OutlineMark[] = [];
   for (let from: number | null = 0; from !== null; ) {
-    const page = await client.sessions.outline(id, { from, limit });
+    const page = await client.sessions.outline(id, { from, limit, reads });
     exchanges.push(...page.exchanges);
     marks.push(...page.marks);
     if (page.next === null && page.isComplete) return { ...page, exchanges, marks };
@@ -119,6 +121,63 @@ test("pages of any size hold the same outline", async () => {
     const paged = await wholeOutline(client, id, limit);
     assert.deepEqual(paged.exchanges, exchanges, `${limit}`);
     assert.deepEqual(paged.marks, marks, `${limit}`);
+  }
+});
+
+test("files that were read are marks only if asked for, in pages of any size", async () => {
+  newUser();
+  const root = tempDirectory();
+  const printed = "     4\tzero\n     5\tone\n     6\ttwo";
+  const result = (id: string, output: string) => event("tool_call_result", { call_id: id, output });
+  const lines = Array.from({ length: 9 }, (_, n) => [
+    asked(`Prompt ${n}`),
+    called(`r${n}`, "read", { path: "a.ts", offset: 4, limit: 3 }),
+    result(`r${n}`, printed),
+    called(`c${n}`, "edit", EDIT),
+    answered(`c${n}`, null),
+    called(`m${n}`, "read", { path: "missing.ts" }),
+    answered(`m${n}`, "no such file"),
+  ]);
+  putThread(root, "a-1", lines.flat());
+  const { client, id } = await serve(root);
+  const without = await wholeOutline(client, id);
+  assert.deepEqual([...new Set(without.marks.map(({ kind }) => kind))], ["edit", "failure"]);
+  const { marks, exchanges } = await wholeOutline(client, id, 2_000, true);
+  assert.deepEqual(
+    marks.slice(0, 4).map(({ kind, verb, file, lines: known, isFailed }) => {
+      return [kind, verb, file, known?.join(), isFailed];
+    }),
+    [
+      ["read", "Read", "a.ts", "4,6", false],
+      ["edit", "Edit", "a.ts", "5", false], // As the read before it shows.
+      ["read", "Read", "missing.ts", undefined, true],
+      ["failure", null, null, undefined, false],
+    ],
+  );
+  assert.deepEqual([exchanges.length, marks.length], [9, 36]);
+  for (const limit of [1, 2, 5]) {
+    assert.deepEqual((await wholeOutline(client, id, limit, true)).marks, marks, `${limit}`);
+  }
+});
+
+test("a command between a read and an edit may have moved its lines: they have no number", () => {
+  for (const [command, isKnown] of [
+    ...(["ls -la src", "rg x src", "git diff"].map((each) => [each, true]) as [string, boolean][]),
+    ...(["npm test", "ls; rm a", "rg x > a.ts", "find . -delete", "git pull"].map((each) => [
+      each,
+      false,
+    ]) as [string, boolean][]),
+  ]) {
+    const fold = new OutlineFold();
+    const add = (part: Part) => fold.add({ ...emptyEntry({}), parts: [part] }, 0, null);
+    const call = (callId: string, tool: string, input: unknown) => {
+      add({ type: "tool_call", callId, tool, input });
+      add({ type: "tool_result", callId, output: "  8→one\n  9→two", error: null, durationMs: 1 });
+    };
+    call("c1", "read", { path: "a.ts" });
+    call("c2", "bash", { command });
+    call("c3", "edit", EDIT);
+    assert.deepEqual(fold.marks[0]?.lines ?? null, isKnown ? [8] : null, command);
   }
 });
 

@@ -43,7 +43,7 @@ class ComparedSession {
 
   constructor(client: VerbatimClient, id: string) {
     this.id = id;
-    this.outline = new Outline(client, id, this.#closing.signal);
+    this.outline = new Outline(client, id, { signal: this.#closing.signal });
     this.costs = new SessionCosts(client, id, this.#closing.signal);
     client.sessions.get(id).then(
       (head) => {
@@ -262,9 +262,9 @@ function Cell({ side, session, number }: CellProps) {
       )}
       {exchange.tools.length > 0 && <p class="dim">{shownText(toolWords(exchange))}</p>}
       <ul>
-        {files.map(({ shown, added, removed, edits }) => (
+        {files.map(({ shown, added, removed, touches }) => (
           <li key={shown}>
-            <a href={sessionHref(session.id, edits[0]?.start ?? exchange.start)}>
+            <a href={sessionHref(session.id, touches[0]?.start ?? exchange.start)}>
               {shownText(shown)}
             </a>{" "}
             <LineCounts added={added} removed={removed} />

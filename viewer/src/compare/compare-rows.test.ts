@@ -39,7 +39,7 @@ test("each prompt has the files that were edited for it", () => {
       text: null,
       file: "/p/a.ts",
     },
-    ...{ added: 2, removed: 1, isFailed: false },
+    ...{ added: 2, removed: 1, isFailed: false, part: 0, verb: "Edit", lines: null },
   };
   const [first, second] = compareRows({ ...of("a", "b"), marks: [edit], project: "/p" }, of());
   assert.deepEqual(first?.left?.files, []);

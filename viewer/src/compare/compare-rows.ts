@@ -1,11 +1,11 @@
 /** Compare rows: the prompts of two sessions next to each other, by their number. Pure. */
 
 import type { Exchange, OutlineMark } from "../../../src/client/session-shapes.ts";
-import { type EditedFile, editedFiles } from "../session/edited-files.ts";
+import { type TouchedFile, touchedFiles } from "../session/touched-files.ts";
 
 export interface Side {
   readonly exchange: Exchange;
-  readonly files: readonly EditedFile[];
+  readonly files: readonly TouchedFile[];
 }
 
 export interface CompareRow {
@@ -48,7 +48,7 @@ function numbered({ exchanges, marks, project }: Compared): Map<number, Side> {
     const from = at;
     while ((marks[at]?.start ?? until) < until) at++;
     const own = marks.slice(from, at);
-    sides.set(number, { exchange, files: editedFiles(own, project) });
+    sides.set(number, { exchange, files: touchedFiles(own, project) });
   }
   return sides;
 }

@@ -12,6 +12,7 @@ import {
   insideOf,
   isDone,
   type Links,
+  type Places,
   permalink,
   turnHtml,
 } from "../../../src/render/html/entry-html.ts";
@@ -157,21 +158,22 @@ function insideHtml(props: RowProps, index: number): Html | null {
 }
 
 function placedEntry({ item, calls, isUsageRepeated }: RowProps): PlacedEntry | null {
-  const { start, entry, tools } = item;
+  const { start, entry, tools, results } = item;
   if (entry === null) return null;
   const usage = isUsageRepeated ? null : entry.usage;
   const before = calls.before(item);
-  return { ...emptyEntry({}), ...entry, usage, start, line: null, tools, before };
+  return { ...emptyEntry({}), ...entry, usage, start, line: null, tools, results, before };
 }
 
 /** All of the entry that a link or a hit leads to is in the page, so that words in it are found. */
 function contextOf({ calls, links, project, thinking, isTarget }: RowProps): EntryContext {
-  const { results } = calls;
+  const { results, places } = calls;
   return {
     thinking,
     tools: true,
     calls,
     results,
+    places,
     links,
     project,
     isLazy: !isTarget,
@@ -210,14 +212,19 @@ export class LoadedCalls implements Calls {
   readonly #shownIn = new Map<number, number[]>();
   readonly #before = new Map<number, Before>();
 
-  constructor(items: readonly EntryItem[]) {
+  /** The numbers of lines that calls changed. */
+  readonly places: Places;
+
+  constructor(items: readonly EntryItem[], places: Places = () => []) {
+    this.places = places;
     let before: Before = { at: null, model: null };
     for (const item of items) {
       this.#before.set(item.start, before);
       if (item.entry === null) continue;
       const { at, model } = item.entry;
       before = { at: at ?? before.at, model: model ?? before.model };
-      for (const call of this.results.add({ ...item.entry, start: item.start, line: null })) {
+      const { start, results } = item;
+      for (const call of this.results.add({ ...item.entry, start, line: null, results })) {
         this.#shownIn.set(call, [...(this.#shownIn.get(call) ?? []), item.start]);
       }
     }
@@ -232,12 +239,17 @@ export class LoadedCalls implements Calls {
   }
 
   /** Which calls and results of an entry are paired: when that changes, it looks different. */
-  knownOf({ entry, start }: EntryItem): string {
+  knownOf({ entry, start, tools }: EntryItem): string {
     const parts = entry?.parts ?? [];
     const { at, model } = this.before({ start });
     const paired = parts
       .map((part, index) => {
-        if (part.type === "tool_call") return this.results.resultOf(start, index)?.start ?? "";
+        if (part.type === "tool_call") {
+          const isEdit = tools.some(({ kind }) => kind === "edit");
+          const lines = isEdit ? [this.results.viewOf(part.callId) !== null] : [];
+          const places = isEdit ? this.places(start, index) : [];
+          return [this.results.resultOf(start, index)?.start, ...lines, ...places].join();
+        }
         return part.type === "tool_result" ? (this.results.callOf(start, index) ?? "") : "";
       })
       .join(" ");

@@ -69,7 +69,7 @@ function itemAt(start: number, end: number): EntryItem {
     aside: null,
     entry: null,
   } as const;
-  return { start, end, bytes: end - start, tools: [], ...nothing };
+  return { start, end, bytes: end - start, tools: [], results: [], ...nothing };
 }
 
 /** EW1: a range of the log as it is. */

@@ -1,22 +1,31 @@
 /**
- * Files panel: every file that the session edited, with its edits in order, each a link to its row.
+ * Files panel: every file that the session read or edited, with its calls in order, each a link to
+ * its row.
  *
- * A file can be opened in the user's editor: by a link that they set here, which only this browser
- * keeps. Without one, its path is copied.
+ * What was read is in no other part of the page: it is loaded when the panel is shown. A file can
+ * be opened in the user's editor: by a link that they set here, which only this browser keeps.
+ * Without one, its path is copied.
  */
 
 import { signal } from "@preact/signals";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { clockOf, counted, lastName } from "../words.ts";
 import { copyText } from "./copy.ts";
-import { type EditedFile, editedFiles, editorLink, wholePath } from "./edited-files.ts";
 import { LineCounts } from "./exchange-words.tsx";
+import { Outline } from "./outline.ts";
 import type { SessionStore } from "./session-store.ts";
+import {
+  editorLink,
+  type TouchedFile,
+  touchedFiles,
+  touchWords,
+  wholePath,
+} from "./touched-files.ts";
 
 /** More would be slow to show; the outline has them all. */
 const FILES_MAX = 500;
-const EDITS_MAX = 200;
+const TOUCHES_MAX = 200;
 const KEY = "verbatim.editor";
 
 /** "" for none: paths are copied. */
@@ -28,19 +37,57 @@ interface PanelProps {
 }
 
 export function FilesPanel({ store, hide }: PanelProps) {
-  const marks = store.outline.marks.value;
+  const { outline, isLoading } = useFilesOf(store);
+  const [isOfEdits, showEdits] = useState(false);
+  const marks = outline.marks.value;
   const project = store.head.value?.project ?? null;
-  const files = useMemo(() => editedFiles(marks, project), [marks, project]);
-  if (files.length === 0) return <p class="turns-progress">No file was edited.</p>;
+  const files = useMemo(() => touchedFiles(marks, project), [marks, project]);
+  const edited = files.filter(({ edits }) => edits > 0);
+  const shown = isOfEdits ? edited : files;
   return (
-    <div class="turns-scroll files">
-      {files.slice(0, FILES_MAX).map((file) => (
-        <FileEdits key={file.shown} store={store} file={file} project={project} hide={hide} />
-      ))}
-      {files.length > FILES_MAX && <p>and {files.length - FILES_MAX} more files</p>}
-      <EditorChoice />
-    </div>
+    <>
+      <p class="turns-head">
+        <span>{counted(files.length, "file")}</span>
+        {edited.length > 0 && (
+          <button
+            type="button"
+            class="toggle"
+            aria-pressed={isOfEdits}
+            onClick={() => showEdits(!isOfEdits)}
+          >
+            {edited.length} edited
+          </button>
+        )}
+      </p>
+      <div class="turns-scroll files">
+        {files.length === 0 && (
+          <p class="turns-progress">{isLoading ? "Loading…" : "No file was read or edited."}</p>
+        )}
+        {shown.slice(0, FILES_MAX).map((file) => (
+          <FileTouches key={file.shown} store={store} file={file} project={project} hide={hide} />
+        ))}
+        {shown.length > FILES_MAX && <p>and {shown.length - FILES_MAX} more files</p>}
+        <EditorChoice />
+      </div>
+    </>
   );
+}
+
+/** The outline with what was read. It grows as the page's outline does. */
+function useFilesOf(store: SessionStore) {
+  const { outline, stop } = useMemo(() => {
+    const ends = new AbortController();
+    const options = { signal: ends.signal, reads: true };
+    return { outline: new Outline(store.client, store.id, options), stop: () => ends.abort() };
+  }, [store]);
+  const { exchanges, share } = store.outline;
+  useEffect(() => {
+    const last = exchanges.value.at(-1)?.start ?? 0;
+    if ((outline.exchanges.peek().at(-1)?.start ?? 0) > last) outline.rewound(last);
+    else outline.refresh(0);
+  }, [outline, exchanges.value, share.value]);
+  useEffect(() => stop, [stop]);
+  return { outline, isLoading: outline.share.value < 1 };
 }
 
 function directoryOf(path: string): string {
@@ -48,12 +95,13 @@ function directoryOf(path: string): string {
 }
 
 interface FileProps extends PanelProps {
-  readonly file: EditedFile;
+  readonly file: TouchedFile;
   readonly project: string | null;
 }
 
-function FileEdits({ store, file, project, hide }: FileProps) {
-  const { shown, edits, added, removed } = file;
+function FileTouches({ store, file, project, hide }: FileProps) {
+  const { shown, touches, reads, edits, added, removed } = file;
+  const calls = [edits === 0 ? null : counted(edits, "edit"), reads && counted(reads, "read")];
   return (
     <details>
       <summary>
@@ -61,25 +109,33 @@ function FileEdits({ store, file, project, hide }: FileProps) {
           {shownText(lastName(shown))} <small>{shownText(directoryOf(shown))}</small>
         </span>
         <LineCounts added={added} removed={removed} />
+        <small class="file-calls">{calls.filter(Boolean).join(", ")}</small>
       </summary>
       <FileAction path={wholePath(file.file, project) ?? file.file} />
       <ol>
-        {edits.slice(0, EDITS_MAX).map(({ start, at, added: more, removed: less, isFailed }, n) => (
-          <li key={`${start} ${n}`}>
+        {touches.slice(0, TOUCHES_MAX).map((touch, n) => (
+          <li key={`${touch.start} ${n}`}>
             <a
-              href={store.hrefOf(start)}
+              href={store.hrefOf(touch.start)}
               onClick={() => {
                 hide();
-                void store.openAt(start);
+                void store.openAt(touch.start);
               }}
             >
-              {at === null ? `Edit ${n + 1}` : clockOf(at)}{" "}
-              {isFailed ? "failed" : <LineCounts added={more ?? 0} removed={less ?? 0} />}
+              {touch.at !== null && <time dateTime={touch.at}>{clockOf(touch.at)}</time>}{" "}
+              {shownText(touchWords(touch))}{" "}
+              {touch.isFailed ? (
+                <span class="undone">failed</span>
+              ) : (
+                <LineCounts added={touch.added ?? 0} removed={touch.removed ?? 0} />
+              )}
             </a>
           </li>
         ))}
       </ol>
-      {edits.length > EDITS_MAX && <p>and {counted(edits.length - EDITS_MAX, "more edit")}</p>}
+      {touches.length > TOUCHES_MAX && (
+        <p>and {counted(touches.length - TOUCHES_MAX, "more call")}</p>
+      )}
     </details>
   );
 }

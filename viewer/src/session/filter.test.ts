@@ -9,7 +9,15 @@ function item(role: EntryItem["role"], parts: readonly Part[], kinds: string[] =
   start += 10;
   const tools = kinds.map((kind) => ({ kind, verb: "", subject: null, path: null, lines: null }));
   const entry = { ...emptyEntry({}), kind: "message" as const, role, parts };
-  const place = { start, end: start + 10, bytes: 10, at: null, fault: null, aside: null };
+  const place = {
+    start,
+    end: start + 10,
+    bytes: 10,
+    at: null,
+    fault: null,
+    aside: null,
+    results: [],
+  };
   return { ...place, kind: "message", role, entry, tools: tools as EntryItem["tools"] };
 }
 const text = (words: string): Part => ({ type: "text", text: words });

@@ -42,9 +42,10 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
   const edits = marks.length - failures;
   const share = outline.share.value;
   const [isOfFiles, showFiles] = useState(false);
+  const hasCalls = exchanges.some(({ calls }) => calls > 0);
   return (
     <nav class={isShown ? "turns shown" : "turns"} aria-label="Outline">
-      {edits > 0 && (
+      {hasCalls && (
         <p class="turns-tabs">
           <button type="button" aria-pressed={!isOfFiles} onClick={() => showFiles(false)}>
             Prompts
@@ -54,36 +55,38 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
           </button>
         </p>
       )}
-      <p class="turns-head">
-        <span>{share < 1 && prompts === 0 ? "Prompts" : counted(prompts, "prompt")}</span>
-        {failures > 0 && !isOfFiles && (
-          <button
-            type="button"
-            class="toggle failed"
-            aria-pressed={choice.failures}
-            onClick={() => choose({ ...choice, failures: !choice.failures })}
-          >
-            {failures} failed
-          </button>
-        )}
-        {edits > 0 && !isOfFiles && (
-          <button
-            type="button"
-            class="toggle"
-            aria-pressed={choice.edits}
-            onClick={() => choose({ ...choice, edits: !choice.edits })}
-          >
-            {counted(edits, "edit")}
-          </button>
-        )}
-      </p>
+      {!isOfFiles && (
+        <p class="turns-head">
+          <span>{share < 1 && prompts === 0 ? "Prompts" : counted(prompts, "prompt")}</span>
+          {failures > 0 && (
+            <button
+              type="button"
+              class="toggle failed"
+              aria-pressed={choice.failures}
+              onClick={() => choose({ ...choice, failures: !choice.failures })}
+            >
+              {failures} failed
+            </button>
+          )}
+          {edits > 0 && (
+            <button
+              type="button"
+              class="toggle"
+              aria-pressed={choice.edits}
+              onClick={() => choose({ ...choice, edits: !choice.edits })}
+            >
+              {counted(edits, "edit")}
+            </button>
+          )}
+        </p>
+      )}
       {share < 1 && (
         <p class="turns-progress" role="status">
           Reading the session… {Math.floor(share * 100)} %
         </p>
       )}
       {outline.isCut.value && <p class="turns-progress">There are more than can be listed.</p>}
-      {isOfFiles && edits > 0 ? (
+      {isOfFiles ? (
         <FilesPanel store={store} hide={hide} />
       ) : (
         <Rows rows={rows} store={store} reading={reading} hide={hide} />

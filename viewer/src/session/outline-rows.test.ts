@@ -9,7 +9,7 @@ const exchange = (start: number, text: string | null): Exchange => ({
 });
 const mark = (kind: OutlineMark["kind"], start: number, file: string | null): OutlineMark => ({
   ...{ kind, start, file, at: null, tool: "t", call: null, text: null },
-  ...{ added: 2, removed: 1, isFailed: false },
+  ...{ added: 2, removed: 1, isFailed: false, part: 0, verb: "Edit", lines: null },
 });
 
 const EXCHANGES = [exchange(0, "one"), exchange(100, "two")];

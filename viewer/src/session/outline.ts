@@ -32,14 +32,21 @@ export class Outline {
   readonly #client: VerbatimClient;
   readonly #id: string;
   readonly #signal: AbortSignal;
+  readonly #reads: boolean;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isLoading = false;
   #isWanted = false;
 
-  constructor(client: VerbatimClient, id: string, signal: AbortSignal) {
+  /** `reads`: with the files that were read. */
+  constructor(
+    client: VerbatimClient,
+    id: string,
+    { signal, reads = false }: { readonly signal: AbortSignal; readonly reads?: boolean },
+  ) {
     this.#client = client;
     this.#id = id;
     this.#signal = signal;
+    this.#reads = reads;
     signal.addEventListener("abort", () => clearTimeout(this.#timer));
   }
 
@@ -72,7 +79,8 @@ export class Outline {
     try {
       let from: number | null = this.exchanges.peek().at(-1)?.start ?? 0; // OL1
       while (from !== null && !this.#signal.aborted) {
-        const page: OutlinePage = await this.#client.sessions.outline(this.#id, { from });
+        const range = this.#reads ? { from, reads: true } : { from };
+        const page: OutlinePage = await this.#client.sessions.outline(this.#id, range);
         if (this.#signal.aborted) return;
         this.#take(page, from);
         if (page.next === null && !page.isComplete) waitMs = AGAIN_MS;

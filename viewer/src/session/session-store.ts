@@ -84,7 +84,7 @@ export class SessionStore {
   constructor(client: VerbatimClient, id: string) {
     this.client = client;
     this.id = id;
-    this.outline = new Outline(client, id, this.#closing.signal);
+    this.outline = new Outline(client, id, { signal: this.#closing.signal });
     this.costs = new SessionCosts(client, id, this.#closing.signal);
     this.threads = new Threads(client, id, this.#closing.signal);
   }

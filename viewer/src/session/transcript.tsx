@@ -9,6 +9,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
 import { isUsageRepeated } from "../../../src/model/usage-once.ts";
+import { editPlaces } from "../../../src/render/html/edit-places.ts";
 import type { Links } from "../../../src/render/html/entry-html.ts";
 import { costOrRecorded, money } from "../settings.ts";
 import { counted, shortCount } from "../words.ts";
@@ -39,7 +40,10 @@ export function Transcript(props: TranscriptProps) {
   const window = store.window.value;
   const wish = store.wish.value;
   const items = useMemo(() => (window === null ? [] : itemsOf(window)), [window]);
-  const calls = useMemo(() => new LoadedCalls(items), [items]);
+  const calls = useMemo(() => {
+    const { marks } = store.outline;
+    return new LoadedCalls(items, (start, part) => editPlaces(marks.peek(), start, part));
+  }, [items, store]);
   const entries = useMemo(() => items.map(({ entry }) => entry), [items]);
   // Here, and not in an effect: effects run after the page has changed.
   useMemo(() => reading.remember(), [reading, window]);

@@ -1,45 +1,53 @@
-/** Edited files: every file that a session edited, with its edits in order. Pure. */
+/** Touched files: every file that a session read or edited, with its calls in order. Pure. */
 
 import type { OutlineMark } from "../../../src/client/session-shapes.ts";
 
-export interface EditedFile {
+export interface TouchedFile {
   readonly file: string;
   /** The path below the project, where it is below it. */
   readonly shown: string;
-  readonly edits: readonly OutlineMark[];
+  /** Calls that read or edit it, in the order of the log. */
+  readonly touches: readonly OutlineMark[];
+  readonly reads: number;
+  readonly edits: number;
   readonly added: number;
   readonly removed: number;
 }
 
-/** In the order of their first edit. Failed edits are listed, and changed nothing. */
-export function editedFiles(marks: readonly OutlineMark[], project: string | null): EditedFile[] {
+/** In the order of their first call. Failed calls are listed, and changed nothing. */
+export function touchedFiles(marks: readonly OutlineMark[], project: string | null): TouchedFile[] {
   const byFile = new Map<string, OutlineMark[]>();
   for (const mark of marks) {
-    if (mark.kind !== "edit" || mark.file === null) continue;
+    if (mark.kind === "failure" || mark.file === null) continue;
     // One agent may name a file by its whole path once and by a relative one later.
     const key = shownPath(mark.file, project);
     const known = byFile.get(key);
     if (known) known.push(mark);
     else byFile.set(key, [mark]);
   }
-  return [...byFile].map(([shown, edits]) => {
-    const made = edits.filter(({ isFailed }) => !isFailed);
+  return [...byFile].map(([shown, touches]) => {
+    const made = touches.filter(({ isFailed }) => !isFailed);
     const sum = (field: "added" | "removed") => {
-      return made.reduce((all, edit) => all + (edit[field] ?? 0), 0);
+      return made.reduce((all, touch) => all + (touch[field] ?? 0), 0);
     };
-    return {
-      file: edits[0]?.file ?? shown,
-      shown,
-      edits,
-      added: sum("added"),
-      removed: sum("removed"),
-    };
+    const reads = touches.filter(({ kind }) => kind === "read").length;
+    const counts = { reads, edits: touches.length - reads };
+    const lines = { added: sum("added"), removed: sum("removed") };
+    return { file: touches[0]?.file ?? shown, shown, touches, ...counts, ...lines };
   });
+}
+
+/** `Read 1–91`, `Edit`: what a call does to a file. */
+export function touchWords({ kind, verb, lines }: OutlineMark): string {
+  const [first, last] = kind === "read" ? (lines ?? []) : [];
+  const range = typeof first === "number" ? ` ${first}–${last ?? ""}` : "";
+  return `${verb ?? (kind === "read" ? "Read" : "Edit")}${range}`;
 }
 
 export function shownPath(file: string, project: string | null): string {
   const root = project?.replace(/\/+$/, "");
-  return root && file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file;
+  const path = file.replace(/^(?:\.\/)+/, "");
+  return root && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 }
 
 /** The whole path, as an editor needs it; null if it is not known. */

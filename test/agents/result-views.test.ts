@@ -1,0 +1,135 @@
+/** What agents record about edits, as numbers of lines; compared with the files they have read. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { dialectNamed } from "../../src/dialects/all.ts";
+import { toolViews } from "../../src/dialects/tool-table.ts";
+import { OutlineFold } from "../../src/listing/outline-fold.ts";
+import { changesIn, recordedChanges } from "../../src/render/html/diff-html.ts";
+import { type NumberedLine, numbered, readHunks } from "../../src/render/html/diff-lines.ts";
+import { sharedFiles } from "../support/shared-files.ts";
+
+const UNIFIED = "--- a.ts\tCurrent\n+++ a.ts\tProposed\n@@ -11,3 +11,4 @@\n a\n-b\n+c\n+d\n e\n";
+const PATCH = [{ oldStart: 11, newStart: 11, lines: [" a", "-b", "+c", "+d", " e"] }];
+
+/** A row of each agent with the same edit. */
+const ROWS: Readonly<Record<string, object>> = {
+  "claude-code": {
+    ...{ type: "user", toolUseResult: { structuredPatch: PATCH } },
+    message: { role: "user", content: [{ type: "tool_result", tool_use_id: "c1" }] },
+  },
+  codex: {
+    type: "event_msg",
+    payload: {
+      ...{ type: "patch_apply_end", call_id: "c1", success: true },
+      changes: { "/w/a.ts": { type: "update", unified_diff: UNIFIED.replace(/^.*\n.*\n/, "") } },
+    },
+  },
+  "gemini-cli": { toolCalls: [{ id: "c1", resultDisplay: { fileDiff: UNIFIED } }] },
+  qwen: { toolCallResult: { callId: "c1", resultDisplay: { fileDiff: UNIFIED } } },
+  opencode: { parts: [{ callID: "c1", state: { metadata: { diff: UNIFIED } } }] },
+  "copilot-cli": { data: { toolCallId: "c1", result: { detailedContent: `\n${UNIFIED}` } } },
+  pi: {
+    message: {
+      toolCallId: "c1",
+      // As older versions do, which number lines before the change from 1.
+      details: { diff: "     ...\n   1 a\n- 12 b\n+ 12 c\n+ 13 d\n  13 e\n     ..." },
+    },
+  },
+};
+
+for (const [name, row] of Object.entries(ROWS)) {
+  test(`an edit in a row of ${name} has the numbers that the agent recorded`, () => {
+    const [view, ...more] = dialectNamed(name).resultViews?.(row as never) ?? [];
+    assert.deepEqual([view?.callId, more.length], ["c1", 0]);
+    const lines = numbered(readHunks(view?.diff ?? "") ?? []).filter(
+      ({ kind }) => kind !== "place",
+    );
+    assert.deepEqual(
+      lines.map(({ kind, number, text }) => `${kind} ${number} ${text}`),
+      ["same 11 a", "gone 12 b", "new 12 c", "new 13 d", "same 14 e"],
+    );
+  });
+}
+
+test("rows that are not as expected have no view, whatever they hold", () => {
+  for (const name of Object.keys(ROWS)) {
+    const { resultViews } = dialectNamed(name);
+    for (const bad of [null, 1, "x", [], {}, "@@ -1 +1 @@", [{}], { diff: 1 }]) {
+      const rows = [
+        { toolUseResult: bad, toolCalls: bad, parts: bad, data: bad, message: bad, payload: bad },
+        { type: "event_msg", payload: { type: "patch_apply_end", call_id: "c", changes: bad } },
+        { toolUseResult: { structuredPatch: bad }, message: { content: bad } },
+        { message: { toolCallId: "c", details: { diff: bad } } },
+      ];
+      for (const row of rows) assert.deepEqual(resultViews?.(row as never) ?? [], [], name);
+    }
+  }
+});
+
+const samples = sharedFiles("samples", "sample files", "lines of edits in real sessions");
+const FILES: Readonly<Record<string, string>> = {
+  "claude-code": "claude-code/agentcmd-full-session-four.jsonl",
+  entire: "entire/30/e81e82f6ba/0/full.jsonl",
+  pi: "pi/large-session.jsonl",
+};
+
+test.skipIf(!samples.isThere)(
+  "lines found in files that were read are those that the agent recorded",
+  { timeout: 60_000 },
+  () => {
+    for (const [name, file] of Object.entries(FILES)) {
+      const compared = compare(name, readFileSync(join(samples.path, file), "utf8"));
+      assert.ok(compared >= 3, `${name}: ${compared} edits are numbered in both ways`);
+    }
+  },
+);
+
+/** How many edits have numbers of both kinds, all of them the same. */
+function compare(name: string, log: string): number {
+  const dialect = dialectNamed(name);
+  const memory = dialect.remembers?.();
+  const fold = new OutlineFold(dialect);
+  const diffs = new Map<string, string>();
+  const calls = new Map<string, { readonly callId: string; readonly input: unknown }>();
+  for (const [start, line] of log.split("\n").entries()) {
+    if (line === "") continue;
+    const { entry } = dialect.decode(JSON.parse(line));
+    if (entry === null) continue;
+    const read = memory?.read(entry) ?? entry;
+    fold.add(read, start, null);
+    for (const { callId, diff } of dialect.resultViews?.(entry.native) ?? []) {
+      if (diff !== null) diffs.set(callId, diff);
+    }
+    const views = toolViews(dialect.tools, read.parts);
+    for (const [index, part] of read.parts.entries()) {
+      if (part.type !== "tool_call" || !views.some(({ kind }) => kind === "edit")) continue;
+      const { callId, input } = part;
+      if (callId !== null) calls.set(`${start} ${index}`, { callId, input });
+    }
+  }
+  const edits = fold.marks.filter(({ kind }) => kind === "edit");
+  let compared = 0;
+  for (const { start, part, lines } of edits) {
+    const { callId = "", input } = calls.get(`${start} ${part}`) ?? {};
+    const [diff, change] = [diffs.get(callId), changesIn(input)?.list[0]];
+    if (diff === undefined || change === undefined || lines === null) continue;
+    const recorded = firstChanged(numbered(readHunks(diff) ?? assert.fail(diff)));
+    assert.equal(firstChanged(numbered(change.lines, lines)), recorded, `${name} at ${start}`);
+    compared++;
+  }
+  return compared;
+}
+
+function firstChanged(lines: readonly NumberedLine[]): number | null {
+  return lines.find(({ kind }) => kind === "gone" || kind === "new")?.number ?? null;
+}
+
+test("hunks that change other lines than the call asked for are not shown as its change", () => {
+  const asked = { list: [], rest: {}, added: 1, removed: 1 };
+  assert.equal(recordedChanges(asked, UNIFIED), asked);
+  assert.equal(recordedChanges({ ...asked, added: 2 }, UNIFIED).list.length, 1);
+  assert.equal(recordedChanges(asked, "@@ -1,9 +1,9 @@\n-a\n+b"), asked);
+});
