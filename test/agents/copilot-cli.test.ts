@@ -14,10 +14,12 @@ const PATH = "session-state/6f1c/events.jsonl";
 function counted(events: any[]): Counts {
   const of = (type: string) => events.filter((event) => event.type === type);
   const requests = of("assistant.message").flatMap(({ data }) => data.toolRequests ?? []);
+  const asked = new Set(requests.map(({ toolCallId }) => toolCallId));
+  const unasked = of("tool.execution_start").filter(({ data }) => !asked.has(data.toolCallId));
   return {
     prompts: of("user.message").filter(({ data }) => data.content !== "").length,
-    answers: of("assistant.message").length,
-    calls: requests.length,
+    answers: of("assistant.message").length + unasked.length,
+    calls: requests.length + unasked.length,
     results: of("tool.execution_complete").length,
   };
 }
@@ -53,4 +55,22 @@ test.skipIf(!isThere)("totals of a real session are those of another tool", asyn
   assert.equal(summary.project, folderPath);
   assert.equal(summary.model, "claude-sonnet-4.6");
   assert.equal(summary.status, "completed");
+});
+
+test("a tool that ran without being asked for is a call, unless reading began inside its turn", async () => {
+  const event = (type: string, data: object, id: string) => ({ type, data, id });
+  const asks = { messageId: "m", content: "", toolRequests: [{ toolCallId: "a", name: "view" }] };
+  const start = (id: string) =>
+    event("tool.execution_start", { toolCallId: id, toolName: "glob", arguments: { p: 1 } }, id);
+  const end = (id: string) => event("tool.execution_complete", { toolCallId: id, result: {} }, id);
+  const callsIn = async (events: readonly object[]) => {
+    const log = Buffer.from(events.map((each) => `${JSON.stringify(each)}\n`).join(""));
+    const { entries } = await readSession("copilot-cli", PATH, log);
+    return entries.flatMap(({ parts }) => {
+      return parts.flatMap((part) => (part.type === "tool_call" ? [part.callId] : []));
+    });
+  };
+  const tail = [start("a"), end("a"), start("b"), end("b")];
+  assert.deepEqual(await callsIn([event("assistant.message", asks, "1"), ...tail]), ["a", "b"]);
+  assert.deepEqual(await callsIn(tail), []);
 });

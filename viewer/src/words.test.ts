@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { agoOf, counted, shortCount, shortMoney, sizeOf } from "./words.ts";
+import { agoOf, counted, dayIn, dayText, shortCount, shortMoney, sizeOf } from "./words.ts";
 
 test("numbers are short and have a unit", () => {
   assert.deepEqual([0, 999, 1000, 99_949, 99_950, 999_499, 999_500, 2e9].map(shortCount), [
@@ -36,4 +36,19 @@ test("a time ago is in one unit", () => {
   ]);
   assert.equal(ago(-100), "now");
   assert.equal(agoOf("hm", now), "");
+});
+
+test("a day of the usage page has the format of the list's days", () => {
+  const now = new Date(2026, 10, 17, 9);
+  const days = ["2026-11-17", "2026-11-16", "2026-11-03", "2024-11-03", "none"];
+  assert.deepEqual(
+    days.map((day) => dayText(day, now)),
+    ["Today", "Yesterday", "Tue 3 Nov", "Sun 3 Nov 2024", "none"],
+  );
+  const at = "2026-11-03T23:30:00Z";
+  assert.deepEqual(
+    ["UTC", "Asia/Tokyo"].map((zone) => dayIn(at, zone)),
+    ["2026-11-03", "2026-11-04"],
+  );
+  assert.equal(dayIn("no time"), "");
 });

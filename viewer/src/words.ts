@@ -5,6 +5,7 @@
 import type { SessionItem } from "../../src/client/session-shapes.ts";
 import type { SessionStatus } from "../../src/model/summary.ts";
 import { grouped } from "../../src/render/phrases.ts";
+import { dayOf } from "./sessions/day-groups.ts";
 
 export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
   completed: "Completed",
@@ -58,6 +59,19 @@ export function fullTimeOf(at: string): string {
   return Number.isNaN(ms) ? at : full.format(ms);
 }
 
+/** "Mon 3 Nov", of a day such as 2026-11-03: the page's one format of dates. */
+export function dayText(day: string, now = new Date()): string {
+  const date = new Date(`${day}T00:00`);
+  return Number.isNaN(date.getTime()) ? day : dayOf(date, now);
+}
+
+/** The day of a time in a time zone, as 2026-11-03; "" if it is no time. */
+export function dayIn(at: string | number, timeZone?: string): string {
+  const form = { timeZone, year: "numeric", month: "2-digit", day: "2-digit" } as const;
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? "" : new Intl.DateTimeFormat("en-CA", form).format(date);
+}
+
 /** Of a session that only the guard still has: who deleted it, and when; null for all others. */
 export function keptText({
   isKept,
@@ -65,7 +79,7 @@ export function keptText({
   deletedAt,
 }: Pick<SessionItem, "isKept" | "program" | "deletedAt">): string | null {
   if (!isKept) return null;
-  const on = deletedAt === null ? "" : ` on ${deletedAt.slice(0, 10)}`;
+  const on = deletedAt === null ? "" : ` on ${dayText(dayIn(deletedAt))}`;
   return `deleted by ${program ?? "its program"}${on}, kept here`;
 }
 

@@ -5,13 +5,16 @@
  *   may report more than once, each time all of it. The entry gets the count of the session so far.
  *   A run that was killed counts with the tokens of its answers.
  * - Older versions name the model only where it changes.
+ * - A tool can run that no answer asked for. Its start is then the call. Without an answer of the
+ *   same agent before it, that is not known, because reading may begin inside a turn.
  *
  * The memory is JSON and bounded.
  */
 
-import type { Entry } from "../../model/entry.ts";
+import type { Entry, Part } from "../../model/entry.ts";
 import type { LineMemory } from "../dialect.ts";
-import { get, getNumber, getString, isObject } from "../fields.ts";
+import { get, getList, getNumber, getObject, getString, isObject } from "../fields.ts";
+import { agentIn } from "./decode.ts";
 
 const FIELDS = [
   ...["inputTokens", "outputTokens", "cacheWriteTokens", "cacheReadTokens", "totalTokens"],
@@ -19,6 +22,7 @@ const FIELDS = [
 type Counts = Readonly<Record<string, number>>;
 const NOTHING: Counts = Object.fromEntries(FIELDS.map((field) => [field, 0]));
 const MODEL_CHARS_MAX = 256;
+const CALLS_MAX = 64;
 
 export class Runs implements LineMemory {
   /** Runs that have ended, and what the current one has reported. */
@@ -28,6 +32,8 @@ export class Runs implements LineMemory {
   #since: number;
   #messageId: string | null;
   #model: string | null;
+  /** The last calls of answers, by agent. */
+  readonly #asked: Map<string, readonly string[]>;
 
   constructor(state: unknown) {
     const given = isObject(state) ? state : {};
@@ -36,14 +42,19 @@ export class Runs implements LineMemory {
     this.#since = getNumber(given, "since") ?? 0;
     this.#messageId = getString(given, "messageId");
     this.#model = getString(given, "model");
+    const asked = getList(given, "asked").filter((each) => Array.isArray(each));
+    this.#asked = new Map(asked as [string, readonly string[]][]);
   }
 
   read<Read extends Entry>(entry: Read): Read {
-    if (get(entry.native, "type") === "session.resume") this.#endRun();
+    const type = get(entry.native, "type");
+    if (type === "session.resume") this.#endRun();
+    if (type === "tool.execution_start") return this.#started(entry);
     if (entry.kind === "end") return this.#report(entry);
     const { role, model, messageId = null, usage } = entry;
     if (model !== null && model.length <= MODEL_CHARS_MAX) this.#model = model;
     if (role !== "assistant") return entry;
+    this.#remember(entry);
     // A message in several events repeats its count.
     const isAgain = messageId !== null && messageId === this.#messageId;
     if (!isAgain) this.#since += usage?.outputTokens ?? 0;
@@ -54,8 +65,27 @@ export class Runs implements LineMemory {
   state(): unknown {
     return {
       ...{ before: this.#before, run: this.#run, since: this.#since },
-      ...{ messageId: this.#messageId, model: this.#model },
+      ...{ messageId: this.#messageId, model: this.#model, asked: [...this.#asked] },
     };
+  }
+
+  #remember({ native, parts }: Entry): void {
+    const ids = parts.flatMap((part) => (part.type === "tool_call" ? (part.callId ?? []) : []));
+    const agent = agentIn(native) ?? "";
+    const known = this.#asked.get(agent) ?? [];
+    this.#asked.delete(agent);
+    this.#asked.set(agent, [...known, ...ids].slice(-CALLS_MAX));
+    const oldest = this.#asked.keys().next();
+    if (this.#asked.size > CALLS_MAX && !oldest.done) this.#asked.delete(oldest.value);
+  }
+
+  #started<Read extends Entry>(entry: Read): Read {
+    const data = getObject(entry.native, "data");
+    const [callId, tool] = [getString(data, "toolCallId"), getString(data, "toolName")];
+    const asked = this.#asked.get(agentIn(entry.native) ?? "");
+    if (!callId || !tool || asked === undefined || asked.includes(callId)) return entry;
+    const call: Part = { type: "tool_call", callId, tool, input: get(data, "arguments", null) };
+    return { ...entry, kind: "message", role: "assistant", parts: [call] };
   }
 
   #report<Read extends Entry>(entry: Read): Read {

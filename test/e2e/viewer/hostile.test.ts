@@ -13,6 +13,18 @@ import { HOSTILE } from "./hostile-texts.ts";
 const [home, cwd] = [process.env.HOME, process.cwd()];
 const ID = "0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f000";
 
+/** The result of an edit, with the patch that the agent recorded. */
+function patchedBy(text: string): object {
+  const lines = text.split("\n");
+  const last = lines.pop() ?? "";
+  const patch = [...lines.map((line) => ` ${line}`), `-${last}`, `+${last}!`];
+  const content = [{ type: "tool_result", tool_use_id: "patched", content: text }];
+  return {
+    message: { role: "user", content },
+    toolUseResult: { structuredPatch: [{ oldStart: 901, newStart: 901, lines: patch }] },
+  };
+}
+
 /** Project, branch, model, title, names of tools and files, ids, media types and errors. */
 function rowsOf(text: string, at: number): object[] {
   const place = { session: `${ID}${at}`, cwd: `/home/me/${text}`, at: Date.now() - 60_000 };
@@ -33,6 +45,7 @@ function rowsOf(text: string, at: number): object[] {
           old_string: text,
           new_string: `${text}!`,
         }),
+        use("patched", "Edit", { file_path: text, old_string: text, new_string: `${text}!` }),
         use("read", "Read", { file_path: text }),
         use("todo", "TodoWrite", { todos: [{ content: text, status: text }] }),
         use("task", "Task", { description: text, prompt: text }),
@@ -52,6 +65,7 @@ function rowsOf(text: string, at: number): object[] {
         ],
       },
     },
+    { ...promptRow("", later(2)), ...patchedBy(text) },
     answerRow(`m${at}-2`, { ...later(3), model: text, content: [{ type: "text", text }] }),
   ];
   return rows.map((row) => ({ ...row, gitBranch: text, version: text }));
@@ -124,11 +138,21 @@ browserTest("hostile tools, files, pictures and diffs run nothing in a session",
     await page.locator(".turns a", { hasText: /./ }).first().waitFor();
     await page.locator(".call.failed").first().waitFor();
     await page.keyboard.press("e");
-    await page.locator(".call.kind-edit .diff").first().waitFor();
+    await page.locator(".call.kind-edit .diff").nth(1).waitFor();
+    await page.locator(".diff [data-n='901']").first().waitFor();
     await page.locator(".inspector dd").first().waitFor();
     await page.getByRole("button", { name: "Files", exact: true }).click();
     await page.locator(".files summary").first().click();
     await checkHarmless(page, href ?? "");
     assert.equal(await page.locator(".entries img").count(), 0, "no hostile type is a picture");
+  }
+  const ids = hrefs.map((href) => /s\/([^?]+)/.exec(href ?? "")?.[1] ?? assert.fail(`${href}`));
+  for (let at = 0; at + 1 < ids.length; at += 2) {
+    await page.goto(`${viewer.url}/#/compare?a=${ids[at]}&b=${ids[at + 1]}`);
+    await eventually("compared files", () => {
+      return page.locator(".compare-cell li", { hasText: /./ }).count();
+    }).toBeGreaterThanOrEqual(2);
+    await page.locator(".compare-answer").first().waitFor();
+    await checkHarmless(page, "compare");
   }
 });

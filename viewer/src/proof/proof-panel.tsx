@@ -4,7 +4,7 @@ import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { Verdict } from "../../../src/proof/verdict.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { sessionHref } from "../route.ts";
-import { sizeOf } from "../words.ts";
+import { fullTimeOf, sizeOf } from "../words.ts";
 import {
   type BrowserWord,
   browserVerdict,
@@ -63,8 +63,8 @@ export function ProofPanel({ client, id }: PanelProps) {
           <>
             <dt>Last signed</dt>
             <dd>
-              <time dateTime={checked.signedAt}>{new Date(checked.signedAt).toLocaleString()}</time>
-              , by the signer's clock
+              <time dateTime={checked.signedAt}>{fullTimeOf(checked.signedAt)}</time>, by the
+              signer's clock
             </dd>
           </>
         )}

@@ -5,7 +5,15 @@ import { shownText } from "../../../src/render/html/markup.ts";
 import { grouped } from "../../../src/render/phrases.ts";
 import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { sessionHref } from "../route.ts";
-import { cents, clockOf, keptText, nameOf, STATUS_WORDS, shortCount } from "../words.ts";
+import {
+  cents,
+  clockOf,
+  fullTimeOf,
+  keptText,
+  nameOf,
+  STATUS_WORDS,
+  shortCount,
+} from "../words.ts";
 import { changedAt, dayOf } from "./day-groups.ts";
 import {
   projectKeyOf,
@@ -34,7 +42,7 @@ export function SessionRow({ session, isInDay, onSelect }: RowProps) {
         <Meta session={session} />
       </span>
       <Figures session={session} />
-      <time class="row-time" dateTime={date.toISOString()} title={date.toLocaleString("en-GB")}>
+      <time class="row-time" dateTime={date.toISOString()} title={fullTimeOf(date.toISOString())}>
         {isInDay ? clock : `${dayOf(date, new Date())} ${clock}`}
       </time>
     </a>

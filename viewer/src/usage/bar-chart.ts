@@ -99,8 +99,11 @@ function stacked({ days, series }: DayChart): number[][] {
   return tops.reverse();
 }
 
-const names = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" });
+const months = new Intl.DateTimeFormat("en", { month: "short", timeZone: "UTC" });
 
 function dayNames(_plot: uPlot, seconds: number[]): string[] {
-  return seconds.map((second) => names.format(new Date(second * 1000)));
+  return seconds.map((second) => {
+    const day = new Date(second * 1000);
+    return `${day.getUTCDate()} ${months.format(day)}`; // As dates are elsewhere.
+  });
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { UsageReport } from "../../../src/client/usage-shapes.ts";
-import { counted } from "../words.ts";
+import { counted, dayText } from "../words.ts";
 import { calendarOf, type Measure } from "./usage-sums.ts";
 
 const CELL = 16;
@@ -25,7 +25,9 @@ export function Calendar({ report, measure, amount }: CalendarProps) {
   const used = weeks.flat().filter(({ value }) => value > 0);
   const most = used.reduce((max, cell) => (cell.value > (max?.value ?? 0) ? cell : max), used[0]);
   const days = counted(used.length, "day");
-  const said = most ? `${days} with usage; most on ${most.day}: ${amount(most.value)}` : "No usage";
+  const said = most
+    ? `${days} with usage; most on ${dayText(most.day)}: ${amount(most.value)}`
+    : "No usage";
   const [width, height] = [weeks.length * CELL + LABELS, 7 * CELL + LABELS];
   return (
     <section class="usage-card">
@@ -48,7 +50,7 @@ export function Calendar({ report, measure, amount }: CalendarProps) {
               )}
               {week.map(({ day, value, level }, y) => (
                 <rect key={day} class={`heat-${level}`} y={y * CELL} width={13} height={13} rx={3}>
-                  <title>{`${day}: ${amount(value)}`}</title>
+                  <title>{`${dayText(day)}: ${amount(value)}`}</title>
                 </rect>
               ))}
             </g>

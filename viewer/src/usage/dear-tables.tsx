@@ -1,6 +1,8 @@
 /** Dear tables: the most expensive sessions and prompts, each a link. */
 
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { VerbatimClient } from "../../../src/client/client.ts";
 import type {
   CountedPrompt,
   CountedSession,
@@ -9,11 +11,17 @@ import type {
 import { shownText } from "../../../src/render/html/markup.ts";
 import { grouped } from "../../../src/render/phrases.ts";
 import { sessionHref } from "../route.ts";
-import { costText } from "../settings.ts";
-import { counted, lastName, shortCount } from "../words.ts";
+import { costText, zone } from "../settings.ts";
+import { counted, dayIn, dayText, lastName, nameOf, shortCount } from "../words.ts";
 import { FigureTable } from "./usage-tables.tsx";
 
-export function SessionTable({ sessions }: { readonly sessions: readonly CountedSession[] }) {
+interface SessionTableProps {
+  readonly client: VerbatimClient;
+  readonly sessions: readonly CountedSession[];
+}
+
+export function SessionTable({ client, sessions }: SessionTableProps) {
+  const titles = useTitles(client, sessions);
   return (
     <section class="usage-card">
       <h2>Most expensive sessions</h2>
@@ -21,7 +29,8 @@ export function SessionTable({ sessions }: { readonly sessions: readonly Counted
       <FigureTable head="Session" figures={["Cost", "Tokens"]}>
         {sessions.map((session) => {
           const { name, title, session: id, agent, project, lastAt } = session;
-          const text = shownText(title ?? name);
+          const known = id === null ? name : titles.get(id);
+          const text = shownText(title ?? known ?? "…");
           return (
             <Row key={`${name}${id}`} sums={session}>
               {id === null ? (
@@ -31,13 +40,34 @@ export function SessionTable({ sessions }: { readonly sessions: readonly Counted
                   {text}
                 </a>
               )}
-              <Facts facts={[agent, lastName(project), lastAt?.slice(0, 10) ?? null]} />
+              <Facts
+                facts={[agent, lastName(project), lastAt && dayText(dayIn(lastAt, zone.value))]}
+              />
             </Row>
           );
         })}
       </FigureTable>
     </section>
   );
+}
+
+/** Titles as the list has them, by id: the report has them once the server has read the logs. */
+function useTitles(client: VerbatimClient, sessions: readonly CountedSession[]) {
+  const [titles, setTitles] = useState<ReadonlyMap<string, string>>(new Map());
+  const wanted = sessions.flatMap(({ session, title }) => {
+    return session === null || title !== null ? [] : [session];
+  });
+  useEffect(() => {
+    for (const id of wanted.filter((each) => !titles.has(each))) {
+      const name = sessions.find(({ session }) => session === id)?.name ?? id;
+      const know = (title: string) => setTitles((known) => new Map(known).set(id, title));
+      client.sessions.get(id).then(
+        (item) => know(nameOf(item)),
+        () => know(name),
+      );
+    }
+  }, [client, wanted.join(" ")]);
+  return titles;
 }
 
 interface PromptTableProps {
@@ -60,7 +90,9 @@ export function PromptTable({ prompts, isComplete }: PromptTableProps) {
               <a class="usage-name" href={sessionHref(session, start)}>
                 {shownText(text)}
               </a>
-              <Facts facts={[agent, lastName(project), at?.slice(0, 10) ?? null, started]} />
+              <Facts
+                facts={[agent, lastName(project), at && dayText(dayIn(at, zone.value)), started]}
+              />
             </Row>
           );
         })}

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { shownText } from "../../../src/render/html/markup.ts";
+import { dayText } from "../words.ts";
 import type { ChartLook, DrawnChart } from "./bar-chart.ts";
 import type { DayChart } from "./usage-sums.ts";
 
@@ -56,7 +57,7 @@ function Legend({ chart, day, amount }: LegendProps) {
   const name = day === null ? null : (chart.days[day] ?? null);
   return (
     <ul class="usage-legend">
-      <li class="usage-day">{name ?? "In all"}</li>
+      <li class="usage-day">{name === null ? "In all" : dayText(name)}</li>
       {chart.series.map((series, at) => (
         <li key={series.name}>
           <span class={`usage-swatch color-${at + 1}`} />
@@ -88,7 +89,7 @@ function DayTable({ chart, title, amount }: ChartProps) {
         <tbody>
           {chart.days.map((day, at) => (
             <tr key={day}>
-              <th scope="row">{day}</th>
+              <th scope="row">{dayText(day)}</th>
               {chart.series.map(({ name, values }) => (
                 <td class="usage-figure" key={name}>
                   {amount(values[at] ?? 0)}

@@ -9,7 +9,7 @@ import { grouped } from "../../../src/render/phrases.ts";
 import { isAbort, reasonOf } from "../server.ts";
 import { projectNames } from "../sessions/session-words.ts";
 import { costText, money, zone } from "../settings.ts";
-import { counted, shortCount } from "../words.ts";
+import { counted, dayIn, dayText, shortCount } from "../words.ts";
 import { Calendar } from "./calendar.tsx";
 import { Choice } from "./choice.tsx";
 import { PromptTable, SessionTable } from "./dear-tables.tsx";
@@ -56,7 +56,14 @@ export function UsagePage({ client }: { readonly client: VerbatimClient }) {
         </p>
       )}
       {report !== null && (
-        <Report report={report} tools={tools} isRecent={period > 0} by={by} setBy={setBy} />
+        <Report
+          client={client}
+          report={report}
+          tools={tools}
+          isRecent={period > 0}
+          by={by}
+          setBy={setBy}
+        />
       )}
       {report === null && fault === null && <p class="usage-note">Adding up …</p>}
     </main>
@@ -79,7 +86,7 @@ function useReport(client: VerbatimClient, days: number, by: By) {
         if (!isAbort(cause)) setFault(reasonOf(cause));
       }
     };
-    const since = days > 0 ? { since: dayAfter(todayIn(tz), 1 - days) } : {};
+    const since = days > 0 ? { since: dayAfter(dayIn(Date.now(), tz), 1 - days) } : {};
     void again(async () => {
       if (signal.aborted) return true;
       const answer = await client.usage({ tz, by, ...since, signal });
@@ -97,12 +104,8 @@ function useReport(client: VerbatimClient, days: number, by: By) {
   return { report, tools, fault };
 }
 
-function todayIn(timeZone: string): string {
-  const form = { timeZone, year: "numeric", month: "2-digit", day: "2-digit" } as const;
-  return new Intl.DateTimeFormat("en-CA", form).format(Date.now());
-}
-
 interface ReportProps {
+  readonly client: VerbatimClient;
   readonly report: UsageReport;
   readonly tools: ToolReport | null;
   readonly isRecent: boolean;
@@ -110,7 +113,7 @@ interface ReportProps {
   readonly setBy: (by: By) => void;
 }
 
-function Report({ report, tools, isRecent, by, setBy }: ReportProps) {
+function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
   const { total, counting } = report;
   const [chosen, setMeasure] = useState<Measure | null>(null);
   const measure = chosen ?? ((total.cost ?? 0) > 0 ? "cost" : "total");
@@ -140,7 +143,7 @@ function Report({ report, tools, isRecent, by, setBy }: ReportProps) {
         <Calendar report={report} measure={measure} amount={amount} />
       </div>
       <div class="usage-columns">
-        <SessionTable sessions={report.sessions} />
+        <SessionTable client={client} sessions={report.sessions} />
         <PromptTable prompts={report.prompts} isComplete={report.isComplete} />
         <SumTable title="Models" head="Model" groups={report.models} measure={measure} />
         <SumTable
@@ -240,13 +243,15 @@ function Prices({ report: { prices } }: { readonly report: UsageReport }) {
   return (
     <details class="usage-prices">
       <summary>
-        Prices: {prices.table} of {prices.date}
+        Prices: {prices.table} of {dayText(prices.date)}
       </summary>
       <ul>
         {prices.models.map(({ model, table, hash, at }) => (
           <li key={model}>
             {shownText(model)}:{" "}
-            {hash === null ? "no known price" : `${table} ${hash}, decided ${at?.slice(0, 10)}`}
+            {hash === null
+              ? "no known price"
+              : `${table} ${hash}, decided ${dayText(dayIn(at ?? ""))}`}
           </li>
         ))}
       </ul>
