@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
+import { triedMutations } from "../support/program.ts";
 import { type Mutant, tortureMutant } from "./mutant.ts";
 
 /** Each with a seed that finds it early; others find it later. */
@@ -38,7 +39,7 @@ const MUTANTS: readonly Mutant[] = [
   },
 ];
 
-for (const mutant of MUTANTS) {
+for (const mutant of triedMutations(MUTANTS, "src")) {
   test(`torture finds a signer that ${mutant.bug}`, { timeout: 120_000 }, async () => {
     const { violations } = await tortureMutant(mutant, "signed", STEPS);
     assert.notEqual(violations.length, 0, `not found in ${STEPS} steps`);

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, buildSync, type Plugin } from "esbuild";
 import { inject } from "vitest";
+import { isTried } from "./seed.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -59,11 +60,25 @@ export async function compiledText(text: string, mutation?: Mutation): Promise<s
   return outfile;
 }
 
+/**
+ * One in three of similar mutations, other ones in each run. All must still have their line, so that
+ * none goes stale unnoticed.
+ */
+export function triedMutations<T extends Mutation>(all: readonly T[], folder = ""): T[] {
+  for (const { file, line } of all) sourceWith(join(root, folder, file), line);
+  return all.filter((_, nth) => isTried(nth, 3));
+}
+
+/** The text of a file that has this line once. */
+function sourceWith(path: string, line: string): string {
+  const text = readFileSync(path, "utf8");
+  assert.equal(text.split(line).length, 2, `${path} has this line once: ${line}`);
+  return text;
+}
+
 function mutating({ file, line, becomes }: Mutation): Plugin {
   const path = join(root, file);
-  const sound = readFileSync(path, "utf8");
-  assert.equal(sound.split(line).length, 2, `${file} has this line once: ${line}`);
-  const contents = sound.replace(line, () => becomes);
+  const contents = sourceWith(path, line).replace(line, () => becomes);
   return {
     name: "mutation",
     setup({ onLoad }) {
