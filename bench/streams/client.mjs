@@ -22,8 +22,8 @@ function percentile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
 
-async function connections(count) {
-  return Promise.all(Array.from({ length: count }, () => Connection.open(url)));
+async function connections(count, to = url) {
+  return Promise.all(Array.from({ length: count }, () => Connection.open(to)));
 }
 
 /** The numbers of some streams, shared by several workers. */
@@ -46,16 +46,17 @@ async function create({ prefix, from, to, atOnce }) {
   return {};
 }
 
-/** Appends of all connections to one stream, for some time. */
-async function appendFor({ path, atOnce, ms }) {
+/** Appends of all connections to one stream, or in turn to several, for some time. */
+async function appendFor({ path, atOnce, ms, streams = 0 }) {
   const latencies = [];
   let errors = 0;
   const all = await connections(atOnce);
   const start = performance.now();
-  const work = async (connection) => {
+  const work = async (connection, worker) => {
     for (let n = 0; performance.now() - start < ms; n++) {
       const sent = performance.now();
-      const { status } = await connection.request("POST", `${ROOT}/${path}`, {
+      const which = streams === 0 ? "" : (worker + n * atOnce) % streams;
+      const { status } = await connection.request("POST", `${ROOT}/${path}${which}`, {
         body: Buffer.from(message(n)),
       });
       if (status >= 300) errors++;
@@ -150,12 +151,12 @@ async function tail({ path, times }) {
   return { p50: percentile(latencies, 0.5) };
 }
 
-/** One writer, many readers; how long a message takes to reach them. */
-async function events({ path, readers, messages, everyMs }) {
+/** One writer, many readers (of server `from`); how long a message takes to reach them. */
+async function events({ path, readers, messages, everyMs, from = url }) {
   const writer = await Connection.open(url);
   await writer.request("PUT", `${ROOT}/${path}`, { body: Buffer.alloc(0) });
   const latencies = [];
-  const listening = await connections(readers);
+  const listening = await connections(readers, from);
   await Promise.all(
     listening.map((connection) => {
       let rest = "";

@@ -20,20 +20,26 @@ process.on("exit", () => {
 });
 
 export class ServerProcess {
+  readonly url: string;
   readonly #child: ChildProcess;
-  readonly #url: string;
   /** From the start of the process until it printed its URL. */
   readonly startedMs: number;
 
   private constructor(child: ChildProcess, url: string, startedMs: number) {
     this.#child = child;
-    this.#url = url;
+    this.url = url;
     this.startedMs = startedMs;
   }
 
-  static async start(kind: Kind | "signed" | "bare", directory: string): Promise<ServerProcess> {
+  /** `program` gets the kind, the directory and `args`. */
+  static async start(
+    kind: string,
+    directory: string,
+    program = SERVE,
+    ...args: readonly string[]
+  ): Promise<ServerProcess> {
     const start = performance.now();
-    const child = spawn(process.execPath, [SERVE, kind, directory], {
+    const child = spawn(process.execPath, [program, kind, directory, ...args], {
       // The reference prints much about what it finds after a kill.
       stdio: ["ignore", "pipe", kind === "reference" ? "ignore" : "inherit"],
     });
@@ -48,7 +54,7 @@ export class ServerProcess {
   /** Runs a task of the client, in its own process. */
   async ask<T>(name: string, options: object): Promise<T> {
     const task = JSON.stringify({ name, ...options });
-    const client = spawn(process.execPath, [CLIENT, this.#url, task], {
+    const client = spawn(process.execPath, [CLIENT, this.url, task], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     let answer = "";

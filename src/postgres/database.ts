@@ -10,7 +10,7 @@
 import type pg from "pg";
 import { badOption } from "../base/choice.ts";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
-import { type CopiedRow, copiedRows } from "./copy-rows.ts";
+import { type CopiedRows, rowsInPlace } from "./copy-rows.ts";
 import { pinnedNameOf, placeOf, URL_FORM } from "./store-options.ts";
 
 export interface DatabaseOptions {
@@ -68,8 +68,9 @@ export class Database {
   }
 
   /** The rows of a select without parameters, as bytes (copy-rows.ts). */
-  async readBytes(select: string): Promise<readonly CopiedRow[]> {
-    const run = () => using(this.#readers, (client) => copiedRows(this.#pg, client, select));
+  async readBytes(select: string, bytesExpected?: number): Promise<CopiedRows> {
+    const run = () =>
+      using(this.#readers, (client) => rowsInPlace(this.#pg, client, select, bytesExpected));
     return run().catch((error: unknown) => (isBroken(error) ? run() : Promise.reject(error)));
   }
 

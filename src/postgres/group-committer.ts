@@ -29,7 +29,7 @@ import { keyOf } from "./stream-row.ts";
 const TRIES_MAX = 3;
 /** Pauses between attempts to find out what happened to a group. */
 const RETRY_MS = 100;
-const ARGUMENTS = Array.from({ length: 21 }, (_, n) => `$${n + 1}`);
+const ARGUMENTS = Array.from({ length: 28 }, (_, n) => `$${n + 1}`);
 const SIGNING_ARGUMENTS = [1, 2, 3].map((n) => `$${ARGUMENTS.length + n}`);
 
 export interface GroupCommitParts {
@@ -282,10 +282,10 @@ export class GroupCommitter {
   }
 
   #valuesOf(group: Group): readonly unknown[] {
-    const versionOf = (path: string) => group.view.seen(path).version;
-    const values = groupValues({ ...group, server: this.#parts.server, versionOf });
-    const signing = this.#parts.signing();
-    const more = signing && signingValues(group.batch, group.units, signing.macs);
+    const { server, signing } = this.#parts;
+    const values = groupValues({ ...group, server, seen: (path) => group.view.seen(path) });
+    const signed = signing();
+    const more = signed && signingValues(group.batch, group.units, signed.macs);
     return more ? [...values, ...more] : values;
   }
 
@@ -308,9 +308,9 @@ export class GroupCommitter {
     for (const [path, { state, producers, dropsContents }] of batch.changes) {
       if (stale.has(units.get(path) ?? -1)) continue;
       const before = view.seen(path);
-      const all = new Map(dropsContents ? [] : before.producers);
+      const all = dropsContents ? new Map() : before.producers;
       for (const [id, turn] of producers) all.set(id, turn);
-      known.set(path, { version: before.version + 1, state, producers: all });
+      known.set(path, { ...before, version: before.version + 1, state, producers: all });
       changed.push(state);
     }
     return changed;

@@ -9,6 +9,7 @@
 import { Batch, type Published, type StreamChange } from "../streams/commit/batch.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
 import type { Op } from "../streams/journal/journal-record.ts";
+import type { SeenStream } from "./known-streams.ts";
 import { keyOf, rowOf, sidOf } from "./stream-row.ts";
 
 /** Checkpoints that end at `end` of those of their stream. */
@@ -96,29 +97,49 @@ export interface GroupParts {
   readonly server: string;
   readonly batch: GroupBatch;
   readonly units: ReadonlyMap<string, number>;
-  readonly versionOf: (path: string) => number;
+  readonly seen: (path: string) => SeenStream;
   readonly touches: ReadonlyMap<string, number>;
+}
+
+/** A stream that the group was decided on. */
+interface Looked {
+  readonly path: string;
+  readonly key: string;
+  readonly unit: number;
+  readonly version: number;
+  readonly change: StreamChange | undefined;
+  /** Only end and time changed. */
+  readonly isGrown: boolean;
 }
 
 /** The arguments of `commit_group`. */
 export function groupValues(parts: GroupParts): readonly unknown[] {
-  const { id, server, batch, units, versionOf, touches } = parts;
-  const unit = (path: string) => units.get(path) as number;
-  const seen = [...units.keys()];
-  const changes = [...batch.changes.values()];
-  const states = changes.map(({ state }) => ({ unit: unit(state.path), ...rowOf(state) }));
+  const { id, server, batch, units, touches } = parts;
+  const all = lookedAt(parts);
+  const changed = all.filter(({ change }) => change !== undefined);
   const touched = [...touches].filter(([path]) => !batch.changes.has(path));
+  const hasOneEach = new Set(units.values()).size === units.size;
+  const isPlain = touched.length === 0 && hasOneEach && all.every(({ isGrown }) => isGrown);
+  const unit = (path: string) => units.get(path) as number;
+  const grown = (value: (state: StreamState) => number) =>
+    numbers(all.map(({ change, isGrown }) => (change && isGrown ? value(change.state) : "NULL")));
+  const states = changed.flatMap(({ unit, key, change, isGrown }) =>
+    change === undefined || isGrown ? [] : { unit, key, ...rowOf(change.state) },
+  );
   return [
     id,
     server,
-    changes.map(({ state }) => state.path),
-    bytesArray(seen.map(keyOf)),
-    seen,
-    numbers(seen.map(versionOf)),
-    numbers([...units.values()]),
+    changed.map(({ path }) => path),
+    isPlain,
+    bytesArray(all.map(({ key }) => key)),
+    all.map(({ path, version }) => (version === 0 ? path : "")),
+    numbers(all.map(({ version }) => version)),
+    numbers(all.map((one) => one.unit)),
+    grown(({ end }) => end),
+    grown(({ touchedAtMs }) => touchedAtMs),
     JSON.stringify(states),
-    ...messageValues(changes, unit),
-    producersOf(changes, unit),
+    ...messageValues(changed),
+    ...producerValues(changed),
     jsonOrNull(batch.ended.map(({ path, sid, at }) => ({ unit: unit(path), sid, at }))),
     jsonOrNull([...batch.records].map(([key, value]) => ({ key, value: jsonText(value) }))),
     bytesArray(touched.map(([path]) => keyOf(path))),
@@ -126,39 +147,70 @@ export function groupValues(parts: GroupParts): readonly unknown[] {
   ];
 }
 
+/** In the order of their keys. */
+function lookedAt({ batch, units, seen }: GroupParts): readonly Looked[] {
+  const all = [...units].map(([path, unit]): Looked => {
+    const { key, version, state } = seen(path);
+    const change = batch.changes.get(path);
+    const isGrown = change !== undefined && state !== null && hasOnlyGrown(change, state);
+    return { path, key, unit, version, change, isGrown };
+  });
+  return all.sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+function hasOnlyGrown({ state, dropsContents }: StreamChange, before: StreamState): boolean {
+  return (
+    !dropsContents &&
+    state.status === before.status &&
+    state.forks === before.forks &&
+    state.isClosed === before.isClosed &&
+    state.closedBy === before.closedBy &&
+    state.streamSeq === before.streamSeq &&
+    state.deletedAtMs === before.deletedAtMs
+  );
+}
+
 /** All bytes as one value, which the driver sends as they are; an array of bytes it would not. */
-function messageValues(
-  changes: readonly StreamChange[],
-  unit: (path: string) => number,
-): readonly unknown[] {
-  const columns: (number | string)[][] = [[], [], [], [], [], [], []];
+function messageValues(changed: readonly Looked[]): readonly unknown[] {
+  const columns = newColumns("unit", "sid", "end", "time", "crc", "place", "length");
   const bytes: Uint8Array[] = [];
   let place = 0;
-  for (const change of changes) {
-    const own = [unit(change.state.path), sidOf(change.state)];
+  for (const { unit, change } of changed) {
+    if (change === undefined || change.pointers.length === 0) continue;
+    const sid = sidOf(change.state);
     for (const { end, length, timestamp, crc } of change.pointers) {
-      const row = [...own, end, timestamp, crc | 0, place, length];
-      for (const [n, value] of row.entries()) columns[n]?.push(value);
+      columns.unit.push(unit);
+      columns.sid.push(sid);
+      columns.end.push(end);
+      columns.time.push(timestamp);
+      columns.crc.push(crc | 0);
+      columns.place.push(place);
+      columns.length.push(length);
       place += length;
     }
     bytes.push(...change.bytes);
   }
-  return [...columns.map(numbers), Buffer.concat(bytes)];
+  return [...Object.values(columns).map(numbers), Buffer.concat(bytes)];
 }
 
-function producersOf(
-  changes: readonly StreamChange[],
-  unit: (path: string) => number,
-): string | null {
-  const rows = changes.flatMap(({ state, producers }) =>
-    [...producers.values()].map(({ id, epoch, seq }) => ({
-      unit: unit(state.path),
-      sid: sidOf(state),
-      id: jsonText(id),
-      ...{ epoch, seq },
-    })),
-  );
-  return jsonOrNull(rows);
+function producerValues(changed: readonly Looked[]): readonly unknown[] {
+  const columns = newColumns("unit", "sid", "epoch", "seq");
+  const ids: (string | null)[] = [];
+  for (const { unit, change } of changed) {
+    for (const { id, epoch, seq } of change?.producers.values() ?? []) {
+      columns.unit.push(unit);
+      columns.sid.push(sidOf((change as StreamChange).state));
+      ids.push(jsonText(id));
+      columns.epoch.push(epoch);
+      columns.seq.push(seq);
+    }
+  }
+  const { unit, sid, epoch, seq } = columns;
+  return [numbers(unit), numbers(sid), ids, numbers(epoch), numbers(seq)];
+}
+
+function newColumns<N extends string>(...names: readonly N[]): Record<N, (number | string)[]> {
+  return Object.fromEntries(names.map((name) => [name, []])) as never;
 }
 
 /** JSON in a text, because PostgreSQL's texts hold no NUL; null removes a record. */

@@ -22,6 +22,8 @@ import { COLUMNS, type KnownStream, keyOf, knownOf, NEVER_USED, sidOf } from "./
 
 /** A stream with the producers that were looked for; null for one that it does not have. */
 export interface SeenStream extends KnownStream {
+  /** Of its row. */
+  readonly key: string;
   readonly producers: Map<string, ProducerTurn | null>;
 }
 
@@ -61,6 +63,12 @@ export class KnownStreams {
     }
   }
 
+  /** As it was read just now, unless a later version is known. */
+  remember(path: string, key: string, known: KnownStream): void {
+    if ((this.#seen.get(path)?.version ?? 0) >= known.version) return;
+    this.set(path, { ...known, key, producers: new Map() });
+  }
+
   /** It changed: the next decision loads it. */
   forget(path: string): void {
     this.#seen.delete(path);
@@ -72,15 +80,18 @@ export class KnownStreams {
     producerIds: readonly string[],
   ): Promise<ReadonlyMap<string, SeenStream>> {
     const { schema } = this.#database;
+    const keys = paths.map(keyOf);
     const rows = await this.#database.read(
       `SELECT ${COLUMNS}, (
          SELECT json_agg(json_build_array(p.id, p.epoch, p.seq)) FROM ${schema}.producers p
          WHERE p.sid = s.sid AND p.id = ANY ($2)) AS producers
        FROM ${schema}.streams s WHERE key = ANY ($1)`,
-      [paths.map(keyOf), producerIds.map((id) => JSON.stringify(id))],
+      [keys, producerIds.map((id) => JSON.stringify(id))],
     );
     const found = new Map<string, SeenStream>();
-    for (const path of paths) found.set(path, { ...NEVER_USED, producers: new Map() });
+    for (const [n, path] of paths.entries()) {
+      found.set(path, { ...NEVER_USED, key: keys[n] as string, producers: new Map() });
+    }
     for (const row of rows) {
       const known = knownOf(row);
       const before = this.#seen.get(row.path as string);
@@ -90,7 +101,8 @@ export class KnownStreams {
         const id: string = JSON.parse(json);
         producers.set(id, { id, epoch, seq });
       }
-      found.set(row.path as string, { ...known, producers });
+      const { key } = found.get(row.path as string) as SeenStream;
+      found.set(row.path as string, { ...known, key, producers });
     }
     for (const [path, stream] of found) this.set(path, stream);
     return found;

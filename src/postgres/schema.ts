@@ -70,21 +70,26 @@ CREATE INDEX commits_by_time ON commits (at);
  * A second call with the same `commit_id` writes nothing and returns what the first returned, also
  * if the first is still running: it waits for it.
  *
- * Rows are locked in the order of their keys, new ones first: groups never wait in a circle.
+ * Rows are locked in the order of their keys, new ones first: groups never wait in a circle. The
+ * caller sorts `seen_keys`. A stream that only grew has an end in `grown_ends`; a group of nothing
+ * else (`is_plain`) needs no locks beforehand, because the update itself compares the versions.
+ *
+ * Joins are by index, row by row: a plan for a small table would read all of a large one.
  */
 const COMMIT_GROUP = `
 CREATE FUNCTION commit_group(
-  commit_id text, server_id text, changed_paths text[],
+  commit_id text, server_id text, changed_paths text[], is_plain boolean,
   seen_keys bytea[], seen_paths text[], seen_versions bigint[], seen_units integer[],
-  new_states json,
+  grown_ends bigint[], grown_at bigint[], new_states json,
   m_units integer[], m_sids bigint[], m_ends bigint[], m_times bigint[], m_crcs integer[],
   m_places integer[], m_lengths integer[], m_bytes bytea,
-  new_producers json, new_removals json, new_records json,
+  p_units integer[], p_sids bigint[], p_ids text[], p_epochs bigint[], p_seqs bigint[],
+  new_removals json, new_records json,
   touched_keys bytea[], touched_at bigint[]
-) RETURNS integer[] LANGUAGE plpgsql
-SET search_path FROM CURRENT SET enable_seqscan = off AS $$
+) RETURNS integer[] LANGUAGE plpgsql SET search_path FROM CURRENT
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
-  old_units integer[];
+  old_units integer[] := '{}';
 BEGIN
   INSERT INTO commits (id, server, paths) VALUES (commit_id, server_id, changed_paths)
     ON CONFLICT (id) DO NOTHING;
@@ -92,26 +97,41 @@ BEGIN
     RETURN (SELECT c.stale FROM commits c WHERE c.id = commit_id);
   END IF;
 
-  INSERT INTO streams
-    SELECT s.key, s.path, 0, ${NEVER_USED}
-    FROM unnest(seen_keys, seen_paths, seen_versions) AS s(key, path, version)
-    WHERE s.version = 0 ORDER BY s.key ON CONFLICT (key) DO NOTHING;
+  IF NOT is_plain THEN
+    INSERT INTO streams
+      SELECT s.key, s.path, 0, ${NEVER_USED}
+      FROM unnest(seen_keys, seen_paths, seen_versions) AS s(key, path, version)
+      WHERE s.version = 0 ORDER BY s.key ON CONFLICT (key) DO NOTHING;
 
-  WITH locked AS MATERIALIZED (
-    SELECT s.key, s.version FROM streams s WHERE s.key = ANY (seen_keys || touched_keys)
-    ORDER BY s.key FOR UPDATE
+    PERFORM 1 FROM streams s WHERE s.key = ANY (seen_keys || touched_keys)
+      ORDER BY s.key FOR UPDATE;
+    SELECT coalesce(array_agg(DISTINCT n.unit), '{}') INTO old_units
+      FROM unnest(seen_keys, seen_versions, seen_units) AS n(key, version, unit)
+      WHERE n.version IS DISTINCT FROM (SELECT s.version FROM streams s WHERE s.key = n.key);
+
+    UPDATE streams s SET version = s.version + 1, sid = n.sid, status = n.status,
+        "readSeq" = n."readSeq", "isJson" = n."isJson", base = n.base, "end" = n."end",
+        "isClosed" = n."isClosed", forks = n.forks, "createdAt" = n."createdAt",
+        "touchedAt" = n."touchedAt", ttl = n.ttl, "expiresAt" = n."expiresAt",
+        "deletedAt" = n."deletedAt", settings = n.settings
+      FROM json_to_recordset(new_states) AS n(unit integer, key bytea, ${STATE_COLUMNS})
+      WHERE s.key = n.key AND n.unit <> ALL (old_units);
+  END IF;
+
+  WITH grown AS (
+    UPDATE streams s SET version = s.version + 1, "end" = n."end", "touchedAt" = n.at,
+        "expiresAt" = coalesce(n.at + s.ttl, s."expiresAt")
+      FROM unnest(seen_keys, seen_versions, seen_units, grown_ends, grown_at)
+        AS n(key, version, unit, "end", at)
+      WHERE s.key = n.key AND s.version = n.version AND n."end" IS NOT NULL
+        AND n.unit <> ALL (old_units)
+      RETURNING n.unit
   )
-  SELECT coalesce(array_agg(DISTINCT s.unit), '{}') INTO old_units
-    FROM unnest(seen_keys, seen_versions, seen_units) AS s(key, version, unit)
-    LEFT JOIN locked USING (key) WHERE locked.version IS DISTINCT FROM s.version;
-
-  UPDATE streams s SET version = s.version + 1, sid = n.sid, status = n.status,
-      "readSeq" = n."readSeq", "isJson" = n."isJson", base = n.base, "end" = n."end",
-      "isClosed" = n."isClosed", forks = n.forks, "createdAt" = n."createdAt",
-      "touchedAt" = n."touchedAt", ttl = n.ttl, "expiresAt" = n."expiresAt",
-      "deletedAt" = n."deletedAt", settings = n.settings
-    FROM json_to_recordset(new_states) AS n(unit integer, key bytea, ${STATE_COLUMNS})
-    WHERE s.key = n.key AND n.unit <> ALL (old_units);
+  SELECT old_units || array(
+    SELECT n.unit FROM unnest(seen_units, grown_ends) AS n(unit, "end")
+      WHERE n."end" IS NOT NULL AND n.unit <> ALL (old_units)
+    EXCEPT SELECT unit FROM grown
+  ) INTO old_units;
 
   INSERT INTO messages
     SELECT m.sid, m."end", m.time, m.crc, substring(m_bytes FROM m.place + 1 FOR m.length)
@@ -119,11 +139,10 @@ BEGIN
       AS m(unit, sid, "end", time, crc, place, length)
     WHERE m.unit <> ALL (old_units);
 
-  IF new_producers IS NOT NULL THEN
+  IF cardinality(p_units) > 0 THEN
     INSERT INTO producers
       SELECT p.sid, p.id, p.epoch, p.seq
-      FROM json_to_recordset(new_producers)
-        AS p(unit integer, sid bigint, id text, epoch bigint, seq bigint)
+      FROM unnest(p_units, p_sids, p_ids, p_epochs, p_seqs) AS p(unit, sid, id, epoch, seq)
       WHERE p.unit <> ALL (old_units)
       ON CONFLICT (sid, id) DO UPDATE SET epoch = excluded.epoch, seq = excluded.seq;
   END IF;
@@ -144,9 +163,11 @@ BEGIN
       ON CONFLICT (key) DO UPDATE SET value = excluded.value;
   END IF;
 
-  UPDATE streams s SET version = s.version + 1, "touchedAt" = t.at, "expiresAt" = t.at + s.ttl
-    FROM unnest(touched_keys, touched_at) AS t(key, at)
-    WHERE s.key = t.key AND s.status = 'live' AND s.ttl IS NOT NULL AND t.at > s."touchedAt";
+  IF cardinality(touched_keys) > 0 THEN
+    UPDATE streams s SET version = s.version + 1, "touchedAt" = t.at, "expiresAt" = t.at + s.ttl
+      FROM unnest(touched_keys, touched_at) AS t(key, at)
+      WHERE s.key = t.key AND s.status = 'live' AND s.ttl IS NOT NULL AND t.at > s."touchedAt";
+  END IF;
 
   IF cardinality(old_units) > 0 THEN
     UPDATE commits SET stale = old_units WHERE id = commit_id;
@@ -165,7 +186,8 @@ CREATE TABLE checkpoints (
 `;
 
 export const MIGRATIONS: readonly string[] = [
-  TABLES + COMMIT_GROUP,
+  TABLES,
   CHECKPOINTS,
   UNSIGNED + SIGN_GROUP,
+  `DROP FUNCTION IF EXISTS commit_group; ${COMMIT_GROUP}`, // It was part of the first.
 ];

@@ -12,7 +12,7 @@ import { crcOf } from "../streams/journal/journal-record.ts";
 import { formatOffset } from "../streams/offset-token.ts";
 import { badOffset, type Owner, ownerAt } from "../streams/reading/forks.ts";
 import type { StreamMessage } from "../streams/stream-store.ts";
-import type { CopiedRow } from "./copy-rows.ts";
+import type { CopiedRows } from "./copy-rows.ts";
 import { type Database, isDamage } from "./database.ts";
 import { type KnownStream, sidOf } from "./stream-row.ts";
 
@@ -45,12 +45,17 @@ export class StreamReader {
       if (parts.length > 0 && room <= 0) break;
       const owner = await this.#ownerAt(stream, place);
       const found = await this.#stored(stream, owner, place, { bytesMax: room, countMax: null });
+      const fitting: Buffer[] = [];
       for (const { start, end, bytes } of found) {
-        const isTooMuch = Math.min(end, owner.upTo) - from > bytesMax && parts.length > 0;
-        if (isTooMuch) return Buffer.concat(parts);
-        parts.push(bytes.subarray(Math.max(place, start) - start, owner.upTo - start));
+        const isTooMuch = Math.min(end, owner.upTo) - from > bytesMax;
+        if (isTooMuch && parts.length + fitting.length > 0) break;
+        const isWhole = start >= place && end <= owner.upTo;
+        fitting.push(
+          isWhole ? bytes : bytes.subarray(Math.max(place - start, 0), owner.upTo - start),
+        );
         place = Math.min(end, owner.upTo);
       }
+      if (fitting.length > 0) parts.push(joined(fitting));
       if (place < owner.upTo) break; // The next message does not fit.
     }
     return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
@@ -89,6 +94,7 @@ export class StreamReader {
       .readBytes(
         `SELECT "end", time, crc, bytes FROM ${messages} AND "end" > ${from} ` +
           `AND "end" <= greatest(${first}, ${end}) ORDER BY "end"${limit}`,
+        Math.min(bytesMax, upTo - from) * 1.1 + 1024,
       )
       .catch((cause: unknown) => {
         throw isDamage(cause) ? this.#damaged(stream, from, cause) : cause;
@@ -96,14 +102,18 @@ export class StreamReader {
     return this.#checked(stream, rows, from);
   }
 
-  #checked(stream: StreamState, rows: readonly CopiedRow[], from: number): Stored[] {
+  #checked(stream: StreamState, rows: CopiedRows, from: number): Stored[] {
     const found: Stored[] = [];
-    for (const row of rows) {
-      const stored = storedOf(row);
-      const place = found.at(-1)?.end;
-      const isNext = stored !== null && (place ?? Math.min(stored.start, from)) === stored.start;
-      if (!isNext) throw this.#damaged(stream, place ?? from);
-      found.push(stored);
+    for (let place = -1; rows.next(); ) {
+      const end = rows.bigint();
+      const time = rows.bigint();
+      const crc = rows.uint32();
+      const bytes = rows.bytes();
+      const start = end - bytes.length;
+      const isNext = place === -1 ? start <= from : start === place;
+      if (!isNext || crcOf(bytes) !== crc) throw this.#damaged(stream, Math.max(place, from));
+      found.push({ start, end, time, bytes });
+      place = end;
     }
     const [first] = found;
     if (first === undefined) throw this.#damaged(stream, from);
@@ -138,10 +148,18 @@ export class StreamReader {
   }
 }
 
-/** Null when the row is not what was appended. */
-function storedOf([end, time, crc, bytes]: CopiedRow): Stored | null {
-  if (!end || !time || !crc || !bytes || crcOf(bytes) !== crc.readUInt32BE()) return null;
-  const endAt = Number(end.readBigInt64BE());
-  const timeMs = Number(time.readBigInt64BE());
-  return { start: endAt - bytes.length, end: endAt, time: timeMs, bytes };
+/** Moves parts of one buffer together, without another one: large ones are costly to free. */
+function joined(parts: readonly Buffer[]): Buffer {
+  const [{ buffer, byteOffset }] = parts as [Buffer];
+  const all = new Uint8Array(buffer);
+  let at = byteOffset;
+  for (const part of parts) {
+    if (part.byteOffset !== at) {
+      all.copyWithin(at, part.byteOffset, part.byteOffset + part.length);
+    }
+    at += part.length;
+  }
+  const whole = Buffer.from(buffer, byteOffset, at - byteOffset);
+  // Most of it was not messages: keep only those.
+  return buffer.byteLength > 2 * whole.length ? Buffer.from(whole) : whole;
 }

@@ -81,7 +81,6 @@ export function rowOf(state: StreamState): StreamRow {
     ...{ contentType, lifetime, inheritsLifetime, closedBy, streamSeq, fork },
   };
   return {
-    key: keyOf(state.path),
     sid: sidOf(state),
     status: state.status,
     readSeq: state.readSeq,
