@@ -84,9 +84,7 @@ export interface ErrorDetails {
   IO_ERROR: { path: string; operation: string; errno: string };
   /** A value that has no JSON, or whose JSON parsers read differently. */
   UNSIGNABLE_JSON: { reason: string };
-  /**
-   * A setting has a value it cannot have; `from` is its file, "environment", "flag" or "options".
-   */
+  /** A setting has a wrong value; `from` is its file, "environment", "flag" or "options". */
   BAD_SETTING: { setting: string; from: string; reason: string };
   /** A key that must not be used: its file is not private, or it is not a proper Ed25519 key. */
   KEY_REFUSED: { path: string | null; reason: string };
@@ -133,6 +131,8 @@ export interface ErrorDetails {
   STORE_DAMAGED: { path: string; offset: number; reason: string };
   /** A directory that cannot be backed up, or not to this target. */
   BACKUP_REFUSED: { path: string; reason: string };
+  /** Streams are not copied from or to this place, or it holds an unfinished copy. */
+  COPY_REFUSED: { path: string; reason: string };
   /** A guarded session is not written back; the file at `path` would be lost, or no copy is good. */
   RESTORE_REFUSED: { path: string; reason: string };
   /** A malformed HTTP request; `part` names a header, or the query. */

@@ -3,6 +3,7 @@
 import type { CliCommand, CommandGroup } from "../command/command.ts";
 import { DIALECT_COMMANDS } from "../dialects/commands.ts";
 import { backup } from "./caring/backup.ts";
+import { copy } from "./caring/copy.ts";
 import { doctor } from "./caring/doctor.ts";
 import { repair } from "./caring/repair.ts";
 import { torture } from "./caring/torture.ts";
@@ -55,6 +56,7 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   open,
   mcp,
   backup,
+  copy,
   token,
   keys,
   trust,

@@ -12,6 +12,7 @@
 
 import type pg from "pg";
 import type { Database } from "./database.ts";
+import { holdUsed } from "./in-use.ts";
 
 const HINT_MS = 20;
 const POLL_MS = 1000;
@@ -48,8 +49,9 @@ export class Changes {
     this.#listener = listener;
   }
 
-  /** From here on every change is reported. */
+  /** From here on every change is reported. Throws POSTGRES_REFUSED while a copy runs. */
   async begin(): Promise<void> {
+    this.#client = await this.#connected();
     const now = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin";
     const [row] = await this.#database.read(now, []);
     this.#xmin = row?.xmin as string;
@@ -135,6 +137,7 @@ export class Changes {
       // Only hints are written here, and they need not survive a crash.
       await client.query("SET synchronous_commit = off");
       await client.query(`LISTEN verbatim_${this.#database.schema}`);
+      await holdUsed(this.#database, client);
     } catch (error) {
       await client.end().catch(() => {});
       throw error;

@@ -92,6 +92,11 @@ export class Database {
     });
   }
 
+  /** The same on a connection of its own. */
+  copiedOn(client: pg.ClientBase, select: string): Promise<CopiedRow[]> {
+    return copiedRows(this.#pg, client, select);
+  }
+
   /** A connection of its own, not yet connected. */
   newClient(): pg.Client {
     return new this.#pg.Client(this.#config());

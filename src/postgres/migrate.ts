@@ -3,6 +3,7 @@
  *
  * In one transaction under a lock, so that of several servers that start together one does it and
  * the others wait. A schema of a later version is refused: this version could not keep its rules.
+ * So is one with a table `copying`: a copy to it is not finished (postgres-target.ts).
  */
 
 import type { Database } from "./database.ts";
@@ -12,11 +13,15 @@ import { MIGRATIONS } from "./schema.ts";
 /** Any number, the same in every version. */
 const LOCK = 4437_1523;
 
-export async function migrate(database: Database): Promise<void> {
+export async function migrate(database: Database, isCopying = false): Promise<void> {
   const { schema } = database;
-  const [found] = await database.read("SELECT to_regclass($1) IS NOT NULL AS found", [
-    `${schema}.version`,
-  ]);
+  const [found] = await database.read(
+    'SELECT to_regclass($1) IS NOT NULL AS found, to_regclass($2) IS NOT NULL AS "isCopy"',
+    [`${schema}.version`, `${schema}.copying`],
+  );
+  if (found?.isCopy === true && !isCopying) {
+    throw refused(database, "a copy to it is not finished; run the same `verbatim copy` again");
+  }
   if (found?.found === true && (await versionOf(database)) === MIGRATIONS.length) return;
   await database.transaction(async (client) => {
     await client.query(`SELECT pg_advisory_xact_lock(${LOCK}, hashtext($1))`, [schema]);

@@ -9,7 +9,7 @@
 import { SIGN_GROUP, UNSIGNED } from "./signing/signing-schema.ts";
 
 /** The columns of a stream's state, in the table and in what `commit_group` gets. */
-const STATE_COLUMNS = `sid bigint, status text, "readSeq" bigint, "isJson" boolean, base bigint, "end" bigint,
+export const STATE_COLUMNS = `sid bigint, status text, "readSeq" bigint, "isJson" boolean, base bigint, "end" bigint,
   "isClosed" boolean, forks bigint, "createdAt" bigint, "touchedAt" bigint, ttl bigint,
   "expiresAt" bigint, "deletedAt" bigint, settings text`;
 

@@ -25,6 +25,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   signing: ["base", "model", "log", "proof", "dialects/interface"],
   streams: ["base", "log", "proof", "signing", "catalog"],
   subscriptions: ["base", "signing", "streams"],
+  copying: ["base", "log", "signing", "streams"],
   tokens: ["base", "signing", "subscriptions"],
   "dialects/interface": [...LOW, "findings"],
   "dialects/lines": ["base", "model", "proof", "dialects/interface"],
@@ -50,7 +51,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
     ...["verifying", "doctor"],
   ],
   demo: ["base", "model", ...DIALECTS, "catalog", "store", "listing"],
-  postgres: ["base", "proof", "signing", "streams"],
+  postgres: ["base", "proof", "signing", "streams", "copying"],
   guard: [...LOW, ...DIALECTS],
   remote: [...LOW, ...DIALECTS, "streams", "store", "listing"],
   integrations: [

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { completionNodes } from "../../scripts/shell/tree.mjs";
 import { backup } from "../../src/cli/caring/backup.ts";
+import { copy } from "../../src/cli/caring/copy.ts";
 import { doctor } from "../../src/cli/caring/doctor.ts";
 import { repair } from "../../src/cli/caring/repair.ts";
 import { torture } from "../../src/cli/caring/torture.ts";
@@ -46,7 +47,7 @@ const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 const COMMANDS = [
   ...[record, ls, agents, search, show, tail, render, exportSession, usage],
   ...[stats, verify, resume, handoff, unpack, guard, restore, doctor, repair, serve, open, mcp],
-  ...[backup, torture, send],
+  ...[backup, copy, torture, send],
 ];
 
 test.each([...COMMANDS, completions])(

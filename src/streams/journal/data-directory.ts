@@ -42,6 +42,8 @@ export interface OpenedDirectory {
 
 /** The lock of `streams.lock` is the lock of the directory. */
 const LOCKED_NAME = "streams";
+/** In a directory that is being copied to (copying/directory-target.ts). */
+export const COPYING = "copying";
 
 export async function openDataDirectory(options: DataDirectoryOptions): Promise<OpenedDirectory> {
   const opened: { close(): void }[] = [];
@@ -66,8 +68,11 @@ async function openParts(
   close: () => void,
 ): Promise<OpenedDirectory> {
   const directory = keep(await host.files.openDirectory(path, { create: true }));
-  const lock = keep(new LogLock(host, directory, LOCKED_NAME));
-  await acquire(lock, path);
+  keep(await lockToWrite(host, directory));
+  if (directory.names().includes(COPYING)) {
+    const reason = "a copy to it is not finished; run the same `verbatim copy` again";
+    throw new VerbatimError("COPY_REFUSED", `${path} is not used: ${reason}`, { path, reason });
+  }
   const logs = keep(await host.files.openDirectory(`${path}/logs`, { create: true }));
   const journals = keep(await host.files.openDirectory(`${path}/journal`, { create: true }));
   const meta = keep(await MetaFile.open(directory, newId()));
@@ -108,10 +113,14 @@ function withoutSpent(
   return { ...scanned, segments: segments.filter(({ firstLsn }) => firstLsn <= lastLsn) };
 }
 
-async function acquire(lock: LogLock, path: string): Promise<void> {
+/** Makes sure that no other process writes to the directory. Throws LOG_LOCKED. */
+export async function lockToWrite(host: Host, directory: Directory): Promise<LogLock> {
+  const { path } = directory;
+  const lock = new LogLock(host, directory, LOCKED_NAME);
   try {
     await lock.acquire(0);
   } catch (cause) {
+    lock.close();
     if (!(cause instanceof VerbatimError && cause.code === "LOG_LOCKED")) throw cause;
     const { holder } = (cause as VerbatimError<"LOG_LOCKED">).details;
     const who = holder === "unknown" ? "another process" : `process ${holder.pid}`;
@@ -123,6 +132,7 @@ async function acquire(lock: LogLock, path: string): Promise<void> {
     );
   }
   lock.sayHeld();
+  return lock;
 }
 
 /**

@@ -115,6 +115,14 @@ export class StreamIndex {
     return this.#database.all(sql, after, limit).map(stateOf);
   }
 
+  /** In order of path, every path that was ever used. */
+  allStreams(after: string, limit: number): readonly StreamState[] {
+    this.beforeLooking(null, 0);
+    return this.#database
+      .all(`${STATES} WHERE path > ? ORDER BY path LIMIT ?`, after, limit)
+      .map(stateOf);
+  }
+
   /** In order of time, those that expired by `nowMs`. */
   expiredStreams(nowMs: number, limit: number): readonly StreamState[] {
     this.beforeLooking(null, 0);
@@ -183,6 +191,11 @@ export class StreamIndex {
     const sql = "SELECT id, epoch, seq FROM producers WHERE streamPath = ? AND id = ?";
     const [row] = this.#database.all(sql, path, id);
     return row === undefined ? null : (row as unknown as ProducerTurn);
+  }
+
+  producers(path: string): readonly ProducerTurn[] {
+    const sql = "SELECT id, epoch, seq FROM producers WHERE streamPath = ?";
+    return this.#database.all(sql, path) as unknown as ProducerTurn[];
   }
 
   putProducer(path: string, { id, epoch, seq }: ProducerTurn): void {

@@ -1,0 +1,55 @@
+/** Copy places: the two sides of `copy` and `backup`, by the names that the user gave. */
+
+import { resolve } from "node:path";
+import type { Io } from "../../command/command.ts";
+import type { CopySource, CopyTarget } from "../../copying/copied.ts";
+import type { CopyReport } from "../../copying/copy-streams.ts";
+
+const MB = 1e6;
+
+export function isDatabase(name: string): boolean {
+  return /^postgres(ql)?:/.test(name);
+}
+
+/** `isAlone`: refuse a database that a server uses. A directory in use is always refused. */
+export async function openSource(name: string, isAlone: boolean): Promise<CopySource> {
+  if (isDatabase(name)) {
+    const { openPostgresSource } = await import("../../postgres/postgres-source.ts");
+    return openPostgresSource(name, { isAlone });
+  }
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { openDirectorySource } = await import("../../copying/directory-source.ts");
+  return openDirectorySource(nodeHost, resolve(name));
+}
+
+export async function openTarget(name: string, source: CopySource): Promise<CopyTarget> {
+  if (isDatabase(name)) {
+    const { openPostgresTarget } = await import("../../postgres/postgres-target.ts");
+    return openPostgresTarget(name, source);
+  }
+  const { randomBytes } = await import("node:crypto");
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { openDirectoryTarget } = await import("../../copying/directory-target.ts");
+  const newId = () => randomBytes(8).toString("hex");
+  return openDirectoryTarget(nodeHost, resolve(name), source, newId);
+}
+
+/** Copies, and shows how far it is. */
+export async function copyBetween(
+  source: CopySource,
+  to: string,
+  io: Io,
+): Promise<CopyReport & { readonly to: string }> {
+  const { copyStreams } = await import("../../copying/copy-streams.ts");
+  const target = await openTarget(to, source);
+  try {
+    if (target.isResumed) io.err(`continuing the copy that was begun in ${target.place}`);
+    const report = await copyStreams(source, target, (done, bytes, of) => {
+      io.progress(`${done} ${Math.floor(bytes / MB)} of ${Math.floor(of.bytes / MB)} MB`);
+    });
+    io.progress(null);
+    return { ...report, to: target.place };
+  } finally {
+    await target.close();
+  }
+}

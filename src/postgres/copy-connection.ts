@@ -1,0 +1,86 @@
+/** Copy connection: one connection of a copy, on which it holds a lock, a snapshot or a cursor. */
+
+import type pg from "pg";
+import type { CopiedRow } from "./copy-rows.ts";
+import { Database, databaseError } from "./database.ts";
+import { holdAlone } from "./in-use.ts";
+import { readPromises } from "./promises.ts";
+
+/** Longer than a server waits: one statement may sort the paths of all streams. */
+const STATEMENT_MS = 600_000;
+const CONNECT_MS = 5000;
+
+export class CopyConnection {
+  readonly database: Database;
+  readonly #client: pg.Client;
+
+  private constructor(database: Database, client: pg.Client) {
+    this.database = database;
+    this.#client = client;
+  }
+
+  /** Throws POSTGRES_REFUSED if the database is too old. */
+  static async open(url: string, schema: string): Promise<CopyConnection> {
+    const times = { statementMs: STATEMENT_MS, connectMs: CONNECT_MS };
+    const database = await Database.open({ url, schema, readersMax: 1, ...times });
+    const connection = new CopyConnection(database, database.newClient());
+    // A connection that breaks also fails its next statement.
+    connection.#client.on("error", () => {});
+    try {
+      await connection.#ours(() => connection.#client.connect());
+      await connection.#ours(() => readPromises(database));
+      // What was copied just now has no statistics yet.
+      await connection.query("SET enable_seqscan = off");
+      await connection.query("SET idle_in_transaction_session_timeout = 0");
+      return connection;
+    } catch (cause) {
+      await connection.close();
+      throw cause;
+    }
+  }
+
+  /** Throws LOG_LOCKED. Until it is closed, no server starts. */
+  lock(): Promise<void> {
+    return this.#ours(() => holdAlone(this.database, this.#client));
+  }
+
+  async query(text: string, values: readonly unknown[] = []) {
+    const { rows } = await this.#ours(() => this.#client.query(text, [...values]));
+    return rows as readonly Readonly<Record<string, unknown>>[];
+  }
+
+  /** All or nothing; the connection is not used again after a failure. */
+  async transaction(statements: readonly (readonly [string, readonly unknown[]])[]): Promise<void> {
+    await this.query("BEGIN");
+    for (const [text, values] of statements) await this.query(text, values);
+    await this.query("COMMIT");
+  }
+
+  copied(select: string): Promise<CopiedRow[]> {
+    return this.database.copiedOn(this.#client, select);
+  }
+
+  /** The same for every connection to the same tables. */
+  async location(): Promise<string> {
+    const sql = "SELECT pg_postmaster_start_time()::text AS start, current_database() AS name";
+    const [row] = await this.query(sql);
+    return `${row?.start} ${row?.name} ${this.database.schema}`;
+  }
+
+  async isTable(name: string): Promise<boolean> {
+    const table = `${this.database.schema}.${name}`;
+    const [row] = await this.query("SELECT to_regclass($1) IS NOT NULL AS found", [table]);
+    return row?.found === true;
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end().catch(() => {});
+    await this.database.close();
+  }
+
+  #ours<T>(work: () => Promise<T>): Promise<T> {
+    return work().catch((cause: unknown) => {
+      throw databaseError(this.database.place, cause);
+    });
+  }
+}
