@@ -1,7 +1,7 @@
 /** Copy connection: one connection of a copy, on which it holds a lock, a snapshot or a cursor. */
 
 import type pg from "pg";
-import type { CopiedRow } from "./copy-rows.ts";
+import type { CopiedRows } from "./copy-rows.ts";
 import { Database, databaseError } from "./database.ts";
 import { holdAlone } from "./in-use.ts";
 import { readPromises } from "./promises.ts";
@@ -56,8 +56,9 @@ export class CopyConnection {
     await this.query("COMMIT");
   }
 
-  copied(select: string): Promise<CopiedRow[]> {
-    return this.database.copiedOn(this.#client, select);
+  /** The driver's own errors, so that the caller finds damage among them. */
+  readBytes(select: string): Promise<CopiedRows> {
+    return this.database.readBytesOn(this.#client, select);
   }
 
   /** The same for every connection to the same tables. */

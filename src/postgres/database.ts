@@ -74,6 +74,11 @@ export class Database {
     return run().catch((error: unknown) => (isBroken(error) ? run() : Promise.reject(error)));
   }
 
+  /** The same on a connection of its own. */
+  readBytesOn(client: pg.ClientBase, select: string): Promise<CopiedRows> {
+    return rowsInPlace(this.#pg, client, select);
+  }
+
   /**
    * Runs statements on the connection that writes. If there is none to be had, throws
    * STORE_UNAVAILABLE, and nothing was sent.
@@ -90,11 +95,6 @@ export class Database {
       await client.query("COMMIT");
       return result;
     });
-  }
-
-  /** The same on a connection of its own. */
-  copiedOn(client: pg.ClientBase, select: string): Promise<CopiedRow[]> {
-    return copiedRows(this.#pg, client, select);
   }
 
   /** A connection of its own, not yet connected. */

@@ -64,12 +64,15 @@ export class PostgresSource implements CopySource {
   readonly place: string;
   readonly identity: string;
   readonly location: string;
+  /** The name of the store in pinned heads. */
+  readonly pinnedName: string;
   readonly #connection: CopyConnection;
   readonly #schema: string;
   #cursors = 0;
 
   private constructor(connection: CopyConnection, identity: string, location: string) {
     this.place = connection.database.place;
+    this.pinnedName = connection.database.pinnedName;
     this.#schema = connection.database.schema;
     this.#connection = connection;
     this.identity = identity;
@@ -88,6 +91,11 @@ export class PostgresSource implements CopySource {
     );
     const identity = `database ${row?.name} ${schema} ${row?.streams} ${row?.records}`;
     return new PostgresSource(connection, identity, await connection.location());
+  }
+
+  /** Where messages are, for people. */
+  get table(): string {
+    return `${this.place} ${this.#schema}.messages`;
   }
 
   async totals(): Promise<Totals> {
@@ -133,19 +141,16 @@ export class PostgresSource implements CopySource {
     const select =
       `SELECT "end", time, crc, bytes FROM ${messages} AND "end" <= ${end} ` +
       `ORDER BY "end" LIMIT ${PART_MESSAGES}`;
-    const rows = await this.#connection.copied(select).catch((cause: unknown) => {
+    const rows = await this.#connection.readBytes(select).catch((cause: unknown) => {
       throw isDamage(cause) ? this.damaged(stream, at, cause) : databaseError(this.place, cause);
     });
-    return rows.map(([place, time, sum, bytes]) => {
-      const crc = (sum as Buffer).readUInt32BE();
-      return {
-        end: Number((place as Buffer).readBigInt64BE()),
-        timestamp: Number((time as Buffer).readBigInt64BE()),
-        crc,
-        bytes: bytes as Buffer,
-        isSound: crcOf(bytes as Buffer) === crc,
-      };
-    });
+    const found: StoredMessage[] = [];
+    while (rows.next()) {
+      const [end, timestamp, crc] = [rows.bigint(), rows.bigint(), rows.uint32()];
+      const bytes = rows.bytes();
+      found.push({ end, timestamp, crc, bytes, isSound: crcOf(bytes) === crc });
+    }
+    return found;
   }
 
   async producers(stream: StreamState): Promise<readonly ProducerTurn[]> {
@@ -172,6 +177,17 @@ export class PostgresSource implements CopySource {
     }
   }
 
+  /** Ids of streams whose messages are there, and that are neither a stream's nor kept. */
+  async orphans(): Promise<readonly string[]> {
+    const none = (table: string) =>
+      `NOT EXISTS (SELECT FROM ${this.#schema}.${table} t WHERE t.sid = m.sid)`;
+    const rows = await this.#connection.query(
+      `SELECT DISTINCT sid FROM ${this.#schema}.messages m
+       WHERE ${none("streams")} AND ${none("removals")} ORDER BY sid LIMIT 1000`,
+    );
+    return rows.map(({ sid }) => String(sid));
+  }
+
   async records(): Promise<ReadonlyMap<string, string>> {
     const rows = await this.#connection.query(`SELECT key, value FROM ${this.#schema}.records`);
     return new Map(rows.map(({ key, value }) => [key as string, JSON.parse(value as string)]));
@@ -182,7 +198,7 @@ export class PostgresSource implements CopySource {
   }
 
   damaged(stream: StreamState, offset: number, cause?: unknown): VerbatimError<"STREAM_DAMAGED"> {
-    const path = `${this.place} ${this.#schema}.messages`;
+    const path = this.table;
     return new VerbatimError(
       "STREAM_DAMAGED",
       `${path} is damaged: it differs from what was appended to ${stream.path}, at byte ` +
