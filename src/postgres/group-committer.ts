@@ -292,7 +292,7 @@ export class GroupCommitter {
   async #call(client: pg.ClientBase, values: readonly unknown[]): Promise<ReadonlySet<number>> {
     const isSigning = values.length > ARGUMENTS.length;
     const text = isSigning ? this.#signingStatement : this.#statement;
-    const name = isSigning ? "sign_group" : "commit_group";
+    const name = isSigning ? "commit_group_signed" : "commit_group";
     const query = { name, text, values: [...values] };
     const { rows } = await client.query(query);
     return new Set(rows[0].stale as number[]);
