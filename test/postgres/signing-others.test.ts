@@ -1,0 +1,96 @@
+/** A server that continues other servers' checkpoints: it verifies them first, and misses no closing. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import type { PostgresStreams } from "../../src/postgres/postgres-store.ts";
+import { crcOf } from "../../src/streams/journal/journal-record.ts";
+import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
+import { lacksPostgres } from "../support/postgres.ts";
+import { SignedDatabase } from "../support/signed-database.ts";
+import { JSON_STREAM, message, NEVER } from "../support/signed-streams.ts";
+import { until } from "../support/until.ts";
+
+describe.skipIf(lacksPostgres)("with a database", () => {
+  test("a server continues after another's checkpoints without reading what it knows", async () => {
+    const { database, one, two } = await bothSigned();
+    // Nothing before the checkpoint that it knows is read again.
+    await database.rows(`DELETE FROM $.messages WHERE "end" = 4`);
+    await one.append("/s", message(3));
+    await until(async () => (await database.kinds("/s")).length === 4, "its own checkpoint");
+    assert.deepEqual(database.warnings, []);
+    await two.close();
+    await one.close();
+  });
+
+  test("a server does not sign on top of another's checkpoint whose signature is wrong", async () => {
+    const { database, one } = await bothSigned();
+    const [row] = await database.rows('SELECT * FROM $.checkpoints ORDER BY "end" DESC LIMIT 1');
+    const text = String(row?.bytes).replace(/"sig2":"./, (sig2) => {
+      return sig2.endsWith("A") ? `${sig2.slice(0, -1)}B` : `${sig2.slice(0, -1)}A`;
+    });
+    await database.rows(
+      `UPDATE $.checkpoints SET bytes = convert_to('${text}', 'UTF8') WHERE "end" = ${row?.end}`,
+    );
+    await refusesToSign(database, one);
+  });
+
+  test("a server does not sign on top of another's checkpoint if the bytes differ from it", async () => {
+    const { database, one } = await bothSigned();
+    const altered = Buffer.from('"4"\n');
+    await database.rows(
+      `UPDATE $.messages SET bytes = '\\x${altered.toString("hex")}', crc = ${crcOf(altered) | 0}
+       WHERE "end" = (SELECT max("end") FROM $.messages)`,
+    );
+    await refusesToSign(database, one);
+  });
+
+  test("a stream that is closed while another server signs it is signed as closed later", async () => {
+    const database = await SignedDatabase.create();
+    const quick = await open(database, 200, { ...NEVER, appendsMax: 1 });
+    const slow = await open(database, 2000, NEVER);
+    await quick.create("/s", { ...JSON_STREAM, body: Buffer.from("[1]") });
+    await until(async () => (await database.kinds("/s")).length === 2, "the first one");
+    await quick.append("/s", message(2));
+    await slow.append("/s", { body: new Uint8Array(0), close: true });
+    await until(async () => (await database.kinds("/s")).length === 3, "the second one");
+    assert.deepEqual(await database.kinds("/s"), ["genesis", "batch", "batch"]);
+    assert.equal((await database.rows("SELECT FROM $.unsigned")).length, 1, "others can see it");
+    await until(async () => (await database.kinds("/s")).length === 4, "the last one");
+    await Promise.all([quick.close(), slow.close()]);
+    assert.equal((await database.kinds("/s")).at(-1), "final");
+    assert.deepEqual(await database.verdicts(), { "/s": "verified" });
+    assert.deepEqual(await database.rows("SELECT * FROM $.unsigned"), []);
+  });
+});
+
+/** One server has signed a stream, and then another one; the first has not heard of it. */
+async function bothSigned() {
+  const database = await SignedDatabase.create();
+  const options = { signingCadence: { ...NEVER, appendsMax: 1 } };
+  const [one, two] = [await database.open(options), await database.open(options)];
+  await one.create("/s", { ...JSON_STREAM, body: Buffer.from('["1"]') });
+  await until(async () => (await database.kinds("/s")).length === 2, "the first one");
+  await two.append("/s", message("2"));
+  await until(async () => (await database.kinds("/s")).length === 3, "the second one");
+  assert.deepEqual(await database.verdicts(), { "/s": "verified" });
+  return { database, one, two };
+}
+
+async function refusesToSign(database: SignedDatabase, store: PostgresStreams): Promise<void> {
+  assert.equal((await store.append("/s", message("more"))).outcome, "appended");
+  await until(() => database.warnings.length > 0, "a warning");
+  assert.match(database.warnings[0] ?? "", /is tampered and is not signed any further/);
+  assert.equal((await database.kinds("/s")).length, 3);
+}
+
+/** A server whose signatures take their time. */
+async function open(database: SignedDatabase, delayMs: number, signingCadence: typeof NEVER) {
+  const signing = await loadStreamSigner(nodeHost, (warning) => database.warnings.push(warning));
+  const { signer } = signing;
+  const sign = async (bytes: Uint8Array) => {
+    await new Promise((later) => setTimeout(later, delayMs));
+    return signer.sign(bytes);
+  };
+  return database.open({ signingCadence, signing: { ...signing, signer: { ...signer, sign } } });
+}
