@@ -19,7 +19,7 @@ import { databaseError } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { openPostgresSource } from "./postgres-source.ts";
 import { STATE_COLUMNS } from "./schema.ts";
-import { rowOf, sidOf } from "./stream-row.ts";
+import { keyOf, rowOf, sidOf } from "./stream-row.ts";
 
 export async function openPostgresTarget(
   url: string,
@@ -111,7 +111,10 @@ export class PostgresTarget implements CopyTarget {
 
   async put(parts: readonly StreamPart[]): Promise<void> {
     const complete = parts.filter(isLast);
-    const rows = complete.map(({ state }) => ({ path: state.path, ...rowOf(state) }));
+    const rows = complete.map(({ state }) => ({
+      ...{ path: state.path, key: keyOf(state.path) },
+      ...rowOf(state),
+    }));
     const producers = complete.flatMap(({ state, producers }) =>
       producers.map(({ id, epoch, seq }) => ({
         ...{ sid: sidOf(state), id: JSON.stringify(id), epoch, seq },
