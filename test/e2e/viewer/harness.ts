@@ -167,7 +167,7 @@ export class ViewerScene {
       assert.deepEqual(wrong, [], "what a page of ours never does");
     });
     const { link } = this;
-    if (link !== null && options.isStranger !== true) await page.goto(link);
+    if (link !== null && options.isStranger !== true) await context.request.get(link);
     await page.goto(`${this.url}/${path}`, { waitUntil: "load" });
     return page;
   }

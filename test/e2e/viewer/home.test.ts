@@ -234,6 +234,7 @@ sampleTest("a palette goes to sessions, projects, agents and pages, by keyboard 
   await page.locator(".session-row").first().waitFor();
   const box = page.getByRole("combobox", { name: /Go to a session/ });
   const option = (name: string) => page.locator("dialog").getByRole("option", { name });
+  const chosen = (name: string) => option(name).and(page.locator("[aria-selected=true]"));
   await page.keyboard.press("Control+k");
   await box.waitFor();
   await page.keyboard.press("Tab");
@@ -254,13 +255,13 @@ sampleTest("a palette goes to sessions, projects, agents and pages, by keyboard 
   await page.waitForURL(/agent=Gemini/);
   await page.keyboard.press("Control+k");
   await page.keyboard.type("mend the check");
-  await option("Mend the checkout").first().waitFor();
+  await chosen("Mend the checkout").waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(/#\/s\//);
   await page.locator(".entry", { hasText: "Mend the checkout" }).first().waitFor();
   await page.keyboard.press("Control+k");
   await page.keyboard.type("acme");
-  await option("shop").first().waitFor();
+  await chosen("shop").waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(/project=acme%2Fshop/);
   await page.keyboard.press("Control+k");
