@@ -26,18 +26,19 @@ import { SigningUser } from "./signing-user.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export class SignedDatabase {
-  readonly user = new SigningUser();
+  readonly user: SigningUser;
   readonly warnings: string[] = [];
   readonly url: string;
   readonly schema: string;
 
-  private constructor(url: string, schema: string) {
+  private constructor(url: string, schema: string, user: SigningUser) {
     this.url = url;
     this.schema = schema;
+    this.user = user;
   }
 
-  static async create(schema = newSchema()): Promise<SignedDatabase> {
-    return new SignedDatabase(await sharedPostgres(), schema);
+  static async create(schema = newSchema(), user = new SigningUser()): Promise<SignedDatabase> {
+    return new SignedDatabase(await sharedPostgres(), schema, user);
   }
 
   /** A server, closed after the test. It signs with the key of the user who is current. */

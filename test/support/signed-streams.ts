@@ -26,12 +26,13 @@ export const RAW_STREAM = { ...JSON_STREAM, contentType: "application/octet-stre
 export const NEVER = { bytesMax: Infinity, appendsMax: Infinity, idleMs: 1e9 };
 
 export class SignedStreams {
-  readonly user = new SigningUser();
+  readonly user: SigningUser;
   readonly directory: string;
   readonly warnings: string[] = [];
 
-  constructor(directory = tempDirectory()) {
+  constructor(directory = tempDirectory(), user = new SigningUser()) {
     this.directory = directory;
+    this.user = user;
   }
 
   async open(options: Partial<LocalStoreOptions> = {}): Promise<LocalStore> {

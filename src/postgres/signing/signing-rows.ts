@@ -4,7 +4,7 @@
  */
 
 import type { OpenFile } from "../../base/files.ts";
-import { type Checkpoint, readCheckpoint } from "../../proof/checkpoint.ts";
+import { CHECKPOINT_BYTES_MAX, type Checkpoint, readCheckpoint } from "../../proof/checkpoint.ts";
 import type { SignedFiles } from "../../signing/writing/signed-log.ts";
 import type { StreamState } from "../../streams/commit/stream-state.ts";
 import type { Signable } from "../../streams/signing/signed-stream.ts";
@@ -88,12 +88,14 @@ export class SigningRows {
   /** The last checkpoint, unverified; null if there is none, or it is none. */
   async lastCheckpoint(state: StreamState): Promise<Checkpoint | null> {
     const { schema } = this.#database;
-    const [row] = await this.#read(
-      `SELECT bytes FROM ${schema}.checkpoints WHERE sid = $1 ORDER BY "end" DESC LIMIT 1`,
+    // Copied checkpoints may be cut anywhere.
+    const rows = await this.#read(
+      `SELECT substr(bytes, greatest(1, octet_length(bytes) - ${CHECKPOINT_BYTES_MAX + 1})) AS bytes
+       FROM ${schema}.checkpoints WHERE sid = $1 ORDER BY "end" DESC LIMIT 2`,
       [sidOf(state)],
     );
-    const lines = (row?.bytes as Buffer | undefined)?.subarray(0, -1);
-    return lines ? readCheckpoint(lines.subarray(lines.lastIndexOf("\n") + 1), "sidecar") : null;
+    const lines = Buffer.concat(rows.map((row) => row.bytes as Buffer).reverse()).subarray(0, -1);
+    return readCheckpoint(lines.subarray(lines.lastIndexOf("\n") + 1), "sidecar");
   }
 
   log({ state }: Loaded): OpenFile {
