@@ -121,7 +121,12 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   Codex: {
     session: "01998190",
-    rows: ["Plan 0 of 3 done", "$ ls", "Read README.md:1–", '$ rg "@supabase/supabase-js"'],
+    rows: [
+      "Plan 0 of 3 done",
+      "$ ls",
+      "Read packages/services/README.md:1–",
+      '$ rg "@supabase/supabase-js"',
+    ],
     title: "I want to migrate this app",
     project: "/Users/jnarowski/Dev/spectora/src/spectora-labs-monorepo-v2",
   },
