@@ -124,7 +124,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     rows: [
       "Plan 0 of 3 done",
       "$ ls",
-      "Read packages/services/README.md:1–",
+      "Read packages/services/src/createService.ts:1–160",
       '$ rg "@supabase/supabase-js"',
     ],
     title: "I want to migrate this app",
