@@ -107,11 +107,11 @@ function Head({ session, other }: HeadProps) {
   const isCounted = total !== undefined && total.responses > 0;
   const tokens = isCounted ? total.total : (outline.totals.value?.tokens ?? head.totalTokens);
   const spend = outline.totals.value?.spend ?? head.spend;
-  const failures = outline.exchanges.value.reduce((sum, each) => sum + each.failures, 0);
+  const failures = outline.exchanges.value.sum("failures");
   const facts = [
     head.program,
     head.model,
-    counted(outline.prompts.value.length, "prompt"),
+    counted(outline.exchanges.value.sum("isPrompt"), "prompt"),
     tokens === null ? null : `${shortCount(tokens)} tokens`,
     isCounted ? costOrRecorded(total) : spend === null ? null : shortMoney(spend),
     head.durationMs === null ? null : lengthOf(head.durationMs),
@@ -202,14 +202,14 @@ interface RowsProps {
 }
 
 function Rows({ left, right }: RowsProps) {
-  const [ours, theirs] = [left, right].map(({ outline, head }) => ({
-    exchanges: outline.shown.value,
-    marks: outline.marks.value,
+  const all = ({ outline, head }: ComparedSession) => ({
+    exchanges: outline.exchanges.value.slice(),
+    marks: outline.marks.value.slice(),
     project: head.value?.project ?? null,
-  }));
+  });
   const rows = useMemo(
-    () => (ours && theirs ? compareRows(ours, theirs) : []),
-    [ours?.exchanges, ours?.marks, theirs?.exchanges, theirs?.marks],
+    () => compareRows(all(left), all(right)),
+    [left, right].flatMap(({ outline }) => [outline.exchanges.value, outline.marks.value]),
   );
   const share = Math.min(left.outline.share.value, right.outline.share.value);
   return (

@@ -18,17 +18,21 @@ export interface Bar {
   readonly failures: number;
 }
 
+/** `measured` and `failed`: what each prompt took, and its failures. */
 export function barsOf(
-  exchanges: readonly Exchange[],
-  measured: (exchange: Exchange) => number,
+  prompts: number,
+  measured: (prompt: number) => number,
+  failed: (prompt: number) => number,
 ): readonly Bar[] {
-  const each = Math.max(1, Math.ceil(exchanges.length / BARS_MAX));
+  const each = Math.max(1, Math.ceil(prompts / BARS_MAX));
   const bars: { first: number; count: number; value: number; failures: number }[] = [];
-  for (let first = 0; first < exchanges.length; first += each) {
-    const own = exchanges.slice(first, first + each);
-    const value = own.reduce((sum, exchange) => sum + measured(exchange), 0);
-    const failures = own.reduce((sum, exchange) => sum + exchange.failures, 0);
-    bars.push({ first, count: own.length, value, failures });
+  for (let first = 0; first < prompts; first += each) {
+    const bar = { first, count: Math.min(each, prompts - first), value: 0, failures: 0 };
+    for (let prompt = first; prompt < first + bar.count; prompt++) {
+      bar.value += measured(prompt);
+      bar.failures += failed(prompt);
+    }
+    bars.push(bar);
   }
   const most = Math.max(0, ...bars.map(({ value }) => value));
   // The root: one dear prompt would make all others invisible.

@@ -41,7 +41,7 @@ export function FilesPanel({ store, hide }: PanelProps) {
   const [isOfEdits, showEdits] = useState(false);
   const marks = outline.marks.value;
   const project = store.head.value?.project ?? null;
-  const files = useMemo(() => touchedFiles(marks, project), [marks, project]);
+  const files = useMemo(() => touchedFiles(marks.slice(), project), [marks, project]);
   const edited = files.filter(({ edits }) => edits > 0);
   const shown = isOfEdits ? edited : files;
   return (
@@ -82,8 +82,8 @@ function useFilesOf(store: SessionStore) {
   }, [store]);
   const { exchanges, share } = store.outline;
   useEffect(() => {
-    const last = exchanges.value.at(-1)?.start ?? 0;
-    if ((outline.exchanges.peek().at(-1)?.start ?? 0) > last) outline.rewound(last);
+    const last = store.outline.lastStart;
+    if (outline.lastStart > last) outline.rewound(last);
     else outline.refresh(0);
   }, [outline, exchanges.value, share.value]);
   useEffect(() => stop, [stop]);

@@ -9,8 +9,7 @@ import { shownText } from "../../../src/render/html/markup.ts";
 import { counted, lastName } from "../words.ts";
 import { factsOf, LineCounts, titleOf } from "./exchange-words.tsx";
 import { FilesPanel } from "./files-panel.tsx";
-import { lastAtOrBefore } from "./outline.ts";
-import { type OutlineRow, outlineRows, rowsWithin, rowTops } from "./outline-rows.ts";
+import { type OutlineRow, OutlineRows, rowsWithin } from "./outline-rows.ts";
 import type { Reading } from "./reading.ts";
 import type { SessionCosts } from "./session-costs.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -31,18 +30,18 @@ interface PanelProps {
 export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
   const { outline } = store;
   const [choice, choose] = useState({ failures: true, edits: true });
-  const exchanges = outline.shown.value;
+  const exchanges = outline.exchanges.value;
   const marks = outline.marks.value;
   const rows = useMemo(
-    () => outlineRows(exchanges, marks, choice),
+    () => new OutlineRows(exchanges, marks, choice),
     [exchanges, marks, choice.failures, choice.edits],
   );
-  const prompts = exchanges.filter(({ text }) => text !== null).length;
-  const failures = marks.filter(({ kind }) => kind === "failure").length;
+  const prompts = exchanges.sum("isPrompt");
+  const failures = marks.sum("isFailure");
   const edits = marks.length - failures;
   const share = outline.share.value;
   const [isOfFiles, showFiles] = useState(false);
-  const hasCalls = exchanges.some(({ calls }) => calls > 0);
+  const hasCalls = exchanges.sum("calls") > 0;
   return (
     <nav class={isShown ? "turns shown" : "turns"} aria-label="Outline">
       {hasCalls && (
@@ -96,7 +95,7 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
 }
 
 interface RowsProps {
-  readonly rows: readonly OutlineRow[];
+  readonly rows: OutlineRows;
   readonly store: SessionStore;
   readonly reading: Reading;
   readonly hide: () => void;
@@ -105,9 +104,9 @@ interface RowsProps {
 function Rows({ rows, store, reading, hide }: RowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [screen, see] = useState({ top: 0, height: 800 });
-  const tops = useMemo(() => rowTops(rows, HEIGHTS), [rows]);
+  const tops = useMemo(() => rows.tops(HEIGHTS), [rows]);
   const { value: here } = useMemo(
-    () => computed(() => Math.max(0, lastAtOrBefore(rows, reading.visible.value.from))),
+    () => computed(() => rows.lastUntil(reading.visible.value.from)),
     [rows, reading],
   );
   useLayoutEffect(() => {
@@ -136,15 +135,16 @@ function Rows({ rows, store, reading, hide }: RowsProps) {
   );
   // Made once: while the reader scrolls, only the mark of their place moves.
   const prices = store.costs.prompts.value;
+  const shown = useMemo(() => rows.slice(first, last), [rows, first, last]);
   const words = useMemo(
-    () => rows.slice(first, last).map((row) => <RowWords row={row} costs={store.costs} />),
-    [rows, first, last, prices],
+    () => shown.map((row) => <RowWords row={row} costs={store.costs} />),
+    [shown, prices],
   );
   const all = tops[rows.length] ?? 0;
   return (
     <div class="turns-scroll" ref={scroller}>
       <ol style={{ paddingTop: `${tops[first] ?? 0}px`, height: `${all}px` }}>
-        {rows.slice(first, last).map((row, n) => (
+        {shown.map((row, n) => (
           <li key={`${row.kind} ${row.start} ${row.kind === "edit" ? row.file : ""}`}>
             <a
               class={`turn-${row.kind}`}

@@ -4,7 +4,7 @@
  */
 
 import { useMemo, useRef } from "preact/hooks";
-import type { Exchange } from "../../../src/client/session-shapes.ts";
+import type { Exchanges } from "./outline.ts";
 import type { Reading } from "./reading.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -23,7 +23,7 @@ export function Rail({
 }) {
   const rail = useRef<HTMLDivElement>(null);
   const end = store.window.value?.end ?? 0;
-  const turns = store.outline.shown.value;
+  const turns = store.outline.exchanges.value;
   // Made once: the thumb alone changes with each frame of scrolling.
   const marks = useMemo(
     () =>
@@ -76,11 +76,12 @@ export function Rail({
   );
 }
 
-function marksOf(turns: readonly Exchange[]): { start: number; isFailed: boolean }[] {
-  const every = Math.ceil(turns.length / MARKS_MAX);
-  return turns
-    .filter((_, at) => at % every === 0)
-    .map(({ start, failures }) => ({ start, isFailed: failures > 0 }));
+function marksOf(turns: Exchanges): { start: number; isFailed: boolean }[] {
+  const every = Math.max(1, Math.ceil(turns.length / MARKS_MAX));
+  return Array.from({ length: Math.ceil(turns.length / every) }, (_, mark) => {
+    const at = mark * every;
+    return { start: turns.startOf(at), isFailed: turns.number("failures", at) > 0 };
+  });
 }
 
 const KEYS: Readonly<Record<string, (part: number) => number>> = {

@@ -4,6 +4,7 @@
  */
 
 import { useComputed } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { go } from "../address.ts";
 import { factsOf, shortFactsOf, titleOf } from "./exchange-words.tsx";
 import {
@@ -63,9 +64,12 @@ export function ReadingBar({ store, reading, isExpanded, expand, isFilterShown }
 function CurrentPrompt(props: { readonly store: SessionStore; readonly reading: Reading }) {
   const { store, reading } = props;
   const { outline } = store;
-  const index = useComputed(() => outline.indexAt(reading.visible.value.from)).value;
-  const exchange = outline.shown.value[index];
-  if (exchange === undefined) return <p class="current-prompt" />;
+  const exchanges = outline.exchanges.value;
+  const index = useComputed(() => {
+    return outline.exchanges.value.lastUntil(reading.visible.value.from);
+  }).value;
+  const exchange = useMemo(() => exchanges.at(index), [exchanges, index]);
+  if (exchange === null) return <p class="current-prompt" />;
   const { start } = exchange;
   const cost = store.costs.ofPrompt(exchange);
   return (
@@ -107,12 +111,11 @@ const WORDS: Readonly<Record<FilterName, string>> = {
 /** Null while the outline is being read, and for kinds that it does not count. */
 function countOf({ outline }: SessionStore, name: FilterName): number | null {
   if (outline.share.value < 1) return null;
-  const sum = (field: "calls" | "failures" | "edits") =>
-    outline.exchanges.value.reduce((all, exchange) => all + exchange[field], 0);
-  if (name === "prompts") return outline.prompts.value.length;
-  if (name === "tools") return sum("calls");
-  if (name === "errors") return sum("failures");
-  return name === "edits" ? sum("edits") : null;
+  const exchanges = outline.exchanges.value;
+  if (name === "prompts") return exchanges.sum("isPrompt");
+  if (name === "tools") return exchanges.sum("calls");
+  if (name === "errors") return exchanges.sum("failures");
+  return name === "edits" ? exchanges.sum("edits") : null;
 }
 
 /** The address keeps the filter: reloading and links show the same. */

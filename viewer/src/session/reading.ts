@@ -120,16 +120,15 @@ export class Reading {
   }
 
   /** The next prompt in a direction, loaded or not; at the last one, the end. */
-  toPrompt(by: 1 | -1, prompts: readonly number[]): void {
+  toPrompt(by: 1 | -1): void {
     const row = this.current();
     const at = this.#goal ?? Number(row?.dataset.start ?? 0);
     const hasFocus = this.#goal !== null || (row?.contains(document.activeElement) ?? false);
     // As below: the first step is to the row being read.
     const from = hasFocus || by === -1 ? at : at - 1;
-    const next =
-      by === 1 ? prompts.find((start) => start > from) : prompts.findLast((start) => start < from);
-    this.#goal = next ?? null;
-    if (next !== undefined) void this.#store.openAt(next);
+    const next = this.#store.outline.promptNear(from, by);
+    this.#goal = next;
+    if (next !== null) void this.#store.openAt(next);
     else if (by === 1) void this.#store.toEnd();
     else void this.#store.toStart();
   }

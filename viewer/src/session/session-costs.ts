@@ -1,11 +1,13 @@
 /**
  * Session costs: what the session, its prompts and its tool calls cost, as the server counts it.
- * Loaded after the entries, and again when more come; without it the page shows no cost.
+ * Loaded after the entries, and again when more come; without it the page shows no cost. There may
+ * be a hundred thousand calls: they are packed (packed-list.ts).
  */
 
-import { computed, signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { SessionCosts as Counted } from "../../../src/client/usage-shapes.ts";
+import { PackedList } from "./packed-list.ts";
 
 /** Reload intervals: while the server counts, and while entries come. */
 const AGAIN_MS = 1_000;
@@ -14,10 +16,21 @@ const PAUSE_MS = 5_000;
 type Prompt = Counted["prompts"][number];
 type Call = Counted["calls"][number];
 
+const packedPrompts = () => PackedList.of<Prompt, "cost">({ cost: ({ cost }) => cost ?? -1 });
+const packedCalls = () =>
+  PackedList.of<Call, "calls" | "total" | "cost">(
+    {
+      calls: (call) => call.calls,
+      total: ({ total }) => total,
+      cost: ({ cost }) => cost ?? Number.NaN,
+    },
+    true,
+  );
+
 export class SessionCosts {
-  readonly counted = signal<Counted | null>(null);
-  readonly prompts = computed(() => byStart<Prompt>(this.counted.value?.prompts ?? []));
-  readonly calls = computed(() => byStart<Call>(this.counted.value?.calls ?? []));
+  readonly counted = signal<Pick<Counted, "total"> | null>(null);
+  readonly prompts = signal(packedPrompts());
+  readonly calls = signal(packedCalls());
   readonly #client: VerbatimClient;
   readonly #id: string;
   readonly #closing: AbortSignal;
@@ -32,15 +45,37 @@ export class SessionCosts {
 
   /** What comes before the first prompt has no place of its own. */
   ofPrompt({ start, text }: { readonly start: number; readonly text: string | null }) {
-    return this.prompts.value.get(text === null ? null : start) ?? null;
+    return this.promptAt(text === null ? null : start);
+  }
+
+  promptAt(start: number | null): Prompt | null {
+    return this.prompts.value.startingAt(start ?? -1)[0] ?? null;
+  }
+
+  callAt(start: number): Call | null {
+    return this.calls.value.startingAt(start)[0] ?? null;
+  }
+
+  /** Of a prompt, without the rest; null: unknown. */
+  costAt(start: number | null): number | null {
+    const prompts = this.prompts.value;
+    const index = prompts.lastUntil(start ?? -1);
+    if (index < 0 || prompts.startOf(index) !== (start ?? -1)) return null;
+    const cost = prompts.number("cost", index);
+    return cost < 0 ? null : cost;
   }
 
   async load(): Promise<void> {
     try {
       const counted = await this.#client.sessions.costs(this.#id);
       if (this.#closing.aborted) return;
-      if (counted.counting === null) this.counted.value = counted;
-      else this.#later(AGAIN_MS);
+      if (counted.counting !== null) return this.#later(AGAIN_MS);
+      const { total, prompts, calls } = counted;
+      batch(() => {
+        this.counted.value = { total };
+        this.prompts.value = packedPrompts().with(prompts);
+        this.calls.value = packedCalls().with(calls);
+      });
     } catch {
       // Faults of the server are shown where its entries are.
     }
@@ -58,10 +93,4 @@ export class SessionCosts {
       void this.load();
     }, ms);
   }
-}
-
-function byStart<T extends { readonly start: number | null }>(
-  items: readonly T[],
-): ReadonlyMap<number | null, T> {
-  return new Map(items.map((item) => [item.start, item]));
 }

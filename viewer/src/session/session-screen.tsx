@@ -83,8 +83,8 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
     {
       next: () => reading.step(1),
       previous: () => reading.step(-1),
-      nextTurn: () => reading.toPrompt(1, store.outline.prompts.value),
-      previousTurn: () => reading.toPrompt(-1, store.outline.prompts.value),
+      nextTurn: () => reading.toPrompt(1),
+      previousTurn: () => reading.toPrompt(-1),
       start: () => void store.toStart(),
       end: () => void store.toEnd(),
       thinking: () => setThinking((is) => !is),

@@ -5,9 +5,8 @@
 
 import { useComputed } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
-import type { Exchange } from "../../../src/client/session-shapes.ts";
 import { clockOf, counted } from "../words.ts";
-import { barsOf, type Measure, tookMs } from "./axis-bars.ts";
+import { barsOf, type Measure } from "./axis-bars.ts";
 import { factsOf, titleOf } from "./exchange-words.tsx";
 import type { Reading } from "./reading.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -19,47 +18,59 @@ const BAR_REM = 4;
 
 export function TimeAxis(props: { readonly store: SessionStore; readonly reading: Reading }) {
   const { store, reading } = props;
-  const exchanges = store.outline.shown.value;
+  const exchanges = store.outline.exchanges.value;
   const prices = store.costs.prompts.value;
   const [chosen, choose] = useState<Measure>("cost");
-  const costOf = (exchange: Exchange) => {
-    return store.costs.ofPrompt(exchange)?.cost ?? exchange.spend ?? 0;
-  };
-  const hasCosts = useMemo(() => exchanges.some((each) => costOf(each) > 0), [exchanges, prices]);
+  const { length } = exchanges;
+  const failed = (n: number) => exchanges.number("failures", n);
+  const ofCost = useMemo(() => {
+    const costOf = (n: number) => {
+      const start = exchanges.number("isPrompt", n) === 1 ? exchanges.startOf(n) : null;
+      return store.costs.costAt(start) ?? exchanges.number("spend", n);
+    };
+    return barsOf(length, costOf, failed);
+  }, [exchanges, prices]);
+  const hasCosts = ofCost.some(({ value }) => value > 0);
   const measure = hasCosts ? chosen : "duration";
-  const bars = useMemo(
-    () => barsOf(exchanges, measure === "cost" ? costOf : (each) => tookMs(each) ?? 0),
-    [exchanges, prices, measure],
-  );
-  const titles = useMemo(
+  const bars = useMemo(() => {
+    if (measure === "cost") return ofCost;
+    return barsOf(length, (n) => exchanges.number("tookMs", n), failed);
+  }, [ofCost, measure]);
+  const words = useMemo(
     () =>
-      bars.map(({ first }) => {
-        const exchange = exchanges[first];
-        if (exchange === undefined) return "";
-        return `${titleOf(exchange)}\n${factsOf(exchange, store.costs.ofPrompt(exchange))}`;
+      bars.map(({ first, count }) => {
+        const exchange = exchanges.at(first);
+        if (exchange === null) return { start: 0, label: "", title: "" };
+        const { start } = exchange;
+        const title = titleOf(exchange);
+        const facts = factsOf(exchange, store.costs.ofPrompt(exchange));
+        const label = count === 1 ? title : counted(count, "prompt");
+        return { start, label, title: `${title}\n${facts}` };
       }),
     [bars],
   );
+  const times = useMemo(() => [exchanges.at(0)?.at, exchanges.at(length - 1)?.until], [exchanges]);
   // Not the place itself, which changes with each frame of scrolling.
-  const here = useComputed(() => store.outline.indexAt(reading.visible.value.from)).value;
+  const here = useComputed(() => {
+    return store.outline.exchanges.value.lastUntil(reading.visible.value.from);
+  }).value;
   if (bars.length < 2) return null;
   return (
     <nav class="time-axis" aria-label="Prompts over time">
-      <span class="axis-time">{clockOf(exchanges[0]?.at ?? "")}</span>
+      <span class="axis-time">{clockOf(times[0] ?? "")}</span>
       <ol style={{ flexBasis: `${bars.length * BAR_REM}rem` }}>
         {bars.map(({ first, count, height, failures }, n) => {
-          const exchange = exchanges[first];
-          if (exchange === undefined) return null;
+          const { start = 0, label, title } = words[n] ?? {};
           const isHere = here >= first && here < first + count;
           return (
-            <li key={exchange.start}>
+            <li key={start}>
               <a
-                href={store.hrefOf(exchange.start)}
+                href={store.hrefOf(start)}
                 class={failures > 0 ? "axis-bar failed" : "axis-bar"}
                 aria-current={isHere ? "location" : undefined}
-                aria-label={count === 1 ? titleOf(exchange) : counted(count, "prompt")}
-                title={titles[n]}
-                onClick={() => void store.openAt(exchange.start)}
+                aria-label={label}
+                title={title}
+                onClick={() => void store.openAt(start)}
               >
                 <span style={{ height: `${Math.max(LEAST_PERCENT, height * 100)}%` }} />
               </a>
@@ -67,7 +78,7 @@ export function TimeAxis(props: { readonly store: SessionStore; readonly reading
           );
         })}
       </ol>
-      <span class="axis-time">{clockOf(exchanges.at(-1)?.until ?? "")}</span>
+      <span class="axis-time">{clockOf(times[1] ?? "")}</span>
       {hasCosts && (
         <button
           type="button"

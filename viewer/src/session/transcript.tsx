@@ -42,16 +42,14 @@ export function Transcript(props: TranscriptProps) {
   const items = useMemo(() => (window === null ? [] : itemsOf(window)), [window]);
   const calls = useMemo(() => {
     const { marks } = store.outline;
-    return new LoadedCalls(items, (start, part) => editPlaces(marks.peek(), start, part));
+    return new LoadedCalls(items, (start, part) =>
+      editPlaces(marks.peek().startingAt(start), start, part),
+    );
   }, [items, store]);
   const entries = useMemo(() => items.map(({ entry }) => entry), [items]);
   // Here, and not in an effect: effects run after the page has changed.
   useMemo(() => reading.remember(), [reading, window]);
   const altered = alteredRanges(store.id);
-  const prompts = useMemo(
-    () => new Set(store.outline.prompts.value),
-    [store.outline.prompts.value],
-  );
   const project = store.head.value?.project ?? null;
   const mount = useMemo(() => mountThreads(store.threads, project), [store.threads, project]);
   useEffect(() => void store.threads.refresh(), [store.threads, store.outline.exchanges.value]);
@@ -87,7 +85,7 @@ export function Transcript(props: TranscriptProps) {
               thinking={thinking}
               isAll={isAll}
               isTarget={isAt(calls, item, at)}
-              isPrompt={prompts.has(item.start)}
+              isPrompt={store.outline.isPrompt(item.start)}
               cost={costOf(store.costs, item.start)}
               isElsewhere={store.filter.value.size === 0 && store.threads.has(item)}
               isNested={false}
@@ -114,16 +112,16 @@ interface EdgeProps {
 }
 
 function costOf(costs: SessionCosts, start: number): RowCost | null {
-  const prompt = costs.prompts.value.get(start);
-  if (prompt !== undefined) {
+  const prompt = costs.promptAt(start);
+  if (prompt !== null) {
     const { responses, total, subagents } = prompt;
     if (prompt.cost === null && prompt.recorded === null) return null;
     const answers = `${counted(responses, "response")}, ${shortCount(total)} tokens`;
     const started = subagents === 0 ? "" : `, ${counted(subagents, "subagent")} included`;
     return { text: costOrRecorded(prompt), title: `${answers}${started}`, isOfPrompt: true };
   }
-  const call = costs.calls.value.get(start);
-  if (call === undefined || call.cost === null) return null;
+  const call = costs.callAt(start);
+  if (call === null || call.cost === null) return null;
   const { calls, cost, total } = call;
   const response = `the response cost ${money(cost)} and has ${shortCount(total)} tokens`;
   const shared = calls === 1 ? "" : `, shared by ${calls} calls`;
