@@ -22,6 +22,7 @@ import type { StreamState } from "../streams/commit/stream-state.ts";
 import { type Database, databaseError, isBroken, isUndone, unavailable } from "./database.ts";
 import { GroupBatch, groupValues, unitsOf } from "./group.ts";
 import { GroupView, type KnownStreams, NotLoaded } from "./known-streams.ts";
+import { RECORDS_UNIT } from "./schema.ts";
 import type { AppendedMacs } from "./signing/appended-macs.ts";
 import { signingValues } from "./signing/group-signing.ts";
 import { keyOf } from "./stream-row.ts";
@@ -66,6 +67,8 @@ export interface Decision {
 export interface Wanted {
   readonly paths: readonly string[];
   readonly producerId?: string | undefined;
+  /** It writes a record, which only the holder of the lease may. */
+  readonly isRecord?: true;
   readonly bytes: number;
 }
 
@@ -209,9 +212,16 @@ export class GroupCommitter {
       const isStale = path !== undefined && stale.has(group.units.get(path) ?? -1);
       if (isStale) asked.tries++;
       if (isStale) again.push(asked);
+      else if (asked.wanted.isRecord && stale.has(RECORDS_UNIT)) asked.reject(this.#leaseLost());
       else decided?.answer();
     }
     return again;
+  }
+
+  #leaseLost(): VerbatimError<"STORE_UNAVAILABLE"> {
+    const reason = "another server runs the subscriptions by now";
+    const details = { path: this.#parts.database.place, reason, outcome: "unchanged" } as const;
+    return new VerbatimError("STORE_UNAVAILABLE", `${reason}; nothing was changed`, details);
   }
 
   async #decide(taken: readonly Asked[]): Promise<Group> {

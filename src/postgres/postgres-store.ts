@@ -241,7 +241,8 @@ export class PostgresStreams implements PostgresStore {
 
   putRecord(key: string, value: string | null): Promise<void> {
     assert(!key.includes("\0"), "a record's key holds no NUL");
-    return this.#committer.submit({ paths: [], bytes: value?.length ?? 0 }, ({ batch }) => {
+    const wanted = { paths: [], isRecord: true, bytes: value?.length ?? 0 } as const;
+    return this.#committer.submit(wanted, ({ batch }) => {
       batch.add({ op: "record", key, value });
     });
   }

@@ -13,6 +13,9 @@ export const STATE_COLUMNS = `sid bigint, status text, "readSeq" bigint, "isJson
   "isClosed" boolean, forks bigint, "createdAt" bigint, "touchedAt" bigint, ttl bigint,
   "expiresAt" bigint, "deletedAt" bigint, settings text`;
 
+/** The number of records among the units. */
+export const RECORDS_UNIT = -2;
+
 /** The numbers of a stream that a path has before its first use. */
 const NEVER_USED = `0, '', 0, false, 0, 0, false, 0, 0, 0, NULL, NULL, NULL, ''`;
 
@@ -74,6 +77,9 @@ CREATE INDEX commits_by_time ON commits (at);
  * caller sorts `seen_keys`. A stream that only grew has an end in `grown_ends`; a group of nothing
  * else (`is_plain`) needs no locks beforehand, because the update itself compares the versions.
  *
+ * Records belong to the work of one server. If another has its lease by now, they are not written:
+ * a server that was frozen does not undo what its successor did.
+ *
  * Joins are by index, row by row: a plan for a small table would read all of a large one.
  */
 const COMMIT_GROUP = `
@@ -90,6 +96,7 @@ CREATE FUNCTION commit_group(
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
   old_units integer[] := '{}';
+  lease_holder text;
 BEGIN
   INSERT INTO commits (id, server, paths) VALUES (commit_id, server_id, changed_paths)
     ON CONFLICT (id) DO NOTHING;
@@ -154,13 +161,18 @@ BEGIN
   END IF;
 
   IF new_records IS NOT NULL THEN
-    DELETE FROM records WHERE key IN (
-      SELECT r.key FROM json_to_recordset(new_records) AS r(key text, value text)
-      WHERE r.value IS NULL);
-    INSERT INTO records
-      SELECT r.key, r.value FROM json_to_recordset(new_records) AS r(key text, value text)
-      WHERE r.value IS NOT NULL ORDER BY r.key
-      ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+    SELECT holder INTO lease_holder FROM leases WHERE name = 'subscriptions' FOR SHARE;
+    IF lease_holder <> server_id THEN
+      old_units := old_units || ${RECORDS_UNIT};
+    ELSE
+      DELETE FROM records WHERE key IN (
+        SELECT r.key FROM json_to_recordset(new_records) AS r(key text, value text)
+        WHERE r.value IS NULL);
+      INSERT INTO records
+        SELECT r.key, r.value FROM json_to_recordset(new_records) AS r(key text, value text)
+        WHERE r.value IS NOT NULL ORDER BY r.key
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+    END IF;
   END IF;
 
   IF cardinality(touched_keys) > 0 THEN
