@@ -71,7 +71,8 @@ CREATE INDEX commits_by_time ON commits (at);
  * another version by now, nothing of the unit is written, and its number is returned.
  *
  * A second call with the same `commit_id` writes nothing and returns what the first returned, also
- * if the first is still running: it waits for it.
+ * if the first is still running: it waits for it. It takes a transaction id (the default of `xid`),
+ * so that its commit waits for a synchronous standby too, which may not have the first one yet.
  *
  * Rows are locked in the order of their keys, new ones first: groups never wait in a circle. The
  * caller sorts `seen_keys`. A stream that only grew has an end in `grown_ends`; a group of nothing

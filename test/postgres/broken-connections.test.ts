@@ -36,6 +36,29 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.equal(Buffer.from(bytes).toString(), expected);
   });
 
+  test("an append that other servers overtook three times locks its stream, and is the next one", async () => {
+    const { proxy, store, schema } = await behindProxy();
+    const other = await openPostgresStore(await sharedPostgres(), { schema, durability: "memory" });
+    onTestFinished(() => other.close());
+    const append = (to: PostgresStore, text: string) =>
+      to.append("/s", { body: Buffer.from(text), close: false });
+    await append(store, "0");
+    const last: Promise<unknown>[] = [];
+    let overtaken = 0;
+    proxy.beforeGroup = async () => {
+      overtaken++;
+      const overtaking = append(other, String(overtaken));
+      if (overtaken <= 3) await overtaking;
+      else last.push(overtaking); // It has to wait for the lock.
+    };
+    assert.equal((await append(store, "x")).outcome, "appended");
+    proxy.beforeGroup = null;
+    await Promise.all(last);
+    assert.equal(overtaken, 4);
+    const { bytes } = await store.read("/s", "start", 100);
+    assert.equal(Buffer.from(bytes).toString(), "0123x4");
+  });
+
   test("an outcome that cannot be found out is reported as unknown", async () => {
     const { proxy, store } = await behindProxy({ resolveMs: 50 });
     const { target } = proxy;
@@ -74,10 +97,11 @@ describe.skipIf(lacksPostgres)("with a database", () => {
 
 async function behindProxy(
   choices: PostgresStoreOptions = {},
-): Promise<{ proxy: PostgresProxy; store: PostgresStore }> {
+): Promise<{ proxy: PostgresProxy; store: PostgresStore; schema: string }> {
   const directory = new URLSearchParams((await sharedPostgres()).split("?")[1]).get("host");
   const proxy = await PostgresProxy.open(directory ?? "");
-  const options = { schema: newSchema(), durability: "memory", ...choices } as const;
+  const schema = newSchema();
+  const options = { schema, durability: "memory", ...choices } as const;
   const store = await openPostgresStore(proxy.url, options);
   onTestFinished(async () => {
     await store.close();
@@ -85,5 +109,5 @@ async function behindProxy(
   });
   const body = new Uint8Array();
   await store.create("/s", { body, contentType: "text/plain", isClosed: false });
-  return { proxy, store };
+  return { proxy, store, schema };
 }

@@ -4,118 +4,115 @@
  */
 
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, onTestFinished, test } from "vitest";
-import { VerbatimError } from "../../src/base/errors.ts";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import type { PostgresStore } from "../../src/postgres/store-options.ts";
-import { lacksPostgres, PostgresServer } from "../support/postgres.ts";
+import { lacksPostgres, PostgresServer, rowsIn } from "../support/postgres.ts";
 import { PostgresProxy } from "../support/postgres-proxy.ts";
+import { Producers } from "../support/producers.ts";
 import { times } from "../support/seed.ts";
 import { until } from "../support/until.ts";
 
 const DURABLE: readonly string[] = [];
-const PRODUCERS = 8;
 
 describe.skipIf(lacksPostgres)("with a database", () => {
   test("a database that crashes and starts again under load loses nothing and repeats nothing", async () => {
-    const server = PostgresServer.start(DURABLE);
-    onTestFinished(() => server.remove());
+    const server = started(DURABLE);
     const store = await opened(server.url);
     assert.equal(store.promises.durability, "disk");
-    const load = await Load.begin([store]);
+    const producers = await Producers.beginOn([store]);
     for (let crash = 0; crash < times; crash++) {
-      await load.hasAdvanced();
+      await producers.haveAdvanced();
       server.kill();
       server.restart();
     }
-    await load.hasAdvanced();
-    await load.check();
+    await producers.haveAdvanced();
+    await producers.check(store);
   });
 
   test("when a synchronous standby takes over from a killed primary, nothing acknowledged is lost", async () => {
-    const primary = PostgresServer.start(["synchronous_standby_names=*"]);
-    onTestFinished(() => primary.remove());
-    const standby = primary.standby(DURABLE);
-    onTestFinished(() => standby.remove());
-    const proxy = await PostgresProxy.open(primary.directory);
-    onTestFinished(() => proxy.close());
-    const stores = [await opened(proxy.url), await opened(proxy.url)];
-    assert.equal(stores[0]?.promises.durability, "standby");
-    const load = await Load.begin(stores);
-    await load.hasAdvanced();
-    primary.kill("SIGKILL");
-    standby.promote();
-    proxy.target = standby.directory;
-    proxy.cutAll();
-    await load.hasAdvanced();
-    await load.check();
+    for (let round = 0; round < Math.min(times, 20); round++) {
+      const { primary, standby } = await replicated();
+      const proxy = await PostgresProxy.open(primary.directory);
+      onTestFinished(() => proxy.close());
+      const stores = [await opened(proxy.url), await opened(proxy.url)];
+      assert.equal(stores[0]?.promises.durability, "standby");
+      const producers = await Producers.beginOn(stores);
+      await producers.haveAdvanced();
+      primary.kill("SIGKILL");
+      standby.promote();
+      proxy.target = standby.directory;
+      proxy.cutAll();
+      await producers.haveAdvanced();
+      await producers.check(stores[0] as PostgresStore);
+    }
+  });
+
+  test("without its synchronous standby nothing is acknowledged until it is back, or no longer required", async () => {
+    const { primary, standby } = await replicated();
+    const store = await opened(primary.url);
+    const producers = await Producers.beginOn([store]);
+    for (const comeBack of [() => standby.restart(), () => requireStandby(primary, "")]) {
+      await producers.haveAdvanced();
+      standby.kill();
+      await delay(200); // What the standby has confirmed is answered.
+      const before = producers.total;
+      await delay(500 * Math.min(times, 10));
+      assert.equal(producers.total, before);
+      await comeBack();
+      await producers.haveAdvanced();
+    }
+    await producers.check(store);
+  });
+
+  test("an append that waited for the standby when the primary crashed is not acknowledged before the standby has it", async () => {
+    const { primary, standby } = await replicated();
+    const store = await opened(primary.url, 30_000);
+    const body = Buffer.from("x");
+    await store.create("/s", { body, contentType: "text/plain", isClosed: false });
+    standby.kill();
+    let isAcknowledged = false;
+    const appending = store.append("/s", { body, close: false }).then(() => {
+      isAcknowledged = true;
+    });
+    const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    await until(async () => (await rowsIn(primary.url, waits)).length > 0, "it waits");
+    primary.kill();
+    primary.restart(); // The append is on its disk, and nowhere else.
+    await until(async () => (await store.head("/s").catch(() => null))?.end.endsWith("2") ?? false);
+    await delay(1000);
+    assert.equal(isAcknowledged, false);
+    standby.restart();
+    await appending;
+    assert.equal(Number((await store.head("/s")).end.split("_")[1]), 2);
   });
 });
 
-async function opened(url: string): Promise<PostgresStore> {
-  const store = await openPostgresStore(url, { resolveMs: 200 });
-  onTestFinished(() => store.close());
-  return store;
+function started(settings: readonly string[]): PostgresServer {
+  const server = PostgresServer.start(settings);
+  onTestFinished(() => server.remove());
+  return server;
 }
 
-/** Producers that append numbers to one stream, each its own, and note which were acknowledged. */
-class Load {
-  readonly #stores: readonly PostgresStore[];
-  readonly #acknowledged = Array.from({ length: PRODUCERS }, () => 0);
-  #isOver = false;
-  #running: Promise<unknown> = Promise.resolve();
+/** A primary that waits for its standby. */
+async function replicated(): Promise<{ primary: PostgresServer; standby: PostgresServer }> {
+  const primary = started(DURABLE);
+  const standby = primary.standby(DURABLE);
+  onTestFinished(() => standby.remove());
+  await requireStandby(primary, "*");
+  return { primary, standby };
+}
 
-  private constructor(stores: readonly PostgresStore[]) {
-    this.#stores = stores;
-  }
+async function requireStandby({ url }: PostgresServer, names: "*" | ""): Promise<void> {
+  await rowsIn(url, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+  await rowsIn(url, "SELECT pg_reload_conf()");
+  const shown = async () => (await rowsIn(url, "SHOW synchronous_standby_names"))[0];
+  await until(async () => (await shown())?.synchronous_standby_names === names, "the setting");
+}
 
-  static async begin(stores: readonly PostgresStore[]): Promise<Load> {
-    const load = new Load(stores);
-    const body = new Uint8Array();
-    await stores[0]?.create("/s", { body, contentType: "application/json", isClosed: false });
-    load.#running = Promise.all(load.#acknowledged.map((_, n) => load.#produce(n)));
-    return load;
-  }
-
-  /** Every producer has appended something since now. */
-  async hasAdvanced(): Promise<void> {
-    const before = [...this.#acknowledged];
-    await until(() => this.#acknowledged.every((count, n) => count > (before[n] ?? 0) + 5));
-  }
-
-  /** Stops, and compares what is stored with what was acknowledged. */
-  async check(): Promise<void> {
-    this.#isOver = true;
-    await this.#running;
-    const stored = Array.from({ length: PRODUCERS }, (): number[] => []);
-    for await (const { data } of this.#store(0).messages("/s", "start")) {
-      const [producer, seq] = JSON.parse(Buffer.from(data).toString()) as [number, number];
-      stored[producer]?.push(seq);
-    }
-    for (const [n, numbers] of stored.entries()) {
-      const expected = Array.from({ length: this.#acknowledged[n] ?? 0 }, (_, seq) => seq);
-      assert.deepEqual(numbers, expected, `producer ${n}`);
-    }
-  }
-
-  #store(n: number): PostgresStore {
-    return this.#stores[n % this.#stores.length] as PostgresStore;
-  }
-
-  /** Repeats a request whose outcome is not known, as a client with a producer id does. */
-  async #produce(n: number): Promise<void> {
-    for (let seq = 0; !this.#isOver; ) {
-      const producer = { id: `p${n}`, epoch: 0, seq };
-      const body = Buffer.from(JSON.stringify([[n, seq]]));
-      try {
-        const { outcome } = await this.#store(n).append("/s", { body, producer, close: false });
-        assert.ok(["appended", "duplicate"].includes(outcome), outcome);
-        this.#acknowledged[n] = ++seq;
-      } catch (error) {
-        const isDown = error instanceof VerbatimError && error.code === "STORE_UNAVAILABLE";
-        if (!isDown) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    }
-  }
+async function opened(url: string, resolveMs = 200): Promise<PostgresStore> {
+  const store = await openPostgresStore(url, { resolveMs });
+  onTestFinished(() => store.close());
+  return store;
 }

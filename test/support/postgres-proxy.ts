@@ -14,6 +14,8 @@ export class PostgresProxy {
   target: string | null;
   /** Where to cut the next exchange of a group: after so many bytes; null does not cut. */
   cutAt: number | null = null;
+  /** Called when a group is on its way, which waits until it resolves. */
+  beforeGroup: (() => Promise<unknown>) | null = null;
   /** Bytes of the last exchange of a group, in both directions. */
   exchanged = 0;
   readonly #server: Server;
@@ -66,6 +68,13 @@ export class PostgresProxy {
       if (bytes.includes(WRITES)) {
         isWriting = true;
         this.exchanged = 0;
+        if (this.beforeGroup !== null) {
+          client.pause();
+          return void this.beforeGroup().then(() => {
+            forward(bytes, server);
+            client.resume();
+          }, cut);
+        }
       }
       forward(bytes, server);
     });
