@@ -31,22 +31,22 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     await producers.check(store);
   });
 
-  test("when a synchronous standby takes over from a killed primary, nothing acknowledged is lost", async () => {
-    for (let round = 0; round < Math.min(times, 20); round++) {
-      const { primary, standby } = await replicated();
-      const proxy = await PostgresProxy.open(primary.directory);
-      onTestFinished(() => proxy.close());
-      const stores = [await opened(proxy.url), await opened(proxy.url)];
-      assert.equal(stores[0]?.promises.durability, "standby");
-      const producers = await Producers.beginOn(stores);
-      await producers.haveAdvanced();
-      primary.kill("SIGKILL");
-      standby.promote();
-      proxy.target = standby.directory;
-      proxy.cutAll();
-      await producers.haveAdvanced();
-      await producers.check(stores[0] as PostgresStore);
-    }
+  test("when a synchronous standby takes over from a killed primary, nothing acknowledged is lost", {
+    repeats: Math.min(times, 20) - 1,
+  }, async () => {
+    const { primary, standby } = await replicated();
+    const proxy = await PostgresProxy.open(primary.directory);
+    onTestFinished(() => proxy.close());
+    const stores = [await opened(proxy.url), await opened(proxy.url)];
+    assert.equal(stores[0]?.promises.durability, "standby");
+    const producers = await Producers.beginOn(stores);
+    await producers.haveAdvanced();
+    primary.kill("SIGKILL");
+    standby.promote();
+    proxy.target = standby.directory;
+    proxy.cutAll();
+    await producers.haveAdvanced();
+    await producers.check(stores[0] as PostgresStore);
   });
 
   test("without its synchronous standby nothing is acknowledged until it is back, or no longer required", async () => {
