@@ -16,12 +16,16 @@ export class ServedUser {
   url = "";
   #running: Running | null = null;
 
-  private constructor(user: CliUser) {
+  readonly #more: readonly string[];
+
+  private constructor(user: CliUser, more: readonly string[]) {
     this.user = user;
+    this.#more = more;
   }
 
-  static async start(user = new CliUser()): Promise<ServedUser> {
-    const served = new ServedUser(user);
+  /** `more`: further arguments of `serve`. */
+  static async start(user = new CliUser(), more: readonly string[] = []): Promise<ServedUser> {
+    const served = new ServedUser(user, more);
     served.token = (await makeToken(served.data)).token;
     await served.restart();
     return served;
@@ -40,7 +44,7 @@ export class ServedUser {
     await this.#running?.kill();
     const port = this.url === "" ? "0" : new URL(this.url).port;
     const args = ["serve", "--port", port, "--data", this.data, "--root", this.#empty];
-    const running = this.user.start(args);
+    const running = this.user.start([...args, ...this.#more]);
     this.#running = running;
     const line = (await running.line()) ?? assert.fail(running.stderr);
     [this.url] = /http:\/\/[^/\s]+/.exec(line) ?? assert.fail(line);
