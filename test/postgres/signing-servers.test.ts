@@ -7,6 +7,7 @@ import { nodeHost } from "../../src/base/node-host.ts";
 import { pinnedNameOf } from "../../src/postgres/store-options.ts";
 import { crcOf } from "../../src/streams/journal/journal-record.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
+import { CliUser } from "../cli/cli.ts";
 import { lacksPostgres } from "../support/postgres.ts";
 import { PostgresProxy } from "../support/postgres-proxy.ts";
 import { isTried, seed } from "../support/seed.ts";
@@ -166,6 +167,39 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     await store.close();
     assert.deepEqual(await database.verdicts(), { "/s": "verified" });
     assert.deepEqual(database.warnings, []);
+  });
+
+  test("a database restored from a backup is signed only after its lost heads were forgotten", async () => {
+    const database = await SignedDatabase.create();
+    const appendOnce = async (text: string) => {
+      const store = await database.open({ signingCadence: NEVER });
+      if (text === "one") await store.create("/s", JSON_STREAM);
+      await store.append("/s", message(text));
+      await store.close();
+    };
+    const tables = ["streams", "messages", "checkpoints"];
+    await appendOnce("one");
+    for (const table of tables) {
+      await database.rows(`CREATE TABLE $.old_${table} AS TABLE $.${table}`);
+    }
+    await appendOnce("two");
+    for (const table of tables) {
+      await database.rows(`DELETE FROM $.${table}`);
+      await database.rows(`INSERT INTO $.${table} TABLE $.old_${table}`);
+    }
+    await appendOnce("three");
+    assert.match(database.warnings.join(), /is rollback and is not signed any further/);
+    assert.deepEqual(await database.verdicts(), { "/s": "rollback BEHIND" });
+    const env = { XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? "" };
+    const { stdout } = await new CliUser().run(["head", "forget", "/s"], { env });
+    assert.match(stdout, /^forgot \/s \(streams:\/\//);
+    await appendOnce("four");
+    assert.equal(database.warnings.length, 1);
+    assert.deepEqual(
+      await database.verdicts(),
+      { "/s": "verified" },
+      "the server appended all of it",
+    );
   });
 
   test("one who alters unsigned bytes and their row gets them at most stated as found", async () => {
