@@ -57,23 +57,37 @@ export async function* verifyDataDirectory(
       yield* gone.length > 0 ? gone : [looked.report];
       return;
     }
-    const { root, logs, streams, removals } = looked;
-    const pinned = new Set(judging.pinnedIn(names));
-    const files = new Set(logs?.names());
-    const judge = await StreamJudge.of({ root, names, logs, streams, judging });
-    for (const id of [...new Set([...streams.keys(), ...pinned])].sort()) {
-      const known = streams.get(id);
-      if (known === undefined) {
-        yield goneReport(names, id, judging, NOT_NAMED(root));
-      } else if (known.status === "deleted" && pinned.has(id)) {
-        yield goneReport(names, id, judging, DELETED(root));
-      } else if (pinned.has(id) || isToBeJudged(known, files, removals)) {
-        const report = await judge.report(known);
-        yield withFindings(report, deletionFindings(known, removals));
-      }
-    }
+    yield* reportsOn({ ...looked, names, judging });
   } finally {
     for (const each of opened) each.close();
+  }
+}
+
+/** Streams, and what they are judged by. */
+export interface ReportedStreams extends LookedInto {
+  readonly names: RootNames;
+  readonly judging: StreamJudging;
+  /** Calls `judge` while the files of a stream and of its sources are in `logs`. */
+  readonly withFiles?: <T>(stream: Known, judge: () => Promise<T>) => Promise<T>;
+}
+
+/** The reports in order of path. */
+export async function* reportsOn(parts: ReportedStreams): AsyncGenerator<VerifyReport> {
+  const { root, names, logs, streams, removals, judging } = parts;
+  const { withFiles = (_, judge) => judge() } = parts;
+  const pinned = new Set(judging.pinnedIn(names));
+  const files = new Set(logs?.names());
+  const judge = await StreamJudge.of({ root, names, logs, streams, judging });
+  for (const id of [...new Set([...streams.keys(), ...pinned])].sort()) {
+    const known = streams.get(id);
+    if (known === undefined) {
+      yield goneReport(names, id, judging, NOT_NAMED(root));
+    } else if (known.status === "deleted" && pinned.has(id)) {
+      yield goneReport(names, id, judging, DELETED(root));
+    } else if (pinned.has(id) || isToBeJudged(known, files, removals)) {
+      const report = await withFiles(known, () => judge.report(known));
+      yield withFindings(report, deletionFindings(known, removals));
+    }
   }
 }
 
@@ -126,15 +140,16 @@ export async function withSignedStream<T>(
 
 type Looked =
   /** `isGone`: there is no `meta.jsonl`, or one that was never begun. */
-  | { readonly report: VerifyReport; readonly isGone: boolean }
-  | {
-      readonly root: string;
-      /** Null if there is none, which is treated like an empty one. */
-      readonly logs: Directory | null;
-      readonly streams: Map<string, Known>;
-      /** Files that were scheduled for deletion. */
-      readonly removals: ReadonlySet<string>;
-    };
+  { readonly report: VerifyReport; readonly isGone: boolean } | LookedInto;
+
+interface LookedInto {
+  readonly root: string;
+  /** Null if there is none, which is treated like an empty one. */
+  readonly logs: Directory | null;
+  readonly streams: ReadonlyMap<string, Known>;
+  /** Files that were scheduled for deletion. */
+  readonly removals: ReadonlySet<string>;
+}
 
 async function look(host: Host, path: string, opened: { close(): void }[]): Promise<Looked> {
   const keep = <T extends { close(): void }>(part: T): T => {

@@ -51,7 +51,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
     ...["verifying", "doctor"],
   ],
   demo: ["base", "model", ...DIALECTS, "catalog", "store", "listing"],
-  postgres: ["base", "proof", "signing", "streams", "copying"],
+  postgres: ["base", "findings", "proof", "signing", "streams", "copying"],
   guard: [...LOW, ...DIALECTS],
   remote: [...LOW, ...DIALECTS, "streams", "store", "listing"],
   integrations: [

@@ -1,12 +1,15 @@
 /** `verbatim copy`, and other commands on databases. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "vitest";
+import { crcOf } from "../../src/streams/journal/journal-record.ts";
 import { openLocalStore } from "../../src/streams/local-store.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 import { CliUser } from "./cli.ts";
+
+const JSON_TYPE = { "Content-Type": "application/json" };
 
 describe.skipIf(lacksPostgres)("with a database", () => {
   test("copy moves the streams of a directory to PostgreSQL and back, and prints no password", async () => {
@@ -31,6 +34,68 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.ok(!again.stderr.includes("secret"));
   });
 
+  test("signed streams of a database are verified, checked and backed up while a server runs", async () => {
+    const user = new CliUser();
+    const url = await newDatabase();
+    const sign = ["serve", "--port", "0", "--data", "own", "--sign"];
+    const running = user.start([...sign, "--store", url, "--durability", "memory"]);
+    const server = /http:\/\/[^\s/]+/.exec((await running.line()) ?? "")?.[0];
+    const put = async (path: string, init: RequestInit) => {
+      const { status } = await fetch(`${server}/v1/stream/${path}`, {
+        headers: JSON_TYPE,
+        ...init,
+      });
+      assert.ok(status < 300, `${status}`);
+    };
+    await put("s", { method: "PUT", body: '[{"n":1}]' });
+    await put("s", { method: "POST", body: '{"n":2}' });
+    const from = { ...JSON_TYPE, "Stream-Forked-From": "/v1/stream/s" };
+    await put("fork", { method: "PUT", headers: from });
+    await put("fork", { method: "POST", body: '{"n":3}' });
+    const backup = await user.run(["backup", "copy", "--store", url, "--json"]);
+    assert.equal(backup.code, 0, backup.stderr);
+    assert.equal(JSON.parse(backup.stdout).streams, 2);
+    running.signal("SIGTERM");
+    assert.equal(await running.exitCode(), 0);
+
+    const verified = await user.run(["verify", url, "--json"]);
+    assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+    const reports = verified.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      reports.map(({ session, verdict }) => [session, verdict]),
+      [
+        ["/fork", "verified"],
+        ["/s", "verified"],
+      ],
+    );
+    assert.ok(
+      reports.every(({ path }) => path.startsWith("postgres://")),
+      verified.stdout,
+    );
+    const checked = await user.run(["serve", "--check", url, "--json"]);
+    assert.equal(checked.code, 0, checked.stderr);
+    assert.deepEqual(JSON.parse(checked.stdout), { summary: { streams: 2, damages: 0, notes: 0 } });
+    assert.equal((await user.run(["serve", "--check", "copy"])).code, 0);
+
+    // Someone alters a message and its checksum, then one without it.
+    const bytes = Buffer.from('{"n":7}\n');
+    const row = `bytes = '\\x${bytes.toString("hex")}', crc = ${crcOf(bytes) | 0}`;
+    await rowsIn(url, `UPDATE verbatim.messages SET ${row} WHERE "end" = 8`);
+    const tampered = await user.run(["verify", url]);
+    assert.equal(tampered.code, 1, tampered.stdout);
+    assert.match(tampered.stdout, /tampered/);
+    assert.equal((await user.run(["serve", "--check", url])).code, 0);
+    await rowsIn(url, "UPDATE verbatim.messages SET crc = 0");
+    const damaged = await user.run(["serve", "--check", url]);
+    assert.equal(damaged.code, 1);
+    assert.match(damaged.stdout, /BYTES_DAMAGED/);
+    assert.equal((await user.run(["verify", url])).code, 1);
+    assert.ok(!/host=/.test(verified.stdout + tampered.stdout + damaged.stdout));
+  }, 120_000);
+
   test("copy needs both sides", async () => {
     const { code, stderr } = await new CliUser().run(["copy", "--from", "data"]);
     assert.equal(code, 2);
@@ -43,7 +108,6 @@ async function fill(directory: string): Promise<void> {
   const body = Buffer.from("hello");
   await store.create("/s", { contentType: "text/plain", body, isClosed: false });
   await store.close();
-  const { writeFileSync } = await import("node:fs");
   writeFileSync(join(directory, "data/tokens.json"), "{}");
 }
 

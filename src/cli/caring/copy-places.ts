@@ -22,7 +22,7 @@ export async function openSource(name: string, isAlone: boolean): Promise<CopySo
   return openDirectorySource(nodeHost, resolve(name));
 }
 
-export async function openTarget(name: string, source: CopySource): Promise<CopyTarget> {
+async function openTarget(name: string, source: CopySource): Promise<CopyTarget> {
   if (isDatabase(name)) {
     const { openPostgresTarget } = await import("../../postgres/postgres-target.ts");
     return openPostgresTarget(name, source);

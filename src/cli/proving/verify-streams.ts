@@ -1,4 +1,4 @@
-/** Verify streams: verifies data directories and the streams in them, by the user's names. */
+/** Verify streams: verifies data directories, databases and the streams in them, by the user's names. */
 
 import { resolve } from "node:path";
 import type { Run } from "../../command/command.ts";
@@ -23,10 +23,13 @@ export async function* verifyStreams(
   }
   const { nodeHost } = await import("../../base/node-host.ts");
   const { verifyDataDirectory } = await import("../../verifying/verify-directory.ts");
+  const { isDatabase } = await import("../caring/copy-places.ts");
+  const { verifyDatabase } = await import("./verify-database.ts");
   for (const root of names) {
-    for await (const report of verifyDataDirectory(nodeHost, resolve(root), judging)) {
-      yield { report, root };
-    }
+    const reports = isDatabase(root)
+      ? verifyDatabase(root, judging)
+      : verifyDataDirectory(nodeHost, resolve(root), judging);
+    for await (const report of reports) yield { report, root };
   }
 }
 

@@ -14,8 +14,8 @@ export const verify: CliCommand = {
     {
       name: "[sessions...]",
       summary:
-        "ids, beginnings of ids, paths of logs, directories, or a server's data directory; " +
-        "default: all sessions found from here",
+        "ids, beginnings of ids, paths of logs, directories, a server's data directory, or " +
+        "postgres://user@host/database; default: all sessions found from here",
     },
   ],
   options: [
@@ -37,6 +37,7 @@ export const verify: CliCommand = {
     "verbatim verify --root . --json | jq 'select(.verdict != \"verified\")'",
     "verbatim verify .ai/threads --require-pin",
     "verbatim verify ~/.local/share/verbatim",
+    "verbatim verify postgres://verbatim@db.example.com/streams",
     "verbatim verify backup/transcript.jsonl --against pins.jsonl",
   ],
 
@@ -53,12 +54,15 @@ export const verify: CliCommand = {
     const textOf = (lines: readonly string[]) => `${lines.map(safeLine).join("\n")}\n`;
     const verifier = await openVerifier(run);
     const judging = await streamJudgingOf(verifier.judging, run);
-    const directories = await dataDirectoriesAmong(nodeHost, args, judging);
-    const names = args.filter((name) => !directories.includes(name));
+    const { isDatabase } = await import("../caring/copy-places.ts");
+    const databases = args.filter(isDatabase);
+    const others = args.filter((name) => !isDatabase(name));
+    const directories = await dataDirectoriesAmong(nodeHost, others, judging);
+    const names = others.filter((name) => !directories.includes(name));
     const targets = names.length > 0 || args.length === 0 ? await verifier.find(names) : [];
     // A project may be in a server's data directory: then both are verified.
     for (const directory of directories) targets.push(...(await verifier.findIn(directory)));
-    const roots = [...directories, ...targets.map(({ root }) => root)];
+    const roots = [...databases, ...directories, ...targets.map(({ root }) => root)];
     const lenientRoots = await lenientAmong(roots, run);
     let judged = 0;
     let worst: Verdict = "verified";
@@ -73,7 +77,11 @@ export const verify: CliCommand = {
       const text = options.json ? jsonLine(report) : textOf(describeReport(report));
       await io.print(text);
     };
-    for await (const { report, root } of verifyStreams(directories, judging, run)) {
+    for await (const { report, root } of verifyStreams(
+      [...databases, ...directories],
+      judging,
+      run,
+    )) {
       await print(report, root);
     }
     for (const [n, target] of targets.entries()) {

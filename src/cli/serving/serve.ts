@@ -54,8 +54,9 @@ export const serve: CliCommand = {
     { flags: "--sign", summary: "sign appends with your key" },
     { flags: "--guard", summary: "also keep copies of every agent's sessions: `verbatim guard`" },
     {
-      flags: "--check <directory>",
-      summary: "only check this data directory and write nothing; exits with 1 if it is damaged",
+      flags: "--check <place>",
+      summary:
+        "only check this data directory or postgres:// URL and write nothing; exits with 1 if damaged",
     },
     {
       flags: "--json",
@@ -73,6 +74,7 @@ export const serve: CliCommand = {
     "verbatim serve --root ~/project --root ~/.homeagent",
     "verbatim serve --allow-origin https://app.example.com",
     "verbatim serve --check ./streams",
+    "verbatim serve --check postgres://verbatim@db.example.com/streams",
     "verbatim serve --store postgres://verbatim@db.example.com/streams --durability standby",
   ],
 

@@ -1,0 +1,98 @@
+/**
+ * Verify database: verdicts on the streams of a database, in one snapshot.
+ *
+ * The rows are written to temporary files as they are, whatever their checksums, and judged as the
+ * files of a data directory. A stream's file is removed once it was judged, unless forks need it.
+ */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeHost } from "../../base/node-host.ts";
+import { openPostgresSource, type PostgresSource } from "../../postgres/postgres-source.ts";
+import type { VerifyReport } from "../../signing/judging/report.ts";
+import { sidecarOf } from "../../signing/session-log.ts";
+import type { StreamState } from "../../streams/commit/stream-state.ts";
+import type { StreamJudging } from "../../verifying/judge-streams.ts";
+import { reportsOn } from "../../verifying/verify-directory.ts";
+
+const APPEND = { flag: "a", mode: 0o600 };
+
+export async function* verifyDatabase(
+  url: string,
+  judging: StreamJudging,
+): AsyncGenerator<VerifyReport> {
+  const source = await openPostgresSource(url, { isAlone: false });
+  const scratch = mkdtempSync(join(tmpdir(), "verbatim-verify-"));
+  try {
+    mkdirSync(join(scratch, "logs"));
+    const files = new RowFiles(source, join(scratch, "logs"));
+    const streams = await files.writeCheckpoints();
+    const logs = await nodeHost.files.openDirectory(join(scratch, "logs"), { create: false });
+    const reports = reportsOn({
+      ...{ root: source.place, logs, streams, removals: new Set<string>(), judging },
+      names: { place: `streams:${source.pinnedName}`, others: [], leadsTo: null },
+      withFiles: (stream, judge) => files.during(stream.path, judge),
+    });
+    // Paths of the temporary files would mean nothing to the user.
+    const named = (report: VerifyReport): VerifyReport =>
+      JSON.parse(JSON.stringify(report).replaceAll(scratch, source.place));
+    try {
+      for await (const report of reports) yield named(report);
+    } finally {
+      logs.close();
+    }
+  } finally {
+    await source.close();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+class RowFiles {
+  readonly #source: PostgresSource;
+  readonly #logs: string;
+  readonly #streams = new Map<string, StreamState>();
+  readonly #written = new Set<string>();
+
+  constructor(source: PostgresSource, logs: string) {
+    this.#source = source;
+    this.#logs = logs;
+  }
+
+  /** All streams; their checkpoints say which of them forks need. */
+  async writeCheckpoints(): Promise<ReadonlyMap<string, StreamState>> {
+    for await (const state of this.#source.streams("")) {
+      this.#streams.set(state.path, state);
+      if (state.status === "deleted") continue;
+      const name = join(this.#logs, sidecarOf(state.file));
+      for await (const bytes of this.#source.checkpoints(state)) writeFileSync(name, bytes, APPEND);
+    }
+    return this.#streams;
+  }
+
+  async during<T>(path: string, judge: () => Promise<T>): Promise<T> {
+    let state = this.#streams.get(path);
+    const own = state;
+    for (; state !== undefined && !this.#written.has(state.path); ) {
+      await this.#write(state);
+      state = state.base > 0 ? this.#streams.get(state.fork?.source ?? "") : undefined;
+    }
+    const result = await judge();
+    if (own !== undefined && own.forks === 0) {
+      rmSync(join(this.#logs, own.file), { force: true });
+      this.#written.delete(path);
+    }
+    return result;
+  }
+
+  async #write(state: StreamState): Promise<void> {
+    this.#written.add(state.path);
+    const name = join(this.#logs, state.file);
+    for (let at = 0; ; ) {
+      const rows = await this.#source.stored(state, at);
+      if (rows.length === 0) return;
+      for (const { bytes } of rows) writeFileSync(name, bytes, APPEND);
+      at = rows.at(-1)?.end ?? at;
+    }
+  }
+}
