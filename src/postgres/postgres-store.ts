@@ -136,6 +136,7 @@ export class PostgresStreams implements PostgresStore {
       });
     }
     await this.#changes.begin();
+    await this.#signing?.changedElsewhere();
   }
 
   async create(path: string, request: CreateRequest): Promise<Created> {

@@ -1,8 +1,10 @@
 /** A server that continues other servers' checkpoints: it verifies them first, and misses no closing. */
 
 import assert from "node:assert/strict";
-import { describe, test } from "vitest";
+import { describe, onTestFinished, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
+import { Database } from "../../src/postgres/database.ts";
+import { GroupView, KnownStreams, NotLoaded } from "../../src/postgres/known-streams.ts";
 import type { PostgresStreams } from "../../src/postgres/postgres-store.ts";
 import { crcOf } from "../../src/streams/journal/journal-record.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
@@ -43,6 +45,34 @@ describe.skipIf(lacksPostgres)("with a database", () => {
        WHERE "end" = (SELECT max("end") FROM $.messages)`,
     );
     await refusesToSign(database, one);
+  });
+
+  test("a group is not decided on checkpoints that are older than the version of their stream", async () => {
+    const database = await SignedDatabase.create();
+    const store = await database.open({ signingCadence: { ...NEVER, appendsMax: 1 } });
+    await store.create("/s", { ...JSON_STREAM, body: Buffer.from("[1]") });
+    await until(async () => (await database.kinds("/s")).length === 2, "the first one");
+    const { url, schema } = database;
+    const limits = { readersMax: 1, statementMs: 10_000, connectMs: 10_000 };
+    const rows = await Database.open({ url, schema, ...limits });
+    onTestFinished(() => rows.close());
+    const view = new GroupView(rows, new KnownStreams(rows, 10));
+    const ends = async () => {
+      for (;;) {
+        await view.load();
+        try {
+          return view.checkpointsEnd(view.get("/s") ?? assert.fail("it exists"));
+        } catch (error) {
+          assert.ok(error instanceof NotLoaded);
+        }
+      }
+    };
+    const before = await ends();
+    await store.append("/s", message(2));
+    await until(async () => (await database.kinds("/s")).length === 3, "the second one");
+    assert.equal(await ends(), before, "the old version, which is refused when it is written");
+    view.needs.paths.add("/s"); // As for a producer that was not looked for.
+    assert.ok((await ends()) > before, "the new version");
   });
 
   test("a stream that is closed while another server signs it is signed as closed later", async () => {

@@ -91,7 +91,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
       const { found } = await database.user.heads.read();
       return found.lookup({ place, id, log: null }) !== null;
     };
-    for (const path of ["/gone", "/again"]) {
+    for (const path of ["/gone", "/later", "/again"]) {
       await one.create(path, JSON_STREAM);
       await one.append(path, message(1));
       await until(() => pinned(path), `the pin of ${path}`);
@@ -99,12 +99,13 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     await two.remove("/gone");
     await until(async () => !(await pinned("/gone")), "the pin is removed");
     await one.close();
-    await two.remove("/again");
+    for (const path of ["/later", "/again"]) await two.remove(path);
     await two.create("/again", JSON_STREAM);
     await two.append("/again", message("new"));
     await two.close();
-    assert.ok(await pinned("/again"), "the first server does not run");
+    assert.ok((await pinned("/again")) && (await pinned("/later")), "the first server has stopped");
     const later = await database.open({ signingCadence: NEVER });
+    assert.equal(await pinned("/later"), false, "another server had deleted it");
     await later.append("/again", message("more"));
     await later.close();
     const report = (await database.reports()).get("/again");

@@ -98,9 +98,7 @@ export class DatabaseSigning implements GroupSigning {
   }
 
   static async open(parts: DatabaseSigningParts): Promise<DatabaseSigning> {
-    const signing = new DatabaseSigning(parts, await AppendedMacs.of(parts.signer));
-    await signing.changedElsewhere([...signing.#pinned]);
-    return signing;
+    return new DatabaseSigning(parts, await AppendedMacs.of(parts.signer));
   }
 
   begin(batch: GroupBatch): Promise<void> | null {
@@ -110,15 +108,21 @@ export class DatabaseSigning implements GroupSigning {
   }
 
   note(written: Pick<GroupBatch, "ops" | "changes">): void {
-    this.#signing.note(written);
+    this.#signing.note(written); // It removes the pins of streams that were deleted here.
+    for (const op of written.ops) {
+      if (op.op === "delete") for (const path of op.ended) this.#pinned.delete(path);
+    }
   }
 
   forkBegun(path: string): Promise<void> | null {
     return this.#signing.forkBegun(path);
   }
 
-  /** Other servers changed these streams: pins of those that are deleted do not count any more. */
-  async changedElsewhere(paths: readonly string[]): Promise<void> {
+  /**
+   * Other servers changed these streams: pins of those that are deleted do not count any more.
+   * Default: all that are pinned, for what happened before this server was started.
+   */
+  async changedElsewhere(paths: readonly string[] = [...this.#pinned]): Promise<void> {
     const pinned = paths.filter((path) => this.#pinned.has(path));
     for (let n = 0; n < pinned.length; n += PINS_TOGETHER) {
       const rows = await this.#parts.database.read(
