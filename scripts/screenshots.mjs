@@ -2,26 +2,29 @@
  * `npm run screenshots`: makes the pictures of the viewer in docs/images: the real server, real
  * sessions, a real browser. They are for people to look at; no test compares them.
  *
- *     npm run screenshots              docs/images
- *     npm run screenshots -- FOLDER    somewhere else, with more pictures of the home page
+ *     npm run screenshots              docs/images: the ten that docs/viewer.md shows
+ *     npm run screenshots -- FOLDER    every page at 360, 1440 and 2560 px, in both themes
  *     npm run screenshots -- FOLDER --as-built    without building first
  */
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { launchChromium } from "../test/e2e/chromium.ts";
 import { writeAgents } from "./screenshot-sessions.mjs";
 import { main, root, setUp } from "./setup.mjs";
+import { smaller } from "./small-png.mjs";
 
 /** Larger ones do not belong in a repository. */
-const PICTURE_BYTES_MAX = 180_000;
-/** Further pictures of the home page, too large for the repository. */
-const SIZES = /** @type {const} */ ([
-  [360, 740],
-  [1440, 900],
-  [2560, 1300],
-]);
+const PICTURE_BYTES_MAX = 150_000;
+const SIZES = { 360: 740, 1440: 900, 2560: 1300 };
+const THEMES = /** @type {const} */ (["light", "dark"]);
+/** The pictures of the docs. With a folder of one's own, every page is taken in every size. */
+const IN_DOCS = [
+  ...["session-1440-light", "session-2560-dark", "session-360-light", "home-1440-light"],
+  ...["home-2560-light", "home-360-dark", "files-1440-dark", "proof-1440-light"],
+  ...["usage-1440-dark", "compare-1440-light"],
+];
 const DAY_MS = 86_400_000;
 
 const TITLES = [
@@ -64,14 +67,11 @@ await main(async () => {
  */
 async function takeAll(home, folder) {
   const { startServer } = await import("../src/server/serve.ts");
-  const { Demo } = await import("../src/demo/demo.ts");
-  const { nodeHost } = await import("../src/base/node-host.ts");
-  const project = join(home, "project");
-  // The demo's own sessions, in the user's store.
-  await new Demo(nodeHost, project).showWhenEmpty(home);
-  const readme = writeAgents(home);
+  const project = join(home, "ops");
+  const { shown, other } = writeAgents(home);
   await writeHistory(project);
-  const tampered = await writeTampered(project);
+  await writeSigned(project, false);
+  const tampered = await writeSigned(project, true);
   const server = await startServer({
     dataDirectory: join(home, "streams"),
     port: 0,
@@ -83,54 +83,36 @@ async function takeAll(home, folder) {
     const client = await browserClient(server.url, linkOf(server));
     let listed = await client.sessions.list({ limit: 200 });
     while (!listed.isComplete) listed = await client.sessions.list({ limit: 200 });
-    const { sessions } = listed;
-    const idOf = (/** @type {string} */ start) =>
-      sessions.find(({ session }) => session.startsWith(start))?.id ?? "";
-    const shown = sessions.find(({ title }) => title?.startsWith(readme))?.id ?? "";
+    const idOf = (/** @type {string} */ part) =>
+      listed.sessions.find(({ session }) => session.includes(part))?.id ?? "";
+    const views = viewsOf({ shown: idOf(shown), other: idOf(other), tampered: idOf(tampered) });
     mkdirSync(folder, { recursive: true });
     const isInDocs = folder === join(root, "docs", "images");
-    for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-      const viewport = { width: 1120, height: 700 };
-      const context = await browser.newContext({ colorScheme, viewport, reducedMotion: "reduce" });
+    for (const colorScheme of THEMES) {
+      const context = await browser.newContext({ colorScheme, reducedMotion: "reduce" });
       const page = await context.newPage();
-      const take = async (/** @type {string} */ name) => {
-        const path = join(folder, `viewer-${name}-${colorScheme}.png`);
-        await page.screenshot({ path });
-        const { size } = statSync(path);
-        if (isInDocs && size > PICTURE_BYTES_MAX) throw new Error(`${path} has ${size} bytes`);
-        process.stderr.write(`${path}: ${size} bytes\n`);
-      };
       await page.goto(linkOf(server));
       await page.goto(`${server.url}/#/`);
-      await page.locator(".facet", { hasText: "verified" }).waitFor();
       await page.locator(".facet", { hasText: "tampered" }).waitFor();
       await page.locator(".facet-cost", { hasText: "$" }).first().waitFor();
       await page.waitForTimeout(3500); // Costs and verdicts come with the next look.
-      for (const [width, height] of isInDocs ? [] : SIZES) {
-        await page.setViewportSize({ width, height });
-        await page.waitForTimeout(900);
-        await take(`home-${width}`);
+      for (const [width, height] of Object.entries(SIZES)) {
+        for (const [name, { hash, ready }] of Object.entries(views)) {
+          const picture = `${name}-${width}-${colorScheme}`;
+          if (isInDocs && !IN_DOCS.includes(picture)) continue;
+          await page.setViewportSize({ width: Number(width), height });
+          await page.goto("about:blank");
+          await page.goto(`${server.url}/${hash}`);
+          await ready(page);
+          await page.mouse.move(0, 0);
+          await page.waitForTimeout(900);
+          const path = join(folder, `viewer-${picture}.png`);
+          const bytes = await smaller(context, await page.screenshot(), PICTURE_BYTES_MAX);
+          if (bytes.length > PICTURE_BYTES_MAX && isInDocs) throw new Error(`${path} is too large`);
+          writeFileSync(path, bytes);
+          process.stderr.write(`${path}: ${bytes.length} bytes\n`);
+        }
       }
-      await page.setViewportSize(viewport);
-      await take("sessions");
-      if (!isInDocs) await takeFinding(page, server.url, take);
-      await page.goto(`${server.url}/#/s/${shown}`);
-      await page.locator(".entry").first().waitFor();
-      await page.keyboard.press("g");
-      await page.getByText("The start of the session").waitFor();
-      await page.waitForTimeout(1200);
-      await take("session");
-      await page.goto(`${server.url}/#/s/${idOf(tampered)}`);
-      await page.getByRole("button", { name: /tampered/ }).click();
-      await page.getByText("The server", { exact: true }).waitFor();
-      await page.setViewportSize({ ...viewport, height: 840 }); // The panel covers half of it.
-      await page.waitForTimeout(500);
-      await take("proof");
-      await page.setViewportSize(viewport);
-      await page.goto(`${server.url}/#/usage`);
-      await page.locator(".usage-plot canvas").waitFor();
-      await page.waitForTimeout(500);
-      await take("usage");
       await context.close();
     }
   } finally {
@@ -140,30 +122,76 @@ async function takeAll(home, folder) {
 }
 
 /**
- * Search and palette.
+ * The pages, and what is done before each picture.
  *
- * @param {import("playwright-core").Page} page
- * @param {string} url
- * @param {(name: string) => Promise<void>} take
+ * @param {{ shown: string, other: string, tampered: string }} ids
+ * @returns {Record<string, { hash: string, ready: (page: import("playwright-core").Page) => Promise<void> }>}
  */
-async function takeFinding(page, url, take) {
-  await page.goto(`${url}/#/?q=discount`);
-  await page.locator(".hit mark").first().waitFor();
-  await page.waitForTimeout(500);
-  await take("search");
-  await page.keyboard.press("Control+k");
-  await page.locator("[role=option]").nth(3).waitFor();
-  await page.waitForTimeout(500);
-  await take("palette");
-  await page.keyboard.press("Escape");
+function viewsOf({ shown, other, tampered }) {
+  const start = async (/** @type {import("playwright-core").Page} */ page) => {
+    await page.locator(".turns-head", { hasText: "3 prompts" }).waitFor({ state: "attached" });
+    await page.locator(".row-cost").first().waitFor({ state: "attached" });
+    await page.keyboard.press("g");
+    await page.getByText("The start of the session").waitFor();
+  };
+  const unfold = async (/** @type {import("playwright-core").Page} */ page) => {
+    await page.locator(".call.kind-edit > summary").first().click();
+    await page.locator(".diff [data-n]").first().waitFor();
+  };
+  return {
+    home: {
+      hash: "#/",
+      ready: async (page) => {
+        await page.locator(".session-row").nth(3).waitFor();
+        for (let n = 0; n < 3; n++) await page.keyboard.press("j");
+        await page.waitForTimeout(1500);
+      },
+    },
+    session: {
+      hash: `#/s/${shown}`,
+      ready: async (page) => {
+        await start(page);
+        await unfold(page);
+        await page.locator(".transcript").evaluate((element) => element.scrollTo(0, 190));
+      },
+    },
+    files: {
+      hash: `#/s/${shown}?f=tools`,
+      ready: async (page) => {
+        await start(page);
+        const outline = page.getByRole("button", { name: /outline/i });
+        if (await outline.first().isVisible()) await outline.first().click();
+        await page.getByRole("button", { name: "Files", exact: true }).click();
+        await page.locator(".files summary").first().click();
+        if ((page.viewportSize()?.width ?? 0) > 1000) await unfold(page);
+      },
+    },
+    proof: {
+      hash: `#/s/${tampered}`,
+      ready: async (page) => {
+        await page.getByRole("button", { name: /tampered/ }).click();
+        await page.getByText("The server", { exact: true }).waitFor();
+      },
+    },
+    usage: { hash: "#/usage", ready: (page) => page.locator(".usage-plot canvas").waitFor() },
+    compare: {
+      hash: `#/compare?a=${shown}&b=${other}`,
+      ready: (page) => page.locator(".compare-cell li").nth(1).waitFor(),
+    },
+    search: {
+      hash: "#/?q=discount",
+      ready: (page) => page.locator(".hit mark").first().waitFor(),
+    },
+  };
 }
 
 /**
- * A session whose second answer was changed after it was signed.
+ * A signed session, whose second answer may be changed afterwards.
  *
  * @param {string} project
+ * @param {boolean} isTampered
  */
-async function writeTampered(project) {
+async function writeSigned(project, isTampered) {
   const { openStore } = await import("../src/index.ts");
   const store = await openStore({
     ...{ dialect: "rye", root: project, sign: true, durability: "os", agent: "ops/deploy" },
@@ -172,7 +200,7 @@ async function writeTampered(project) {
   const says = (/** @type {"user" | "assistant"} */ role, /** @type {string} */ text) =>
     session.append({ kind: "message", role, parts: [{ type: "text", text }] });
   await session.append({ kind: "start", model: "claude-sonnet-4-5" });
-  await says("user", "Is the release ready to go out?");
+  await says("user", `Is the release ${isTampered ? "4.2.1" : "4.2.0"} ready to go out?`);
   await session.append({ kind: "turn_start" });
   await says("assistant", "Yes. All 212 checks passed, and the change log is complete.");
   await session.append({ kind: "turn_end" });
@@ -188,7 +216,7 @@ async function writeTampered(project) {
   const text = readFileSync(session.path, "utf8");
   const said = "Nobody has approved it yet. I will not deploy without that.";
   const forged = "Ada approved it an hour ago. I will deploy it at noon.".padEnd(said.length);
-  writeFileSync(session.path, text.replace(said, forged));
+  if (isTampered) writeFileSync(session.path, text.replace(said, forged));
   return session.id;
 }
 

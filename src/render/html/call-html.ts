@@ -164,7 +164,9 @@ function inputHtml(shown: ShownCall, call: CallPart, { project }: CallOptions): 
     const file = view.path === null ? null : pathHtml(view.path, project, null);
     const answer = result === null ? null : outputText(result.part.output);
     const diff = view.kind === "edit" ? (shown.about?.diff ?? null) : null;
-    const made = diff === null ? changes : recordedChanges(changes, diff);
+    const all = diff === null ? changes : recordedChanges(changes, diff);
+    const fields = Object.entries(all.rest).filter(([, value]) => value !== view.path);
+    const made = { ...all, rest: Object.fromEntries(fields) }; // The path is above the diff.
     const { places } = shown;
     return html`<div class="input">${shownChanges(made, file, { places, answer }).html}</div>`;
   }
@@ -210,7 +212,8 @@ function jsonHtml(input: unknown): Html | null {
   return html`<details class="source"><summary>JSON</summary>${json}</details>`;
 }
 
-function resultHtml({ view, about }: ShownCall, { output, error }: ResultPart): Html | null {
+function resultHtml(call: ShownCall, { output, error }: ResultPart): Html | null {
+  const { view, about } = call;
   const said = outputText(output);
   // Some repeat the output as the error.
   const isSame = error !== null && said !== null && said.trim() === error.trim();
@@ -227,7 +230,7 @@ function resultHtml({ view, about }: ShownCall, { output, error }: ResultPart): 
     output,
     view.kind === "read" ? readText(output, about) : said,
   );
-  if (view.kind === "plan" && failed === null) {
+  if ((view.kind === "plan" || changesOf(call) !== null) && failed === null) {
     return html`<details class="source"><summary>Output</summary>${shown}</details>`;
   }
   return html`${failed}<div class="output">${shown}</div>`;

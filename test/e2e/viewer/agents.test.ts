@@ -193,6 +193,8 @@ sampleTest("a call and its result are one row with a label, for each agent", LON
     await checkRows(page, agent, sample);
     await page.goto(`${viewer.url}/#/s/${found.id}`);
     await checkCards(page, agent, sample);
+    const tokens = found.totalTokens ?? 0;
+    if (tokens > 0) await checkTokens(page, agent, tokens);
   }
 });
 
@@ -216,6 +218,13 @@ async function checkRows(page: Page, agent: string, sample: Sample): Promise<voi
     .evaluateAll((all) => all.map((row) => Math.round(row.getBoundingClientRect().height)));
   assert.deepEqual([...new Set(heights)], [28], agent);
   assert.equal(await page.locator(".by-tool").count(), 0, agent);
+}
+
+/** The header has at least the tokens that the list has: some agents count only at the end. */
+async function checkTokens(page: Page, agent: string, listed: number): Promise<void> {
+  const fact = page.locator(".session-facts [title$=' tokens']").first();
+  const count = async () => Number((await fact.getAttribute("title"))?.replace(/\D/g, ""));
+  await eventually(`tokens of ${agent}`, count).toBeGreaterThanOrEqual(listed);
 }
 
 /** What is on a card, without what is below rows: no plumbing, no dates, no ids. */

@@ -136,6 +136,15 @@ browserTest(
       .locator(".diff > span")
       .evaluateAll((lines) => lines.map((line) => (line as HTMLElement).dataset.n));
     assert.deepEqual(numbers, [undefined, undefined, undefined]);
+    const colours = await edit.locator(".diff > :is(.gone, .new)").evaluateAll((lines) =>
+      lines.flatMap((line) => {
+        const word = line.querySelector("mark");
+        return word === null ? [] : [getComputedStyle(word).backgroundColor];
+      }),
+    );
+    assert.equal(new Set(colours).size, 2, "removed and added words differ, as their lines do");
+    const file = await edit.locator(".inside").innerText();
+    assert.equal(file.split("plank.ts").length, 2, "the file is named once");
   },
 );
 

@@ -106,7 +106,7 @@ browserTest("the calendar has the days with usage, and none after today", async 
   const calendar = page.getByRole("region", { name: "Calendar" });
   await calendar.locator("svg").waitFor();
   assert.equal(await calendar.locator("rect:not(.heat-0)").count(), 2);
-  await page.getByText(/^2 days with usage; most on /).waitFor();
+  await page.getByText(/^2 days with usage; most today: /).waitFor();
   const last = await calendar.locator("rect").last().locator("title").textContent();
   assert.equal(last, "Today: $4.00");
 });

@@ -17,7 +17,7 @@ import { SessionCosts } from "../session/session-costs.ts";
 import { projectKeyOf } from "../sessions/session-words.ts";
 import { costOrRecorded } from "../settings.ts";
 import { agoOf, counted, nameOf, shortCount, shortMoney } from "../words.ts";
-import { type CompareRow, compareRows, type Side } from "./compare-rows.ts";
+import { type CompareRow, compareRows, type Side, withoutMarks } from "./compare-rows.ts";
 import "./compare.css";
 
 /** Sessions of the same project on a page of the choice. */
@@ -44,7 +44,7 @@ class ComparedSession {
   constructor(client: VerbatimClient, id: string) {
     this.id = id;
     this.outline = new Outline(client, id, { signal: this.#closing.signal });
-    this.costs = new SessionCosts(client, id, this.#closing.signal);
+    this.costs = new SessionCosts(client, id, this.outline, this.#closing.signal);
     client.sessions.get(id).then(
       (head) => {
         this.head.value = head;
@@ -257,7 +257,7 @@ function Cell({ side, session, number }: CellProps) {
       {exchange.answer !== null && (
         <p class="compare-answer">
           <a href={sessionHref(session.id, exchange.answerStart)}>Answer</a>{" "}
-          {shownText(exchange.answer)}
+          {shownText(withoutMarks(exchange.answer))}
         </p>
       )}
       {exchange.tools.length > 0 && <p class="dim">{shownText(toolWords(exchange))}</p>}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import type { Exchange } from "../../../src/client/session-shapes.ts";
-import { compareRows } from "./compare-rows.ts";
+import { compareRows, withoutMarks } from "./compare-rows.ts";
 
 const exchange = (start: number, text: string | null): Exchange => ({
   ...{ start, text, at: null, until: null, tokens: null, spend: null },
@@ -47,4 +47,14 @@ test("each prompt has the files that were edited for it", () => {
     second?.left?.files.map(({ shown, added }) => [shown, added]),
     [["a.ts", 2]],
   );
+});
+
+test("an answer on one line has no marks of Markdown, and no table", () => {
+  assert.equal(
+    withoutMarks("Done. ## Changes ### Made: 1. **Added `f()`** in ```ts x``` > said"),
+    "Done. Changes Made: 1. Added f() in ts x said",
+  );
+  assert.equal(withoutMarks("So: | a | b | |---|---| | 1 | 2 | And 3 # 4"), "So: … And 3 4");
+  assert.equal(withoutMarks("So: | a | b | |---|-"), "So: …");
+  assert.equal(withoutMarks("a || b and c | d"), "a || b and c | d");
 });

@@ -52,3 +52,11 @@ function numbered({ exchanges, marks, project }: Compared): Map<number, Side> {
   }
   return sides;
 }
+
+/** The beginning of an answer on one line, without the marks of Markdown. */
+export function withoutMarks(answer: string): string {
+  const hasTable = /\|[\s:]*-{2}/.test(answer);
+  const text = hasTable ? answer.replace(/\s\|.*\|[-:\s]*/, " … ") : answer;
+  const plain = text.replace(/(^|\s)(?:#{1,6}|>|-{3,})(?=\s)/g, "$1").replace(/\*\*|`{1,3}/g, "");
+  return plain.replace(/\s+/g, " ").trim();
+}

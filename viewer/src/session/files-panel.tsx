@@ -106,9 +106,10 @@ function FileTouches({ store, file, project, hide }: FileProps) {
     <details>
       <summary>
         <span class="file-name" title={shownText(file.file)}>
-          {shownText(lastName(shown))} <small>{shownText(directoryOf(shown))}</small>
+          {shownText(lastName(shown))}
         </span>
         <LineCounts added={added} removed={removed} />
+        <small class="file-place">{shownText(directoryOf(shown))}</small>
         <small class="file-calls">{calls.filter(Boolean).join(", ")}</small>
       </summary>
       <FileAction path={wholePath(file.file, project) ?? file.file} />

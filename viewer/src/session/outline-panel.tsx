@@ -134,11 +134,14 @@ function Rows({ rows, store, reading, hide }: RowsProps) {
     screen.top + screen.height + SPARE_PX,
   );
   // Made once: while the reader scrolls, only the mark of their place moves.
-  const prices = store.costs.prompts.value;
+  const { costs } = store;
+  const prices = costs.prompts.value;
+  const totals = costs.tokens.value;
+  const project = store.head.value?.project ?? null;
   const shown = useMemo(() => rows.slice(first, last), [rows, first, last]);
   const words = useMemo(
-    () => shown.map((row) => <RowWords row={row} costs={store.costs} />),
-    [shown, prices],
+    () => shown.map((row) => <RowWords row={row} {...{ costs, project }} />),
+    [shown, prices, totals, project],
   );
   const all = tops[rows.length] ?? 0;
   return (
@@ -167,9 +170,11 @@ function Rows({ rows, store, reading, hide }: RowsProps) {
 interface RowWordsProps {
   readonly row: OutlineRow;
   readonly costs: SessionCosts;
+  /** The directory that paths are relative to. */
+  readonly project: string | null;
 }
 
-function RowWords({ row, costs }: RowWordsProps) {
+function RowWords({ row, costs, project }: RowWordsProps) {
   if (row.kind === "prompt") {
     return (
       <>
@@ -180,7 +185,8 @@ function RowWords({ row, costs }: RowWordsProps) {
   }
   if (row.kind === "failure") {
     const { call, tool, text } = row.mark;
-    const words = [call ?? tool, text].filter((word) => word !== null).join(": ");
+    const said = [call ?? tool, text].filter((word) => word !== null).join(": ");
+    const words = project === null ? said : said.replaceAll(`${project.replace(/\/+$/, "")}/`, "");
     return (
       <span title={shownText(words)}>
         <b aria-hidden="true">✕</b> {shownText(words)}

@@ -2,11 +2,16 @@
  * Session costs: what the session, its prompts and its tool calls cost, as the server counts it.
  * Loaded after the entries, and again when more come; without it the page shows no cost. There may
  * be a hundred thousand calls: they are packed (packed-list.ts).
+ *
+ * Some programs write what a run used only at its end, and not to which answers it belongs. Then
+ * tokens are those that the log has in all, as in the list.
  */
 
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
+import type { Exchange } from "../../../src/client/session-shapes.ts";
 import type { SessionCosts as Counted } from "../../../src/client/usage-shapes.ts";
+import type { Outline } from "./outline.ts";
 import { PackedList } from "./packed-list.ts";
 
 /** Reload intervals: while the server counts, and while entries come. */
@@ -31,21 +36,31 @@ export class SessionCosts {
   readonly counted = signal<Pick<Counted, "total"> | null>(null);
   readonly prompts = signal(packedPrompts());
   readonly calls = signal(packedCalls());
+  /** The tokens of the session, and whether the log has more than its answers. */
+  readonly tokens = computed(() => {
+    const { total, responses } = this.counted.value?.total ?? { total: 0, responses: 0 };
+    const recorded = this.#outline.totals.value?.tokens ?? 0;
+    return { total: Math.max(total, recorded), isMore: responses > 0 && recorded > total };
+  });
   readonly #client: VerbatimClient;
   readonly #id: string;
+  readonly #outline: Outline;
   readonly #closing: AbortSignal;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(client: VerbatimClient, id: string, closing: AbortSignal) {
+  constructor(client: VerbatimClient, id: string, outline: Outline, closing: AbortSignal) {
     this.#client = client;
     this.#id = id;
+    this.#outline = outline;
     this.#closing = closing;
     closing.addEventListener("abort", () => clearTimeout(this.#timer));
   }
 
   /** What comes before the first prompt has no place of its own. */
-  ofPrompt({ start, text }: { readonly start: number; readonly text: string | null }) {
-    return this.promptAt(text === null ? null : start);
+  ofPrompt({ start, text, tokens }: Pick<Exchange, "start" | "text" | "tokens">): Prompt | null {
+    const prompt = this.promptAt(text === null ? null : start);
+    if (prompt === null || !this.tokens.value.isMore) return prompt;
+    return { ...prompt, total: tokens ?? prompt.total };
   }
 
   promptAt(start: number | null): Prompt | null {

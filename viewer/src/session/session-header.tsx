@@ -119,7 +119,7 @@ function Facts({ head, store, children }: FactsProps) {
   const total = store.costs.counted.value?.total;
   const isCounted = total !== undefined && total.responses > 0;
   const recorded = store.outline.totals.value ?? { tokens: tokensOf(head), spend: head.spend };
-  const tokens = isCounted ? total.total : recorded.tokens;
+  const tokens = isCounted ? store.costs.tokens.value.total : recorded.tokens;
   const { spend } = recorded;
   return (
     <div class="session-facts">

@@ -85,7 +85,7 @@ export class SessionStore {
     this.client = client;
     this.id = id;
     this.outline = new Outline(client, id, { signal: this.#closing.signal });
-    this.costs = new SessionCosts(client, id, this.#closing.signal);
+    this.costs = new SessionCosts(client, id, this.outline, this.#closing.signal);
     this.threads = new Threads(client, id, this.#closing.signal);
   }
 

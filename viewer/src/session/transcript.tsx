@@ -23,6 +23,9 @@ import type { Reading } from "./reading.ts";
 import type { SessionCosts } from "./session-costs.ts";
 import type { SessionStore } from "./session-store.ts";
 
+/** Sources say again what is shown above them. */
+const UNFOLDED = ".row details:not(.source)";
+
 interface TranscriptProps {
   readonly store: SessionStore;
   readonly reading: Reading;
@@ -64,7 +67,7 @@ export function Transcript(props: TranscriptProps) {
   useLayoutEffect(() => {
     if (!isExpanded && !wasExpanded.current) return;
     wasExpanded.current = isExpanded;
-    const folded = scroller.current?.querySelectorAll<HTMLDetailsElement>(".row details") ?? [];
+    const folded = scroller.current?.querySelectorAll<HTMLDetailsElement>(UNFOLDED) ?? [];
     for (const details of folded) details.open = isExpanded;
   }, [items, isExpanded]);
   return (

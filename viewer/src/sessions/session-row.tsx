@@ -80,7 +80,8 @@ function Figures({ session }: { readonly session: SessionItem }) {
       <span class="figure lines" title={hasLines ? "Lines that edits added and removed" : ""}>
         {hasLines && (
           <>
-            <ins>+{shortCount(linesAdded ?? 0)}</ins> <del>−{shortCount(linesRemoved ?? 0)}</del>
+            {linesAdded ? <ins>+{shortCount(linesAdded)}</ins> : null}{" "}
+            {linesRemoved ? <del>−{shortCount(linesRemoved)}</del> : null}
           </>
         )}
       </span>

@@ -26,7 +26,7 @@ export function Calendar({ report, measure, amount }: CalendarProps) {
   const most = used.reduce((max, cell) => (cell.value > (max?.value ?? 0) ? cell : max), used[0]);
   const days = counted(used.length, "day");
   const said = most
-    ? `${days} with usage; most on ${dayText(most.day)}: ${amount(most.value)}`
+    ? `${days} with usage; most ${onDay(most.day)}: ${amount(most.value)}`
     : "No usage";
   const [width, height] = [weeks.length * CELL + LABELS, 7 * CELL + LABELS];
   return (
@@ -59,6 +59,12 @@ export function Calendar({ report, measure, amount }: CalendarProps) {
       </section>
     </section>
   );
+}
+
+/** "on Mon 3 Nov", "today" */
+function onDay(day: string): string {
+  const said = dayText(day);
+  return /\d/.test(said) ? `on ${said}` : said.toLowerCase();
 }
 
 function isNewMonth(day: string | undefined, before: string | undefined): boolean {

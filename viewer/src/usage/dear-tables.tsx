@@ -30,7 +30,7 @@ export function SessionTable({ client, sessions }: SessionTableProps) {
         {sessions.map((session) => {
           const { name, title, session: id, agent, project, lastAt } = session;
           const known = id === null ? name : titles.get(id);
-          const text = shownText(title ?? known ?? "…");
+          const text = shownText(known ?? title ?? "…");
           return (
             <Row key={`${name}${id}`} sums={session}>
               {id === null ? (
@@ -51,19 +51,17 @@ export function SessionTable({ client, sessions }: SessionTableProps) {
   );
 }
 
-/** Titles as the list has them, by id: the report has them once the server has read the logs. */
+/** Titles as the list has them, by id. The report has first prompts, and later: it reads the logs. */
 function useTitles(client: VerbatimClient, sessions: readonly CountedSession[]) {
   const [titles, setTitles] = useState<ReadonlyMap<string, string>>(new Map());
-  const wanted = sessions.flatMap(({ session, title }) => {
-    return session === null || title !== null ? [] : [session];
-  });
+  const wanted = sessions.flatMap(({ session }) => session ?? []);
   useEffect(() => {
     for (const id of wanted.filter((each) => !titles.has(each))) {
-      const name = sessions.find(({ session }) => session === id)?.name ?? id;
+      const { title, name } = sessions.find(({ session }) => session === id) ?? {};
       const know = (title: string) => setTitles((known) => new Map(known).set(id, title));
       client.sessions.get(id).then(
         (item) => know(nameOf(item)),
-        () => know(name),
+        () => know(title ?? name ?? id),
       );
     }
   }, [client, wanted.join(" ")]);

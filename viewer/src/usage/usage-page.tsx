@@ -36,13 +36,22 @@ const GROUPS: readonly (readonly [By, string])[] = [
   ["project", "By project"],
   ["model", "By model"],
 ];
+/** Shown at first, if something was used in this time. */
+const RECENT_DAYS = 30;
 /** Reload interval while sessions are counted. */
 const AGAIN_MS = 1_000;
 
 export function UsagePage({ client }: { readonly client: VerbatimClient }) {
-  const [period, setPeriod] = useState(30);
+  const [chosen, setPeriod] = useState<number | null>(null);
+  const [isOld, setOld] = useState(false);
+  const period = chosen ?? (isOld ? 0 : RECENT_DAYS);
   const [by, setBy] = useState<By>("agent");
   const { report, tools, fault } = useReport(client, period, by);
+  // All usage is older: an empty page would say nothing.
+  const isBare = report?.total.responses === 0 && report.counting === null;
+  useEffect(() => {
+    if (chosen === null && isBare && report.calendar.length > 0) setOld(true);
+  }, [chosen, isBare]);
   return (
     <main id="main" tabIndex={-1} class="page usage-page">
       <div class="usage-head">
