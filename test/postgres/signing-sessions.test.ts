@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { CliUser } from "../cli/cli.ts";
+import { CliUser, jsonLines } from "../cli/cli.ts";
 import { ServedUser } from "../remote/served-user.ts";
 import { lacksPostgres, newSchema } from "../support/postgres.ts";
 import { SignedDatabase } from "../support/signed-database.ts";
@@ -29,5 +29,10 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const { sessions } = await served.client.sessions.list();
     const session = sessions.find(({ root }) => root.includes(folder)) ?? assert.fail("none");
     assert.equal((await served.client.sessions.verify(session.id)).verdict, "verified");
+    const { stdout } = await user.run(["verify", database.url, "--json"]);
+    const reports = jsonLines(stdout) as { session: string; verdict: string }[];
+    const streams = reports.filter((each) => each.session.startsWith(`/sessions/${folder}/`));
+    assert.equal(streams.length, (await own()).length);
+    for (const { verdict, session } of streams) assert.equal(verdict, "verified", session);
   });
 });
