@@ -106,6 +106,23 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.deepEqual(logsOf(back), logsOf(directory));
   });
 
+  test("what is appended while a database is backed up is not in the copy", async () => {
+    const schema = newSchema();
+    const url = await sharedPostgres();
+    const store = await openPostgresStore(url, memory(schema));
+    await store.create("/s", { ...RAW_STREAM, body: Buffer.from("before") });
+    const source = await openPostgresSource(url, { schema, isAlone: false });
+    await store.append("/s", { body: Buffer.from("after"), close: true });
+    await store.create("/later", RAW_STREAM);
+    const to = join(tempDirectory(), "new");
+    const { streams, bytes } = await copied(source, () => {
+      return openDirectoryTarget(nodeHost, to, source, NEW_ID);
+    });
+    await store.close();
+    assert.deepEqual([streams, bytes], [1, 6]);
+    assert.equal(readFileSync(join(to, "logs/s.bin"), "utf8"), "before");
+  });
+
   test("a directory whose server was killed is recovered before it is copied", async () => {
     const directory = tempDirectory();
     const child = startChild("test/support/serving-child.ts", directory);
