@@ -91,6 +91,23 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.deepEqual(await stored(back), await stored(directory));
   }, 120_000);
 
+  test("a copy that ends after each part continues with the next, also within a stream", async () => {
+    const directory = tempDirectory();
+    const store = await openLocalStore({ dataDirectory: directory });
+    await fill(store);
+    await store.close();
+    const url = await sharedPostgres();
+    const schema = newSchema();
+    const back = join(tempDirectory(), "new");
+    const openIn = () => openDirectorySource(nodeHost, directory);
+    const openOut = () => openPostgresSource(url, { schema, isAlone: true });
+    const { bytes } = await partByPart(openIn, (from) => openPostgresTarget(url, from, { schema }));
+    const open = (from: CopySource) => openDirectoryTarget(nodeHost, back, from, NEW_ID);
+    assert.equal((await partByPart(openOut, open)).bytes, bytes);
+    assert.deepEqual(logsOf(back), logsOf(directory));
+    assert.deepEqual(await stored(back), await stored(directory));
+  });
+
   test("streams are copied from one database to another", async () => {
     const directory = tempDirectory();
     const store = await openLocalStore({ dataDirectory: directory });
@@ -174,6 +191,41 @@ async function copied(source: CopySource, open: () => Promise<CopyTarget>): Prom
     }
   } finally {
     await source.close();
+  }
+}
+
+/** Each run writes one part; no byte is written twice. */
+async function partByPart(
+  openSource: () => Promise<CopySource>,
+  open: (source: CopySource) => Promise<CopyTarget>,
+): Promise<CopyReport> {
+  let written = 0;
+  for (let runs = 1; ; runs++) {
+    const source = await openSource();
+    let puts = 0;
+    const limited = async () => {
+      const target = await open(source);
+      const put: CopyTarget["put"] = async (parts) => {
+        if (parts.length > 0 && ++puts > 1) throw new Error("ended");
+        written += parts.reduce((sum, part) => sum + part.bytes.length, 0);
+        await target.put(parts);
+      };
+      return new Proxy(target, {
+        get(_, key) {
+          const value: unknown = Reflect.get(target, key, target);
+          if (key === "put") return put;
+          return typeof value === "function" ? value.bind(target) : value;
+        },
+      });
+    };
+    const report = await copied(source, limited).catch((error: Error) => {
+      if (error.message !== "ended") throw error;
+      return null;
+    });
+    if (report === null) continue;
+    assert.ok(runs >= 3, `${runs} runs`);
+    assert.equal(written, report.bytes);
+    return report;
   }
 }
 
