@@ -47,7 +47,8 @@ const TOOLS = /** @type {const} */ ([
 
 await main(async () => {
   if (!process.argv.includes("--as-built")) await setUp();
-  const folder = resolve(process.argv[2] ?? join(root, "docs", "images"));
+  const given = process.argv.slice(2).find((word) => !word.startsWith("--"));
+  const folder = resolve(given ?? join(root, "docs", "images"));
   const home = mkdtempSync(join(tmpdir(), "verbatim-screenshots-"));
   for (const name of ["CONFIG", "STATE", "CACHE", "DATA"]) {
     process.env[`XDG_${name}_HOME`] = join(home, name.toLowerCase());
