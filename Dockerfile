@@ -1,34 +1,26 @@
-# The server with everything that it needs, as the user `node`. Streams are in /data, or in PostgreSQL (compose.yaml).
+# The server in a container, as a user without rights. The data is in /data.
 #
-#   docker build --tag verbatim .
-#   docker run --rm --volume verbatim:/data verbatim token create --data /data
-#   docker run --publish 4437:4437 --volume verbatim:/data verbatim
+#     docker build -t verbatim .
+#     docker run --rm -v verbatim:/data verbatim token create --data /data
+#     docker run -p 4437:4437 -v verbatim:/data verbatim
 
 FROM node:22-bookworm-slim AS build
-WORKDIR /verbatim
-COPY package.json package-lock.json ./
-RUN npm ci --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
-COPY scripts ./scripts
-COPY src ./src
-COPY viewer ./viewer
-RUN npm run build
-
-FROM node:22-bookworm-slim AS packages
-WORKDIR /verbatim
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-audit --no-fund && npm install --no-save --omit=dev --no-audit --no-fund pg@8.23.1
+WORKDIR /src
+COPY . .
+RUN npm ci --no-audit --no-fund \
+ && npm run build \
+ && npm pack --ignore-scripts \
+ && npm install --prefix /app --no-audit --no-fund ./verbatim-log-*.tgz \
+      "pg@$(node -p 'require("./package.json").devDependencies.pg')"
 
 FROM node:22-bookworm-slim
-ENV NODE_ENV=production HOME=/data
-WORKDIR /verbatim
-COPY package.json LICENSE ./
-COPY --from=packages /verbatim/node_modules ./node_modules
-COPY --from=build /verbatim/dist ./dist
-RUN mkdir /data && chown node:node /data
+COPY --from=build /app /app
+RUN install -d -o node -g node -m 0700 /data
+ENV NODE_ENV=production PATH="/app/node_modules/.bin:$PATH"
 USER node
+WORKDIR /data
 VOLUME /data
 EXPOSE 4437
-HEALTHCHECK CMD ["node", "-e", "fetch('http://127.0.0.1:4437/health').then((a) => process.exit(a.ok ? 0 : 1))"]
-ENTRYPOINT ["node", "/verbatim/dist/cli/main.js"]
-CMD ["serve", "--host", "0.0.0.0", "--data", "/data", "--root", "/data"]
+HEALTHCHECK --interval=10s --timeout=3s CMD ["node", "-e", "fetch('http://127.0.0.1:4437/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["verbatim"]
+CMD ["serve", "--host", "0.0.0.0", "--data", "/data"]

@@ -11,6 +11,7 @@ import { serveStore } from "../../src/server/serve.ts";
 import { newUser } from "../server/sessions/served.ts";
 import { startTestServer } from "../server/test-server.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
+import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "../support/until.ts";
 
@@ -93,3 +94,16 @@ for (const [kind, open] of Object.entries(KINDS)) {
     }
   });
 }
+
+test.skipIf(lacksPostgres)("two servers of a database cannot share a data directory", async () => {
+  const dataDirectory = tempDirectory();
+  const open = async () => {
+    const choices = { schema: newSchema(), durability: "memory" } as const;
+    const store = await openPostgresStore(await sharedPostgres(), choices);
+    return serveStore(store, { dataDirectory, port: 0 });
+  };
+  const first = await open();
+  await refusal(open(), "LOG_LOCKED");
+  await first.close();
+  await (await open()).close();
+});

@@ -10,11 +10,12 @@
  * - A copy holds the first bytes of its stream. What is in it is trusted only if the server that
  *   wrote it stopped in order (`clean.json`), else it is compared with the stream at the start.
  * - A sidecar is never ahead of its log: its end is read first, then the log is copied.
+ * - One server writes the copies: servers that share a database have a data directory each.
  */
 
 import { basename, dirname, join } from "node:path";
-import { errnoOf } from "../../base/errors.ts";
-import type { Directory } from "../../base/files.ts";
+import { errnoOf, VerbatimError } from "../../base/errors.ts";
+import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { readSmallFile, replaceFileDurably } from "../../base/replace.ts";
 import type { FoundStore } from "../../listing/find-stores.ts";
@@ -44,8 +45,9 @@ export interface ReceivingOptions {
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
-/** With a dot: `verbatim backup` leaves it out. */
+/** With a dot: `verbatim backup` leaves them out. */
 const DIRECTORY = ".received";
+const LOCK_NAME = ".received.lock";
 const CLEAN_NAME = "clean.json";
 const PAGE_STREAMS = 1_000;
 const COPIED_AT_ONCE = 4;
@@ -54,6 +56,7 @@ const GATHER_MS = 50;
 
 export class ReceivedSessions {
   readonly #options: ReceivingOptions;
+  readonly #lock: OpenFile;
   readonly #root: string;
   readonly #stores = new Map<string, ReceivedStore>();
   /**
@@ -70,14 +73,18 @@ export class ReceivedSessions {
   #stopWatching: () => void = () => {};
   #finding: Promise<void> = Promise.resolve();
 
-  private constructor(options: ReceivingOptions) {
+  private constructor(options: ReceivingOptions, lock: OpenFile) {
     this.#options = options;
+    this.#lock = lock;
     this.#root = join(options.dataDirectory, DIRECTORY);
   }
 
-  /** Sessions that are on the server already are found and copied in the background. */
+  /**
+   * Sessions that are on the server already are found and copied in the background. Throws
+   * LOG_LOCKED if another server uses the directory.
+   */
   static async open(options: ReceivingOptions): Promise<ReceivedSessions> {
-    const received = new ReceivedSessions(options);
+    const received = new ReceivedSessions(options, await lockOf(options));
     for (const [stream, id] of await received.#takeClean()) received.#copied.set(stream, id);
     received.#stopWatching = options.store.watchAll((path, head) => received.#changed(path, head));
     received.#finding = received.#findAll().catch((cause: unknown) => {
@@ -107,7 +114,14 @@ export class ReceivedSessions {
     await this.#finding;
     this.#due.clear();
     await this.settled();
-    if (this.#copied.size === 0) return;
+    try {
+      if (this.#copied.size > 0) await this.#noteClean();
+    } finally {
+      this.#lock.close();
+    }
+  }
+
+  async #noteClean(): Promise<void> {
     const directory = await this.#openDirectory(this.#root);
     try {
       const text = JSON.stringify(Object.fromEntries(this.#copied));
@@ -229,6 +243,19 @@ export class ReceivedSessions {
     const options = { create, root: this.#options.dataDirectory };
     return this.#options.host.files.openDirectory(path, options);
   }
+}
+
+async function lockOf({ host, dataDirectory: path }: ReceivingOptions): Promise<OpenFile> {
+  const directory = await host.files.openDirectory(path, { create: true });
+  try {
+    const lock = directory.open(LOCK_NAME, "update");
+    if (lock.tryLock("exclusive")) return lock;
+    lock.close();
+  } finally {
+    directory.close();
+  }
+  const what = `${path} is in use by another server; give each server a directory of its own`;
+  throw new VerbatimError("LOG_LOCKED", what, { path, holder: "unknown" });
 }
 
 /** Not readable: as if the server had not stopped in order. */
