@@ -9,6 +9,7 @@
  * DC2  A refused request has added nothing.
  */
 
+import { badOption } from "../../base/choice.ts";
 import { VerbatimError } from "../../base/errors.ts";
 import type { SignOp } from "../journal/journal-record.ts";
 import { jsonMessages, sameType } from "../json-messages.ts";
@@ -145,6 +146,8 @@ function whenClosed(state: StreamState, { body, producer, close }: AppendRequest
 }
 
 function refusedTurn(batch: Batch, state: StreamState, turn: ProducerTurn): Appended | null {
+  // Databases would cut the id there: two producers would be one, and an append a false duplicate.
+  if (turn.id.includes("\0")) throw badOption("producer.id", "must not have a NUL");
   const last = batch.producer(state, turn.id);
   const expected = last === null ? 0 : last.seq + 1;
   if (last !== null && turn.epoch < last.epoch) {

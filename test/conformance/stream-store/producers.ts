@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { formatOffset } from "../../../src/streams/offset-token.ts";
 import type { ProducerTurn } from "../../../src/streams/stream-store.ts";
+import { refusal } from "../../support/refusal.ts";
 import { outcomeOf, type StoreUnderTest, TestStore } from "./store-under-test.ts";
 
 export function producerTests(under: StoreUnderTest): void {
@@ -33,6 +34,15 @@ export function producerTests(under: StoreUnderTest): void {
         if (outcome.startsWith("appended")) stored.push(body);
       }
       assert.equal(await streams.text("/s"), stored.map((text) => `${text}\n`).join(""));
+    });
+
+    test("a producer's id with a NUL is refused, and other requests of its group are not", async () => {
+      const streams = await TestStore.open(under);
+      await streams.put("/s");
+      const post = (id: string) => streams.post("/s", "1", { producer: { id, epoch: 0, seq: 0 } });
+      const others = ["a", "b"].map(async (id) => outcomeOf(await post(id)));
+      await refusal(post("a\0b"), "BAD_SETTING");
+      assert.deepEqual(await Promise.all(others), ["appended 0", "appended 0"]);
     });
 
     test("a retry is recognised before its Stream-Seq is checked", async () => {
