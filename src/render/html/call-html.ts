@@ -231,7 +231,7 @@ function resultHtml(call: ShownCall, { output, error }: ResultPart): Html | null
     view.kind === "read" ? readText(output, about) : said,
   );
   if ((view.kind === "plan" || changesOf(call) !== null) && failed === null) {
-    return html`<details class="source"><summary>Output</summary>${shown}</details>`;
+    return html`<details class="source said"><summary>Output</summary>${shown}</details>`;
   }
   return html`${failed}<div class="output">${shown}</div>`;
 }

@@ -61,6 +61,6 @@ function unfold(node: Node, at: number | null): void {
     details && row.contains(details);
     details = details.parentElement?.closest("details")
   ) {
-    if (!details.matches(".source")) details.open = true;
+    if (!details.matches(".source:not(.said)")) details.open = true; // JSON repeats what is shown.
   }
 }
