@@ -37,6 +37,7 @@ import { startServer } from "../../../src/server/serve.ts";
 import type { StoreOptions as WideOptions } from "../../../src/store/store.ts";
 import { sayable } from "../../support/signing-user.ts";
 import { chromiumPath, isBrowserRequired, sharedChromium } from "../chromium.ts";
+import { PAGE_WAIT_MS } from "../eventually.ts";
 import { watchPage } from "../watched-page.ts";
 
 /** Skipped without a browser; where one is required, that is a failure. */
@@ -155,6 +156,7 @@ export class ViewerScene {
       colorScheme,
       reducedMotion: "reduce",
     });
+    context.setDefaultTimeout(PAGE_WAIT_MS);
     this.#contexts.push(context);
     const page = await context.newPage();
     if (before !== undefined) await page.addInitScript(before);
