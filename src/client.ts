@@ -10,6 +10,7 @@
 export { VerbatimError } from "./base/errors.ts";
 export { VerbatimClient } from "./client/client.ts";
 export type { FollowOptions, SessionEvent } from "./client/follow.ts";
+export type { Exchange, OutlineMark, OutlinePage, ToolCalls } from "./client/outline-shapes.ts";
 export type { ClientOptions } from "./client/request.ts";
 export type {
   LeftOut,
@@ -28,11 +29,8 @@ export type {
   CheckpointPage,
   EntryItem,
   EntryPage,
-  Exchange,
   Facet,
   LookedIn,
-  OutlineMark,
-  OutlinePage,
   ResultView,
   SessionBytes,
   SessionFacets,
@@ -44,7 +42,6 @@ export type {
   SessionVerdict,
   Thread,
   ThreadParent,
-  ToolCalls,
   Whereabouts,
 } from "./client/session-shapes.ts";
 export type {

@@ -2,12 +2,12 @@
 
 import { checkKind, checkOptions, checkWhole, type OptionKinds } from "../base/choice.ts";
 import { type FollowOptions, followEvents, type SessionEvent } from "./follow.ts";
+import type { OutlinePage } from "./outline-shapes.ts";
 import { numberIn, type Requester } from "./request.ts";
 import type { SearchOptions, SearchPage } from "./search-shapes.ts";
 import type {
   CheckpointPage,
   EntryPage,
-  OutlinePage,
   SessionBytes,
   SessionHead,
   SessionItem,

@@ -1,5 +1,6 @@
 /** Schemas: the shapes of what the server answers, by their names in the OpenAPI document. */
 
+import * as outlined from "../../client/outline-shapes.ts";
 import {
   boolean,
   choice,
@@ -97,11 +98,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   NeutralEntry: of.NEUTRAL_ENTRY,
   Entry: of.ENTRY,
   EntryPage: of.ENTRY_PAGE,
-  Exchange: of.EXCHANGE,
-  OutlineMark: of.OUTLINE_MARK,
-  OutlinePage: of.OUTLINE_PAGE,
+  Exchange: outlined.EXCHANGE,
+  OutlineMark: outlined.OUTLINE_MARK,
+  OutlinePage: outlined.OUTLINE_PAGE,
   Whereabouts: of.WHEREABOUTS,
-  ToolCalls: of.TOOL_CALLS,
+  ToolCalls: outlined.TOOL_CALLS,
   Thread: of.THREAD,
   ThreadParent: of.THREAD_PARENT,
   SessionThreads: of.SESSION_THREADS,

@@ -6,7 +6,8 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { OutlinePage, Whereabouts } from "../../client/session-shapes.ts";
+import type { OutlinePage } from "../../client/outline-shapes.ts";
+import type { Whereabouts } from "../../client/session-shapes.ts";
 import { resumeCommandOf } from "../../listing/resume-command.ts";
 import { MISSING_VERDICT } from "../../listing/row-filter.ts";
 import { isAbsence } from "../../listing/session-window.ts";

@@ -6,7 +6,8 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { Exchange, SessionHead, SessionItem } from "../../../src/client/session-shapes.ts";
+import type { Exchange } from "../../../src/client/outline-shapes.ts";
+import type { SessionHead, SessionItem } from "../../../src/client/session-shapes.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { lengthOf } from "../../../src/render/phrases.ts";
 import { compareHref, sessionHref } from "../route.ts";

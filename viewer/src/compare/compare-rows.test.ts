@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import type { Exchange } from "../../../src/client/session-shapes.ts";
+import type { Exchange } from "../../../src/client/outline-shapes.ts";
 import { compareRows, withoutMarks } from "./compare-rows.ts";
 
 const exchange = (start: number, text: string | null): Exchange => ({

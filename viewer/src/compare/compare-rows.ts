@@ -1,6 +1,6 @@
 /** Compare rows: the prompts of two sessions next to each other, by their number. Pure. */
 
-import type { Exchange, OutlineMark } from "../../../src/client/session-shapes.ts";
+import type { Exchange, OutlineMark } from "../../../src/client/outline-shapes.ts";
 import { type TouchedFile, touchedFiles } from "../session/touched-files.ts";
 
 export interface Side {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import type { Exchange } from "../../../src/client/session-shapes.ts";
+import type { Exchange } from "../../../src/client/outline-shapes.ts";
 import { BARS_MAX, barsOf, tookMs } from "./axis-bars.ts";
 
 const exchange = (start: number, failures = 0): Exchange => ({

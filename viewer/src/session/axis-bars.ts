@@ -1,6 +1,6 @@
 /** Axis bars: what the time axis shows, as pure functions: a bar per prompt, or per few of them. */
 
-import type { Exchange } from "../../../src/client/session-shapes.ts";
+import type { Exchange } from "../../../src/client/outline-shapes.ts";
 
 /** More would be thinner than a pointer can hit. */
 export const BARS_MAX = 240;

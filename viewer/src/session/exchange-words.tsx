@@ -1,6 +1,6 @@
 /** Exchange words: a prompt and what answering it took, in a line. */
 
-import type { Exchange } from "../../../src/client/session-shapes.ts";
+import type { Exchange } from "../../../src/client/outline-shapes.ts";
 import type { PromptCost } from "../../../src/client/usage-shapes.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { lengthOf } from "../../../src/render/phrases.ts";

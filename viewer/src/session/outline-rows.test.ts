@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import type { Exchange, OutlineMark } from "../../../src/client/session-shapes.ts";
+import type { Exchange, OutlineMark } from "../../../src/client/outline-shapes.ts";
 import { packedExchanges, packedMarks } from "./outline.ts";
 import { OutlineRows, type RowChoice, rowsWithin } from "./outline-rows.ts";
 

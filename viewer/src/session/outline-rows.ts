@@ -3,7 +3,7 @@
  * failures and its edited files.
  */
 
-import type { Exchange, OutlineMark } from "../../../src/client/session-shapes.ts";
+import type { Exchange, OutlineMark } from "../../../src/client/outline-shapes.ts";
 import type { Exchanges, Marks } from "./outline.ts";
 
 export type OutlineRow =

@@ -9,7 +9,7 @@
 
 import { signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { Exchange, OutlineMark, OutlinePage } from "../../../src/client/session-shapes.ts";
+import type { Exchange, OutlineMark, OutlinePage } from "../../../src/client/outline-shapes.ts";
 import { tookMs } from "./axis-bars.ts";
 import { PackedList } from "./packed-list.ts";
 

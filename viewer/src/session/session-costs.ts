@@ -9,7 +9,7 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { Exchange } from "../../../src/client/session-shapes.ts";
+import type { Exchange } from "../../../src/client/outline-shapes.ts";
 import type { SessionCosts as Counted } from "../../../src/client/usage-shapes.ts";
 import type { Outline } from "./outline.ts";
 import { PackedList } from "./packed-list.ts";

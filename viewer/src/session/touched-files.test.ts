@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import type { OutlineMark } from "../../../src/client/session-shapes.ts";
+import type { OutlineMark } from "../../../src/client/outline-shapes.ts";
 import { editorLink, touchedFiles, touchWords, wholePath } from "./touched-files.ts";
 
 const touch = (start: number, file: string | null, more: Partial<OutlineMark> = {}) => ({

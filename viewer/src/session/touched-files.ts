@@ -1,6 +1,6 @@
 /** Touched files: every file that a session read or edited, with its calls in order. Pure. */
 
-import type { OutlineMark } from "../../../src/client/session-shapes.ts";
+import type { OutlineMark } from "../../../src/client/outline-shapes.ts";
 
 export interface TouchedFile {
   readonly file: string;
