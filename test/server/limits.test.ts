@@ -130,7 +130,7 @@ test("bodies being received have a common limit, and free it when they are compl
 });
 
 test("a connection that reads nothing of its answer is closed, one that reads slowly is not", async () => {
-  const server = await startTestServer({ longPollTimeoutMs: 100, stalledMs: 900 });
+  const server = await startTestServer({ longPollTimeoutMs: 100, stalledMs: 3000 });
   // More than the kernel buffers for a connection.
   await server.put("/s", TYPE, { body: Buffer.alloc(15 * MIB) });
   const read = async () => {
@@ -145,11 +145,11 @@ test("a connection that reads nothing of its answer is closed, one that reads sl
     slow.socket.resume();
     while (slow.length < turn * MIB) await once(slow.socket, "data");
     slow.socket.pause();
-    await sleep(100);
+    await sleep(300);
   }
   slow.socket.resume();
   assert.ok((await slow.closed()).length > 15 * MIB);
-  await sleep(1500); // Node checks twice before it treats a connection as stalled.
+  await sleep(3000); // Node checks twice before it treats a connection as stalled.
   stalled.socket.resume();
   assert.ok((await stalled.closed()).length < 15 * MIB);
 });
