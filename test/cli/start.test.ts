@@ -78,8 +78,8 @@ test("a listing without changes loads no code that reads sessions (LS1)", async 
   assert.deepEqual(await readers(), []);
 });
 
-test("a search, and a listing that reads a session, load at most ten of our files", async (test) => {
-  if (!isBuilt()) test.skip("measures the bundle in dist, which is not up to date");
+test("a search, and a listing that reads a session, load at most ten of our files", async () => {
+  assert.ok(isBuilt(), "dist is older than src: run `npm run build` first");
   const user = new CliUser();
   putTurns(user, "cook/s1");
   for (const args of [["search", "cook"], ["ls"]]) {

@@ -94,8 +94,8 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     await refusal(openPostgresSource(url, { schema, isAlone: true }), "LOG_LOCKED");
     const source = await openSource(await filled("two"));
     await refusal(intoDatabase(source, empty), "LOG_LOCKED");
-    const beside = await openPostgresSource(url, { schema, isAlone: false });
-    await beside.close();
+    const meanwhile = await openPostgresSource(url, { schema, isAlone: false });
+    await meanwhile.close();
   });
 
   test("while a database is copied, no server starts on it", async () => {

@@ -123,7 +123,7 @@ export class MacWalk {
     return range !== undefined && this.#macs.isValid(range, sha256);
   }
 
-  /** Goes on to the next range with bytes that are still to come. */
+  /** Moves to the next range with bytes that are still to come. */
   #next(): void {
     this.#hash = createHash("sha256");
     do this.#range = this.#ranges.next().value;
