@@ -19,6 +19,25 @@ test("a log and its sidecar arrive byte for byte, and only whole lines of them",
   assert.equal(String(await user.sent(url, `${user.stream}.checkpoints`)), '{"a":1}\n');
 });
 
+test("of a guard's copy of rows only whole lines are sent, and of one of bytes all", async () => {
+  const { url } = await startTestServer();
+  for (const [isRows, ending] of [
+    [true, ""],
+    [false, '{"torn'],
+  ] as const) {
+    const user = new SendingUser();
+    user.append("one");
+    const whole = String(user.bytes);
+    writeFileSync(user.path, '{"torn', { flag: "a" });
+    const sender = await user.sender(url);
+    const { left } = await sender.send([{ ...user.session, generation: 1, isRows }]);
+    assert.deepEqual(left, []);
+    const place = isRows ? "homeagent@1.rows" : "homeagent@1";
+    const stream = user.stream.replace("/homeagent/", `/${place}/`);
+    assert.equal(String(await user.sent(url, stream)), whole + ending);
+  }
+});
+
 test("the next process sends what follows, and asks for nothing that was sent", async () => {
   const { url } = await startTestServer();
   const user = new SendingUser();
