@@ -1,6 +1,5 @@
-/** Node host: the real clock, process and disk. */
+/** Node host: the real clock, process and disk. Reads `performance` late: it is slow to load. */
 
-import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Host } from "./host.ts";
 import { createNodeFiles } from "./node-files.ts";
@@ -18,14 +17,10 @@ export const nodeHost: Host = {
     },
     monotonicMs: () => performance.now(),
   },
-  process: { pid: process.pid, started: new Date(performance.timeOrigin).toISOString() },
+  process: {
+    pid: process.pid,
+    get started() {
+      return new Date(performance.timeOrigin).toISOString();
+    },
+  },
 };
-
-/** Open descriptors, including the one used to count them; 0 where the system has no /proc. */
-export function openDescriptorCount(): number {
-  try {
-    return readdirSync("/proc/self/fd").length;
-  } catch {
-    return 0; // Shown in metrics only.
-  }
-}

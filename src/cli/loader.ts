@@ -38,6 +38,8 @@ type Wrapped = (
 const directory = fileURLToPath(new URL(".", import.meta.url));
 const kept = join(directory, "compiled", `${process.version}-${process.arch}`);
 const requireOther = createRequire(import.meta.url);
+/** Modules of Node that take milliseconds to load, and that most commands need late or never. */
+const LATE = ["node:child_process", "node:crypto", "node:zlib"];
 const compiledNow: { readonly script: Script; readonly path: string }[] = [];
 
 /** What a file of the command line exports. */
@@ -48,11 +50,18 @@ function load(name: string): object {
   const module = new Module(path);
   requireOther.cache[path] = module;
   const script = compile(wrap(readFileSync(path, "utf8")), path, join(kept, name));
-  const isOurs = (file: string) => file.startsWith("./");
-  const require = (file: string) => (isOurs(file) ? load(file.slice(2)) : requireOther(file));
+  const require = (file: string) => {
+    if (file.startsWith("./")) return load(file.slice(2));
+    return LATE.includes(file) ? loadedLate(file) : requireOther(file);
+  };
   const run: Wrapped = script.runInThisContext();
   run.call(module.exports, module.exports, require, module, path, directory);
   return module.exports;
+}
+
+/** Stands for a module, which is loaded when one of its exports is used. */
+function loadedLate(name: string): object {
+  return new Proxy({}, { get: (_, key) => Reflect.get(requireOther(name), key) });
 }
 
 function compile(source: string, filename: string, keptPath: string): Script {

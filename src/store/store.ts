@@ -184,7 +184,7 @@ export class Store implements Published {
       root: this.root,
       dialect: this.#dialect,
       agent: agent ?? this.#options.agent ?? null,
-      newId: randomUUID,
+      newId: () => randomUUID(),
       nowMs: Date.now,
       cwd: this.root,
       version: this.#options.version ?? packageVersion(),

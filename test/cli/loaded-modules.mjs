@@ -1,6 +1,6 @@
 /**
  * Writes every module that a program loads, one per line, to the file in LOADED_TO: the URLs of those
- * that it imports, and the paths of those that it requires.
+ * that it imports, the paths of those that it requires, and Node's own ("NativeModule crypto").
  */
 
 import { appendFileSync } from "node:fs";
@@ -13,7 +13,11 @@ if (!globalThis.verbatimLoads) {
   globalThis.verbatimLoads = true;
   register(import.meta.url);
   const { cache } = createRequire(import.meta.url);
-  process.on("exit", () => appendFileSync(to, `${Object.keys(cache).join("\n")}\n`));
+  const before = new Set(process.moduleLoadList);
+  process.on("exit", () => {
+    const own = process.moduleLoadList.filter((each) => !before.has(each));
+    appendFileSync(to, `${[...Object.keys(cache), ...own].join("\n")}\n`);
+  });
 }
 
 export async function load(url, context, next) {

@@ -89,3 +89,14 @@ test("a search, and a listing that reads a session, load at most ten of our file
     assert.ok(ours.size > 0 && ours.size <= 10, [...ours].join("\n"));
   }
 });
+
+test("starting loads none of Node's modules that take milliseconds", async () => {
+  assert.ok(isBuilt(), "dist is older than src: run `npm run build` first");
+  const user = new CliUser();
+  const slow = /^NativeModule (crypto|zlib|child_process|perf_hooks)$/;
+  const slowIn = async (args: readonly string[]) =>
+    (await loadedBy(user, args)).filter((each) => slow.test(each));
+  assert.deepEqual(await slowIn(["--version"]), []);
+  assert.deepEqual(await slowIn(["keys", "init", "--help"]), []);
+  assert.ok((await slowIn(["keys", "init"])).includes("NativeModule crypto"));
+});

@@ -13,6 +13,7 @@ export type FullerGenerations = ReadonlyMap<SessionLine, number>;
 
 export function fullerGenerations(sessions: readonly SessionLine[]): FullerGenerations {
   const fuller = new Map<SessionLine, number>();
+  if (guardedRoots().length === 0) return fuller; // Loads no module for their names.
   const guards = new Map<string, GuardedRoot | null>();
   for (const session of sessions) {
     const { line, place } = session;
