@@ -35,6 +35,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   listing: [...LOW, ...DIALECTS, "streams", "store"],
   usage: ["base", "model", "client", "prices", "catalog", ...DIALECTS, "store", "listing"],
   verifying: [...LOW, ...DIALECTS, "streams", "store", "listing"],
+  scan: [...LOW, ...DIALECTS, "streams", "store", "listing"],
   doctor: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying"],
   "dialects/door": [
     ...LOW,
@@ -102,6 +103,7 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   "@pydantic/genai-prices": "src/prices/price-table.ts",
   zod: "src/dialects/homeagent/schema.ts",
   "eventsource-parser": "src/capture/sse.ts",
+  "@secretlint/secretlint-rule-preset-recommend": "src/scan/secretlint.ts",
   fzstd: "src/dialects/codex/files/zstd.ts",
   marked: "src/render/html/",
   diff: "src/render/html/diff-lines.ts",

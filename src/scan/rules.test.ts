@@ -1,0 +1,262 @@
+/**
+ * Every rule, both ways: it finds what it is for, and not what looks like it.
+ *
+ * Examples are made when the test runs, from a fixed seed: no scanner finds a key in this file.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { allRules, SecretFinder } from "./find-secrets.ts";
+import { OUR_RULES } from "./rules.ts";
+
+const LOWER = "abcdefghijklmnopqrstuvwxyz";
+const DIGITS = "0123456789";
+const HEX = "0123456789abcdef";
+const MIXED = LOWER + LOWER.toUpperCase() + DIGITS;
+
+let state = 42;
+/** The same characters in each run. */
+function some(length: number, alphabet = MIXED): string {
+  let text = "";
+  for (let n = 0; n < length; n++) {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    text += alphabet[Math.floor((state / 2 ** 31) * alphabet.length)];
+  }
+  return text;
+}
+
+const UPPER = LOWER.toUpperCase();
+const AWS_ID = `${UPPER}234567`;
+const PEM = (name: string) => `-----${name} RSA PRIVATE ${"KEY"}-----`;
+const jwt = () => `ey${"J"}${some(20)}.ey${"J"}${some(30)}.${some(43)}`;
+
+const ACCOUNT = {
+  signInAddress: "my.host",
+  userAuth: {},
+  email: "a@b",
+  srpX: some(64),
+  muk: {},
+  secretKey: "x",
+};
+
+/** For each rule: values that are found, in a text around them; and texts without a find. */
+const EXAMPLES: Readonly<Record<string, { yes: [string, string?][]; no: string[] }>> = {
+  "1password": {
+    yes: [[`ops_${Buffer.from(JSON.stringify(ACCOUNT)).toString("base64")}`]],
+    no: [`ops_${"ey"}${some(20)}fQ`, "devops_eyes"],
+  },
+  anthropic: {
+    yes: [[`sk-ant-${"api03"}-${some(93)}AA`]],
+    no: [`sk-ant-${"api03"}-${some(30)}`],
+  },
+  aws: {
+    yes: [
+      [some(40), "AWS_SECRET_ACCESS_KEY=%"],
+      [some(40), '"secretAccessKey": "%"'],
+    ],
+    no: ["AWS_SECRET_ACCESS_KEY=$FROM_ENVIRONMENT", "the secret access key is kept elsewhere"],
+  },
+  databricks: { yes: [[`dapi${some(32, HEX)}`]], no: [`dapi${some(12, HEX)}`] },
+  docker: { yes: [[`dckr_${"pat"}_${some(27)}`]], no: [`dckr_${"pat"}_short`] },
+  figma: { yes: [[`fig${"d"}_${some(43)}`]], no: [`fig${"d"}_name`] },
+  github: {
+    yes: [[`gh${"p"}_${some(36)}`], [`github${"_pat_"}${some(82)}`]],
+    no: [`gh${"p"}_${some(12)}`, `enough${"p"}_${some(40)}`],
+  },
+  gitlab: { yes: [[`glpat${"-"}${some(20)}`]], no: ["glpat-none"] },
+  grafana: {
+    yes: [[`glsa${"_"}${some(32)}_${some(8, HEX)}`], [`glc${"_"}${some(48)}`]],
+    no: ["glsa_none"],
+  },
+  groq: { yes: [[`gs${"k_"}${some(52)}`]], no: ["tasgsk_none", `gs${"k_"}${some(12)}`] },
+  "hashicorp-vault": { yes: [[`hv${"s."}${some(95)}`]], no: ["hvs.length"] },
+  huggingface: { yes: [[`h${"f_"}${some(34, LOWER)}`]], no: ["of h_half_and_half", "half_open"] },
+  linear: { yes: [[`lin_${"api"}_${some(40)}`]], no: [`lin_${"api"}_key`] },
+  notion: {
+    yes: [[`nt${"n_"}${some(11, DIGITS)}${some(35)}`]],
+    no: [`nt${"n_"}${some(11, DIGITS)}`],
+  },
+  npm: {
+    yes: [[`np${"m_"}${some(36)}`], [some(36), `//registry/:_auth${"Token"}=% and more`]],
+    no: ["npm_config_registry", `_auth${"Token"}=\${NPM_TOKEN}`],
+  },
+  openai: {
+    yes: [
+      [`sk-proj-${some(74)}T3Blbk${"FJ"}${some(74)}`],
+      [`sk-${some(20)}T3Blbk${"FJ"}${some(20)}`],
+    ],
+    no: [`sk-proj-${some(20)}`, "T3BlbkFJ"],
+  },
+  sendgrid: { yes: [[`S${"G."}${some(22)}.${some(43)}`]], no: ["MSG.format", "USG.x.y"] },
+  shopify: { yes: [[`shp${"at_"}${some(32, HEX)}`]], no: ["shpat_none"] },
+  slack: {
+    yes: [
+      [`xox${"b-"}${some(12, DIGITS)}-${some(12, DIGITS)}-${some(24)}`],
+      [`https://hooks.sla${"ck"}.com/services/T${some(8)}/B${some(8)}/${some(24)}`],
+    ],
+    no: ["xoxo-", "https://hooks.slack.com/services/"],
+  },
+  vercel: { yes: [[`vc${"p_"}${some(24)}`]], no: [`vc${"p_"}${some(4)}`] },
+  "aws-key-id": {
+    yes: [[`AKI${"A"}${some(16, AWS_ID)}`], [`ASI${"A"}${some(16, AWS_ID)}`]],
+    no: [
+      `AKI${"A"}IOSFODNN7EXAMPLE`,
+      `AKI${"A"}${some(12, UPPER)}`,
+      `XAKI${"A"}${some(16, AWS_ID)}`,
+    ],
+  },
+  "private-key": {
+    yes: [
+      [`${PEM("BEGIN")}\n${some(64)}\n${some(64)}\n${PEM("END")}`],
+      [`${PEM("BEGIN")}\n${some(64)}\n${some(64)}\n`, "%"],
+    ],
+    no: [`${PEM("BEGIN")}`, "-----BEGIN CERTIFICATE-----", "BEGIN PRIVATE KEY"],
+  },
+  "llm-key": {
+    yes: [
+      [`sk-ant-${"oat"}01-${some(90)}`],
+      [`sk-or-${"v1"}-${some(64, HEX)}`],
+      [`xai${"-"}${some(80)}`],
+    ],
+    no: ["task-order", "sk-or-v1-", "xai-models"],
+  },
+  "google-api-key": {
+    yes: [[`AIz${"a"}${some(35)}`], [`GOCS${"PX"}-${some(28)}`]],
+    no: [`AIz${"a"}${some(12)}`],
+  },
+  stripe: {
+    yes: [[`sk_li${"ve"}_${some(24)}`], [`whs${"ec"}_${some(32)}`]],
+    no: [`sk_te${"st"}_${some(24)}`, "task_lively_"],
+  },
+  pypi: { yes: [[`pypi-${"AgE"}${some(60)}`]], no: ["pypi-server"] },
+  jwt: { yes: [[jwt()]], no: [`ey${"J"}${some(40)}`, `ey${"J"}${some(20)}.${some(20)}.x`] },
+  authorization: {
+    yes: [
+      [some(40), "-H 'Authorization: Bearer %'"],
+      [`${some(30)}==`, "Authorization: Basic %"],
+    ],
+    no: ["Authorization: Bearer $TOKEN", "Bearer tokens are not understood here"],
+  },
+  "url-password": {
+    yes: [
+      ["hunter2", "https://ada:%@corp.io/x"],
+      ["p%21w!x", "postgres://me:%@[::1]:5432/db"],
+      ["s3cret", "redis://:%@cache:6379"],
+    ],
+    no: [
+      "https://corp.io/a:b@c",
+      "postgres://user:password@host/db",
+      `https://me:\${PASS}@host`,
+      "http://localhost:8080/@scope/name",
+      "https://me:***@host",
+    ],
+  },
+  "assigned-secret": {
+    yes: [
+      [some(24), `password = "%"`],
+      [some(32), `"client_secret":"%"`],
+      [some(40, HEX), "export MY_TOKEN=%"],
+      [some(32), "api_key: '%',"],
+    ],
+    no: [
+      "password = getPassword(user1)",
+      '"output_tokens":1234567890123456',
+      "const token = await readToken(stream);",
+      'secret: "changeme"',
+      "TOKEN=$GITHUB_TOKEN_123456789",
+      'passwords: "a1"',
+      '"token": "input_tokens_details_total"',
+    ],
+  },
+  email: {
+    yes: [["ada.lovelace@analytical.io"], ["a+b@mail.corp.co.uk", "<%>"], ["x@y.dev", "mailto %."]],
+    no: [
+      "git@github.com:a/b.git",
+      "me@example.com",
+      "npm i left-pad@1.3.0",
+      "icon@2x.png",
+      "https://x.dev/@types/node",
+      "@decorator.call",
+      "a@b",
+      "noreply@corp.io",
+    ],
+  },
+  card: {
+    yes: [["4539 1488 0343 6467", "card %,"], ["5105105105105100"], ["3782-822463-10005"]],
+    no: [
+      "4539 1488 0343 6468",
+      "4111 1111 1111 1111",
+      "0.4539148803436467",
+      "1771402338880123",
+      "45391488034364670",
+      "4444444444444448",
+      `${some(4, HEX)}4539148803436467`,
+    ],
+  },
+  phone: {
+    yes: [["+49 30 901820-14", "call %."], ["+15550102345"], ["(415) 555-2671"], ["415-555-2671"]],
+    no: ["+1234", "2026-11-17 15:50", "x+15550102345", "1.555.010.2345", "+1111111111111"],
+  },
+  "high-entropy": {
+    yes: [[some(40)], [`${some(43)}=`, "key %"]],
+    no: [
+      some(40, HEX),
+      some(31),
+      `"signature":"${some(64)}"`,
+      `sha512-${some(64)}==`,
+      "src/dialects/files/sessionDatabase2/TableOfRows",
+      some(200),
+      `prefix_${some(40)}`,
+    ],
+  },
+};
+
+const rules = await allRules();
+
+test("each rule has examples of both kinds", () => {
+  assert.deepEqual(Object.keys(EXAMPLES).sort(), rules.map(({ id }) => id).sort());
+  for (const { yes, no } of Object.values(EXAMPLES)) assert.ok(yes.length > 0 && no.length > 0);
+});
+
+test.each(rules.map((rule) => [rule.id, rule] as const))(
+  "%s finds its values alone",
+  (id, rule) => {
+    const finder = new SecretFinder([rule]);
+    for (const [value, around = "%"] of EXAMPLES[id]?.yes ?? []) {
+      const line = JSON.stringify({ a: "é ", text: around.replace("%", () => value), z: "." });
+      const finds = finder.find(line);
+      assert.deepEqual(
+        finds.map((find) => find.rule),
+        [id],
+        around,
+      );
+      const [{ start, end } = { start: 0, end: 0 }] = finds;
+      const found = Buffer.from(line).subarray(start, end).toString();
+      assert.equal(JSON.parse(`"${found}"`).trim(), value.trim());
+    }
+    for (const text of EXAMPLES[id]?.no ?? []) {
+      assert.deepEqual(finder.find(JSON.stringify({ text })), [], text);
+    }
+  },
+);
+
+test("of several rules, a value is found once, by the most specific", () => {
+  const finder = new SecretFinder(rules);
+  for (const [id, { yes }] of Object.entries(EXAMPLES)) {
+    for (const [value, around = "%"] of yes) {
+      const found = finder.find(JSON.stringify({ text: around.replace("%", () => value) }));
+      assert.deepEqual([id, found.map(({ rule }) => rule)], [id, [id]]);
+    }
+  }
+});
+
+test("our expressions repeat nothing without a limit, and nest no repetition", () => {
+  for (const { id, expression } of OUR_RULES) {
+    // Classes and escapes are not repetitions.
+    const bare = expression.source.replace(/\\./g, "x").replace(/\[(?:[^\]])*\]/g, "x");
+    assert.doesNotMatch(bare, /[*+]|\{\d+,\}/, id);
+    for (const [, count = "", group] of bare.matchAll(/\(\?:([^()]*)\)\{\d+,(\d+)\}/g)) {
+      assert.ok(Number(group) <= 5, `${id}: ${count}`);
+    }
+  }
+});
