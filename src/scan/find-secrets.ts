@@ -9,8 +9,8 @@
  * be longer than it is when decoded. Text is decoded before rules see it: the escapes of JSON, and
  * again those of JSON inside JSON, DEPTH_MAX levels deep.
  *
- * SN1  The value itself is in no result: `masked` has at most five of its characters.
- * SN2  Linear: a rule sees windows of bounded size around its triggers, and each byte is in at most
+ * SCN1  The value itself is in no result: `masked` has at most five of its characters.
+ * SCN2  Linear: a rule sees windows of bounded size around its triggers, and each byte is in at most
  *      a few windows of each rule, however the bytes are chosen.
  */
 
