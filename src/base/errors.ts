@@ -65,8 +65,11 @@ export interface ErrorDetails {
   HISTORY_CONFLICT: { session: string; reason: string };
   /** A file that is not a session bundle, or contradicts its manifest. */
   BAD_BUNDLE: { path: string; reason: string };
-  /** Too large for a bundle. */
   BUNDLE_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
+  /** A disclosed copy is not a session; one cannot be made, or not without this checkpoint. */
+  DISCLOSED_COPY: { path: string };
+  CANNOT_DISCLOSE: { path: string; reason: string };
+  CANNOT_WITHHOLD: { path: string; line: number; rule: string };
   /** The session has fewer turns than asked for. */
   TURN_NOT_FOUND: { session: string; turn: number; turns: number };
   /** The session is over a limit of resuming; `line` is where it was reached. */
@@ -91,7 +94,6 @@ export interface ErrorDetails {
   KEY_NOT_FOUND: { key: string };
   /** The list of trusted keys, or a change to it, is not valid. */
   TRUST_REFUSED: { path: string; reason: string };
-  /** No head is pinned for the session. */
   PIN_NOT_FOUND: { session: string };
   PIN_FILE_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
   /** The provider did not send a stream of its kind. */
@@ -116,7 +118,6 @@ export interface ErrorDetails {
   OFFSET_GONE: { stream: string; offset: string };
   /** The body is not a message of the stream's content type. */
   BAD_MESSAGE: { stream: string; reason: string };
-  /** One append has more messages than allowed. */
   TOO_MANY_MESSAGES: { stream: string; messagesMax: number };
   /** The store accepts no writes until it is reopened. */
   STORE_FAILED: { path: string; reason: string };
@@ -146,7 +147,6 @@ export interface ErrorDetails {
   REQUEST_REFUSED: { status: number; code: string };
   /** Sessions cannot be listed without their index; `problem` is why it cannot be opened. */
   CATALOG_UNAVAILABLE: { path: string; problem: string };
-  /** A search query that cannot be parsed. */
   SEARCH_QUERY: { reason: string };
   /** A web page that is not allowed, or a host name that is not this server's. */
   ORIGIN_REFUSED: { header: "Origin" | "Host" };
@@ -163,7 +163,6 @@ export interface ErrorDetails {
   STREAM_BUSY: { stream: string; limit: string; max: number };
   /** The server listens, and is still recovering from a crash. */
   RECOVERING: { what: string };
-  /** Another program listens on this port. */
   PORT_TAKEN: { host: string; port: number };
   /** A telemetry collector refused an export; its status, null when it sent none. */
   EXPORT_FAILED: { endpoint: string; status: number | null };

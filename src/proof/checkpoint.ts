@@ -88,6 +88,9 @@ export type Checkpoint = CheckpointFacts & {
   readonly statement: Uint8Array;
 };
 
+/** A genesis, of which a disclosed copy shows no salt, hash and signatures. */
+export type DisclosedGenesis = CheckpointFacts & { readonly kind: "genesis" };
+
 /**
  * The turn of the lines before a checkpoint, counted from 1: the one that it ends, or the one still
  * open.

@@ -57,19 +57,22 @@ export function otherSession(seq: number, said: string, expected: string): strin
   );
 }
 
-/** Why the key of the newest checkpoint is refused. */
-export function refused({ refusal, kid, fp, owner }: KeyAnswer): string {
+/** Why the key of the newest checkpoint, or of another signed text, is refused. */
+export function refused(
+  { refusal, kid, fp, owner }: KeyAnswer,
+  signed = "the newest checkpoint",
+): string {
   const name = kid ?? `with the short name ${fp}`;
   const whose = owner === null ? "" : ` of ${owner}`;
   const why = refusal === null ? "" : REFUSALS[refusal];
-  return `the newest checkpoint is signed by the key ${name}${whose}, ${why}`;
+  return `${signed} is signed by the key ${name}${whose}, ${why}`;
 }
 
 const REFUSALS: Readonly<Record<NonNullable<KeyAnswer["refusal"]>, string>> = {
   KEY_UNKNOWN: "which is not trusted here",
   KEY_REVOKED: "which was revoked here",
-  KEY_EXPIRED: "whose trust ended before that checkpoint",
-  KEY_NOT_YET_VALID: "whose trust begins after that checkpoint",
+  KEY_EXPIRED: "whose trust ended before that",
+  KEY_NOT_YET_VALID: "whose trust begins after that",
   KEY_OF_OTHER_PURPOSE: "which is trusted only for other sessions or purposes",
   KEY_NOT_FOR_OLDER_FORMAT: "which is not allowed to sign in the older checkpoint format",
 };

@@ -6,7 +6,7 @@
  */
 
 import { fromHex, toHex } from "./bytes.ts";
-import { type Checkpoint, type Found, turnBefore } from "./checkpoint.ts";
+import { type CheckpointFacts, type Found, turnBefore } from "./checkpoint.ts";
 import type { ProofCrypto } from "./crypto.ts";
 import { FINDINGS_MAX, type Findings } from "./findings.ts";
 
@@ -37,7 +37,7 @@ export class History {
   readonly #crypto: ProofCrypto;
   readonly #findings: Findings;
   #isFinal = false;
-  #last: Checkpoint | null = null;
+  #last: CheckpointFacts | null = null;
   /** End of the last checkpoint's line; for a sidecar, end of the bytes it covers. */
   #lastEnd = 0;
   #turns = 0;
@@ -64,12 +64,15 @@ export class History {
     return [...this.#found.values()].map(({ range }) => range);
   }
 
-  /** Adds a sound checkpoint that covers the bytes up to `place`. Its line ends at `end`. */
-  add(checkpoint: Checkpoint, place: number, end: number): void {
+  /**
+   * Adds a sound checkpoint that covers the bytes up to `place`. Its line ends at `end`. A genesis
+   * that was disclosed has no salt to check.
+   */
+  add(checkpoint: CheckpointFacts, place: number, end: number, hasSalt = true): void {
     this.#addTurn(checkpoint, place);
     this.#addKey(checkpoint);
     this.#addLink(checkpoint);
-    this.#checkSalt(checkpoint, place);
+    if (hasSalt) this.#checkSalt(checkpoint, place);
     this.#addEnd(checkpoint, place);
     this.#addFound(checkpoint, place);
     [this.#last, this.#lastEnd] = [checkpoint, end];
@@ -85,7 +88,7 @@ export class History {
     }
   }
 
-  #addTurn(checkpoint: Checkpoint, place: number): void {
+  #addTurn(checkpoint: CheckpointFacts, place: number): void {
     const { kind, turn } = checkpoint;
     const hasLines = place > this.#lastEnd;
     const turns = hasLines ? turnBefore(checkpoint) : turn;
@@ -93,20 +96,20 @@ export class History {
     if (!WITHOUT_LINES.has(kind)) this.#endsTurn = kind === "turn" || kind === "final";
   }
 
-  #addKey({ seq, kid }: Checkpoint): void {
+  #addKey({ seq, kid }: CheckpointFacts): void {
     const last = this.#last;
     if (!last || last.kid === kid || this.keyChanges.length >= FINDINGS_MAX) return;
     const isNamed = last.kind === "rotate" && last.next === kid;
     this.keyChanges.push({ seq, from: last.kid, to: kid, isNamed });
   }
 
-  #addLink(checkpoint: Checkpoint): void {
+  #addLink(checkpoint: CheckpointFacts): void {
     if (checkpoint.kind !== "link" || this.links.length >= FINDINGS_MAX) return;
     const { id, log } = checkpoint.to;
     this.links.push({ seq: checkpoint.seq, id, log });
   }
 
-  #checkSalt(checkpoint: Checkpoint, place: number): void {
+  #checkSalt(checkpoint: CheckpointFacts, place: number): void {
     if (checkpoint.kind !== "genesis") return;
     const log = toHex(this.#crypto.sha256(fromHex(checkpoint.salt))).slice(0, 32);
     if (log === checkpoint.log) return;
@@ -114,7 +117,7 @@ export class History {
     this.#findings.fault("OTHER_LOG", place, checkpoint.turn, message);
   }
 
-  #addEnd({ kind, turn }: Checkpoint, place: number): void {
+  #addEnd({ kind, turn }: CheckpointFacts, place: number): void {
     if (WITHOUT_LINES.has(kind)) return;
     if (this.#isFinal) {
       const message = "the session continued after its end was signed";
@@ -123,7 +126,7 @@ export class History {
     this.#isFinal = kind === "final";
   }
 
-  #addFound(checkpoint: Checkpoint, place: number): void {
+  #addFound(checkpoint: CheckpointFacts, place: number): void {
     if (checkpoint.kind !== "genesis" && checkpoint.kind !== "recovery") return;
     if (checkpoint.found === null) return;
     const { turn } = checkpoint;

@@ -13,7 +13,7 @@
  */
 
 import { fromBase64url, fromHex, toHex, utf8 } from "./bytes.ts";
-import type { Checkpoint, Found, SignedHead } from "./checkpoint.ts";
+import type { Checkpoint, DisclosedGenesis, Found, SignedHead } from "./checkpoint.ts";
 import type { Claim, LegacyCheckpoint } from "./claims.ts";
 import type { ProofCrypto, RunningHash } from "./crypto.ts";
 import type { KeyAnswer, Keys } from "./ed25519-keys.ts";
@@ -80,7 +80,8 @@ export class Judge implements WalkHandler {
   #session: string | null;
   #log: string | null = null;
   #seq = 0;
-  #prev = ZEROS;
+  /** Null after a genesis whose line is not known. */
+  #prev: string | null = ZEROS;
   #hasHashFault = false;
   #pinnedSeq: number | null = null;
   /** The last sound checkpoint, if its signature is not checked yet. */
@@ -147,7 +148,7 @@ export class Judge implements WalkHandler {
 
   /** What the next checkpoint must state about those before it. */
   get next(): { readonly seq: number; readonly prev: string; readonly turn: number } {
-    return { seq: this.#seq, prev: this.#prev, turn: this.#newest?.turn ?? 0 };
+    return { seq: this.#seq, prev: this.#prev ?? ZEROS, turn: this.#newest?.turn ?? 0 };
   }
 
   /** The last checkpoint's number; null when there is none. */
@@ -208,6 +209,7 @@ export class Judge implements WalkHandler {
     this.total++;
     const lineHash = toHex(this.#options.crypto.sha256(line));
     if (seq === this.#pinnedSeq) this.pinnedLine = lineHash;
+    if (seq === 1 && this.#pinnedSeq === 0) this.pinnedLine ??= checkpoint.prev;
     if (this.#unchecked && this.#unchecked.checkpoint.kid !== kid) this.#settle();
     this.#rotations.comes(checkpoint);
     const key = this.#keyOf(checkpoint);
@@ -235,6 +237,17 @@ export class Judge implements WalkHandler {
     this.#newest = { turn, offset: place, key };
     this.#session ??= checkpoint.session;
     [this.#log, this.#seq, this.#prev] = [checkpoint.log, seq + 1, lineHash];
+  }
+
+  /**
+   * Begins after a genesis of a disclosed copy, whose own signature and salt are withheld; null if
+   * nothing is known of it. `line` is its line's hash, if stated.
+   */
+  afterGenesis(genesis: DisclosedGenesis | null, line: string | null, end: number): void {
+    [this.#seq, this.#prev] = [1, line];
+    if (!genesis) return;
+    this.#history.add(genesis, genesis.byteOffset, end, false);
+    [this.#log, this.from] = [genesis.log, genesis.from];
   }
 
   /** Call after the last byte. */
@@ -292,7 +305,8 @@ export class Judge implements WalkHandler {
     const other = this.#foreignFaultOf(seq, said);
     if (other?.code === "OTHER_SESSION") return other;
     const isFirst = this.#seq === 0;
-    if (seq !== this.#seq || said.prev !== this.#prev || (kind === "genesis") !== isFirst) {
+    const isNext = seq === this.#seq && said.prev === (this.#prev ?? said.prev);
+    if (!isNext || (kind === "genesis") !== isFirst) {
       return { code: "CHAIN_BROKEN", message: `${at} does not follow the one before it` };
     }
     return other;

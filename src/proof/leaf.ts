@@ -12,7 +12,8 @@ import type { ProofCrypto, RunningHash } from "./crypto.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const BLOCK = 16;
+/** Bytes of a salt. */
+export const BLOCK = 16;
 const HASH = 32;
 const LEAF_TAG = 0x00;
 const PART_TAG = 0x02;
@@ -29,45 +30,36 @@ export interface Part {
   readonly length: number;
 }
 
-export class LeafHasher {
+/** The hash of part `n` of a line, counted from 0. */
+export type PartHash = (part: Part, n: number) => Uint8Array;
+
+/** The layout of leaves and parts, whichever way their salts and hashes are known. */
+export class LeafLayout {
   readonly #crypto: ProofCrypto;
-  readonly #parts: number;
-  readonly #aes: (blocks: Uint8Array) => Uint8Array;
   // Reused for every line: allocating costs as much as hashing.
   #scratch = new Uint8Array(4096);
   #view = new DataView(this.#scratch.buffer);
   #partScratch = new Uint8Array(4096);
-  /** Salts of the lines from `#saltsFrom` on, made together. */
-  #salts: Uint8Array = new Uint8Array(0);
-  #saltsFrom = -1;
 
-  /** `salt` is the log's, 32 bytes; `parts` the least length of a part, 0 for none. */
-  constructor(crypto: ProofCrypto, salt: Uint8Array, parts: number) {
+  constructor(crypto: ProofCrypto) {
     this.#crypto = crypto;
-    this.#parts = parts;
-    this.#aes = crypto.aes256(salt);
   }
 
-  /** The leaf of line `index`, counted from 0, passed without its LF. */
-  leaf(line: Uint8Array, index: number): Uint8Array {
-    const parts = findParts(line, this.#parts);
-    const salts = this.salts(index, parts.length + 1);
+  /** The leaf of a line with these parts; the bytes of the parts' contents do not matter. */
+  leaf(line: Uint8Array, salt: Uint8Array, parts: readonly Part[], hashOf: PartHash): Uint8Array {
     let withheld = 0;
     for (const { length } of parts) withheld += length;
     const length = 1 + BLOCK + 4 + parts.length * PART_BYTES + line.length - withheld;
     const bytes = this.#room(length);
     const view = this.#view;
     bytes[0] = LEAF_TAG;
-    bytes.set(salts.subarray(0, BLOCK), 1);
+    bytes.set(salt, 1);
     view.setUint32(1 + BLOCK, parts.length);
     let to = 1 + BLOCK + 4;
-    let salt = BLOCK;
-    for (const part of parts) {
-      const contents = line.subarray(part.at, part.at + part.length);
+    for (const [n, part] of parts.entries()) {
       view.setUint32(to, part.at);
       view.setUint32(to + 4, part.length);
-      bytes.set(this.partHash(contents, salts.subarray(salt, salt + BLOCK)), to + 8);
-      salt += BLOCK;
+      bytes.set(hashOf(part, n), to + 8);
       to += PART_BYTES;
     }
     let from = 0;
@@ -81,10 +73,10 @@ export class LeafHasher {
   }
 
   /** The running hash of a leaf of raw bytes that are yet to come; it has no parts. */
-  rawLeaf(index: number): RunningHash {
+  rawLeaf(salt: Uint8Array): RunningHash {
     const hash = this.#crypto.runningSha256();
     hash.update(Uint8Array.of(LEAF_TAG));
-    hash.update(this.salts(index, 1));
+    hash.update(salt);
     hash.update(new Uint8Array(4)); // No parts.
     return hash;
   }
@@ -98,6 +90,51 @@ export class LeafHasher {
     bytes.set(salt, 1);
     bytes.set(contents, 1 + BLOCK);
     return this.#crypto.sha256(bytes.subarray(0, length));
+  }
+
+  #room(bytes: number): Uint8Array {
+    if (this.#scratch.length < bytes) {
+      this.#scratch = new Uint8Array(2 * bytes);
+      this.#view = new DataView(this.#scratch.buffer);
+    }
+    return this.#scratch;
+  }
+}
+
+/** Leaves and salts of a log whose salt is known. */
+export class LeafHasher {
+  readonly #layout: LeafLayout;
+  readonly #parts: number;
+  readonly #aes: (blocks: Uint8Array) => Uint8Array;
+  /** Salts of the lines from `#saltsFrom` on, made together. */
+  #salts: Uint8Array = new Uint8Array(0);
+  #saltsFrom = -1;
+
+  /** `salt` is the log's, 32 bytes; `parts` the least length of a part, 0 for none. */
+  constructor(crypto: ProofCrypto, salt: Uint8Array, parts: number) {
+    this.#layout = new LeafLayout(crypto);
+    this.#parts = parts;
+    this.#aes = crypto.aes256(salt);
+  }
+
+  /** The leaf of line `index`, counted from 0, passed without its LF. */
+  leaf(line: Uint8Array, index: number): Uint8Array {
+    const parts = findParts(line, this.#parts);
+    const salts = this.salts(index, parts.length + 1);
+    return this.#layout.leaf(line, salts.subarray(0, BLOCK), parts, ({ at, length }, n) => {
+      const salt = salts.subarray((n + 1) * BLOCK, (n + 2) * BLOCK);
+      return this.#layout.partHash(line.subarray(at, at + length), salt);
+    });
+  }
+
+  /** The running hash of a leaf of raw bytes that are yet to come; it has no parts. */
+  rawLeaf(index: number): RunningHash {
+    return this.#layout.rawLeaf(this.salts(index, 1));
+  }
+
+  /** The hash that replaces a part's contents when they are withheld. */
+  partHash(contents: Uint8Array, salt: Uint8Array): Uint8Array {
+    return this.#layout.partHash(contents, salt);
   }
 
   /** The first `count` salts of line `index`, 16 bytes each. */
@@ -123,14 +160,6 @@ export class LeafHasher {
       view.setUint32(block * BLOCK + 12, block % count);
     }
     return this.#aes(counters);
-  }
-
-  #room(bytes: number): Uint8Array {
-    if (this.#scratch.length < bytes) {
-      this.#scratch = new Uint8Array(2 * bytes);
-      this.#view = new DataView(this.#scratch.buffer);
-    }
-    return this.#scratch;
   }
 }
 

@@ -68,6 +68,9 @@ export type FindingCode =
   | "META_STRIPPED"
   | "META_OTHER_LOG"
   | "LINE_ENDINGS_CONVERTED"
+  /** Of a disclosed copy. */
+  | "DISCLOSURE_MALFORMED"
+  | "STATEMENT_MISMATCH"
   // unreadable
   | "UNREADABLE"
   | "CHANGED_WHILE_READ"
@@ -101,6 +104,8 @@ export type FindingCode =
   | "TORN_TAIL"
   | "NUL_TAIL"
   | "FOUND_UNSIGNED"
+  /** Of a disclosed copy that neither shows nor states how the log began. */
+  | "GENESIS_ABSENT"
   /** Recorded hooks that are not in the log yet (store/hook-spool.ts). */
   | "HOOKS_WAITING"
   | "CLOSURE_UNSIGNED"

@@ -36,6 +36,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   usage: ["base", "model", "client", "prices", "catalog", ...DIALECTS, "store", "listing"],
   verifying: [...LOW, ...DIALECTS, "streams", "store", "listing"],
   scan: [...LOW, ...DIALECTS, "streams", "store", "listing"],
+  disclosure: [...LOW, ...DIALECTS, "streams", "store", "listing", "verifying", "scan"],
   doctor: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying"],
   "dialects/door": [
     ...LOW,

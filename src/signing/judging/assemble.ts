@@ -134,9 +134,9 @@ function sum(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((total, count) => total + count, 0);
 }
 
-function pinFindingsOf(
+export function pinFindingsOf(
   judge: Judge,
-  { remembered = NOTHING_REMEMBERED, requirePin }: VerifyOptions,
+  { remembered = NOTHING_REMEMBERED, requirePin }: Pick<VerifyOptions, "remembered" | "requirePin">,
 ): {
   readonly findings: Finding[];
   readonly freshness: Freshness;

@@ -1,0 +1,306 @@
+/**
+ * Redact: verifies a signed log, and writes its disclosed copy.
+ *
+ * - The copy is of exactly the bytes that were verified: they have the hash that the head signs,
+ *   and the head is the verified one. Otherwise CHANGED_WHILE_READ, and no statement is signed.
+ * - Memory does not grow with the log: chunks, one line, or one stretch of a raw stream.
+ */
+
+import { dirname } from "node:path";
+import { VerbatimError } from "../base/errors.ts";
+import { openIfThere } from "../base/file-steps.ts";
+import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { dialectNamed, hostOf } from "../dialects/all.ts";
+import { readSpill } from "../dialects/files/spill-files.ts";
+import { decodeLine } from "../log/json.ts";
+import { openLogPath, openToRead } from "../log/log-path.ts";
+import { fromHex, LF, toHex } from "../proof/bytes.ts";
+import type { Checkpoint } from "../proof/checkpoint.ts";
+import type { Header } from "../proof/disclosure/records.ts";
+import type { Reason } from "../proof/disclosure/statement.ts";
+import { envelopeOf, hasSidecar, LEGACY_PROFILE } from "../proof/envelopes.ts";
+import { Walk } from "../proof/walk.ts";
+import { WholeLines } from "../proof/whole-lines.ts";
+import { changedWhileRead, readCounted } from "../signing/judging/inspect.ts";
+import { readSidecar } from "../signing/judging/inspect-sidecar.ts";
+import type { VerifyReport } from "../signing/judging/report.ts";
+import { verifyLog } from "../signing/judging/verify.ts";
+import type { VerifyOptions } from "../signing/judging/verify-options.ts";
+import type { Signer } from "../signing/keys/keys.ts";
+import { contentOf, type SignableLog, sidecarOf } from "../signing/session-log.ts";
+import { CopyWriter, type Place } from "./copy-writer.ts";
+import { allOf, type Finder } from "./hits.ts";
+import { matching } from "./matching.ts";
+
+/** One stretch of a raw stream is held in memory. */
+const STRETCH_BYTES_MAX = 256 * 1024 * 1024;
+const SPILL_MARK = Buffer.from('"spill"');
+
+export interface RedactOptions {
+  readonly verify: VerifyOptions;
+  readonly finder: Finder;
+  readonly reason: string;
+  /** Add the redactor's wording of what is withheld. */
+  readonly hasMasks?: boolean;
+  readonly signer: Signer;
+  readonly nowMs: () => number;
+  /** Gets the copy's bytes, whose buffer is reused. */
+  readonly out: (bytes: Uint8Array) => void;
+  readonly onPlace?: (place: Place) => void;
+}
+
+export interface Redacted {
+  readonly report: VerifyReport;
+  readonly header: Header;
+  /** Lines, or stretches, that are not checkpoints; how many are shown whole. */
+  readonly lines: number;
+  readonly full: number;
+  readonly withheld: readonly Reason[];
+  readonly leftOut: { readonly lines: number; readonly bytes: number };
+}
+
+type Through = NonNullable<VerifyReport["signed_through"]>;
+type Genesis = Checkpoint & { readonly kind: "genesis" };
+
+/** Verifies a log and writes its copy; refuses one that is not verified, or not signed enough. */
+export async function redactLog(
+  host: Host,
+  target: SignableLog,
+  options: RedactOptions,
+): Promise<Redacted> {
+  const { verify } = options;
+  let genesis: { readonly said: Genesis; readonly line: string } | null = null;
+  const spills = new SpillReferences(target);
+  const report = await verifyLog(hostOf(host, target), target, {
+    ...verify,
+    onCheckpoint: (_seq, line, said) => {
+      if (said.kind === "genesis") genesis ??= { said: said as Genesis, line };
+    },
+    onBytes: (bytes) => spills.feed(bytes),
+  });
+  const through = refuseUnsigned(report);
+  const found = genesis as { readonly said: Genesis; readonly line: string } | null;
+  if (!found) throw changedWhileRead(report.path, 0);
+  const { parts } = found.said;
+  const isOpened = !hasSidecar(target.dialect) && parts >= 1 && parts <= 64;
+  const header: Header = {
+    dialect: target.dialect,
+    content: contentOf(target) === "bytes" ? "bytes" : "lines",
+    parts,
+    genesis: isOpened ? "opened" : "stated",
+  };
+  const { finder, reason, hasMasks = false, out, onPlace = () => {} } = options;
+  const writer = new CopyWriter({
+    ...{ crypto: verify.crypto, header, genesis: found.said, genesisLine: found.line },
+    ...{ reason, hasMasks, out, onPlace, path: report.path },
+    finder: allOf(finder, await spills.finder(host, finder)),
+  });
+  await new Copying(target, verify, report, through, found.said, writer).run(host);
+  const { bytes, lines } = report.tail;
+  const leftOut = { lines, bytes };
+  const head = { log: found.said.log, seq: through.seq, line: through.line, ts: through.ts };
+  const ts = new Date(options.nowMs()).toISOString();
+  await writer.finish({ head, leftOut, ts }, options.signer);
+  const { full, reasons: withheld } = writer;
+  return { report, header, lines: writer.lines, full, withheld, leftOut };
+}
+
+/** The second pass: reads the verified bytes again, and gives them to the writer. */
+class Copying {
+  readonly #target: SignableLog;
+  readonly #options: VerifyOptions;
+  readonly #path: string;
+  readonly #through: Through;
+  readonly #genesis: Genesis;
+  readonly #writer: CopyWriter;
+  #isWhole = false;
+
+  constructor(
+    target: SignableLog,
+    options: VerifyOptions,
+    { path }: VerifyReport,
+    through: Through,
+    genesis: Genesis,
+    writer: CopyWriter,
+  ) {
+    this.#target = target;
+    this.#options = options;
+    this.#path = path;
+    this.#through = through;
+    this.#genesis = genesis;
+    this.#writer = writer;
+  }
+
+  async run(host: Host): Promise<void> {
+    const { root, logId, dialect } = this.#target;
+    const place = await openLogPath(hostOf(host, this.#target), logId, { create: false, root });
+    try {
+      const sidecar = hasSidecar(dialect)
+        ? openIfThere(place.directory, sidecarOf(place.name))
+        : null;
+      const log = openToRead(place);
+      try {
+        if (sidecar) await this.#withSidecar(log, sidecar);
+        else await this.#inside(log);
+      } finally {
+        log.close();
+        sidecar?.close();
+      }
+    } finally {
+      place.directory.close();
+    }
+    if (!this.#isWhole) throw changedWhileRead(this.#path, 0);
+  }
+
+  async #inside(log: OpenFile): Promise<void> {
+    const { crypto } = this.#options;
+    const hash = crypto.runningSha256();
+    const walk = new Walk(crypto, envelopeOf(this.#target.dialect), {
+      lines: (bytes) => {
+        hash.update(bytes);
+        this.#lines(bytes);
+      },
+      claim: (line, _start, claim) => {
+        if (claim.is === "checkpoint") {
+          this.#compare(claim.checkpoint, line, () => hash.hex());
+          this.#writer.checkpoint(claim.checkpoint, line, true);
+        } else {
+          this.#writer.olderCheckpoint(line.subarray(0, -1));
+        }
+        hash.update(line);
+      },
+    });
+    for await (const chunk of readCounted(log, 0, this.#through.end, this.#path)) {
+      walk.feed(chunk);
+      this.#options.onProgress?.(chunk.length);
+    }
+  }
+
+  async #withSidecar(log: OpenFile, sidecar: OpenFile): Promise<void> {
+    const hash = this.#options.crypto.runningSha256();
+    hash.update(fromHex(this.#genesis.salt));
+    let at = 0;
+    for await (const { checkpoint, line } of readSidecar(sidecar, sidecarOf(this.#path))
+      .checkpoints) {
+      const { byteOffset: to, seq } = checkpoint;
+      if (seq > this.#through.seq) break;
+      await this.#copyTo(log, at, to, (chunk) => hash.update(chunk));
+      at = to;
+      this.#compare(checkpoint, line, () => hash.hex());
+      this.#writer.checkpoint(checkpoint, line, false);
+    }
+  }
+
+  async #copyTo(
+    log: OpenFile,
+    from: number,
+    to: number,
+    take: (chunk: Uint8Array) => void,
+  ): Promise<void> {
+    const isRaw = contentOf(this.#target) === "bytes";
+    if (isRaw && to - from > STRETCH_BYTES_MAX) {
+      const reason = `it has ${to - from} bytes between two checkpoints`;
+      throw cannotDisclose(this.#path, reason, `the limit is ${STRETCH_BYTES_MAX}`);
+    }
+    const pieces: Uint8Array[] = [];
+    const whole = new WholeLines((bytes) => this.#lines(bytes));
+    for await (const chunk of readCounted(log, from, to, this.#path)) {
+      take(chunk);
+      if (isRaw) pieces.push(chunk.slice());
+      else whole.feed(chunk);
+      this.#options.onProgress?.(chunk.length);
+    }
+    if (pieces.length > 0) this.#writer.stretch(Buffer.concat(pieces));
+  }
+
+  #lines(bytes: Uint8Array): void {
+    for (let start = 0; start < bytes.length; ) {
+      const end = bytes.indexOf(LF, start);
+      this.#writer.line(bytes.subarray(start, end));
+      start = end + 1;
+    }
+  }
+
+  /** Whether these are the bytes that were verified. */
+  #compare({ seq, hash }: Checkpoint, line: Uint8Array, own: () => string): void {
+    if (seq !== this.#through.seq) return;
+    const lineHash = toHex(this.#options.crypto.sha256(line));
+    this.#isWhole = lineHash === this.#through.line && hash === own();
+    if (!this.#isWhole) throw changedWhileRead(this.#path, 0);
+  }
+}
+
+/** The head of a log that can be disclosed. */
+function refuseUnsigned(report: VerifyReport): Through {
+  const { verdict, path, profile, signed_through: through } = report;
+  if (verdict === "unsigned" || profile === LEGACY_PROFILE) {
+    const reason =
+      verdict === "unsigned" ? "it is not signed" : "its signatures are of the older format";
+    throw cannotDisclose(path, reason, "--plain writes a masked copy, which proves nothing");
+  }
+  if (verdict !== "verified" && verdict !== "incomplete") {
+    const message = `${path} is ${verdict}, so nothing of it is disclosed; see verbatim verify`;
+    throw new VerbatimError("NOT_VERIFIED", message, { path, verdict });
+  }
+  if (!through || through.seq === 0) {
+    const next = "append to it with signing, or repair --vouch; then try again";
+    throw cannotDisclose(path, NO_CHECKPOINT, next);
+  }
+  return through;
+}
+
+export const NO_CHECKPOINT = "it has no checkpoint after its first, which is never shown whole";
+
+function cannotDisclose(path: string, reason: string, next: string): VerbatimError {
+  const message = `${path} cannot be disclosed: ${reason}; ${next}`;
+  return new VerbatimError("CANNOT_DISCLOSE", message, { path, reason });
+}
+
+/** Files to which lines refer by a hash without salt: if something is found in one, that goes too. */
+class SpillReferences {
+  readonly #target: SignableLog;
+  readonly #references = new Map<string, { path: string; bytes: number; sha256: string }>();
+  readonly #whole: WholeLines | null;
+
+  constructor(target: SignableLog) {
+    this.#target = target;
+    const { spilling } = dialectNamed(target.dialect);
+    this.#whole = spilling
+      ? new WholeLines((bytes) => {
+          const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+          for (let mark = lines.indexOf(SPILL_MARK); mark !== -1; ) {
+            const start = lines.lastIndexOf(LF, mark) + 1;
+            const end = lines.indexOf(LF, mark);
+            const { value } = decodeLine(lines, start, end);
+            for (const each of spilling.referencesOf(value))
+              this.#references.set(each.sha256, each);
+            mark = lines.indexOf(SPILL_MARK, end);
+          }
+        })
+      : null;
+  }
+
+  feed(bytes: Uint8Array): void {
+    this.#whole?.feed(bytes);
+  }
+
+  /** Finds the hashes of files in which something is to be withheld, or that cannot be read. */
+  async finder(host: Host, finder: Finder): Promise<Finder> {
+    if (this.#references.size === 0) return () => [];
+    const { root, logId } = this.#target;
+    const path = `${root}/${dirname(logId)}`;
+    const directory = await host.files.openDirectory(path, { create: false, root });
+    const byRule = new Map<string, string[]>();
+    try {
+      for (const [sha256, reference] of this.#references) {
+        const read = await readSpill(directory, reference);
+        const rule = "content" in read ? finder(read.content, 0)[0]?.rule : "spill";
+        if (rule !== undefined) byRule.set(rule, [...(byRule.get(rule) ?? []), sha256]);
+      }
+    } finally {
+      directory.close();
+    }
+    return allOf(...[...byRule].map(([rule, hashes]) => matching(hashes, rule)));
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Verify copy: the verdict on a disclosed copy, by the user's trusted keys and pinned heads.
+ *
+ * Never throws because of the file's content. The session of a copy is what its checkpoints say, so
+ * a key that is trusted for some sessions only is not trusted here, as for any log outside a store.
+ */
+
+import { basename, dirname, resolve } from "node:path";
+import type { Host } from "../base/host.ts";
+import { openLogPath, openToRead } from "../log/log-path.ts";
+import { type Disclosed, DisclosureJudge, NOT_CHECKED } from "../proof/disclosure/judge.ts";
+import type { Reason } from "../proof/disclosure/statement.ts";
+import { fpOf, type KeyAnswer, type Keys, kidOf } from "../proof/ed25519-keys.ts";
+import { type Finding, findingOf, type Verdict, worse } from "../proof/verdict.ts";
+import { pinFindingsOf } from "../signing/judging/assemble.ts";
+import { readCounted } from "../signing/judging/inspect.ts";
+import type { VerifyReport } from "../signing/judging/report.ts";
+import { nodeCrypto } from "../signing/keys/node-crypto.ts";
+import { transcriptKeys } from "../signing/trust/trust.ts";
+import type { UserJudging } from "../verifying/user-judging.ts";
+
+export const EXTENSION = ".vbd";
+const MAGIC = '{"verbatim":"disclosure",';
+
+/** A public format, like the report on a session: fields are added, never renamed. */
+export interface CopyReport {
+  readonly schema: "verbatim.disclosure/1";
+  readonly verdict: Verdict;
+  readonly path: string;
+  readonly session: string | null;
+  readonly dialect: string | null;
+  readonly log: string | null;
+  /** The last checkpoint up to which everything is valid, under a trusted key. */
+  readonly signed_through: {
+    readonly seq: number;
+    readonly turn: number;
+    readonly ts: string;
+  } | null;
+  readonly checkpoints: { readonly total: number; readonly valid: number };
+  /** Lines that are not checkpoints; of a raw stream, stretches between checkpoints. */
+  readonly lines: { readonly total: number; readonly full: number; readonly withheld: number };
+  readonly strings_withheld: number;
+  /** By the redactor. */
+  readonly withheld: readonly Reason[];
+  /** Unsigned lines at the end of the log when it was disclosed, by the redactor. */
+  readonly left_out: { readonly lines: number; readonly bytes: number } | null;
+  /** `stated`: the beginning of the log is the redactor's word. */
+  readonly genesis: "opened" | "stated" | "absent" | null;
+  readonly from: VerifyReport["from"];
+  readonly found: VerifyReport["found"];
+  readonly redactor: (ReportedKey & { readonly ts: string }) | null;
+  readonly keys: readonly ReportedKey[];
+  readonly links: VerifyReport["links"];
+  readonly freshness: VerifyReport["freshness"];
+  readonly missing: VerifyReport["missing"];
+  readonly not_checked: readonly string[];
+  readonly findings: VerifyReport["findings"];
+}
+
+type ReportedKey = VerifyReport["keys"][number];
+
+export interface VerifyCopyOptions {
+  readonly judging: UserJudging;
+  /** A public key, 32 bytes, that counts as trusted unless the user decided otherwise. */
+  readonly key?: Uint8Array | null;
+  readonly requirePin?: boolean;
+  readonly onProgress?: (bytes: number, of: number) => void;
+}
+
+export async function verifyCopy(
+  host: Host,
+  path: string,
+  { judging, key = null, requirePin = false, onProgress }: VerifyCopyOptions,
+): Promise<CopyReport> {
+  const full = resolve(path);
+  const remembered = judging.remembered({ place: "", id: "" });
+  const keys = withKey(transcriptKeys(judging.trust, null), key);
+  const pinnedSeqOf = (log: string) => remembered.ofLog(log)?.seq ?? null;
+  const judge = new DisclosureJudge({ crypto: nodeCrypto, keys, pinnedSeqOf });
+  const extra: Finding[] = [];
+  try {
+    const place = await openLogPath(host, basename(full), { create: false, root: dirname(full) });
+    try {
+      const file = openToRead(place);
+      try {
+        const size = file.size();
+        let done = 0;
+        for await (const chunk of readCounted(file, 0, size, full)) {
+          judge.feed(chunk);
+          done += chunk.length;
+          onProgress?.(done, size);
+        }
+      } finally {
+        file.close();
+      }
+    } finally {
+      place.directory.close();
+    }
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    extra.push(findingOf("UNREADABLE", "unreadable", message));
+  }
+  const disclosed = judge.finish();
+  const pinned = pinFindingsOf(disclosed.judge, { remembered, requirePin });
+  const unread = extra.length > 0;
+  const findings = unread ? extra : [...disclosed.findings, ...pinned.findings];
+  return reportOf(full, disclosed, findings, pinned);
+}
+
+function reportOf(
+  path: string,
+  disclosed: Disclosed,
+  findings: readonly Finding[],
+  { freshness, missing }: Pick<CopyReport, "freshness" | "missing">,
+): CopyReport {
+  const { judge, header, counts, statement, redactor } = disclosed;
+  const through = judge.signedThrough;
+  const verdict = findings.reduce<Verdict>(
+    (so, each) => (each.verdict === null ? so : worse(so, each.verdict)),
+    "verified",
+  );
+  return {
+    ...{ schema: "verbatim.disclosure/1", verdict, path, session: judge.session },
+    dialect: header?.dialect ?? null,
+    log: judge.log,
+    signed_through: through && { seq: through.seq, turn: through.turn, ts: through.ts },
+    checkpoints: { total: judge.total, valid: judge.sound },
+    lines: { total: counts.lines, full: counts.full, withheld: counts.withheld },
+    strings_withheld: counts.strings,
+    withheld: statement?.withheld ?? [],
+    left_out: statement?.leftOut ?? null,
+    genesis: header?.genesis ?? null,
+    from: through && judge.from,
+    found: judge.found,
+    redactor: statement && redactor && { ...keyOf(redactor), ts: statement.ts },
+    keys: judge.keys.map(keyOf),
+    links: judge.links.filter(({ seq }) => through !== null && seq <= through.seq),
+    ...{ freshness, missing, not_checked: NOT_CHECKED },
+    findings: findings.map(({ code, verdict, byteOffset, turn, message }) => {
+      return { code, verdict, byte_offset: byteOffset, turn, message };
+    }),
+  };
+}
+
+function keyOf({ kid, fp, owner, refusal, rotatedFrom }: KeyAnswer): ReportedKey {
+  return { kid, fp, owner, trusted: refusal === null, rotated_from: rotatedFrom ?? null };
+}
+
+/** A key that the caller names counts unless the user revoked or limited it. */
+function withKey(keys: Keys, publicKey: Uint8Array | null): Keys {
+  if (!publicKey) return keys;
+  const kid = kidOf(nodeCrypto, publicKey);
+  const given: KeyAnswer = {
+    ...{ publicKey, kid, fp: fpOf(nodeCrypto, publicKey), owner: "--key", refusal: null },
+  };
+  return {
+    ...keys,
+    byKid(asked, ts) {
+      const own = keys.byKid(asked, ts);
+      return asked === kid && own.refusal === "KEY_UNKNOWN" ? given : own;
+    },
+  };
+}
+
+/** Whether a file begins as a disclosed copy does, whatever its name. */
+export function beginsAsCopy(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, MAGIC.length)).toString("latin1") === MAGIC;
+}

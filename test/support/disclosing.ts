@@ -1,0 +1,73 @@
+/** Disclosing: copies of real signed sessions, and verdicts on their bytes. */
+
+import { nodeHost } from "../../src/base/node-host.ts";
+import { allOf, type Finder } from "../../src/disclosure/hits.ts";
+import { entriesNumbered, matching } from "../../src/disclosure/matching.ts";
+import { type Redacted, type RedactOptions, redactLog } from "../../src/disclosure/redact.ts";
+import { type Disclosed, DisclosureJudge, type Shown } from "../../src/proof/disclosure/judge.ts";
+import { loadSigner } from "../../src/signing/keys/keys.ts";
+import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
+import type { SignableLog } from "../../src/signing/session-log.ts";
+import { Trust, transcriptKeys } from "../../src/signing/trust/trust.ts";
+import type { SigningUser } from "./signing-user.ts";
+
+/** Longer than any string that can be withheld by itself must be. */
+export const SECRET =
+  "the address is 17 Mill Lane and the number of the card is 48213, do not tell";
+/** Short: it takes its line with it. */
+export const SHORT = "code 90417";
+
+export const secrets: Finder = allOf(matching(["48213"]), matching(["90417"]));
+
+export interface Copy extends Redacted {
+  readonly bytes: Buffer;
+}
+
+export async function disclose(
+  user: SigningUser,
+  target: SignableLog,
+  options: Partial<RedactOptions> & { readonly entries?: readonly number[] } = {},
+): Promise<Copy> {
+  const pieces: Buffer[] = [];
+  const { entries = [], finder = secrets } = options;
+  const redacted = await redactLog(nodeHost, target, {
+    ...{ verify: await user.judging({ ...target }, false), reason: "a test" },
+    ...{ signer: await loadSigner(nodeHost, user.places), nowMs: () => 1.8e12 },
+    ...options,
+    finder: allOf(finder, entriesNumbered(new Set(entries))),
+    out: (bytes) => pieces.push(Buffer.from(bytes)),
+  });
+  return { ...redacted, bytes: Buffer.concat(pieces) };
+}
+
+export interface Judged extends Disclosed {
+  /** What is shown, in order; strings that are withheld are runs of x. */
+  readonly shown: readonly Shown[];
+  readonly text: string;
+}
+
+export function keysOf(user: SigningUser) {
+  return transcriptKeys(Trust.read(user.places), null);
+}
+
+/** The verdict of a reader, fed in chunks of this size. */
+export function judgeBytes(
+  keys: ReturnType<typeof keysOf>,
+  bytes: Uint8Array,
+  chunk = bytes.length + 1,
+): Judged {
+  const shown: Shown[] = [];
+  const onShown = (each: Shown) => {
+    shown.push({ ...each, bytes: each.bytes?.slice() ?? null });
+  };
+  const options = { crypto: nodeCrypto, keys, pinnedSeqOf: () => null, onShown };
+  const judge = new DisclosureJudge(options);
+  for (let at = 0; at < bytes.length; at += chunk) judge.feed(bytes.subarray(at, at + chunk));
+  const text = () => shown.map((each) => Buffer.from(each.bytes ?? []).toString()).join("\n");
+  return { ...judge.finish(), shown, text: text() };
+}
+
+export function verdictOf({ verdict, findings }: Disclosed): string {
+  const first = findings.find((each) => each.verdict === verdict);
+  return first ? `${verdict} ${first.code}` : verdict;
+}
