@@ -71,6 +71,8 @@ export interface FindOptions {
   readonly onUnreadable?: (unreadable: Unreadable) => void;
   /** Gets the path below the root. Default: skipped. */
   readonly onNoId?: (path: string) => void;
+  /** Files that the caller knows as they are: they are left out. Some layouts do not ask. */
+  readonly isKnown?: (path: string, size: number, mtimeMs: number) => boolean;
 }
 
 /** Maximum depth below `under`. */
@@ -98,6 +100,7 @@ export function eachLog(
     countingDevice: options.byLinkCount === false ? null : countingDevice(root),
     onUnreadable: options.onUnreadable ?? (() => {}),
     onNoId: options.onNoId ?? (() => {}),
+    isKnown: options.isKnown ?? (() => false),
   };
   const { under } = layout;
   for (let depth = 1; depth <= under.length; depth++) {
@@ -108,7 +111,7 @@ export function eachLog(
   const { logName, depthMax = FIND_DEPTH_MAX } = layout;
   // No id leads there. An unreadable directory is reported once, below.
   const quiet = { ...search, onUnreadable: () => {} };
-  logAt(quiet, [...under, logName].join("/"), [...under, logName]);
+  logAt(quiet, [...under, logName].join("/"));
   return findNamed(search, under, logName, depthMax);
 }
 
@@ -134,6 +137,7 @@ interface Search {
   readonly countingDevice: number | null;
   readonly onUnreadable: (unreadable: Unreadable) => void;
   readonly onNoId: (path: string) => void;
+  readonly isKnown: (path: string, size: number, mtimeMs: number) => boolean;
 }
 
 /** Logs called `logName`, each in its own directory, anywhere below a directory. */
@@ -152,7 +156,7 @@ function* findNamed(
       if (stats?.isSymbolicLink() && name !== logName) tellLink(search, path);
       continue;
     }
-    const log = logAt(search, `${path}/${logName}`, [...directory, name, logName]);
+    const log = logAt(search, `${path}/${logName}`);
     if (log !== null) yield log;
     const isLeaf = stats.nlink === 2 && stats.dev === search.countingDevice;
     if (!isLeaf && depthLeft > 1) {
@@ -172,7 +176,7 @@ function* findAtLevel(
     const above = place.join("/");
     const before = above === "" ? "" : `${above}/`;
     for (const name of namesIn(search, above)) {
-      const log = isLog(name) ? logAt(search, before + name, [...place, name]) : null;
+      const log = isLog(name) ? logAt(search, before + name) : null;
       if (log !== null) yield log;
     }
   }
@@ -202,10 +206,11 @@ function directoriesIn(search: Search, above: string): string[] {
 }
 
 /** The log at a path, if it is a session's. */
-function logAt(search: Search, path: string, segments: readonly string[]): FoundLog | null {
+function logAt(search: Search, path: string): FoundLog | null {
   const stats = look(search, path);
   if (stats === undefined || stats.isDirectory()) return null;
-  const id = search.idAt(segments);
+  if (stats.isFile() && search.isKnown(path, stats.size, stats.mtimeMs)) return null;
+  const id = search.idAt(path.split("/"));
   if (id === null) {
     search.onNoId(path);
     return null;

@@ -11,18 +11,23 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { keepText, keptText } from "./kept-text.ts";
+import { keepText as keep, linesOf, readKept } from "./kept-text.ts";
 import type { FoundLog } from "./session-row.ts";
 
 const LOGS: readonly FoundLog[] = [1, 2, 3].map((n) => {
   return { id: `s${n}`, path: `a/s${n}/log`, size: n, mtimeMs: 1_700_000_000_000.123 + n };
 });
 
-const Q = { question: "q", untilMs: null };
+const Q: { question: string; untilMs: number | null } = { question: "q", untilMs: null };
 
 function textOf(path: string, question: string, logs: readonly FoundLog[], nowMs = 0) {
-  const bytes = keptText(path, { question, nowMs }, logs);
-  return bytes === null ? null : Buffer.from(bytes).toString();
+  const kept = readKept(path, { question, nowMs });
+  const isSame = logs.every((log) => kept?.logs.isKnown(log.path, log.size, log.mtimeMs));
+  return kept?.logs.isDone && isSame ? kept.text.toString() : null;
+}
+
+function keepText(path: string, of: typeof Q, logs: readonly FoundLog[], text: string) {
+  keep(path, of, linesOf(logs), text);
 }
 
 test("a stored text is returned for the same question about the same logs, and for no other", () => {
@@ -96,4 +101,26 @@ test("a stored text is used until its expiry and not after", () => {
   keepText(path, { ...Q, untilMs: 1000 }, LOGS, "text");
   assert.equal(textOf(path, "q", LOGS, 999), "text");
   assert.equal(textOf(path, "q", LOGS, 1000), null);
+});
+
+test("changed logs are found by their place in the list, which then has them as they are", () => {
+  const path = join(tempDirectory(), "last");
+  const logArbitrary = fc.record({ path: fc.string(), size: fc.nat(), mtimeMs: fc.nat() });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(logArbitrary, fc.boolean())), (some) => {
+      keep(path, Q, linesOf(some.map(([log]) => log)), "text");
+      const logs = readKept(path, { question: "q", nowMs: 0 })?.logs;
+      assert.ok(logs);
+      const now = some.map(([log, isGrown]) => ({ ...log, size: log.size + Number(isGrown) }));
+      for (const [at, log] of now.entries()) {
+        assert.ok(!logs.isNext({ ...log, path: `${log.path}x` }));
+        const isKnown = logs.isKnown(log.path, log.size, log.mtimeMs);
+        assert.equal(isKnown, !some[at]?.[1]);
+        assert.ok(isKnown || logs.isNext(log));
+      }
+      assert.ok(logs.isDone);
+      assert.equal(logs.lines, linesOf(now));
+    }),
+    { numRuns: 50 },
+  );
 });

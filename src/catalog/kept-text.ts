@@ -1,12 +1,14 @@
 /**
- * Kept text: the last printed listing, printed again while its logs are unchanged. Listing ten
- * thousand sessions takes half the time when no database is opened and no row is touched
+ * Kept text: a text and the logs it was made from, used again while these are unchanged: the last
+ * printed listing, and the logs that the search index has. Listing ten thousand sessions takes half
+ * the time when no database is opened and no row is touched
  * (docs/decisions/0010-kept-listing.md).
  *
- * One file next to the catalog, for the last listing. Page: docs/formats/catalog.md.
+ * One file for each, next to the catalog. Page: docs/formats/catalog.md.
  *
  * - It is valid only for the same question, until its expiry, and only when the logs found are
- *   those it was made from: as many, in the same order, each with the same size and time.
+ *   those it was made from: as many, in the same order, each with the same size and time. The
+ *   caller compares them (`logs`).
  * - No failure reaches the caller: without it, the catalog is used.
  * - It is replaced as a whole. One that others could have written is not used, since it is printed
  *   as it is.
@@ -44,36 +46,92 @@ interface Header extends Pick<Question, "question"> {
 }
 
 type Look = Pick<FoundLog, "path" | "size" | "mtimeMs">;
-type Logs = Iterable<Look>;
 
 const LF = 0x0a;
 const BYTES_MAX = 256 * 1024 * 1024;
 const OTHERS = 0o077;
 
-/** The stored text for a question about these logs, or null. */
-export function keptText(path: string, asked: Question, logs: Logs): Uint8Array | null {
+export interface Kept {
+  readonly logs: KeptLogs;
+  readonly text: Buffer;
+  readonly untilMs: number | null;
+}
+
+/** The stored text for a question, and the logs it was made from; null if there is none. */
+export function readKept(path: string, asked: Question): Kept | null {
   try {
     const bytes = readOwn(path);
     const lf = bytes.indexOf(LF);
     const { question, untilMs, logsBytes } = JSON.parse(bytes.toString("utf8", 0, lf)) as Header;
     if (question !== asked.question || asked.nowMs >= (untilMs ?? Infinity)) return null;
     const end = lf + 1 + logsBytes;
-    return isOf(bytes.toString("utf8", lf + 1, end), logs) ? bytes.subarray(end) : null;
+    if (!(end <= bytes.length)) return null;
+    const logs = new KeptLogs(bytes.toString("utf8", lf + 1, end));
+    return { logs, text: bytes.subarray(end), untilMs };
   } catch {
     return null;
   }
+}
+
+/**
+ * The logs of a stored text, compared with those found now, in the order in which they are found. A
+ * method that returns false changes nothing.
+ */
+export class KeptLogs {
+  readonly #lines: string;
+  #at = 0;
+  /** The lines up to `#copied` as they are now. */
+  #now = "";
+  #copied = 0;
+
+  constructor(lines: string) {
+    this.#lines = lines;
+  }
+
+  /** Whether it is the next log, unchanged. */
+  readonly isKnown = (path: string, size: number, mtimeMs: number): boolean => {
+    const line = lineOf({ path, size, mtimeMs });
+    if (!this.#lines.startsWith(line, this.#at)) return false;
+    this.#at += line.length;
+    return true;
+  };
+
+  /** Whether it is the next log, in whatever state. */
+  isNext(log: Look): boolean {
+    const { path } = log;
+    if (!this.#lines.startsWith(`${path}\0`, this.#at)) return false;
+    this.#now += this.#lines.slice(this.#copied, this.#at) + lineOf(log);
+    this.#at = this.#lines.indexOf("\n", this.#at + path.length + 1) + 1;
+    this.#copied = this.#at;
+    return true;
+  }
+
+  /** Whether all were found. */
+  get isDone(): boolean {
+    return this.#at === this.#lines.length;
+  }
+
+  /** The logs as they were found, to be stored. */
+  get lines(): string {
+    return this.#now + this.#lines.slice(this.#copied);
+  }
+}
+
+/** The lines of logs, in the order in which they are found. */
+export function linesOf(logs: Iterable<Look>): string {
+  return Array.from(logs, lineOf).join("");
 }
 
 /** Stores a text for the next time. */
 export function keepText(
   path: string,
   { question, untilMs }: Pick<Header, "question" | "untilMs">,
-  logs: Logs,
-  text: string,
+  logs: string,
+  text: string | Uint8Array,
 ): void {
-  const found = Buffer.from(Array.from(logs, lineOf).join(""));
+  const found = Buffer.from(logs);
   const header: Header = { question, untilMs, logsBytes: found.length };
-  const bytes = [Buffer.from(`${JSON.stringify(header)}\n`), found, Buffer.from(text)];
+  const bytes = [Buffer.from(`${JSON.stringify(header)}\n`), found, toBytes(text)];
   const draft = `${path}.${process.pid}.tmp`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -99,15 +157,8 @@ function readOwn(path: string): Buffer {
   }
 }
 
-/** Whether these are the lines of the logs, which are examined as they are compared. */
-function isOf(lines: string, logs: Logs): boolean {
-  let at = 0;
-  for (const log of logs) {
-    const line = lineOf(log);
-    if (!lines.startsWith(line, at)) return false;
-    at += line.length;
-  }
-  return at === lines.length;
+function toBytes(text: string | Uint8Array): Uint8Array {
+  return typeof text === "string" ? Buffer.from(text) : text;
 }
 
 /** No path has a NUL. */

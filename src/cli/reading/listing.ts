@@ -13,7 +13,7 @@
 
 import { headsPath, keptListingPath } from "../../base/node-paths.ts";
 import { eachLog } from "../../catalog/find.ts";
-import { keepText, keptText } from "../../catalog/kept-text.ts";
+import { keepText, linesOf, readKept } from "../../catalog/kept-text.ts";
 import type { FoundLog, SessionSort } from "../../catalog/session-row.ts";
 import { CATALOG_VERSION } from "../../catalog/table.ts";
 import type { Io } from "../../command/command.ts";
@@ -27,18 +27,15 @@ import {
 } from "../../listing/find-stores.ts";
 import type { GoneSession } from "../../listing/gone-sessions.ts";
 import { listPage } from "../../listing/list-page.ts";
-import { nameIn } from "../../listing/whose.ts";
 import { safeText } from "../../render/text.ts";
-import { mayStandOtherwise, type SessionLine, unclosedJson } from "../../store/list.ts";
+import { mayStandOtherwise, type SessionLine } from "../../store/list.ts";
+import { CHANGED_MAX, changedListing } from "./changed-listing.ts";
+import { changedLogs } from "./changed-logs.ts";
 import { type Choice, ChosenSessions } from "./chosen-sessions.ts";
-import {
-  type FullerGenerations,
-  fullerGenerations,
-  fullerNotes,
-  guardStamp,
-} from "./fuller-generations.ts";
+import { fullerGenerations, fullerNotes, guardStamp } from "./fuller-generations.ts";
 import { EXIT_INTERRUPTED, INTERRUPTED, interruptible, progressOn } from "./interruption.ts";
 import { warnOfJournal } from "./journal-warning.ts";
+import { type Flags, jsonLines } from "./listing-json.ts";
 import { endOfLife, liveAmong } from "./live-sessions.ts";
 import { sessionTable, type TableOptions } from "./session-table.ts";
 
@@ -73,19 +70,9 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   await warnOfJournal(stores, io);
   const nowMs = Date.now();
   const question = isKept(options, io) ? questionOf(stores, where.cwd, options) : null;
-  let isWhole = true;
-  if (question !== null) {
-    const onUnreadable = () => {
-      isWhole = false;
-    };
-    const logs = logsOf(stores, onUnreadable);
-    const kept = keptText(keptListingPath(), { question, nowMs }, logs);
-    if (kept !== null && isWhole) {
-      await io.print(kept);
-      return 0;
-    }
-  }
+  if (question !== null && (await printKept(question, stores, options, nowMs, io))) return 0;
 
+  let isWhole = true;
   const onWarning = (warning: string) => {
     isWhole = false;
     io.err(`warning: ${warning}`);
@@ -126,10 +113,41 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   const isWorthIt = isWhole && found.length >= KEPT_FROM_SESSIONS;
   if (question !== null && isWorthIt && found.every((session) => isAtRest(session, nowMs))) {
     const untilMs = endOfLife(live);
-    keepText(keptListingPath(), { question, untilMs }, found.map(logOf), pieces.join(""));
+    keepText(keptListingPath(), { question, untilMs }, linesOf(found.map(logOf)), pieces.join(""));
   }
   if (gone.length > 0) io.err(missingWarning(gone));
   return 0;
+}
+
+/** Prints the kept listing, if it is of these logs, or can be brought up to date with few of them. */
+async function printKept(
+  question: string,
+  stores: readonly FoundStore[],
+  { sort, isJson, choice }: ListingOptions,
+  nowMs: number,
+  io: Io,
+): Promise<boolean> {
+  const path = keptListingPath();
+  const kept = readKept(path, { question, nowMs });
+  if (kept === null) return false;
+  const isAll = choice.isAll && choice.agent === undefined && choice.project === undefined;
+  const mayChange = isJson && sort === "updated" && isAll;
+  const changed = changedLogs(kept.logs, stores, mayChange ? CHANGED_MAX : 0);
+  if (changed === null) return false;
+  if (changed.length === 0) {
+    await io.print(kept.text);
+    return true;
+  }
+  const listing = await changedListing(kept.text, changed, nowMs);
+  if (listing === null) return false;
+  const { text, sessions, live } = listing;
+  await io.print(text);
+  if (sessions.every((session) => isAtRest(session, nowMs))) {
+    const ends = [kept.untilMs, endOfLife(live)].filter((end) => end !== null);
+    const untilMs = ends.length === 0 ? null : Math.min(...ends);
+    keepText(path, { question, untilMs }, kept.logs.lines, text);
+  }
+  return true;
 }
 
 function nothingIn(stores: readonly FoundStore[]): string {
@@ -208,10 +226,7 @@ function questionOf(
   return JSON.stringify([CATALOG_VERSION, TEXT_VERSION, places, sort, isJson, chosen, stamps]);
 }
 
-interface TextOptions extends TableOptions {
-  readonly isJson: boolean;
-  readonly fuller: FullerGenerations;
-}
+type TextOptions = TableOptions & Flags & Pick<ListingOptions, "isJson">;
 
 function* textOf(
   sessions: readonly SessionLine[],
@@ -223,18 +238,6 @@ function* textOf(
     return;
   }
   for (let at = 0; at < sessions.length; at += LINES_PER_PRINT) {
-    const lines = sessions
-      .slice(at, at + LINES_PER_PRINT)
-      .map((session) => `${unclosedJson(session)},${flagsOf(session, options)}}\n`);
-    yield safeText(lines.join(""));
+    yield jsonLines(sessions.slice(at, at + LINES_PER_PRINT), options);
   }
-}
-
-function flagsOf(session: SessionLine, { live, fuller }: TextOptions): string {
-  const { id, place, isMissing } = session;
-  const name = `"name":${JSON.stringify(nameIn(place.dialect, id))}`;
-  if (isMissing) return `${name},"live":false,"missing":true`;
-  const generation = fuller.get(session);
-  const more = generation === undefined ? "" : `,"fullerGeneration":${generation}`;
-  return `${name},"live":${live.has(session)}${more}`;
 }

@@ -1,0 +1,30 @@
+/** Listing JSON: a line of `ls --json` for each session, escaped for a terminal. */
+
+import { nameIn } from "../../listing/whose.ts";
+import { safeText } from "../../render/text.ts";
+import { type SessionLine, unclosedJson } from "../../store/list.ts";
+import type { FullerGenerations } from "./fuller-generations.ts";
+
+export interface Flags {
+  readonly live: ReadonlySet<SessionLine>;
+  readonly fuller: FullerGenerations;
+}
+
+export function jsonLines(sessions: readonly SessionLine[], flags: Flags): string {
+  const lines = sessions.map((session) => `${unclosedJson(session)},${flagsOf(session, flags)}}\n`);
+  return safeText(lines.join(""));
+}
+
+/** The beginning of what follows the row of a session, which no other line has. */
+export function mark({ line, place }: SessionLine): string {
+  return safeText(`,${place.json}/${line.logPathJson.slice(1)},"name":`);
+}
+
+function flagsOf(session: SessionLine, { live, fuller }: Flags): string {
+  const { id, place, isMissing } = session;
+  const name = `"name":${JSON.stringify(nameIn(place.dialect, id))}`;
+  if (isMissing) return `${name},"live":false,"missing":true`;
+  const generation = fuller.get(session);
+  const more = generation === undefined ? "" : `,"fullerGeneration":${generation}`;
+  return `${name},"live":${live.has(session)}${more}`;
+}
