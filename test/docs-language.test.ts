@@ -1,5 +1,5 @@
 /**
- * The language of README.md and docs/, as far as a test can check it: short sentences in the README,
+ * The language of README.md, its neighbours and docs/, as far as a test can check it: short sentences in the README,
  * lines that fit an editor, a short glossary, none of the words that hide who acts, no dead link.
  *
  * Method: code blocks, inline code and quotes are removed first, because they show output, not prose.
@@ -22,7 +22,7 @@ const CODE_OR_QUOTE = /`[^`\n]*`|"[^"\n]*"/g;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const PAGES = [
-  "README.md",
+  ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"],
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => join("docs", name))

@@ -6,68 +6,27 @@
  */
 
 import { execFile } from "node:child_process";
-import {
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { isBuilt } from "../scripts/setup.mjs";
+import { beforeAll, expect, test } from "vitest";
 import { compile } from "./public-api/compile.ts";
 import { declaredDoors, root } from "./public-api/doors.ts";
 import { listedNames, referencePath } from "./public-api/reference.ts";
+import { installedPackage } from "./support/installed-package.ts";
 
 const execute = promisify(execFile);
 const doors = declaredDoors();
 
 let folder: string;
 let user: string;
-let packed: string[];
+let packed: readonly string[];
 
 beforeAll(async () => {
-  expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
-  // On a disk: a file system in memory may be mounted noexec.
-  folder = await mkdtemp(join(inject("diskDirectory"), "verbatim-package-"));
-  user = join(folder, "user");
-  await mkdir(user);
-  // Packs what was built for the tests; a new build would replace it under other tests.
-  const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
-  const { stdout } = await execute("npm", pack, { cwd: root });
-  const [{ filename, files }] = JSON.parse(stdout);
-  packed = files.map(({ path }: { path: string }) => path);
-
-  await writeFile(join(user, "package.json"), '{ "private": true, "type": "module" }\n');
-  const install = [
-    "install",
-    "--prefer-offline",
-    "--no-audit",
-    "--no-fund",
-    join(folder, filename),
-  ];
-  const env = { ...process.env, NODE_EXTRA_CA_CERTS: inject("certificates") };
-  await execute("npm", install, { cwd: user, env });
-  await mkdir(join(user, "node_modules", "@types"), { recursive: true });
-  const nodeTypes = join("node_modules", "@types", "node");
-  await symlink(join(root, nodeTypes), join(user, nodeTypes));
-  // Optional peers, which their users have installed.
-  await mkdir(join(user, "node_modules", "@openai"), { recursive: true });
-  for (const peer of ["ai", "@openai/agents-core"]) {
-    await symlink(join(root, "node_modules", peer), join(user, "node_modules", peer));
-  }
+  ({ folder, user, packed } = await installedPackage());
 }, 120_000);
-
-afterAll(async () => {
-  if (folder) await rm(folder, { recursive: true, force: true });
-});
 
 test("every page that the code names is in the package", async () => {
   const sources = await readdir(join(root, "src"), { recursive: true });

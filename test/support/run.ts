@@ -54,7 +54,7 @@ export default function setUp(project: TestProject): () => void {
     made.push(temporary);
   }
   return () => {
-    made.push(...stopPostgres(directory));
+    made.push(...stopPostgres(directory), ...installedPackage(directory));
     for (const path of made) rmSync(path, { recursive: true, force: true, maxRetries: 5 });
   };
 }
@@ -68,6 +68,15 @@ function stopPostgres(directoryOfRun: string): readonly string[] {
     return [place];
   } catch {
     return []; // It was not started.
+  }
+}
+
+/** The folder of the installed package, if a test needed it (installed-package.ts). */
+function installedPackage(directoryOfRun: string): readonly string[] {
+  try {
+    return [readFileSync(join(directoryOfRun, "package", "directory"), "utf8")];
+  } catch {
+    return []; // It was not installed.
   }
 }
 

@@ -1,0 +1,83 @@
+/**
+ * Layout: the frame of every page: menu, search, themes, the page's own headings.
+ *
+ * @import { Page } from "./site.mjs"
+ *
+ * @typedef {object} Entry
+ * @property {string} title
+ * @property {boolean} isFolder
+ * @property {readonly { path: string, title: string }[]} pages
+ */
+
+import { escapeHtml } from "./markdown.mjs";
+
+/** Scripts and styles of the site itself, and nothing else. */
+const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'";
+
+/**
+ * @param {Page} page
+ * @param {readonly Entry[]} entries
+ * @param {(path: string, address: string) => string} from
+ */
+export function layout(page, entries, from) {
+  const { path, rendered } = page;
+  const to = (/** @type {string} */ address) => escapeHtml(from(path, address));
+  const up = to("index.html").slice(0, -"index.html".length);
+  return `<!doctype html>
+<html lang="en" data-up="${up}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>${escapeHtml(rendered.title)} · Verbatim</title>
+<link rel="stylesheet" href="${to("style.css")}">
+<script src="${to("client.js")}"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the text</a>
+<header>
+<a class="name" href="${to("index.html")}">Verbatim</a>
+<button id="menu-button" type="button" aria-expanded="false" aria-controls="menu">Menu</button>
+<button id="search-button" type="button">Search <kbd>/</kbd></button>
+<button id="theme-button" type="button">Theme</button>
+</header>
+<nav id="menu" aria-label="Pages">
+${entries.map((entry) => group(entry, page, to)).join("\n")}
+</nav>
+<main id="content">
+${rendered.html}</main>
+${headings(page)}
+<dialog id="search" aria-label="Search">
+<input type="search" placeholder="Search the documentation" aria-label="Search the documentation">
+<ol></ol>
+</dialog>
+</body>
+</html>
+`;
+}
+
+/**
+ * @param {Entry} entry
+ * @param {Page} page
+ * @param {(address: string) => string} to
+ */
+function group({ title, isFolder, pages }, page, to) {
+  const items = pages.map(({ path, title }) => {
+    const address = path.replace(/^docs\//, "").replace(/\.md$/, ".html");
+    const current = path === page.path ? ' aria-current="page"' : "";
+    return `<li><a href="${to(address)}"${current}>${escapeHtml(title)}</a></li>`;
+  });
+  const isOpen = !isFolder || page.group === title;
+  const open = isOpen ? " open" : "";
+  return `<details${open}><summary>${title}</summary><ul>\n${items.join("\n")}\n</ul></details>`;
+}
+
+/** @param {Page} page */
+function headings({ rendered }) {
+  const second = rendered.headings.filter(({ depth }) => depth === 2);
+  if (second.length < 2) return "";
+  const items = second.map(
+    ({ anchor, heading }) => `<li><a href="#${anchor}">${escapeHtml(heading)}</a></li>`,
+  );
+  return `<aside aria-label="On this page"><p>On this page</p><ul>\n${items.join("\n")}\n</ul></aside>`;
+}

@@ -1,0 +1,142 @@
+/**
+ * Markdown: one page of the site as HTML, and its sections for the search.
+ *
+ * Headings have the anchors that GitHub gives them, so that one link works in both places.
+ *
+ * @typedef {object} Section
+ * @property {string} anchor Empty for what precedes the first heading.
+ * @property {string} heading
+ * @property {string} text
+ *
+ * @typedef {object} Rendered
+ * @property {string} title
+ * @property {string} html
+ * @property {readonly { depth: number, anchor: string, heading: string }[]} headings
+ * @property {readonly Section[]} sections
+ */
+
+import { Marked } from "marked";
+
+/**
+ * Loaded by name: its declarations would add the browser's globals to the types of the whole project.
+ *
+ * @param {string} name
+ */
+const load = async (name) => (await import(`highlight.js/lib/${name}`)).default;
+const highlighter = await load("core");
+for (const name of ["bash", "javascript", "json", "sql", "typescript", "yaml"]) {
+  highlighter.registerLanguage(name, await load(`languages/${name}`));
+}
+
+/**
+ * @param {string} source
+ * @param {(href: string) => string | null} linkTo The address of a link; null leaves only its text.
+ * @returns {Rendered}
+ */
+export function renderMarkdown(source, linkTo) {
+  /** @type {{ depth: number, anchor: string, heading: string }[]} */
+  const headings = [];
+  /** @type {Map<string, number>} */
+  const used = new Map();
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth }) {
+        const html = this.parser.parseInline(tokens);
+        const heading = textOf(html);
+        const anchor = anchorOf(heading, used);
+        headings.push({ depth, anchor, heading });
+        const link = `<a class="anchor" href="#${anchor}" aria-label="Link to this section">#</a>`;
+        return `<h${depth} id="${anchor}">${html} ${depth > 1 ? link : ""}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        const target = linkTo(href);
+        return target === null ? text : `<a href="${escapeHtml(target)}">${text}</a>`;
+      },
+      image({ href, text }) {
+        return `<img src="${escapeHtml(linkTo(href) ?? href)}" alt="${escapeHtml(text)}" loading="lazy">`;
+      },
+      code({ text, lang }) {
+        const name = lang?.split(" ")[0] ?? "";
+        const language = highlighter.getLanguage(name);
+        const html = language
+          ? highlighter.highlight(text, { language: name }).value
+          : escapeHtml(text);
+        return `<pre tabindex="0"><code>${html}</code></pre>\n`;
+      },
+      table(token) {
+        const row = (/** @type {typeof token.header} */ cells, /** @type {string} */ tag) =>
+          cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("");
+        const body = token.rows.map((cells) => `<tr>${row(cells, "td")}</tr>\n`).join("");
+        const head = `<thead><tr>${row(token.header, "th")}</tr></thead>`;
+        return `<div class="wide" tabindex="0"><table>${head}\n<tbody>${body}</tbody></table></div>\n`;
+      },
+    },
+  });
+  const html = /** @type {string} */ (marked.parse(source));
+  const title = headings[0]?.heading ?? "";
+  return { title, html, headings, sections: sectionsOf(html) };
+}
+
+/**
+ * The anchor of a heading, as GitHub derives it; a repeated one gets a number.
+ *
+ * @param {string} heading
+ * @param {Map<string, number>} used
+ */
+function anchorOf(heading, used) {
+  const base = heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_\- ]/gu, "")
+    .replaceAll(" ", "-");
+  const before = used.get(base) ?? 0;
+  used.set(base, before + 1);
+  return before === 0 ? base : `${base}-${before}`;
+}
+
+/**
+ * @param {string} html
+ * @returns {Section[]}
+ */
+function sectionsOf(html) {
+  return html
+    .split(/(?=<h[1-3] id=")/)
+    .map((part) => {
+      const [all = "", anchor = "", heading = ""] =
+        /^<h[1-3] id="([^"]*)">(.*?)<\/h[1-3]>/s.exec(part) ?? [];
+      const text = textOf(part.slice(all.length)).replace(/\s+/g, " ").trim();
+      return { anchor, heading: textOf(heading).replace(/ ?#?$/, "").trim(), text };
+    })
+    .filter(({ heading, text }) => heading !== "" || text !== "");
+}
+
+/** @type {Readonly<Record<string, string>>} */
+const ENTITIES = {
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&#x27;": "'",
+  "&amp;": "&",
+};
+
+/**
+ * HTML of ours without its tags.
+ *
+ * @param {string} html
+ */
+function textOf(html) {
+  return html
+    .replace(/<\/(?:td|th|p|li|pre)>/g, " ")
+    .replace(/<[^>]*>/g, "")
+    .replace(/&(?:lt|gt|quot|#39|#x27|amp);/g, (entity) => ENTITIES[entity] ?? entity);
+}
+
+/** @param {string} text */
+export function escapeHtml(text) {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}

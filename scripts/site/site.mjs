@@ -1,0 +1,156 @@
+/**
+ * Site: all pages of the documentation as HTML, the search index and the files that they link to.
+ * Pure apart from reading the repository; `scripts/docs.mjs` writes or serves the result.
+ *
+ * D1  Nothing on a page is loaded from another server: no font, no script, no counter.
+ * D2  A link that leads nowhere fails the build.
+ *
+ * @import { AnyCommand } from "../shell/tree.mjs"
+ * @import { OpenApi } from "./generated.mjs"
+ * @import { Rendered } from "./markdown.mjs"
+ */
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize, relative } from "node:path";
+import { root } from "../setup.mjs";
+import { commandsPage, httpPage } from "./generated.mjs";
+import { layout } from "./layout.mjs";
+import { renderMarkdown } from "./markdown.mjs";
+import { FOLDERS, ORDER, OTHERS } from "./order.mjs";
+
+/**
+ * @typedef {object} Page
+ * @property {string} path Of its Markdown, in the repository.
+ * @property {string} address Of its HTML, in the site.
+ * @property {string} group
+ * @property {Rendered} rendered
+ */
+
+/**
+ * Every file of the site, by its address.
+ *
+ * @param {{ commands: readonly AnyCommand[], openApi: OpenApi }} code
+ * @returns {Map<string, string | Uint8Array>}
+ */
+export function buildSite({ commands, openApi }) {
+  /** @type {Map<string, string>} */
+  const written = new Map([
+    ["docs/commands.md", commandsPage(commands)],
+    ["docs/http.md", httpPage(openApi)],
+  ]);
+  const groups = menu();
+  const known = new Set(groups.flatMap(({ pages }) => pages));
+  /** @type {Map<string, string | Uint8Array>} */
+  const files = new Map();
+  /** @type {string[]} */
+  const dead = [];
+
+  const pages = groups.flatMap(({ title, pages }) =>
+    pages.map((path) => {
+      const source = written.get(path) ?? readFileSync(join(root, path), "utf8");
+      const rendered = renderMarkdown(source, (href) => {
+        if (/^(?:https?|mailto):/.test(href)) return href;
+        const [file = "", anchor] = href.split("#");
+        const target = file === "" ? path : normalize(join(dirname(path), file));
+        const hash = anchor === undefined ? "" : `#${anchor}`;
+        if (known.has(target)) return `${from(path, addressOf(target))}${hash}`;
+        if (written.has(target) || !existsSync(join(root, target))) {
+          dead.push(`${path}: ${href}`);
+          return null;
+        }
+        if (target.endsWith("/") || !/\.\w+$/.test(target)) return null; // A folder of the sources.
+        const address = target.replace(/^docs\//, "");
+        files.set(address, readFileSync(join(root, target)));
+        return from(path, address);
+      });
+      return { path, address: addressOf(path), group: title, rendered };
+    }),
+  );
+  dead.push(...deadAnchors(pages));
+  if (dead.length > 0) throw new Error(`dead links:\n${dead.join("\n")}`);
+
+  const titles = new Map(pages.map(({ path, rendered }) => [path, rendered.title]));
+  const entries = groups.map(({ title, pages, isFolder }) => ({
+    title,
+    isFolder,
+    pages: pages.map((path) => ({ path, title: titles.get(path) ?? path })),
+  }));
+  for (const page of pages) files.set(page.address, layout(page, entries, from));
+  for (const name of ["style.css", "client.js"]) {
+    files.set(name, readFileSync(new URL(name, import.meta.url)));
+  }
+  files.set("search.js", `verbatimSearch(${JSON.stringify(searchIndex(pages))});\n`);
+  return files;
+}
+
+/** The groups of the menu, with the pages of each folder. */
+export function menu() {
+  const folders = FOLDERS.map(({ title, folder }) => {
+    return { title, isFolder: true, pages: pagesIn(folder) };
+  });
+  const named = new Set([...ORDER, ...folders].flatMap(({ pages }) => pages));
+  const others = ["docs", "docs/start", "docs/guides", "docs/explain"]
+    .flatMap(pagesIn)
+    .filter((path) => !named.has(path));
+  return [
+    ...ORDER.map(({ title, pages }) => {
+      return { title, isFolder: false, pages: title === OTHERS ? [...pages, ...others] : pages };
+    }),
+    ...folders,
+  ];
+}
+
+/** @param {string} folder */
+function pagesIn(folder) {
+  return readdirSync(join(root, folder))
+    .filter((name) => name.endsWith(".md"))
+    .sort()
+    .map((name) => `${folder}/${name}`);
+}
+
+/** @param {string} path */
+function addressOf(path) {
+  return path.replace(/^docs\//, "").replace(/\.md$/, ".html");
+}
+
+/**
+ * @param {string} path The page that links.
+ * @param {string} address
+ */
+function from(path, address) {
+  return relative(dirname(addressOf(path)), address);
+}
+
+/**
+ * @param {readonly Page[]} pages
+ * @returns {string[]}
+ */
+function deadAnchors(pages) {
+  const anchors = new Map(
+    pages.map((page) => [page.address, new Set(page.rendered.headings.map((h) => h.anchor))]),
+  );
+  return pages.flatMap(({ path, address, rendered }) =>
+    [...rendered.html.matchAll(/<a href="([^":]*)#([^"]+)"/g)]
+      .filter(([, file = "", anchor = ""]) => {
+        const target = file === "" ? address : normalize(join(dirname(address), file));
+        return !anchors.get(target)?.has(decodeURIComponent(anchor));
+      })
+      .map(([, file, anchor]) => `${path}: ${file}#${anchor}`),
+  );
+}
+
+/**
+ * What the search looks through: address, page, heading and text of every section.
+ *
+ * @param {readonly Page[]} pages
+ */
+function searchIndex(pages) {
+  return pages.flatMap(({ address, rendered }) =>
+    rendered.sections.map(({ anchor, heading, text }) => [
+      anchor === "" ? address : `${address}#${anchor}`,
+      rendered.title,
+      heading,
+      text,
+    ]),
+  );
+}

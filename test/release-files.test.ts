@@ -1,0 +1,82 @@
+/** The files that a release needs: workflows and templates that GitHub can read, and that name what exists. */
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { parse } from "yaml";
+import { root } from "./public-api/doors.ts";
+
+const textOf = (path: string) => readFileSync(join(root, path), "utf8");
+const scripts: Readonly<Record<string, string>> = JSON.parse(textOf("package.json")).scripts;
+
+interface Job {
+  readonly "runs-on": string;
+  readonly "timeout-minutes": number;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly unknown[]>> };
+  readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
+}
+
+interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const WORKFLOWS = readdirSync(join(root, ".github/workflows")).map((name) => {
+  return [name, parse(textOf(`.github/workflows/${name}`)) as Workflow] as const;
+});
+
+test.each(WORKFLOWS)(
+  "%s: every job has a limit, few rights, and runs scripts that exist",
+  (_, flow) => {
+    assert.deepEqual(flow.permissions, { contents: "read" });
+    assert.ok(Object.keys(flow.on).length > 0);
+    for (const [name, job] of Object.entries(flow.jobs)) {
+      assert.ok(job["timeout-minutes"] > 0, name);
+      for (const { uses, run = "" } of job.steps) {
+        assert.ok((uses !== undefined) !== (run !== ""), `${name}: a step runs or uses something`);
+        for (const [, script = ""] of run.matchAll(/\bnpm run (?:-s )?([\w:]+)/g)) {
+          assert.ok(script in scripts, script);
+        }
+      }
+    }
+  },
+);
+
+test("the tests run on Linux x64 and arm64 and on macOS, with Node 20, 22, 24 and 26", () => {
+  const flow = new Map(WORKFLOWS).get("check.yml") ?? assert.fail();
+  assert.deepEqual(flow.jobs.test?.strategy?.matrix, {
+    os: ["ubuntu-24.04", "ubuntu-24.04-arm", "macos-15"],
+    node: [20, 22, 24, 26],
+  });
+  assert.ok(flow.jobs.test.steps.some(({ run }) => run === "npm test"));
+});
+
+test("a release is published with provenance, after the tests", () => {
+  const flow = new Map(WORKFLOWS).get("release.yml") ?? assert.fail();
+  const { permissions, steps } = flow.jobs.publish ?? assert.fail();
+  assert.equal(permissions?.["id-token"], "write");
+  const runs = steps.map(({ run }) => run ?? "");
+  const publish = runs.findIndex((run) => run.startsWith("npm publish --provenance"));
+  assert.ok(publish > runs.indexOf("npm test") && runs.includes("npm test"));
+});
+
+test("issue templates have a name, a description and fields with ids", () => {
+  const names = readdirSync(join(root, ".github/ISSUE_TEMPLATE")).filter((n) => n !== "config.yml");
+  assert.ok(names.length > 0);
+  for (const name of names) {
+    const form = parse(textOf(`.github/ISSUE_TEMPLATE/${name}`));
+    assert.ok(form.name && form.description, name);
+    for (const { type, id, attributes } of form.body) {
+      assert.ok(type === "markdown" ? attributes.value : id && attributes.label, `${name}: ${id}`);
+    }
+  }
+});
+
+test("what contributors and reporters need is there", () => {
+  for (const path of ["CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "LICENSE"]) {
+    assert.ok(existsSync(join(root, path)), path);
+  }
+});

@@ -1,0 +1,127 @@
+/**
+ * The documentation site, as `npm run docs` builds it: complete, without dead links, and without
+ * anything from another server. The pages that describe lists of the code have all of them.
+ */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, test } from "vitest";
+import { GENERATED } from "../scripts/site/order.mjs";
+import { buildSite, menu } from "../scripts/site/site.mjs";
+import { COMMANDS } from "../src/cli/commands.ts";
+import { EXIT_CODES } from "../src/proof/verdict.ts";
+import { STATUS } from "../src/server/http/status.ts";
+import { openApiDocument } from "../src/server/openapi.ts";
+import { root } from "./public-api/doors.ts";
+
+const pageText = (path: string) => readFileSync(join(root, path), "utf8");
+
+test("the menu has every page of docs, each once", () => {
+  const listed = menu().flatMap(({ pages }) => [...pages]);
+  const written = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`);
+  assert.deepEqual(
+    listed.filter((path) => path.startsWith("docs/")).sort(),
+    [...written, ...GENERATED].sort(),
+  );
+});
+
+describe("the built site", () => {
+  let files: ReadonlyMap<string, string | Uint8Array>;
+  const textOf = (address: string) => String(files.get(address) ?? assert.fail(address));
+  const addresses = (end: string) => [...files.keys()].filter((name) => name.endsWith(end));
+
+  beforeAll(() => {
+    files = buildSite({ commands: COMMANDS, openApi: openApiDocument() });
+  });
+
+  test("loads nothing from another server", () => {
+    for (const address of addresses(".html")) {
+      const html = textOf(address);
+      const loaded = html.matchAll(/<(?:script|img|link|iframe)\b[^>]*?(?:src|href)="([^"]*)"/g);
+      for (const [, source = ""] of loaded) assert.doesNotMatch(source, /^(?:\w+:)?\/\//, address);
+      assert.match(html, /Content-Security-Policy" content="default-src 'none';/, address);
+    }
+    assert.doesNotMatch(Buffer.from(files.get("style.css") ?? "").toString(), /@import|url\(/);
+    assert.doesNotMatch(Buffer.from(files.get("client.js") ?? "").toString(), /https?:/);
+  });
+
+  test("every link inside it leads to one of its files", () => {
+    const dead = addresses(".html").flatMap((address) =>
+      [...textOf(address).matchAll(/(?:href|src)="([^"#:]+)(?:#[^"]*)?"/g)]
+        .map(([, to = ""]) => [to, new URL(to, `http://site/${address}`).pathname.slice(1)])
+        .filter(([, target = ""]) => !files.has(decodeURIComponent(target)))
+        .map(([to]) => `${address}: ${to}`),
+    );
+    assert.deepEqual(dead, []);
+  });
+
+  test("has every command with its options, and every route", () => {
+    const commands = textOf("commands.html");
+    for (const command of COMMANDS) {
+      for (const each of "commands" in command ? command.commands : [command]) {
+        const name = each === command ? each.name : `${command.name} ${each.name}`;
+        assert.ok(commands.includes(`>verbatim ${name} <a`), name);
+        if ("commands" in each) continue;
+        for (const { flags } of each.options) {
+          assert.ok(
+            commands.includes(`<code>${flags.replace(/</g, "&lt;").replace(/>/g, "&gt;")}`),
+          );
+        }
+      }
+    }
+    const routes = textOf("http.html");
+    for (const [path, methods] of Object.entries(openApiDocument().paths)) {
+      for (const method of Object.keys(methods as object).filter((key) => key !== "parameters")) {
+        assert.ok(routes.includes(`>${method.toUpperCase()} ${path} <a`), `${method} ${path}`);
+      }
+    }
+  });
+
+  test("the search index has the sections of every page", () => {
+    const sections: [string, string, string, string][] = [];
+    new Function("verbatimSearch", textOf("search.js"))((index: typeof sections) => {
+      sections.push(...index);
+    });
+    const found = new Set(sections.map(([address]) => address.split("#")[0]));
+    assert.deepEqual([...found].sort(), addresses(".html").sort());
+    const limits = sections.find(([address]) => address === "server.html#limits");
+    assert.match(limits?.[3] ?? "", /bodyBytesMax 16777216/);
+  });
+
+  test("is small", () => {
+    const bytes = [...files.values()].reduce((sum, each) => sum + Buffer.from(each).length, 0);
+    assert.ok(bytes < 8_000_000, `${bytes} bytes`);
+  });
+});
+
+/** The rows of all tables of a page, as cells. */
+function rowsOf(path: string): string[][] {
+  return [...pageText(path).matchAll(/^\| (.*) \|$/gm)].map(([, row = ""]) => row.split(" | "));
+}
+
+test("docs/errors.md has each error code once, with its cause and its remedy", () => {
+  const rows = rowsOf("docs/errors.md").filter(([code = ""]) => code.startsWith("`"));
+  const codes = rows.map(([code = ""]) => code.replaceAll("`", ""));
+  assert.deepEqual(codes.sort(), Object.keys(STATUS).sort());
+  for (const [code, cause = "", remedy = ""] of rows) {
+    assert.ok(cause.length > 5 && remedy.length > 5, code);
+  }
+});
+
+test("docs/exit-codes.md has the exit code of every verdict", () => {
+  const rows = rowsOf("docs/exit-codes.md").filter(([verdict = ""]) => verdict.startsWith("`"));
+  assert.deepEqual(
+    Object.fromEntries(rows.map(([verdict = "", code]) => [verdict.slice(1, -1), Number(code)])),
+    EXIT_CODES,
+  );
+});
+
+test("the measurements in docs/compare.md are those of docs/performance.md", () => {
+  const measured = pageText("docs/performance.md");
+  const compared = [...pageText("docs/compare.md").matchAll(/\d[\d.]*\.\.\d[\d.]*\d/g)];
+  assert.ok(compared.length > 5);
+  for (const [spread] of compared) assert.ok(measured.includes(`| ${spread} |`), spread);
+});

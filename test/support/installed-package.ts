@@ -1,0 +1,75 @@
+/**
+ * The package as users get it: packed and installed into an empty folder, once per run. The first
+ * test that needs it does so, the others wait; the run removes it (run.ts).
+ *
+ * The folder is outside of the repository, so that nothing is found in its `node_modules` by
+ * accident, and on a disk: a file system in memory may be mounted noexec.
+ */
+
+import { execFile } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, inject } from "vitest";
+import { isBuilt } from "../../scripts/setup.mjs";
+import { root } from "../public-api/doors.ts";
+import { until } from "./until.ts";
+
+const execute = promisify(execFile);
+
+export interface InstalledPackage {
+  /** For a test's own files; `user` is below it. */
+  readonly folder: string;
+  /** A project whose `node_modules` has the package, and the frameworks that users have. */
+  readonly user: string;
+  /** The paths in the tarball. */
+  readonly packed: readonly string[];
+}
+
+export async function installedPackage(): Promise<InstalledPackage> {
+  expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
+  const place = join(inject("runDirectory"), "package");
+  const done = join(place, "done");
+  if (mkdirSync(place, { recursive: true }) !== undefined) {
+    const folder = mkdtempSync(join(inject("diskDirectory"), "verbatim-package-"));
+    writeFileSync(join(place, "directory"), folder);
+    const result = await packAndInstall(folder).catch((error) => ({ error: String(error) }));
+    writeFileSync(`${done}.next`, JSON.stringify(result));
+    renameSync(`${done}.next`, done);
+  }
+  await until(() => existsSync(done), "the package is installed");
+  const result: InstalledPackage | { error: string } = JSON.parse(readFileSync(done, "utf8"));
+  if ("error" in result) throw new Error(result.error);
+  return result;
+}
+
+async function packAndInstall(folder: string): Promise<InstalledPackage> {
+  const user = join(folder, "user");
+  await mkdir(user);
+  // Packs what was built for the tests; a new build would replace it under other tests.
+  const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
+  const { stdout } = await execute("npm", pack, { cwd: root });
+  const [{ filename, files }] = JSON.parse(stdout);
+
+  await writeFile(join(user, "package.json"), '{ "private": true, "type": "module" }\n');
+  const options = ["--prefer-offline", "--no-audit", "--no-fund"];
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: inject("certificates") };
+  await execute("npm", ["install", ...options, join(folder, filename)], { cwd: user, env });
+  await mkdir(join(user, "node_modules", "@types"), { recursive: true });
+  const nodeTypes = join("node_modules", "@types", "node");
+  await symlink(join(root, nodeTypes), join(user, nodeTypes));
+  // Optional peers, which their users have installed.
+  await mkdir(join(user, "node_modules", "@openai"), { recursive: true });
+  for (const peer of ["ai", "@openai/agents-core", "pg"]) {
+    await symlink(join(root, "node_modules", peer), join(user, "node_modules", peer));
+  }
+  return { folder, user, packed: files.map(({ path }: { path: string }) => path) };
+}
