@@ -1,20 +1,20 @@
 /**
  * The programs in our pages type-check under `strict`.
  *
- * Method: every `ts` and `js` block of README.md, docs and the folders' READMEs becomes a file in
- * memory; one compiler program checks them all, with this package's names mapped to its declarations
- * in `dist`, or to its sources if `dist` is older than they are.
+ * Method: every `ts` and `js` block of README.md, docs and the folders' READMEs becomes a file;
+ * one run of the compiler checks them all, with this package's names mapped to its declarations in
+ * `dist`, or to its sources if `dist` is older than they are.
  * Nothing is declared for them: a program that needs a name has it. The programs in `examples` are
  * run instead (examples.test.ts).
  */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import ts from "typescript";
-import { test } from "vitest";
+import { inject, test } from "vitest";
 import { isBuilt } from "../scripts/setup.mjs";
+import { compile } from "./public-api/compile.ts";
 import { declaredDoors } from "./public-api/doors.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -33,10 +33,7 @@ function programsOf(page: string): [path: string, program: string][] {
   const text = readFileSync(join(root, page), "utf8");
   return [...text.matchAll(BLOCK)].map(({ index, 2: language, 3: body = "" }) => {
     const above = text.slice(0, index).split("\n").length;
-    return [
-      join(root, `${page}.${above}.m${language}`),
-      `${"\n".repeat(above)}${body}\nexport {};`,
-    ];
+    return [`${page}.${above}.m${language}`, `${"\n".repeat(above)}${body}\nexport {};`];
   });
 }
 
@@ -47,10 +44,10 @@ function typesOf(source: string): string {
   return hasDist ? source.replace(/^src\/(.*)\.ts$/, "dist/$1.d.ts") : source;
 }
 
-const OPTIONS: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2023,
-  lib: ["lib.es2023.d.ts", "lib.es2024.string.d.ts"],
-  module: ts.ModuleKind.NodeNext,
+const OPTIONS = {
+  target: "ES2023",
+  lib: ["ES2023", "ES2024.String"],
+  module: "NodeNext",
   types: ["node"],
   strict: true,
   allowJs: true,
@@ -69,28 +66,16 @@ const OPTIONS: ts.CompilerOptions = {
 
 /** What the compiler reports for these programs: nothing when they are right. */
 function diagnose(programs: ReadonlyMap<string, string>): string {
-  const host = ts.createCompilerHost(OPTIONS);
-  const { fileExists, readFile } = host;
-  host.fileExists = (path) => programs.has(path) || fileExists(path);
-  host.readFile = (path) => programs.get(path) ?? readFile(path);
-  const { getSourceFile } = host;
-  host.getSourceFile = (path, version, ...rest) => {
-    const program = programs.get(path);
-    if (program === undefined) return getSourceFile(path, version, ...rest);
-    return ts.createSourceFile(path, program, version);
-  };
-  const own = [...programs.keys()];
-  const declarations = join(root, "src/base/fs-native-extensions.d.ts");
-  const program = ts.createProgram([declarations, ...own], OPTIONS, host);
-  const found = own.flatMap((path) => {
-    const file = program.getSourceFile(path) ?? assert.fail(path);
-    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
-  });
-  return ts.formatDiagnostics([...program.getOptionsDiagnostics(), ...found], {
-    getCanonicalFileName: (name) => relative(root, name),
-    getCurrentDirectory: () => root,
-    getNewLine: () => "\n",
-  });
+  // Below node_modules, so that the programs find the packages.
+  const project = mkdtempSync(join(inject("runDirectory"), "docs-"));
+  for (const [path, program] of programs) {
+    mkdirSync(dirname(join(project, path)), { recursive: true });
+    writeFileSync(join(project, path), program);
+  }
+  const files = [join(root, "src/base/fs-native-extensions.d.ts"), ...programs.keys()];
+  const settings = JSON.stringify({ compilerOptions: OPTIONS, files });
+  writeFileSync(join(project, "tsconfig.json"), settings);
+  return compile(project, project);
 }
 
 test("every program in README.md, the docs and the folders' READMEs type-checks under strict", () => {

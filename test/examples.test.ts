@@ -16,6 +16,7 @@ import { tempDirectory } from "./support/temp-directory.ts";
 
 const execute = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
+const hasDist = isBuilt();
 
 /** What each prints, line by line; `where` is the directory that was passed to it. */
 const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>> = {
@@ -222,7 +223,7 @@ test("every example is tested here", () => {
 test.each(Object.entries(EXPECTED))(
   "examples/%s does what its comment says",
   async (name, check) => {
-    expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
+    expect(hasDist, "dist is older than src: run `npm run build` first").toBe(true);
     const where = tempDirectory();
     // The demo's argument selects the role it plays; it creates its own directory.
     const args = name === "kill-and-recover.mjs" ? [] : [where];

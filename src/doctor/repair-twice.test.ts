@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "vitest";
 import { findingsIn, repairIn } from "../../test/support/examining.ts";
+import { runs } from "../../test/support/seed.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { contentsAt } from "../../test/support/tree.ts";
 
@@ -109,6 +110,6 @@ test("for any damaged threads, a second repair finds nothing to repair and chang
       assert.deepEqual(again, []);
       assert.deepEqual(await contentsAt(project), before);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

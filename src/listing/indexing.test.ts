@@ -12,6 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { onTestFinished, test } from "vitest";
+import { runs } from "../../test/support/seed.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { SearchIndex } from "../catalog/search/search-index.ts";
@@ -199,7 +200,7 @@ test("a search finds what reading all sessions would find, for every page size a
         index.close();
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 
@@ -253,7 +254,7 @@ test("an index that was updated step by step equals one built at once", async ()
       grown.close();
       atOnce.close();
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });
 

@@ -7,6 +7,7 @@ import { openDescriptorsBelow } from "../../test/support/open-descriptors.ts";
 import { bytesOf, logHolding, newLogPath, openWriter } from "../../test/support/open-log.ts";
 import { collect, valuesOf } from "../../test/support/read-log.ts";
 import { refusal } from "../../test/support/refusal.ts";
+import { runs } from "../../test/support/seed.ts";
 import { splitAfterLf } from "../../test/support/tail-oracle.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { WatchedFiles } from "../../test/support/watched-files.ts";
@@ -96,7 +97,7 @@ test("any lines are read forward in order, and backward in reverse, whatever the
       }
       assert.equal(start, log.length);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 

@@ -10,6 +10,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { createHash, createPublicKey, generateKeyPairSync, verify } from "node:crypto";
 import fc from "fast-check";
 import { test } from "vitest";
+import { runs } from "../../test/support/seed.ts";
 import { fpOf, isKid, kidOf, publicKeyFault, publicKeyPem } from "./ed25519-keys.ts";
 
 const P = 2n ** 255n - 19n;
@@ -72,7 +73,7 @@ test("arbitrary 32 bytes are a key exactly when they are a point of large order"
       const isPoint = y < P && pointsAt(y).length > 0;
       assert.equal(publicKeyFault(bytes) === null, isPoint);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
+import { runs } from "../../test/support/seed.ts";
 import {
   isJsonMap,
   JSON_LIMITS,
@@ -86,7 +87,7 @@ test("a text is parsed as by JSON.parse, or refused for a reason of ours", () =>
         else if (theirs) assert.ok(OURS.includes(refusal.reason), refusal.reason);
       },
     ),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 

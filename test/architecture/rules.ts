@@ -65,6 +65,9 @@ interface SourceFile {
   readonly source: string;
   readonly imports: readonly Import[];
   readonly unreadable: readonly string[];
+  readonly lines: number;
+  /** Text that names a dialect where no code may; or null. */
+  readonly named: string | null;
 }
 
 type Report = (rule: Rule, path: string, message: string) => void;
@@ -82,7 +85,7 @@ export function checkTree(tree: Tree): Violation[] {
   const declared = declaredPackages(tree);
   for (const file of files.values()) {
     checkName(file, report);
-    if (lineCount(file.source) > FILE_LINES_MAX) {
+    if (file.lines > FILE_LINES_MAX) {
       report("file-length", file.path, `is longer than ${FILE_LINES_MAX} lines`);
     }
     // Tests load the modules that they break; all other code must be readable to this checker.
@@ -91,7 +94,7 @@ export function checkTree(tree: Tree): Violation[] {
         report("unreadable-import", file.path, `imports ${text}, which is not a literal`);
       }
     }
-    checkDialectNames(file, report);
+    if (file.named) report("dialect-name", file.path, `names a dialect: ${file.named}`);
     for (const { specifier } of file.imports) {
       if (isStyle(file, specifier, tree)) continue;
       if (isRelative(specifier)) checkRelative(file, specifier, files, report);
@@ -114,7 +117,9 @@ function readSource(path: string, source: string): SourceFile {
   const known = parsed.get(path);
   if (known?.source === source) return known;
   const isTest = path.startsWith("test/") || /\.test\.tsx?$/.test(path);
-  const file = { path, part: partOf(path), isTest, source, ...findImports(path, source) };
+  const named = isTest ? null : dialectNamed(path, source);
+  const own = { path, part: partOf(path), isTest, source, lines: lineCount(source), named };
+  const file = { ...own, ...findImports(path, source) };
   parsed.set(path, file);
   return file;
 }
@@ -159,10 +164,10 @@ function checkFolders(tree: Tree, report: Report): void {
 function checkSizes(files: ReadonlyMap<string, SourceFile>, report: Report): void {
   const inFolder = new Map<string, number>();
   const inRoom = new Map<string, number>();
-  for (const { path, source, isTest } of files.values()) {
+  for (const { path, lines, isTest } of files.values()) {
     if (!path.startsWith("src/") || isTest) continue;
     add(inFolder, posix.dirname(path), 1);
-    add(inRoom, path.split("/")[1] ?? "", lineCount(source));
+    add(inRoom, path.split("/")[1] ?? "", lines);
   }
   for (const [folder, count] of inFolder) {
     if (count > FOLDER_FILES_MAX) {
@@ -185,17 +190,16 @@ function add(counts: Map<string, number>, key: string, more: number): void {
 }
 
 /** Outside their own folders, `all.ts` and the places of the table, no code names a dialect. */
-function checkDialectNames({ path, source, isTest }: SourceFile, report: Report): void {
-  if (isTest || !path.startsWith("src/")) return;
-  if (Object.keys(NAMES_DIALECTS).some((place) => matches(place, path))) return;
+function dialectNamed(path: string, source: string): string | null {
+  if (!path.startsWith("src/")) return null;
+  if (Object.keys(NAMES_DIALECTS).some((place) => matches(place, path))) return null;
   const names = DIALECT_FOLDERS.join("|");
   const imported = new RegExp(`["'][./]*dialects/(${names})/`).exec(source);
   // `verbatim` and `streams` are also ordinary words: they count next to the word dialect.
   const named =
     /["'](rye|entire|homeagent|claude|sdk)["']/.exec(source) ??
     new RegExp(`dialect[^\\n]{0,40}["'](${names})["']`, "i").exec(source);
-  const found = imported ?? named;
-  if (found) report("dialect-name", path, `names a dialect: ${found[0]}`);
+  return (imported ?? named)?.[0] ?? null;
 }
 
 function checkName({ path }: SourceFile, report: Report): void {
@@ -330,8 +334,15 @@ function checkCycles(files: ReadonlyMap<string, SourceFile>, report: Report): vo
   for (const file of files.values()) visit(file);
 }
 
+const resolved = new Map<string, string>();
+
 function resolve(from: string, specifier: string): string {
-  return posix.join(posix.dirname(from), specifier);
+  const key = `${from} ${specifier}`;
+  const known = resolved.get(key);
+  if (known !== undefined) return known;
+  const path = posix.join(posix.dirname(from), specifier);
+  resolved.set(key, path);
+  return path;
 }
 
 function isRelative(specifier: string): boolean {

@@ -20,7 +20,7 @@ import { diskDirectory } from "../support/temp-directory.ts";
 import type { PinOrder } from "./heads-child.ts";
 import { unit } from "./lines.ts";
 
-const ROUNDS = 12 * times;
+const ROUNDS = 5 * times;
 /** Sessions without new pins: a compaction must keep their old ones. */
 const AT_REST = 20;
 

@@ -19,9 +19,9 @@ import { diskDirectory } from "../support/temp-directory.ts";
 import { lineOf, unit } from "./lines.ts";
 import type { WriterOrder } from "./writer-child.ts";
 
-const ROUNDS_PER_DURABILITY = 18 * times;
+const ROUNDS_PER_DURABILITY = 8 * times;
 /** A log goes through several kills, so that each recovery starts from what the last one left. */
-const ROUNDS_PER_LOG = 9;
+const ROUNDS_PER_LOG = 4;
 
 const PROGRAM = "test/crash/writer-child.ts";
 
@@ -80,7 +80,7 @@ function prepare(n: number, directory: string, durability: Durability): Round {
     path: join(directory, `${Math.floor(n / ROUNDS_PER_LOG)}.jsonl`),
     durability,
     mode: unit(roundSeed, 1) < 0.3 ? ("shared" as const) : ("exclusive" as const),
-    writer: (n % 9) + 1,
+    writer: (n % ROUNDS_PER_LOG) + 1,
     lines: 100_000,
     atOnce: 1 + Math.floor(unit(roundSeed, 2) * 8),
     seed: roundSeed,

@@ -13,7 +13,7 @@ import { seed, times } from "../support/seed.ts";
 import { diskDirectory } from "../support/temp-directory.ts";
 import { unit } from "./lines.ts";
 
-const ROUNDS = 10 * times;
+const ROUNDS = 4 * times;
 const PRODUCERS = 32;
 const STREAMS = 4;
 /** After the first answer of a round. */

@@ -5,10 +5,11 @@ import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { startChild } from "../support/child.ts";
 import { findingsIn, nodeDoctor, repairIn } from "../support/examining.ts";
+import { times } from "../support/seed.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { WRITER_KINDS } from "../support/writer-kinds.ts";
 
-const LOOK_MS = 1200;
+const LOOK_MS = 500 * times;
 const LOOKS_MIN = 3;
 
 test.each(WRITER_KINDS)(

@@ -1,6 +1,6 @@
 /**
  * A guard that is killed at random, under a program that writes. GUARD_KILLS sets how often, or
- * VERBATIM_TIMES=10 for 200 times.
+ * VERBATIM_TIMES=25 for 200 times.
  */
 
 import assert from "node:assert/strict";
@@ -13,7 +13,7 @@ import { startChild } from "../support/child.ts";
 import { GuardedUser } from "../support/guarding.ts";
 import { times } from "../support/seed.ts";
 
-const KILLS = Number(process.env.GUARD_KILLS ?? 20 * times);
+const KILLS = Number(process.env.GUARD_KILLS ?? 8 * times);
 const SESSIONS = 4;
 
 function pathOf(session: number): string {

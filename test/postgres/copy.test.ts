@@ -19,6 +19,7 @@ import { openLocalStore } from "../../src/streams/local-store.ts";
 import type { StreamStore } from "../../src/streams/stream-store.ts";
 import { startChild } from "../support/child.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
+import { runs, times } from "../support/seed.ts";
 import { JSON_STREAM, message, RAW_STREAM, SignedStreams } from "../support/signed-streams.ts";
 import { carryOut, type Step, step } from "../support/stream-steps.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -37,7 +38,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
         await store.close();
         await roundTrip(directory);
       }),
-      { numRuns: 5, endOnFailure: true },
+      { numRuns: runs(6), endOnFailure: true },
     );
   });
 
@@ -79,7 +80,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     for (const { args, alike } of runs) {
       const [, steps = "0"] = await ran(alike);
       let end: string[] = [];
-      for (let kills = 0; kills < 6 && end.length === 0; kills++) {
+      for (let kills = 0; kills < 2 * times && end.length === 0; kills++) {
         const part = kills === 0 ? 0.5 : Math.random(); // The first is in the midst of copying.
         end = await ran(args, Math.max(1, Math.floor(part * Number(steps))));
       }

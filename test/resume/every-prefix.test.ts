@@ -10,6 +10,7 @@ import { test } from "vitest";
 import { entire } from "../../src/dialects/entire/dialect.ts";
 import { homeagent } from "../../src/dialects/homeagent/dialect.ts";
 import { ryeDialect } from "../../src/dialects/rye/dialect.ts";
+import { runs } from "../support/seed.ts";
 import { agentSession, throughDialect, wildSession } from "./any-session.ts";
 import { judgeAll } from "./judged.ts";
 
@@ -27,7 +28,7 @@ test("every prefix of any log is a request that each provider accepts", () => {
         judgeAll(entries.slice(0, end), `the first ${end} entries`);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { test } from "vitest";
+import { runs } from "../support/seed.ts";
 import { SHAPES, type SignedShape, SigningUser, writtenBy } from "../support/signing-user.ts";
 
 const TYPES = ["step_start", "assistant_text", "step_finish", "user_message", "thread_complete"];
@@ -36,7 +37,7 @@ test("for events in any order, a turn that has ended is signed before the next b
       assert.equal(verdict, "verified", JSON.stringify(findings));
       assert.deepEqual(misplaced(readFileSync(written.path, "utf8")), []);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -10,13 +10,13 @@ import { test } from "vitest";
 import type { StoreOptions } from "../../src/store/store.ts";
 import { unit } from "../crash/lines.ts";
 import { type Child, startChild } from "../support/child.ts";
-import { seed } from "../support/seed.ts";
+import { seed, times } from "../support/seed.ts";
 import { idFor, SHAPES, SigningUser, turnIn, writtenBy } from "../support/signing-user.ts";
 import { diskDirectory } from "../support/temp-directory.ts";
 import { killAfter } from "./kill-after.ts";
 import type { SigningOrder } from "./signing-child.ts";
 
-const KILLS = 6;
+const KILLS = 3 * times;
 
 const WAYS: readonly (readonly [string, Partial<StoreOptions>])[] = [
   ["rye-flat", { durability: "disk" }],
@@ -27,7 +27,7 @@ const WAYS: readonly (readonly [string, Partial<StoreOptions>])[] = [
 
 test.for(WAYS)(
   "a signer killed at any moment leaves a log that verifies up to its last checkpoint (%s)",
-  { timeout: 60_000 },
+  { timeout: 60_000 * times },
   async ([name, options]) => {
     const user = new SigningUser();
     const shape = SHAPES[name];

@@ -10,15 +10,15 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { unit } from "../crash/lines.ts";
 import { startChild } from "../support/child.ts";
-import { seed } from "../support/seed.ts";
+import { seed, times } from "../support/seed.ts";
 import { message, SignedStreams } from "../support/signed-streams.ts";
 import { diskDirectory } from "../support/temp-directory.ts";
 import { killAfter } from "./kill-after.ts";
 
-const KILLS = 6;
+const KILLS = 3 * times;
 
 test("a server killed while it signs leaves streams that verify up to their last checkpoint", {
-  timeout: 60_000,
+  timeout: 60_000 * times,
 }, async () => {
   const streams = new SignedStreams(diskDirectory());
   const start = (round: number) =>

@@ -19,3 +19,11 @@ export const times = Number(process.env.VERBATIM_TIMES ?? 1);
 export function isTried(nth: number, every: number): boolean {
   return (nth + seed) % Math.max(1, Math.ceil(every / times)) === 0;
 }
+
+/**
+ * How often a property is tried: in an ordinary run a third of `all`, other values each time.
+ * VERBATIM_TIMES=3 tries all.
+ */
+export function runs(all: number): number {
+  return Math.ceil((all * times) / 3);
+}

@@ -3,6 +3,7 @@ import { join, normalize } from "node:path";
 import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
+import { runs } from "../../../test/support/seed.ts";
 import {
   ID_CHARS_MAX,
   ID_SEGMENTS_MAX,
@@ -51,7 +52,7 @@ test("every key has its own path below the root", () => {
       const isSame = JSON.stringify(keyOf(idOf(other) ?? "")) === JSON.stringify(one);
       assert.equal(idOf(other) === id, isSame);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

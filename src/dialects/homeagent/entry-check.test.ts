@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
+import { runs } from "../../../test/support/seed.ts";
 import { entryFault } from "./entry-check.ts";
 import { judgeEntry, TranscriptEntry, TurnRole } from "./schema.ts";
 
@@ -180,10 +181,10 @@ test("the handwritten check and the Zod schema agree on valid entries with a few
         seen[fault === null ? "good" : "bad"]++;
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
   // Both verdicts occurred.
-  assert.ok(seen.good > 300 && seen.bad > 300, JSON.stringify(seen));
+  assert.ok(seen.good > runs(300) && seen.bad > runs(300), JSON.stringify(seen));
 });
 
 function isObject(value: unknown): boolean {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
+import { runs } from "../../../test/support/seed.ts";
 import type { NewEntry, Part } from "../../model/entry.ts";
 import type { WriterFacts } from "../dialect.ts";
 import { homeagent } from "./dialect.ts";
@@ -230,7 +231,7 @@ test("any provider's message is read back unchanged, part by part", () => {
       const { messageId, stopReason, isPartial } = entry;
       assert.deepEqual(plain({ messageId, stopReason, isPartial }), plain(words));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -296,7 +297,7 @@ test("a message is read back from its record unchanged", () => {
         assert.deepEqual([outcome, error], [null, null]);
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

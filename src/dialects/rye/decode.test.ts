@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
+import { runs } from "../../../test/support/seed.ts";
 import { type Entry, emptyEntry } from "../../model/entry.ts";
 import { decode } from "./decode.ts";
 import { EVENT_TYPES } from "./vocabulary.ts";
@@ -208,6 +209,6 @@ test("any JSON in any field decodes, and native is the unchanged line", () => {
       const { entry } = decode(line);
       assert.equal(entry?.native, line);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { test } from "vitest";
+import { runs } from "../../../test/support/seed.ts";
 import { type RyeEvent, readEnvelope } from "./envelope.ts";
 import { LIVE_OPTIONS, RENDERER_OPTIONS, renderEvent } from "./markdown.ts";
 import { EVENT_TYPES } from "./vocabulary.ts";
@@ -157,6 +158,6 @@ test("any JSON in any field renders without throwing", () => {
         assert.equal(typeof renderEvent(inPayload(event), options), "string");
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });

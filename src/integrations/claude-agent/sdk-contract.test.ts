@@ -9,6 +9,7 @@ import * as sdk from "@anthropic-ai/claude-agent-sdk";
 import fc from "fast-check";
 import { onTestFinished, test } from "vitest";
 import { answersAlike, onceByUuid } from "../../../test/doors/claude-agent-version.ts";
+import { runs } from "../../../test/support/seed.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { type ClaudeSessionStore, claudeSessionStore } from "./session-store.ts";
 
@@ -105,7 +106,7 @@ test("after any operations, it returns the same as the SDK's own store", async (
       for (const { projectKey } of KEYS) await lists(projectKey)(both);
       await both.real.close();
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 }, 30_000);
 

@@ -9,6 +9,7 @@ import { type AgentInputItem, MemorySession } from "@openai/agents-core";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { refusal } from "../../../test/support/refusal.ts";
+import { runs } from "../../../test/support/seed.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { VerbatimSession, type VerbatimSessionOptions } from "./session.ts";
 
@@ -131,7 +132,7 @@ test("a session behaves like the SDK's own, also reopened and with another write
       }
       assert.deepEqual(await ours.getItems(), await model.getItems());
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { onTestFinished, test } from "vitest";
+import { runs } from "../../../test/support/seed.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { Store } from "../../store/store.ts";
@@ -82,14 +83,14 @@ function standing(counted: readonly Line[]): unknown[] {
 test("a history is the same read from its end or from its beginning", async () => {
   const store = new Store(nodeHost, { dialect: "sdk", root: tempDirectory(), durability: "os" });
   onTestFinished(() => store.close());
-  let runs = 0;
+  let sessions = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyWritten, { minLength: 1, maxLength: 10 }),
       fc.nat({ max: 4 }),
       async (writes, limit) => {
         const { lines, counted } = told(writes);
-        const session = store.session(`openai-agents/${runs++}`);
+        const session = store.session(`openai-agents/${sessions++}`);
         await session.appendNatives(lines);
         const read: unknown[] = [];
         for await (const { id } of countedBackward(session, { types: TYPES })) read.unshift(id);
@@ -105,7 +106,7 @@ test("a history is the same read from its end or from its beginning", async () =
         await session.release();
       },
     ),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 

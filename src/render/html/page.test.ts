@@ -5,6 +5,7 @@ import { anyText } from "../../../test/e2e/any-text.ts";
 import { entriesWith, pageWith } from "../../../test/e2e/hostile-page.ts";
 import { ParsedHtml } from "../../../test/e2e/parsed-html.ts";
 import { XSS_CORPUS } from "../../../test/e2e/xss-corpus.ts";
+import { runs } from "../../../test/support/seed.ts";
 import { emptyEntry, type Part } from "../../model/entry.ts";
 import { shownText } from "./markup.ts";
 import { type PageFacts, SessionPage } from "./page.ts";
@@ -168,7 +169,7 @@ test("any text in any field gives valid pages with that text in them", () => {
       assert.ok(page.withClass("verb").includes(shownText(value)));
       assert.deepEqual(page.named("title"), [shownText(value)]);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "vitest";
+import { runs } from "../../../test/support/seed.ts";
 import { sharedFiles } from "../../../test/support/shared-files.ts";
 import { COUNTS } from "../columns.ts";
 import { RowSet } from "../row-set.ts";
@@ -144,9 +145,9 @@ test.runIf(samples.isThere)("a row with changed bytes counts as a plain parse sa
         assert.deepEqual(found, expected);
       }
     }),
-    { numRuns: 4_000 },
+    { numRuns: runs(4_000) },
   );
-  assert.ok(valid > 100 && damaged > 100, `${valid} ${damaged}`);
+  assert.ok(valid > runs(100) && damaged > runs(100), `${valid} ${damaged}`);
 });
 
 const value = fc.jsonValue({ maxDepth: 2 });
@@ -196,7 +197,7 @@ test("a row of any shape counts as a plain parse says", () => {
       const text = JSON.stringify(fields, null, indent).replaceAll("\n", " ");
       assert.deepEqual(scanned(text), plainly(text));
     }),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   );
 });
 

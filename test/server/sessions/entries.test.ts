@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
+import { isTried } from "../../support/seed.ts";
 import { SHAPES, turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { header, refused } from "../test-server.ts";
@@ -75,6 +76,7 @@ test("pages of any size, after or before any line, hold exactly the lines there"
   );
   for (const [index, offset] of places.entries()) {
     for (let limit = 1; limit <= places.length; limit++) {
+      if (!isTried(index + limit, 3)) continue;
       const after = await page(`?from=${offset}&limit=${limit}`);
       assert.deepEqual(after.entries, whole.entries.slice(index, index + limit));
       assert.equal(after.isAtEnd, index + limit >= whole.entries.length);
@@ -99,6 +101,8 @@ test("an offset inside a line is 416, one after the end 410, and two ranges at o
   const places = new Set(boundaries(LOG));
   const { url, id } = await serveLog(LOG);
   for (let offset = 0; offset < LOG.length + 5; offset++) {
+    const isNear = [offset - 1, offset, offset + 1].some((each) => places.has(each));
+    if (!isNear && !isTried(offset, 10)) continue;
     for (const by of ["from", "before", "around"]) {
       const response = await fetch(url(`/${id}/entries?${by}=${offset}`));
       const wanted = places.has(offset) ? 200 : offset <= LOG.length ? 416 : 410;

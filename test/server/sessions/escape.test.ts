@@ -5,6 +5,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { test } from "vitest";
+import { runs } from "../../support/seed.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { RawConnection } from "../raw-http.ts";
 import { refused } from "../test-server.ts";
@@ -95,7 +96,7 @@ test("any bytes as an id are answered with 404 or 400, and never with a secret",
       assert.match(answer, /^HTTP\/1\.1 40[04] /);
       assert.doesNotMatch(answer, new RegExp(SECRET));
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 }, 60_000);
 

@@ -95,38 +95,38 @@ export class Mutants {
   }
 
   /**
-   * One bit of every byte, other ones in each run; all eight if VERBATIM_TIMES is at least 8. With a
-   * pin, which only adds findings, every second byte. A pin that weakened a check would show at some
-   * byte.
+   * One bit of every second byte, other ones in each run; all of each if VERBATIM_TIMES is at least
+   * 16. With a pin, which only adds findings, half of them. A pin that weakened a check would show at
+   * some byte.
    */
   async refusesFlips(path: string): Promise<void> {
     const bytes = this.bytes(path).slice();
     for (let flip = 0; flip < bytes.length * 8; flip += this.#stride) {
       const [at, bit] = [Math.floor(flip / 8), flip % 8];
       const isSample = this.#stride > 1;
-      if (!isSample && !isTried(at + bit, 8)) continue;
+      if (!(isSample ? isTried(flip / this.#stride, 3) : isTried(at + bit, 16))) continue;
       const byte = bytes[at] as number;
       bytes[at] = byte ^ (1 << bit);
-      const by = isSample || at % 2 === 0 ? BOTH : UNPINNED;
+      const by = isSample || at % 2 === bit % 2 ? BOTH : UNPINNED;
       await this.refuses(path, bytes, `bit ${bit} of byte ${at} flipped`, by);
       bytes[at] = byte;
     }
   }
 
   /**
-   * Every byte deleted or doubled, the other one in the next run; both if VERBATIM_TIMES is at least
-   * 2. With a pin, every second byte.
+   * Every second byte deleted or doubled, other ones in each run; each one both if VERBATIM_TIMES is at
+   * least 4. With a pin, half of them.
    */
   async refusesDeletionsAndDoublings(path: string): Promise<void> {
     const bytes = this.bytes(path);
     for (let at = 0; at < bytes.length; at += this.#stride) {
       const [before, byte, after] = [bytes.subarray(0, at), bytes[at] ?? 0, bytes.subarray(at + 1)];
       const nth = at / this.#stride;
-      const by = Math.floor(nth / 2) % 2 === 0 ? BOTH : UNPINNED;
-      if (isTried(nth, 2)) {
+      const by = Math.floor(nth / 4) % 2 === 0 ? BOTH : UNPINNED;
+      if (isTried(nth, 4)) {
         await this.refuses(path, Buffer.concat([before, after]), `byte ${at} deleted`, by);
       }
-      if (isTried(nth + 1, 2)) {
+      if (isTried(nth + 2, 4)) {
         const twice = Buffer.concat([before, Uint8Array.of(byte, byte), after]);
         await this.refuses(path, twice, `byte ${at} doubled`, by);
       }
@@ -134,18 +134,17 @@ export class Mutants {
   }
 
   /**
-   * Cut at every length: the rest is at most as good as it was when it ended there. With a pin, at
-   * every line's end, and at every second length.
+   * Cut at every line's end and around it, and at every fourth length, other ones in each run: the rest
+   * is at most as good as it was when it ended there. All lengths if VERBATIM_TIMES is at least 4.
    */
   async judgesCuts(path: string, checkpointEnds: readonly number[]): Promise<void> {
     const bytes = this.bytes(path);
     for (let length = 0; length < bytes.length; length++) {
-      const isLineEnd = length === 0 || bytes[length - 1] === LF;
+      const isLineEnd = length === 0 || [-2, -1, 0].some((to) => bytes[length + to] === LF);
       if (length % this.#stride !== 0 && !isLineEnd) continue;
+      if (!isLineEnd && !isTried(length / this.#stride, 4)) continue;
       const cut = bytes.subarray(0, length);
-      if (isLineEnd || isTried(length, 2)) {
-        await this.refuses(path, cut, `cut to ${length}`, ["pinned"]);
-      }
+      await this.refuses(path, cut, `cut to ${length}`, ["pinned"]);
       const { verdict, freshness } = await this.judge(path, cut, "unpinned");
       const mayVerify = checkpointEnds.includes(length);
       assert.equal(verdict === "verified", mayVerify, `cut to ${length}, unpinned: ${verdict}`);

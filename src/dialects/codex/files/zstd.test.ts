@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
+import { runs } from "../../../../test/support/seed.ts";
 import { decompressed, WINDOW_BYTES_MAX } from "./zstd.ts";
 
 /** A frame with a window of 1 KiB, of blocks that are stored or (a number) one byte repeated. */
@@ -77,6 +78,6 @@ test("a damaged file gives bytes or an error, within the limits", () => {
         assert.ok(error instanceof Error);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
