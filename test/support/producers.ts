@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { VerbatimError } from "../../src/base/errors.ts";
 import type { AppendRequest, StreamStore } from "../../src/streams/stream-store.ts";
+import { times } from "./seed.ts";
 import { until } from "./until.ts";
 
 /** True if it was acknowledged; false if it must be repeated. */
@@ -16,6 +17,8 @@ const REPEATED = ["STORE_UNAVAILABLE", "NO_SPACE", "IO_ERROR"];
 
 export class Producers {
   readonly acknowledged: number[];
+  /** Requests that were sent once more. */
+  repeated = 0;
   readonly #send: Send;
   #isOver = false;
   #running: Promise<unknown> = Promise.resolve();
@@ -83,6 +86,10 @@ export class Producers {
       const expected = Array.from({ length: this.acknowledged[n] ?? 0 }, (_, seq) => seq);
       assert.deepEqual(numbers, expected, `producer ${n}`);
     }
+    if (times > 1) {
+      const { total } = this;
+      process.stderr.write(`${total} acknowledged, ${this.repeated} repeated, 0 lost, 0 twice\n`);
+    }
   }
 
   async #produce(n: number): Promise<void> {
@@ -91,7 +98,10 @@ export class Producers {
       const body = Buffer.from(JSON.stringify([[n, seq]]));
       const isDone = await this.#send(n, { body, producer, close: false });
       if (isDone) this.acknowledged[n] = ++seq;
-      else await new Promise((resolve) => setTimeout(resolve, 20));
+      else {
+        this.repeated++;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
     }
   }
 }
