@@ -7,22 +7,17 @@
  */
 
 import type pg from "pg";
+import { ReadingSocket } from "./reading-socket.ts";
 
 /** Signature, flags and the length of an extension. */
 const HEADER_BYTES = 19;
 const FIRST_BYTES = 64 * 1024;
 const TWO_32 = 2 ** 32;
 
-/** The columns of one row; null stays null. */
-export type CopiedRow = readonly (Buffer | null)[];
-
-/** All rows as arrays, for results that are not large. */
-export async function copiedRows(
-  loaded: Pick<typeof pg, "Query">,
-  client: pg.ClientBase,
-  select: string,
-): Promise<CopiedRow[]> {
-  return (await rowsInPlace(loaded, client, select)).all();
+export interface CopyOptions {
+  readonly bytesExpected?: number;
+  /** Called again and again while rows arrive. What it throws is thrown when all have arrived. */
+  readonly onRows?: (rows: CopiedRows) => void;
 }
 
 /** Runs `COPY (select) TO STDOUT`. COPY takes no parameters: `select` must hold only our own text. */
@@ -30,76 +25,86 @@ export async function rowsInPlace(
   { Query }: Pick<typeof pg, "Query">,
   client: pg.ClientBase,
   select: string,
-  bytesExpected = FIRST_BYTES,
+  { bytesExpected = FIRST_BYTES, onRows }: CopyOptions = {},
 ): Promise<CopiedRows> {
-  let bytes = Buffer.allocUnsafeSlow(bytesExpected);
-  let used = 0;
+  const rows = new CopiedRows(bytesExpected);
+  const { stream } = (client as unknown as { connection: { stream: unknown } }).connection;
+  let failure: unknown = null;
   await new Promise<void>((resolve, reject) => {
-    const done = (error: Error | undefined) => (error ? reject(error) : resolve());
-    const query = new Query(`COPY (${select}) TO STDOUT (FORMAT binary)`, done as never);
+    const query = new Query(`COPY (${select}) TO STDOUT (FORMAT binary)`, ((error?: Error) => {
+      if (stream instanceof ReadingSocket) stream.takeCopied = null;
+      if (error) reject(error);
+      else resolve();
+    }) as never);
+    if (stream instanceof ReadingSocket) {
+      stream.takeCopied = (buffer, start, end) => rows.add(buffer, start, end);
+      stream.afterRead = () => {
+        try {
+          if (failure === null) onRows?.(rows);
+        } catch (error) {
+          failure = error;
+        }
+      };
+    }
     const reading = query as unknown as { handleCopyData(message: { chunk: Buffer }): void };
-    // The driver reuses its buffer.
-    reading.handleCopyData = ({ chunk }) => {
-      if (used + chunk.length > bytes.length) {
-        const larger = Buffer.allocUnsafeSlow(2 * (used + chunk.length));
-        bytes.copy(larger, 0, 0, used);
-        bytes = larger;
-      }
-      bytes.set(chunk, used);
-      used += chunk.length;
-    };
+    reading.handleCopyData = ({ chunk }) => rows.add(chunk, 0, chunk.length);
     client.query(query);
   });
-  return new CopiedRows(bytes.subarray(0, used));
+  if (failure !== null) throw failure;
+  onRows?.(rows);
+  return rows;
 }
 
-/** One row after the other; its columns in their order, each once. Except for `all`, none is null. */
+/** One row after the other; its columns in their order, each once. None is null. */
 export class CopiedRows {
-  readonly #bytes: Buffer;
+  /** What was sent so far. The part that was read may be overwritten. */
+  all: Buffer;
   #at = HEADER_BYTES;
+  #end = 0;
 
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
+  constructor(bytesExpected: number) {
+    this.all = Buffer.allocUnsafeSlow(bytesExpected);
   }
 
-  all(): CopiedRow[] {
-    const rows: CopiedRow[] = [];
-    for (;;) {
-      const columns = this.#bytes.readInt16BE(this.#at);
-      this.#at += 2;
-      if (columns < 0) return rows;
-      rows.push(
-        Array.from({ length: columns }, () => {
-          const isNull = this.#bytes.readInt32BE(this.#at) < 0;
-          if (isNull) this.#at += 4;
-          return isNull ? null : this.bytes();
-        }),
-      );
+  add(buffer: Buffer, start: number, end: number): void {
+    const length = end - start;
+    if (this.#end + length > this.all.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * (this.#end + length));
+      this.all.copy(larger, 0, 0, this.#end);
+      this.all = larger;
     }
+    this.all.set(buffer.subarray(start, end), this.#end);
+    this.#end += length;
+  }
+
+  /** The next row has arrived as a whole: `fixedBytes` of columns before one of type bytea. */
+  hasWhole(fixedBytes: number): boolean {
+    const lengthAt = this.#at + 2 + fixedBytes;
+    return lengthAt + 4 <= this.#end && lengthAt + 4 + this.all.readInt32BE(lengthAt) <= this.#end;
   }
 
   /** Goes to the next row; false at the end. */
   next(): boolean {
     this.#at += 2;
-    return this.#bytes.readInt16BE(this.#at - 2) >= 0;
+    return this.all.readInt16BE(this.#at - 2) >= 0;
   }
 
   /** A column of type bigint. */
   bigint(): number {
     this.#at += 12; // Its length first.
-    return this.#bytes.readInt32BE(this.#at - 8) * TWO_32 + this.#bytes.readUInt32BE(this.#at - 4);
+    return this.all.readInt32BE(this.#at - 8) * TWO_32 + this.all.readUInt32BE(this.#at - 4);
   }
 
   /** A column of type integer, as if it had no sign. */
   uint32(): number {
     this.#at += 8;
-    return this.#bytes.readUInt32BE(this.#at - 4);
+    return this.all.readUInt32BE(this.#at - 4);
   }
 
-  /** A column of type bytea. */
+  /** A column of type bytea, in `all`. */
   bytes(): Buffer {
     const start = this.#at + 4;
-    this.#at = start + this.#bytes.readInt32BE(this.#at);
-    return this.#bytes.subarray(start, this.#at);
+    this.#at = start + this.all.readInt32BE(this.#at);
+    return this.all.subarray(start, this.#at);
   }
 }

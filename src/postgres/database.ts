@@ -10,7 +10,8 @@
 import type pg from "pg";
 import { badOption } from "../base/choice.ts";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
-import { type CopiedRows, rowsInPlace } from "./copy-rows.ts";
+import { type CopiedRows, type CopyOptions, rowsInPlace } from "./copy-rows.ts";
+import { ReadingSocket } from "./reading-socket.ts";
 import { pinnedNameOf, placeOf, URL_FORM } from "./store-options.ts";
 
 export interface DatabaseOptions {
@@ -48,7 +49,10 @@ export class Database {
     this.place = placeOf(options.url);
     this.pinnedName = pinnedNameOf(options.url, options.schema);
     this.#writer = this.#pool(1);
-    this.#readers = this.#pool(options.readersMax);
+    this.#readers = this.#pool(options.readersMax, async (client) => {
+      // A bitmap scan needs a sort: it would send nothing before everything is read and sorted.
+      await client.query("SET enable_bitmapscan = off");
+    });
   }
 
   static async open(options: DatabaseOptions): Promise<Database> {
@@ -61,16 +65,20 @@ export class Database {
     return new Database(await loadPg(), options);
   }
 
-  /** Runs a statement that writes nothing. Sent again if its connection broke. */
-  async read(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    const run = async () => (await this.#readers.query(text, [...values])).rows as Row[];
+  /**
+   * Runs a statement that writes nothing. Sent again if its connection broke. One with a name is
+   * parsed once on each connection.
+   */
+  async read(text: string, values: readonly unknown[], name?: string): Promise<readonly Row[]> {
+    const query = { text, values: [...values], ...(name && { name }) };
+    const run = async () => (await this.#readers.query(query)).rows as Row[];
     return run().catch((error: unknown) => (isBroken(error) ? run() : Promise.reject(error)));
   }
 
-  /** The rows of a select without parameters, as bytes (copy-rows.ts). */
-  async readBytes(select: string, bytesExpected?: number): Promise<CopiedRows> {
+  /** The rows of a select without parameters, as bytes (copy-rows.ts); with options for each try. */
+  async readBytes(select: string, options: () => CopyOptions): Promise<CopiedRows> {
     const run = () =>
-      using(this.#readers, (client) => rowsInPlace(this.#pg, client, select, bytesExpected));
+      using(this.#readers, (client) => rowsInPlace(this.#pg, client, select, options()));
     return run().catch((error: unknown) => (isBroken(error) ? run() : Promise.reject(error)));
   }
 
@@ -106,8 +114,9 @@ export class Database {
     await Promise.all([this.#writer.end(), this.#readers.end()]);
   }
 
-  #pool(max: number): pg.Pool {
-    const pool = new this.#pg.Pool({ ...this.#config(), max, idleTimeoutMillis: 0 });
+  #pool(max: number, onConnect?: (client: pg.ClientBase) => Promise<void>): pg.Pool {
+    const config = { ...this.#config(), max, idleTimeoutMillis: 0, onConnect };
+    const pool = new this.#pg.Pool(config);
     // An idle connection broke: the next call makes another.
     pool.on("error", () => {});
     return pool;
@@ -121,6 +130,7 @@ export class Database {
       keepAlive: true,
       connectionTimeoutMillis: connectMs,
       query_timeout: statementMs,
+      stream: () => new ReadingSocket(),
     };
   }
 }

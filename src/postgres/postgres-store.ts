@@ -319,6 +319,7 @@ export class PostgresStreams implements PostgresStore {
     const [row] = await this.#read(
       `SELECT ${COLUMNS} FROM ${this.#database.schema}.streams WHERE key = $1`,
       [key],
+      "load",
     );
     const known = row === undefined ? NEVER_USED : knownOf(row);
     this.#known.remember(path, key, known);
@@ -357,8 +358,8 @@ export class PostgresStreams implements PostgresStore {
     throw databaseError(this.#database.place, error);
   }
 
-  #read(text: string, values: readonly unknown[]) {
-    return this.#database.read(text, values).catch((error: unknown) => {
+  #read(text: string, values: readonly unknown[], name?: string) {
+    return this.#database.read(text, values, name).catch((error: unknown) => {
       throw databaseError(this.#database.place, error);
     });
   }

@@ -19,12 +19,16 @@ import { type KnownStream, sidOf } from "./stream-row.ts";
 const MESSAGES_TOGETHER = 256;
 const MESSAGE_BYTES_TOGETHER = 1024 * 1024;
 
-/** A checked message of the stream that holds it. */
-interface Stored {
-  readonly start: number;
-  readonly end: number;
-  readonly time: number;
-  readonly bytes: Buffer;
+/** The columns "end", time and crc, with their lengths. */
+const FIXED_BYTES = 12 + 12 + 8;
+
+interface Reading {
+  readonly bytesMax: number;
+  readonly countMax: number | null;
+  /** Called first, and again if everything is read once more. */
+  onBegin(): void;
+  /** A checked message of the stream that holds it; its bytes are in `all`. */
+  onMessage(start: number, end: number, bytes: Buffer, all: Buffer, time: number): void;
 }
 
 export class StreamReader {
@@ -41,21 +45,34 @@ export class StreamReader {
     const parts: Buffer[] = [];
     let place = from;
     while (place < stream.end) {
-      const room = bytesMax - (place - from);
+      const begin = place;
+      const room = bytesMax - (begin - from);
       if (parts.length > 0 && room <= 0) break;
-      const owner = await this.#ownerAt(stream, place);
-      const found = await this.#stored(stream, owner, place, { bytesMax: room, countMax: null });
-      const fitting: Buffer[] = [];
-      for (const { start, end, bytes } of found) {
-        const isTooMuch = Math.min(end, owner.upTo) - from > bytesMax;
-        if (isTooMuch && parts.length + fitting.length > 0) break;
-        const isWhole = start >= place && end <= owner.upTo;
-        fitting.push(
-          isWhole ? bytes : bytes.subarray(Math.max(place - start, 0), owner.upTo - start),
-        );
-        place = Math.min(end, owner.upTo);
-      }
-      if (fitting.length > 0) parts.push(joined(fitting));
+      const owner = await this.#ownerAt(stream, begin);
+      let used = 0;
+      let isFull = false;
+      const rows = await this.#read(stream, owner, begin, {
+        ...{ bytesMax: room, countMax: null },
+        onBegin: () => {
+          used = 0;
+          isFull = false;
+          place = begin;
+        },
+        // Messages are moved together: another large buffer would be costly to free.
+        onMessage: (start, end, bytes, all) => {
+          const stop = Math.min(end, owner.upTo);
+          isFull ||= stop - from > bytesMax && parts.length + used > 0;
+          if (isFull) return;
+          const first = bytes.byteOffset + Math.max(begin - start, 0);
+          const length = stop - Math.max(begin, start);
+          all.copyWithin(used, first, first + length);
+          used += length;
+          place = stop;
+        },
+      });
+      const whole = rows.all.subarray(0, used);
+      // If most of it was not messages, keep only those.
+      if (used > 0) parts.push(rows.all.length > 2 * used ? Buffer.from(whole) : whole);
       if (place < owner.upTo) break; // The next message does not fit.
     }
     return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
@@ -64,63 +81,76 @@ export class StreamReader {
   /** The messages from `from` on that fit into a moderate amount of memory, at least one. */
   async messages(stream: StreamState, from: number): Promise<StreamMessage[]> {
     const owner = await this.#ownerAt(stream, from);
-    const limits = { bytesMax: MESSAGE_BYTES_TOGETHER, countMax: MESSAGES_TOGETHER };
-    const found = await this.#stored(stream, owner, from, limits);
-    return found.map(({ start, end, time, bytes }) => {
-      const stop = Math.min(end, owner.upTo); // The fork may have left its source inside it.
-      const to = stream.isJson ? stop - 1 : stop;
-      return {
-        data: bytes.subarray(Math.max(from, start) - start, to - start),
-        offset: formatOffset(stream.readSeq, stop),
-        timestamp: time,
-      };
+    let found: StreamMessage[] = [];
+    await this.#read(stream, owner, from, {
+      ...{ bytesMax: MESSAGE_BYTES_TOGETHER, countMax: MESSAGES_TOGETHER },
+      onBegin: () => {
+        found = [];
+      },
+      onMessage: (start, end, bytes, _, timestamp) => {
+        const stop = Math.min(end, owner.upTo); // The fork may have left its source inside it.
+        const to = stream.isJson ? stop - 1 : stop;
+        const data = bytes.subarray(Math.max(from, start) - start, to - start);
+        found.push({ data, offset: formatOffset(stream.readSeq, stop), timestamp });
+      },
     });
+    return found;
   }
 
-  /** The messages of one owner that begin before `upTo`: from the one that holds `from`. */
-  async #stored(
+  /** Reads the messages of one owner that begin before `upTo`: from the one that holds `from`. */
+  async #read(
     stream: StreamState,
     { state, upTo }: Owner,
     from: number,
-    limits: { readonly bytesMax: number; readonly countMax: number | null },
-  ): Promise<Stored[]> {
-    const { bytesMax, countMax } = limits;
+    reading: Reading,
+  ): Promise<CopiedRows> {
+    const { bytesMax, countMax, onBegin, onMessage } = reading;
     const messages = `${this.#database.schema}.messages WHERE sid = ${sidOf(state)}`;
     const first = `(SELECT min("end") FROM ${messages} AND "end" > ${from})`;
     const last = `(SELECT min("end") FROM ${messages} AND "end" >= ${upTo})`;
     const end = from + bytesMax >= upTo ? last : String(from + bytesMax);
     const limit = countMax === null ? "" : ` LIMIT ${countMax}`;
-    const rows = await this.#database
-      .readBytes(
-        `SELECT "end", time, crc, bytes FROM ${messages} AND "end" > ${from} ` +
-          `AND "end" <= greatest(${first}, ${end}) ORDER BY "end"${limit}`,
-        Math.min(bytesMax, upTo - from) * 1.1 + 1024,
-      )
-      .catch((cause: unknown) => {
-        throw isDamage(cause) ? this.#damaged(stream, from, cause) : cause;
-      });
-    return this.#checked(stream, rows, from);
+    const select =
+      `SELECT "end", time, crc, bytes FROM ${messages} AND "end" > ${from} ` +
+      `AND "end" <= greatest(${first}, ${end}) ORDER BY "end"${limit}`;
+    const bytesExpected = Math.floor(Math.min(bytesMax, upTo - from) * 1.1) + 1024;
+    let hasSome = false;
+    const options = () => {
+      onBegin();
+      const check = this.#checking(stream, from, onMessage);
+      const onRows = (rows: CopiedRows) => {
+        hasSome = check(rows);
+      };
+      return { bytesExpected, onRows };
+    };
+    const rows = await this.#database.readBytes(select, options).catch((cause: unknown) => {
+      throw isDamage(cause) ? this.#damaged(stream, from, cause) : cause;
+    });
+    if (!hasSome) throw this.#damaged(stream, from);
+    return rows;
   }
 
-  #checked(stream: StreamState, rows: CopiedRows, from: number): Stored[] {
-    const found: Stored[] = [];
-    for (let place = -1; rows.next(); ) {
-      const end = rows.bigint();
-      const time = rows.bigint();
-      const crc = rows.uint32();
-      const bytes = rows.bytes();
-      const start = end - bytes.length;
-      const isNext = place === -1 ? start <= from : start === place;
-      if (!isNext || crcOf(bytes) !== crc) throw this.#damaged(stream, Math.max(place, from));
-      found.push({ start, end, time, bytes });
-      place = end;
-    }
-    const [first] = found;
-    if (first === undefined) throw this.#damaged(stream, from);
-    if (stream.isJson && first.start !== from) {
-      throw badOffset(stream.path, formatOffset(stream.readSeq, from), "it is inside a message");
-    }
-    return found;
+  /** Checks what has arrived: every message is the next one, and has its checksum. */
+  #checking(stream: StreamState, from: number, onMessage: Reading["onMessage"]) {
+    let place = -1;
+    return (rows: CopiedRows): boolean => {
+      while (rows.hasWhole(FIXED_BYTES) && rows.next()) {
+        const end = rows.bigint();
+        const time = rows.bigint();
+        const crc = rows.uint32();
+        const bytes = rows.bytes();
+        const start = end - bytes.length;
+        const isNext = place === -1 ? start <= from : start === place;
+        if (!isNext || crcOf(bytes) !== crc) throw this.#damaged(stream, Math.max(place, from));
+        if (place === -1 && stream.isJson && start !== from) {
+          const offset = formatOffset(stream.readSeq, from);
+          throw badOffset(stream.path, offset, "it is inside a message");
+        }
+        onMessage(start, end, bytes, rows.all, time);
+        place = end;
+      }
+      return place !== -1;
+    };
   }
 
   /** The stream that holds the byte at `byteOffset`; its sources are loaded as far as needed. */
@@ -146,20 +176,4 @@ export class StreamReader {
       { cause },
     );
   }
-}
-
-/** Moves parts of one buffer together, without another one: large ones are costly to free. */
-function joined(parts: readonly Buffer[]): Buffer {
-  const [{ buffer, byteOffset }] = parts as [Buffer];
-  const all = new Uint8Array(buffer);
-  let at = byteOffset;
-  for (const part of parts) {
-    if (part.byteOffset !== at) {
-      all.copyWithin(at, part.byteOffset, part.byteOffset + part.length);
-    }
-    at += part.length;
-  }
-  const whole = Buffer.from(buffer, byteOffset, at - byteOffset);
-  // Most of it was not messages: keep only those.
-  return buffer.byteLength > 2 * whole.length ? Buffer.from(whole) : whole;
 }
