@@ -53,6 +53,8 @@ export interface IndexOptions {
   readonly onFailure: (id: string, cause: unknown) => void;
   /** Warnings of the stores. */
   readonly onWarning?: (warning: string) => void;
+  /** Each log, in the order in which they are found, and whether the index has it as it is. */
+  readonly onLog?: (log: FoundLog, isIndexed: boolean) => void;
 }
 
 /** Logs that are checked before other work can run. */
@@ -72,11 +74,10 @@ export async function freshenIndex(
   options: IndexOptions,
 ): Promise<boolean> {
   const { signal, onProgress = () => {}, onFailure, onWarning = () => {} } = options;
-  const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
   const stale: { store: Store; log: FoundLog }[] = [];
   for (const { dialect, root } of places) {
     const store = new Store(host, { dialect, root, onWarning });
-    const found = await changes(index, store, onUnreadable, signal);
+    const found = await changes(index, store, options);
     if (found.isNew) await forgetGonePlaces(index);
     for (const id of found.gone) {
       if (signal?.aborted) return false;
@@ -107,9 +108,9 @@ export async function freshenIndex(
 async function changes(
   index: SearchIndex,
   { dialect, root }: Store,
-  onUnreadable: (unreadable: Unreadable) => void,
-  signal: AbortSignal | undefined,
+  { onFailure, onLog, signal }: IndexOptions,
 ): Promise<{ stale: FoundLog[]; gone: Iterable<string>; isNew: boolean }> {
+  const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
   const known = new Map<string, LogState>();
   for await (const piece of index.known({ dialect, root })) {
     for (const [id, state] of piece) known.set(id, state);
@@ -119,7 +120,9 @@ async function changes(
   const stale: FoundLog[] = [];
   let looked = 0;
   for (const log of eachLog(root, dialectNamed(dialect).layout, { onUnreadable })) {
-    if (!isIndexed(known.get(log.id), log)) stale.push(log);
+    const isKnown = isIndexed(known.get(log.id), log);
+    if (!isKnown) stale.push(log);
+    onLog?.(log, isKnown);
     known.delete(log.id);
     if (++looked % LOOKED_AT === 0) await nextTurn();
     if (signal?.aborted) return { stale: [], gone: [], isNew: false };

@@ -28,6 +28,7 @@ import {
 import { agentOf, nameIn, projectOf } from "../../listing/whose.ts";
 import { safeLine } from "../../render/text.ts";
 import { Store } from "../../store/store.ts";
+import { IndexedLogs } from "./indexed-logs.ts";
 import { EXIT_INTERRUPTED, INTERRUPTED, interruptible, progressOn } from "./interruption.ts";
 import { warnOfJournal } from "./journal-warning.ts";
 
@@ -58,10 +59,13 @@ export async function runSearch(where: Where, asked: SearchAsked, io: Io): Promi
   const index = await SearchIndex.open(searchPathNextTo(catalogPath()));
   try {
     if (asked.isRebuilt) await index.clear();
-    const fresh = await interruptible(io, (signal) => {
-      return againIfDamaged(() => freshen(index, stores, io, signal));
-    });
-    if (fresh === INTERRUPTED) return EXIT_INTERRUPTED;
+    const logs = new IndexedLogs(index.path, stores, Date.now());
+    if (!logs.areCurrent()) {
+      const fresh = await interruptible(io, (signal) => {
+        return againIfDamaged(() => freshen(index, stores, logs, io, signal));
+      });
+      if (fresh === INTERRUPTED) return EXIT_INTERRUPTED;
+    }
     if (query === null) return 0;
     const sessions = new HitSessions();
     const found = await printHits({ index, sessions }, query, stores, asked, io);
@@ -87,6 +91,7 @@ function understood(text: string): SearchQuery {
 async function freshen(
   index: SearchIndex,
   stores: readonly FoundStore[],
+  logs: IndexedLogs,
   io: Io,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -95,6 +100,7 @@ async function freshen(
   await freshenIndex(nodeHost, index, stores, {
     pace: HURRIED,
     onProgress: (done, total) => tell(null, done, total),
+    onLog: logs.add,
     ...(signal && { signal }),
     onFailure: () => {
       unreadable++;
@@ -103,6 +109,7 @@ async function freshen(
   io.progress(null);
   const sessions = unreadable === 1 ? "1 session" : `${unreadable} sessions`;
   if (unreadable > 0) io.err(`warning: ${sessions} could not be read and searched`);
+  else logs.keep();
 }
 
 /** Lists sessions that cannot be found because none of their messages was understood. */
