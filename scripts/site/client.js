@@ -12,7 +12,7 @@ const saved = localStorage.getItem("theme");
 if (saved) document.documentElement.dataset.theme = saved;
 
 document.addEventListener("DOMContentLoaded", () => {
-  const element = (id) => document.getElementById(id);
+  const element = (id) => document.getElementById(`page.${id}`);
   element("theme-button").addEventListener("click", () => {
     const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
     const theme = isDark ? "light" : "dark";

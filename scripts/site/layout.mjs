@@ -1,5 +1,6 @@
 /**
- * Layout: the frame of every page: menu, search, themes, the page's own headings.
+ * Layout: the frame of every page: menu, search, themes, the page's own headings. Its ids begin with
+ * "page.", which no heading's anchor can.
  *
  * @import { Page } from "./site.mjs"
  *
@@ -34,20 +35,20 @@ export function layout(page, entries, from) {
 <script src="${to("client.js")}"></script>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the text</a>
+<a class="skip" href="#page.content">Skip to the text</a>
 <header>
 <a class="name" href="${to("index.html")}">Verbatim</a>
-<button id="menu-button" type="button" aria-expanded="false" aria-controls="menu">Menu</button>
-<button id="search-button" type="button">Search <kbd>/</kbd></button>
-<button id="theme-button" type="button">Theme</button>
+<button id="page.menu-button" type="button" aria-expanded="false" aria-controls="page.menu">Menu</button>
+<button id="page.search-button" type="button">Search <kbd>/</kbd></button>
+<button id="page.theme-button" type="button">Theme</button>
 </header>
-<nav id="menu" aria-label="Pages">
+<nav id="page.menu" aria-label="Pages">
 ${entries.map((entry) => group(entry, page, to)).join("\n")}
 </nav>
-<main id="content">
+<main id="page.content">
 ${rendered.html}</main>
 ${headings(page)}
-<dialog id="search" aria-label="Search">
+<dialog id="page.search" aria-label="Search">
 <input type="search" placeholder="Search the documentation" aria-label="Search the documentation">
 <ol></ol>
 </dialog>

@@ -15,17 +15,18 @@
  * @property {readonly Section[]} sections
  */
 
+import { createRequire } from "node:module";
 import { Marked } from "marked";
 
 /**
- * Loaded by name: its declarations would add the browser's globals to the types of the whole project.
+ * Not imported: its declarations would add the browser's globals to the types of the whole project.
  *
- * @param {string} name
+ * @type {(path: string) => any}
  */
-const load = async (name) => (await import(`highlight.js/lib/${name}`)).default;
-const highlighter = await load("core");
+const load = createRequire(import.meta.url);
+const highlighter = load("highlight.js/lib/core");
 for (const name of ["bash", "javascript", "json", "sql", "typescript", "yaml"]) {
-  highlighter.registerLanguage(name, await load(`languages/${name}`));
+  highlighter.registerLanguage(name, load(`highlight.js/lib/languages/${name}`));
 }
 
 /**

@@ -1,0 +1,94 @@
+/**
+ * The documentation site in a real browser, from files: search, themes, and what it asks for.
+ */
+
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { buildSite } from "../../scripts/site/site.mjs";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { openApiDocument } from "../../src/server/openapi.ts";
+import { chromiumPath, sharedChromium } from "./chromium.ts";
+
+describe.skipIf(chromiumPath === null)("the site in a browser", () => {
+  let page: Page;
+  let at: (address: string) => string;
+  let folder: string;
+  const problems: string[] = [];
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "verbatim-site-"));
+    for (const [address, content] of buildSite({
+      commands: COMMANDS,
+      openApi: openApiDocument(),
+    })) {
+      const path = join(folder, address);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content);
+    }
+    at = (address) => pathToFileURL(join(folder, address)).href;
+    const browser = await sharedChromium();
+    page = await browser.newPage({ viewport: { width: 1300, height: 850 }, colorScheme: "light" });
+    page.on("console", (message) => {
+      if (message.type() === "error") problems.push(message.text());
+    });
+    page.on("pageerror", (error) => problems.push(`${page.url()}: ${error}`));
+    page.on("request", (request) => {
+      if (!request.url().startsWith("file:")) problems.push(request.url());
+    });
+  });
+
+  afterAll(async () => {
+    await page?.close();
+    rmSync(folder, { recursive: true, force: true });
+    assert.deepEqual(problems, []);
+  });
+
+  test("the search finds a section, and Enter leads to it", async () => {
+    await page.goto(at("guides/keep-history.html"));
+    await page.keyboard.press("/");
+    await page.keyboard.type("pinned head export");
+    await page.waitForSelector("dialog li a");
+    const found = await page.locator("dialog li strong").allTextContents();
+    assert.equal(found[0], "Commands: verbatim head export");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${at("commands.html")}#verbatim-head-export`);
+  });
+
+  test("the theme is the system's, until the button changes it for all pages", async () => {
+    const theme = () => page.evaluate("getComputedStyle(document.documentElement).colorScheme");
+    await page.goto(at("faq.html"));
+    assert.equal(await theme(), "light");
+    await page.emulateMedia({ colorScheme: "dark" });
+    assert.equal(await theme(), "dark");
+    await page.click('[id="page.theme-button"]');
+    await page.goto(at("errors.html"));
+    assert.equal(await theme(), "light");
+  });
+
+  test.each(["light", "dark"])("no rule of accessibility is broken, %s", async (colour) => {
+    await page.goto(at("guides/sign-and-verify.html"));
+    await page.evaluate(`document.documentElement.dataset.theme = "${colour}"`);
+    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8"));
+    const { violations } = (await page.evaluate("axe.run({ preload: false })")) as {
+      violations: { id: string; nodes: { html: string }[] }[];
+    };
+    assert.deepEqual(
+      violations.map(({ id, nodes }) => [id, nodes[0]?.html]),
+      [],
+    );
+  });
+
+  test("a narrow screen has no page that is wider than it", async () => {
+    await page.setViewportSize({ width: 380, height: 800 });
+    for (const address of ["errors.html", "http.html", "cli.html", "index.html"]) {
+      await page.goto(at(address));
+      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 380, address);
+    }
+  });
+});
