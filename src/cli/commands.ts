@@ -14,6 +14,7 @@ import { guard } from "./keeping/guard.ts";
 import { restore } from "./keeping/restore.ts";
 import { head } from "./proving/head.ts";
 import { keys } from "./proving/keys.ts";
+import { redact } from "./proving/redact.ts";
 import { trust } from "./proving/trust.ts";
 import { verify } from "./proving/verify.ts";
 import { agents } from "./reading/agents.ts";
@@ -44,6 +45,7 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   usage,
   ...DIALECT_COMMANDS,
   verify,
+  redact,
   resume,
   handoff,
   unpack,

@@ -19,9 +19,6 @@ import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { transcriptKeys } from "../signing/trust/trust.ts";
 import type { UserJudging } from "../verifying/user-judging.ts";
 
-export const EXTENSION = ".vbd";
-const MAGIC = '{"verbatim":"disclosure",';
-
 /** A public format, like the report on a session: fields are added, never renamed. */
 export interface CopyReport {
   readonly schema: "verbatim.disclosure/1";
@@ -160,9 +157,4 @@ function withKey(keys: Keys, publicKey: Uint8Array | null): Keys {
       return asked === kid && own.refusal === "KEY_UNKNOWN" ? given : own;
     },
   };
-}
-
-/** Whether a file begins as a disclosed copy does, whatever its name. */
-export function beginsAsCopy(bytes: Uint8Array): boolean {
-  return Buffer.from(bytes.subarray(0, MAGIC.length)).toString("latin1") === MAGIC;
 }

@@ -20,7 +20,9 @@ import { dialectNamed, READ_DIALECT_NAMES, RECOGNISED } from "../dialects/all.ts
 import type { Dialect } from "../dialects/dialect.ts";
 import { recogniseFile } from "../dialects/files/foreign-log.ts";
 import { SUPPORTED } from "../dialects/recognise.ts";
+import { readStretch } from "../log/bytes.ts";
 import { LogReader } from "../log/reader.ts";
+import { beginsAsCopy, disclosedCopy, MAGIC_BYTES } from "../proof/disclosure/copy-file.ts";
 import { Session } from "../store/session.ts";
 import { Store } from "../store/store.ts";
 import { type FoundStore, findStores, isProgramsOwn, statOf, type Where } from "./find-stores.ts";
@@ -255,6 +257,7 @@ async function sessionAtPath(host: Host, name: string, where: Where): Promise<Fo
       if (row) return row;
       continue;
     }
+    await refuseCopy(host, path);
     const shaped = sessionByShape(path, where);
     if (shaped) return shaped;
     const dialect = where.dialect ?? (await dialectOf(host, path));
@@ -268,6 +271,20 @@ async function sessionInFile(host: Host, place: string, where: Where) {
   if (statOf(place) || !statOf(dirname(place))?.isFile()) return null;
   const row = sessionByShape(place, where);
   return row?.id != null && (await hasSession(host, row, row.id)) ? row : null;
+}
+
+async function refuseCopy(host: Host, path: string): Promise<void> {
+  const directory = await host.files.openDirectory(dirname(path), { create: false });
+  try {
+    const file = directory.open(basename(path), "read");
+    try {
+      if (beginsAsCopy(await readStretch(file, 0, MAGIC_BYTES))) throw disclosedCopy(path);
+    } finally {
+      file.close();
+    }
+  } finally {
+    directory.close();
+  }
 }
 
 /** The log at a path: the file itself, or the log in that directory. */

@@ -20,6 +20,7 @@ import { guard } from "../../src/cli/keeping/guard.ts";
 import { restore } from "../../src/cli/keeping/restore.ts";
 import { head } from "../../src/cli/proving/head.ts";
 import { keys } from "../../src/cli/proving/keys.ts";
+import { redact } from "../../src/cli/proving/redact.ts";
 import { trust } from "../../src/cli/proving/trust.ts";
 import { verify } from "../../src/cli/proving/verify.ts";
 import { agents } from "../../src/cli/reading/agents.ts";
@@ -46,7 +47,21 @@ const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
 const COMMANDS = [
   ...[record, ls, agents, search, show, tail, render, exportSession, usage],
-  ...[stats, verify, resume, handoff, unpack, guard, restore, doctor, repair, serve, open, mcp],
+  ...[
+    stats,
+    verify,
+    redact,
+    resume,
+    handoff,
+    unpack,
+    guard,
+    restore,
+    doctor,
+    repair,
+    serve,
+    open,
+    mcp,
+  ],
   ...[backup, copy, torture, send],
 ];
 

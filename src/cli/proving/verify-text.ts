@@ -22,7 +22,12 @@ export function describeReport(report: VerifyReport): string[] {
 }
 
 /** Like a finding of `doctor`. */
-function reasonLine({ code, verdict, byte_offset, message }: VerifyReport["findings"][number]) {
+export function reasonLine({
+  code,
+  verdict,
+  byte_offset,
+  message,
+}: VerifyReport["findings"][number]) {
   const severity = verdict === null ? "note" : BAD.has(verdict) ? "error" : "warning";
   return `  ${findingLine({ code, severity, offset: byte_offset, detail: message })}`;
 }
@@ -99,7 +104,7 @@ function listOf(turns: readonly number[]): string {
   return `${listed}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-const FRESHNESS: Readonly<Record<VerifyReport["freshness"], string>> = {
+export const FRESHNESS: Readonly<Record<VerifyReport["freshness"], string>> = {
   match: "nothing missing; it ends with the last head seen",
   ahead: "nothing missing; it goes on past the last head seen",
   none:

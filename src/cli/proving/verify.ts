@@ -14,8 +14,8 @@ export const verify: CliCommand = {
     {
       name: "[sessions...]",
       summary:
-        "ids, beginnings of ids, paths of logs, directories, a server's data directory, or " +
-        "postgres://user@host/database; default: all sessions found from here",
+        "ids, beginnings of ids, paths of logs, directories, disclosed copies (.vbd), a server's " +
+        "data directory, or postgres://user@host/database; default: all sessions found from here",
     },
   ],
   options: [
@@ -29,6 +29,7 @@ export const verify: CliCommand = {
       summary: "also check against heads that another machine exported",
     },
     { flags: "--pin", summary: "pin the heads of verified sessions" },
+    { flags: "--key <file>", summary: "disclosed copies: also trust this public key, PEM" },
     PROFILE_OPTION,
     ...WHERE_OPTIONS,
   ],
@@ -39,6 +40,7 @@ export const verify: CliCommand = {
     "verbatim verify ~/.local/share/verbatim",
     "verbatim verify postgres://verbatim@db.example.com/streams",
     "verbatim verify backup/transcript.jsonl --against pins.jsonl",
+    "verbatim verify hello.vbd --key ada.pem",
   ],
 
   async run(run) {
@@ -55,8 +57,10 @@ export const verify: CliCommand = {
     const verifier = await openVerifier(run);
     const judging = await streamJudgingOf(verifier.judging, run);
     const { isDatabase } = await import("../caring/copy-places.ts");
+    const { isCopy, verifyCopies } = await import("./verify-copies.ts");
+    const copies = args.filter(isCopy);
     const databases = args.filter(isDatabase);
-    const others = args.filter((name) => !isDatabase(name));
+    const others = args.filter((name) => !isDatabase(name) && !copies.includes(name));
     const directories = await dataDirectoriesAmong(nodeHost, others, judging);
     const names = others.filter((name) => !directories.includes(name));
     const targets = names.length > 0 || args.length === 0 ? await verifier.find(names) : [];
@@ -77,6 +81,13 @@ export const verify: CliCommand = {
       const text = options.json ? jsonLine(report) : textOf(describeReport(report));
       await io.print(text);
     };
+    for await (const { report, lines } of verifyCopies(copies, verifier.judging, run)) {
+      judged++;
+      if (exitCode(report.verdict, { lenient: options.lenient === true }) !== 0) {
+        worst = worse(worst, report.verdict);
+      }
+      await io.print(options.json ? jsonLine(report) : textOf(lines));
+    }
     for await (const { report, root } of verifyStreams(
       [...databases, ...directories],
       judging,

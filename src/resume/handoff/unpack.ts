@@ -21,6 +21,8 @@ import { examineOne } from "../../doctor/examine.ts";
 import { mendSession } from "../../doctor/mend.ts";
 import type { Finding } from "../../findings/finding.ts";
 import type { FoundSession } from "../../listing/find-session.ts";
+import { readStretch } from "../../log/bytes.ts";
+import { beginsAsCopy, disclosedCopy, MAGIC_BYTES } from "../../proof/disclosure/copy-file.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { sidecarOf } from "../../signing/session-log.ts";
 import type { Session } from "../../store/session.ts";
@@ -86,6 +88,7 @@ export async function unpackBundle(
   const full = resolve(path);
   const file = await openBundle(host, full);
   try {
+    if (beginsAsCopy(await readStretch(file, 0, MAGIC_BYTES))) throw disclosedCopy(full);
     return await unpackOpen(host, { file, path: full }, options);
   } catch (cause) {
     throw withAdvice(cause, STRICT_ADVICE);

@@ -1,0 +1,255 @@
+/** Redacting: finds what to withhold, shows it, asks, and keeps the copy that was written. */
+
+import { randomUUID } from "node:crypto";
+import { basename, dirname, resolve } from "node:path";
+import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
+import type { Directory, OpenFile } from "../../base/files.ts";
+import { nodeHost } from "../../base/node-host.ts";
+import { userPaths } from "../../base/node-paths.ts";
+import {
+  type Run,
+  textOption,
+  textOptions,
+  UsageError,
+  wholeNumber,
+} from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
+import { writeAll } from "../../dialects/files/aside.ts";
+import type { Place } from "../../disclosure/copy-writer.ts";
+import { allOf, type Finder } from "../../disclosure/hits.ts";
+import { entriesNumbered, matching } from "../../disclosure/matching.ts";
+import { copyPlainly } from "../../disclosure/plain-copy.ts";
+import { NO_CHECKPOINT, redactLog } from "../../disclosure/redact.ts";
+import { findsOf, findsOfRules } from "../../disclosure/scanned.ts";
+import { signHead } from "../../disclosure/sign-head.ts";
+import { statOf } from "../../listing/find-stores.ts";
+import { COPY_EXTENSION } from "../../proof/disclosure/copy-file.ts";
+import { REASON_CHARS_MAX } from "../../proof/disclosure/statement.ts";
+import { STREAMS } from "../../proof/envelopes.ts";
+import type { VerifyOptions } from "../../signing/judging/verify-options.ts";
+import { loadSigner } from "../../signing/keys/keys.ts";
+import type { SignableLog } from "../../signing/session-log.ts";
+import { isDataDirectory } from "../../verifying/data-directories.ts";
+import { SessionVerifier } from "../../verifying/session-verifier.ts";
+import { withSignedStream } from "../../verifying/verify-directory.ts";
+import { refuseLogPlace } from "../output-file.ts";
+import { EXIT_DECLINED, isAgreed } from "../question.ts";
+import { whereOf } from "../reading/reading.ts";
+import { orVerdictCode } from "./verdict-code.ts";
+import { streamJudging, streamNamed } from "./verify-streams.ts";
+
+/** Further places are counted by rule. */
+const PLACES_SHOWN_MAX = 50;
+
+interface Target {
+  readonly log: SignableLog;
+  /** Options for one verdict. */
+  verify(): Promise<VerifyOptions>;
+}
+
+interface Made {
+  readonly lines: number;
+  readonly full: number;
+  readonly verdict: string | null;
+  readonly left_out: { readonly lines: number; readonly bytes: number } | null;
+}
+
+export async function redactNamed(run: Run): Promise<number> {
+  const { options, io } = run;
+  const reason = textOption("--reason", options.reason);
+  if (reason === undefined) throw new UsageError("--reason is missing: say why; readers see it");
+  if (reason.length > REASON_CHARS_MAX) {
+    throw new UsageError(`--reason has at most ${REASON_CHARS_MAX} characters`);
+  }
+  const isDry = options.dryRun === true;
+  const output = textOption("--output", options.output);
+  if (output === undefined && !isDry) throw new UsageError("name the file to write with --output");
+  if (!isDry) refuseName(output ?? "", options.plain === true);
+  return orVerdictCode(io, () =>
+    withTarget(run, async (target) => {
+      const finder = await finderOf(run, target.log.id);
+      const file = isDry ? null : await NewCopy.create(output ?? "");
+      try {
+        const redacted = await write(run, target, finder, reason, (bytes) => file?.write(bytes));
+        return await kept(run, redacted, file);
+      } finally {
+        file?.discard();
+      }
+    }),
+  );
+}
+
+/** Shows what is withheld, and keeps the copy if the user agrees. */
+async function kept(
+  run: Run,
+  { places, made }: { readonly places: readonly Place[]; readonly made: Made },
+  file: NewCopy | null,
+): Promise<number> {
+  const { options, io } = run;
+  const strings = places.filter(({ what }) => what === "string").length;
+  const lines = places.length - strings;
+  if (!options.json) tell(run, places);
+  const amount = `${made.full} of ${made.lines} lines in full, ${strings} strings withheld`;
+  if (file === null) io.err(`nothing was written: ${amount}`);
+  else {
+    const question = `Write ${file.path}, with ${lines} lines and ${strings} strings withheld?`;
+    if (!(await isAgreed(run, question))) return EXIT_DECLINED;
+    await file.keep();
+  }
+  const path = file?.path ?? null;
+  if (options.json) await io.print(jsonLine({ path, ...made, strings_withheld: strings, places }));
+  else if (path !== null) io.out(`${path}: ${amount}`);
+  return 0;
+}
+
+function tell({ io }: Run, places: readonly Place[]): void {
+  for (const { line, what, rule, bytes } of places.slice(0, PLACES_SHOWN_MAX)) {
+    const unit = what === "line" ? "the whole line" : "a string";
+    io.err(`line ${line}: ${unit}, ${bytes} bytes (${rule})`);
+  }
+  const more = places.length - PLACES_SHOWN_MAX;
+  if (more > 0) io.err(`and ${more} more; --json lists all`);
+  if (places.length === 0) io.err("nothing was found: the copy shows every line");
+}
+
+async function write(
+  run: Run,
+  target: Target,
+  finder: Finder,
+  reason: string,
+  out: (bytes: Uint8Array) => void,
+): Promise<{ readonly places: readonly Place[]; readonly made: Made }> {
+  const places: Place[] = [];
+  const onPlace = (place: Place) => void places.push(place);
+  if (run.options.plain === true) {
+    const counts = await copyPlainly(nodeHost, target.log, { finder, reason, out, onPlace });
+    return { places, made: { ...counts, verdict: null, left_out: null } };
+  }
+  const redact = async () => {
+    const verify = await target.verify();
+    const signer = await loadSigner(nodeHost, userPaths());
+    const how = { verify, finder, reason, hasMasks: run.options.mask === true, signer };
+    return redactLog(nodeHost, target.log, { ...how, nowMs: Date.now, out, onPlace });
+  };
+  const { lines, full, report, leftOut } = await redact().catch(async (cause: unknown) => {
+    if (!(await isSignedNow(run, target.log, cause))) throw cause;
+    return redact();
+  });
+  return { places, made: { lines, full, verdict: report.verdict, left_out: leftOut } };
+}
+
+/** A session with its first checkpoint only gets another, if the user agrees and signs it. */
+async function isSignedNow(run: Run, log: SignableLog, cause: unknown): Promise<boolean> {
+  const { id } = log;
+  const isMissing =
+    cause instanceof VerbatimError &&
+    cause.code === "CANNOT_DISCLOSE" &&
+    (cause.details as { readonly reason: string }).reason === NO_CHECKPOINT;
+  if (!isMissing || id === null || run.options.dryRun === true || log.dialect === STREAMS) {
+    return false;
+  }
+  const question = `${id} has no checkpoint after its first. Sign one, to disclose it?`;
+  if (!(await isAgreed(run, question))) return false;
+  return signHead(nodeHost, { ...log, id }, (warning) => run.io.err(`warning: ${warning}`));
+}
+
+/** The session, or the stream if `--root` is a server's data directory. */
+async function withTarget<T>(run: Run, work: (target: Target) => Promise<T>): Promise<T> {
+  const [name = ""] = run.args;
+  const where = whereOf(run.options);
+  if (where.root !== undefined && isDataDirectory(where.root)) {
+    const judging = await streamJudging(run);
+    return withSignedStream(nodeHost, resolve(where.root), streamNamed(name), (log, names) =>
+      work({ log, verify: async () => judging.optionsFor(log, names) }),
+    );
+  }
+  const onWarning = (warning: string) => run.io.err(`warning: ${warning}`);
+  const verifier = await SessionVerifier.open(nodeHost, { where, onWarning });
+  const [log, ...others] = await verifier.find([name]);
+  if (!log || others.length > 0) throw new UsageError(`${name} is more than one session; name one`);
+  return work({ log, verify: () => verifier.judging.optionsFor(log) });
+}
+
+async function finderOf({ options }: Run, session: string | null): Promise<Finder> {
+  const finders: Finder[] = [];
+  const texts = textOptions("--match", options.match);
+  if (texts) finders.push(matching(texts));
+  const entries = textOptions("--entry", options.entry);
+  if (entries) {
+    const numbers = entries.map((each) => wholeNumber("--entry", each, 1));
+    finders.push(entriesNumbered(new Set(numbers)));
+  }
+  const rules = textOptions("--rule", options.rule);
+  if (rules) finders.push(await findsOfRules(rules));
+  const scan = textOption("--from-scan", options.fromScan);
+  if (scan !== undefined) finders.push(await findsOf(scan, session));
+  if (finders.length > 0) return allOf(...finders);
+  throw new UsageError("say what to withhold: --match, --entry, --rule or --from-scan");
+}
+
+function refuseName(output: string, isPlain: boolean): void {
+  refuseLogPlace(resolve(output));
+  if (output.endsWith(COPY_EXTENSION) === isPlain) {
+    throw new UsageError(
+      isPlain
+        ? `a plain copy proves nothing: its name must not end in ${COPY_EXTENSION}`
+        : `the name of a disclosed copy ends in ${COPY_EXTENSION}`,
+    );
+  }
+}
+
+/** A file that gets its name only when it is kept. Mode 0600, like all our files. */
+class NewCopy {
+  readonly path: string;
+  readonly #directory: Directory;
+  readonly #temporary: string;
+  readonly #file: OpenFile;
+  #isKept = false;
+
+  private constructor(path: string, directory: Directory) {
+    this.path = path;
+    this.#directory = directory;
+    this.#temporary = `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`;
+    this.#file = directory.open(this.#temporary, "new");
+  }
+
+  static async create(output: string): Promise<NewCopy> {
+    const path = resolve(output);
+    if (statOf(path)) throw exists(path);
+    try {
+      const directory = await nodeHost.files.openDirectory(dirname(path), { create: false });
+      return new NewCopy(path, directory);
+    } catch (cause) {
+      throw ioError(path, "writing", cause);
+    }
+  }
+
+  write(bytes: Uint8Array): void {
+    writeAll(this.#file, bytes);
+  }
+
+  /** Durable when it resolves; never replaces a file. */
+  async keep(): Promise<void> {
+    const name = basename(this.path);
+    try {
+      await this.#file.sync();
+      this.#directory.open(name, "new").close(); // Takes the name, or fails.
+      this.#directory.rename(this.#temporary, name);
+      this.#isKept = true;
+      await this.#directory.sync();
+    } catch (cause) {
+      throw errnoOf(cause) === "EEXIST" ? exists(this.path) : ioError(this.path, "writing", cause);
+    }
+  }
+
+  /** Call at the end: removes what was not kept. */
+  discard(): void {
+    this.#file.close();
+    if (!this.#isKept) this.#directory.remove(this.#temporary);
+    this.#directory.close();
+  }
+}
+
+function exists(path: string): UsageError {
+  return new UsageError(`${path} exists already; choose another name`);
+}

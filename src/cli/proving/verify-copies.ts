@@ -1,0 +1,83 @@
+/** Verify copies: the reports on disclosed copies, and how `verify` prints them. */
+
+import { closeSync, openSync, readSync } from "node:fs";
+import { nodeHost } from "../../base/node-host.ts";
+import { type Run, textOption } from "../../command/command.ts";
+import { type CopyReport, verifyCopy } from "../../disclosure/verify-copy.ts";
+import { statOf } from "../../listing/find-stores.ts";
+import { beginsAsCopy, COPY_EXTENSION, MAGIC_BYTES } from "../../proof/disclosure/copy-file.ts";
+import type { UserJudging } from "../../verifying/user-judging.ts";
+import { FRESHNESS, reasonLine } from "./verify-text.ts";
+
+/** Whether a file is, or should be, a disclosed copy. */
+export function isCopy(path: string): boolean {
+  if (!statOf(path)?.isFile()) return false;
+  if (path.endsWith(COPY_EXTENSION)) return true;
+  const bytes = new Uint8Array(MAGIC_BYTES);
+  try {
+    const file = openSync(path, "r");
+    try {
+      readSync(file, bytes);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false; // The verdict on a session says why it cannot be read.
+  }
+  return beginsAsCopy(bytes);
+}
+
+export async function* verifyCopies(
+  paths: readonly string[],
+  judging: UserJudging,
+  { options, io }: Run,
+): AsyncGenerator<{ readonly report: CopyReport; readonly lines: readonly string[] }> {
+  if (paths.length === 0) return;
+  const named = textOption("--key", options.key);
+  const { readPublicKeyFile } = await import("../../signing/keys/key-files.ts");
+  const key = named === undefined ? null : await readPublicKeyFile(named);
+  const requirePin = options.requirePin === true;
+  for (const path of paths) {
+    const onProgress = (bytes: number, of: number) => {
+      if (of > 0) io.progress(`${path}: ${Math.floor((100 * bytes) / of)} %`);
+    };
+    const report = await verifyCopy(nodeHost, path, { judging, key, requirePin, onProgress });
+    io.progress(null);
+    yield { report, lines: describeCopy(report) };
+  }
+}
+
+/** One line with the verdict, then what it is based on. */
+function describeCopy(report: CopyReport): string[] {
+  const { path, verdict, findings } = report;
+  const reasons = findings.filter((each) => each.verdict === verdict || !each.verdict);
+  return [
+    `${path}: ${verdict}${verdict === "verified" ? ` in part: ${amountOf(report)}` : ""}`,
+    ...(verdict === "tampered" || verdict === "unreadable" ? [] : factsOf(report)),
+    ...reasons.map(reasonLine),
+  ];
+}
+
+function amountOf({ lines, strings_withheld: strings, freshness }: CopyReport): string {
+  const amount = `${lines.full} of ${lines.total} lines in full, ${strings} strings withheld`;
+  return `${amount}; ${FRESHNESS[freshness]}`;
+}
+
+function factsOf(report: CopyReport): string[] {
+  const { session, redactor, keys, withheld, left_out: left, genesis } = report;
+  const signers = keys.map(nameOf).join(", ");
+  return [
+    `  of ${session ?? "an unknown session"}, signed by ${signers}`,
+    ...(redactor ? [`  disclosed by ${nameOf(redactor)} on ${redactor.ts}`] : []),
+    ...withheld.map(({ rule, reason, lines, strings }) => {
+      return `  withheld by rule ${rule}: ${lines} lines, ${strings} strings; reason: ${reason}`;
+    }),
+    ...(left && left.bytes > 0 ? [`  left out: ${left.lines} unsigned lines at the end`] : []),
+    ...(genesis === "stated" ? ["  how the log began is the redactor's word"] : []),
+    `  not checkable: ${report.not_checked.join("; ")}`,
+  ];
+}
+
+function nameOf({ kid, owner, trusted }: CopyReport["keys"][number]): string {
+  return `${owner ?? "an unknown key"} (${kid ?? "?"}${trusted ? "" : ", not trusted"})`;
+}

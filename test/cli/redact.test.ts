@@ -1,0 +1,185 @@
+/** `verbatim redact` and `verify FILE.vbd`: what a person and a script see. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { CliUser, jsonLines } from "./cli.ts";
+
+const ID = "hello-1739012630";
+const SECRET = `ship it to 17 Mill Lane, please, before the end of the week: ${"z".repeat(40)}`;
+
+class Redactor extends CliUser {
+  readonly path = join(this.cwd, ".ai/threads", ID, "transcript.jsonl");
+
+  async record(texts: readonly string[], isSigned = true): Promise<void> {
+    const more = isSigned ? ["--sign"] : [];
+    const turns = texts.flatMap((text) => [
+      { type: "step_start" },
+      { type: "assistant_text", text },
+    ]);
+    const args = ["record", "--dialect", "rye", "--directive", "hello", "--session", ID, ...more];
+    const input = turns.map((turn) => `${JSON.stringify(turn)}\n`).join("");
+    assert.equal((await this.run(args, { input })).code, 0);
+  }
+
+  redact(...args: string[]) {
+    return this.run(["redact", ID, "--reason", "private", ...args]);
+  }
+}
+
+test("a copy is shown before it is written, and a reader with the public key verifies it", async () => {
+  const user = new Redactor();
+  await user.record(["good morning", SECRET, "code 90417", "good night"]);
+  const args = ["--match", "17 Mill Lane", "--match", "90417"];
+  const dry = await user.redact(...args, "--dry-run");
+  expect([dry.code, dry.stdout]).toEqual([0, ""]);
+  expect(dry.stderr).toMatch(/line \d+: a string, \d+ bytes \(match\)\nline \d+: the whole line/);
+  assert.deepEqual(readdirSync(user.cwd), [".ai"]);
+
+  const asked = await user.redact(...args, "-o", "hello.vbd");
+  expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("add --yes")]);
+  assert.deepEqual(readdirSync(user.cwd), [".ai"]);
+
+  const made = await user.redact(...args, "-o", "hello.vbd", "--yes");
+  expect([made.code, made.stdout]).toEqual([0, expect.stringContaining("1 strings withheld")]);
+  const copy = join(user.cwd, "hello.vbd");
+  const text = readFileSync(copy, "utf8");
+  assert.ok(!text.includes("Mill Lane") && !text.includes("90417"));
+
+  const own = await user.run(["verify", "hello.vbd"]);
+  expect(own.code).toBe(0);
+  expect(own.stdout).toContain("verified in part: ");
+  expect(own.stdout).toContain("1 strings withheld; nothing missing");
+  expect(own.stdout).toContain("not checkable: hash and sig of every checkpoint");
+
+  const reader = new CliUser();
+  const { stdout: pem } = await user.run(["keys", "export"]);
+  writeFileSync(join(reader.cwd, "ada.pem"), pem);
+  const verify = (...more: string[]) => reader.run(["verify", copy, "--json", ...more]);
+  const [untrusted, trusted] = [await verify(), await verify("--key", "ada.pem")];
+  expect([untrusted.code, trusted.code]).toEqual([4, 0]);
+  const codes = (jsonLines(untrusted.stdout)[0]?.findings as { code: string }[]).map((e) => e.code);
+  expect(codes).toEqual(["KEY_UNKNOWN", "KEY_UNKNOWN"]);
+  expect(jsonLines(trusted.stdout)[0]).toMatchObject({
+    ...{
+      schema: "verbatim.disclosure/1",
+      verdict: "verified",
+      freshness: "none",
+      genesis: "opened",
+    },
+    ...{ strings_withheld: 1, session: ID },
+  });
+
+  writeFileSync(copy, text.replace("good night", "good nighT"));
+  expect((await verify("--key", "ada.pem")).code).toBe(1);
+});
+
+test("an existing file is never replaced, and nothing is left next to it", async () => {
+  const user = new Redactor();
+  await user.record([SECRET, "more"]);
+  writeFileSync(join(user.cwd, "mine.vbd"), "mine");
+  const { code, stderr } = await user.redact("--entry", "1", "-o", "mine.vbd", "--yes");
+  expect([code, stderr]).toEqual([2, expect.stringContaining("exists already")]);
+  assert.equal(readFileSync(join(user.cwd, "mine.vbd"), "utf8"), "mine");
+  assert.deepEqual(readdirSync(user.cwd).sort(), [".ai", "mine.vbd"]);
+});
+
+test("wrong arguments are wrong usage", async () => {
+  const user = new Redactor();
+  await user.record([SECRET]);
+  const cases = [
+    ["redact", ID, "--match", "x", "-o", "a.vbd"],
+    ["redact", ID, "--reason", "r", "-o", "a.vbd"],
+    ["redact", ID, "--reason", "r", "--match", "x"],
+    ["redact", ID, "--reason", "r", "--match", "x", "-o", "a.jsonl"],
+    ["redact", ID, "--reason", "r", "--match", "x", "-o", "a.vbd", "--plain"],
+    ["redact", ID, "--reason", "r", "--entry", "0", "-o", "a.vbd"],
+    ["redact", ID, "--reason", "r", "--match", "", "-o", "a.vbd"],
+  ];
+  for (const args of cases) expect([args, (await user.run(args)).code]).toEqual([args, 2]);
+  const rule = await user.redact("--rule", "nonsense", "--dry-run");
+  expect(rule.stderr).toContain("BAD_SETTING");
+});
+
+test("what is in a checkpoint cannot be withheld", async () => {
+  const user = new Redactor();
+  await user.record([SECRET, "more"]);
+  const { code, stderr } = await user.redact("--match", ID, "-o", "a.vbd", "--yes");
+  expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining("CANNOT_WITHHOLD")]);
+  assert.notEqual(code, 0);
+  assert.ok(!existsSync(join(user.cwd, "a.vbd")));
+});
+
+test("an unsigned session is refused, and --plain writes a masked copy that proves nothing", async () => {
+  const user = new Redactor();
+  await user.record([SECRET, "code 90417", "the rest"], false);
+  const args = ["--match", "Mill Lane", "--match", "90417", "--yes"];
+  const refused = await user.redact(...args, "-o", "a.vbd");
+  expect(refused.stderr).toMatch(/CANNOT_DISCLOSE/);
+  expect(refused.stderr).toContain("--plain");
+  const plain = await user.redact(...args, "--plain", "-o", "a.jsonl");
+  expect(plain.code).toBe(0);
+  const text = readFileSync(join(user.cwd, "a.jsonl"), "utf8");
+  assert.ok(!text.includes("Mill Lane") && !text.includes("90417") && text.includes("the rest"));
+  for (const line of text.trimEnd().split("\n")) JSON.parse(line);
+});
+
+test("an unsigned tail is left out and counted", async () => {
+  const user = new Redactor();
+  await user.record([SECRET, "more"]);
+  const [first = ""] = readFileSync(user.path, "utf8").split("\n");
+  appendFileSync(user.path, `${first}\n`);
+  await user.redact("--match", "Mill Lane", "-o", "a.vbd", "--yes");
+  const { code, stdout } = await user.run(["verify", "a.vbd", "--json"]);
+  expect([code, jsonLines(stdout)[0]?.left_out]).toEqual([
+    0,
+    { lines: 1, bytes: first.length + 1 },
+  ]);
+});
+
+test("a copy that a pinned head contradicts is a rollback", async () => {
+  const user = new Redactor();
+  await user.record(["one", "two"]);
+  await user.redact("--entry", "1", "-o", "a.vbd", "--yes");
+  await user.record(["three"]);
+  expect((await user.run(["verify", "a.vbd"])).code).toBe(6);
+  const { stdout } = await user.run(["head", "export"]);
+  const other = new CliUser();
+  writeFileSync(join(other.cwd, "pins.jsonl"), stdout);
+  const { stdout: pem } = await user.run(["keys", "export"]);
+  writeFileSync(join(other.cwd, "ada.pem"), pem);
+  const copy = join(user.cwd, "a.vbd");
+  const args = ["verify", copy, "--key", "ada.pem"];
+  expect((await other.run(args)).code).toBe(0);
+  expect((await other.run([...args, "--against", "pins.jsonl"])).code).toBe(6);
+});
+
+test("resume, unpack and show refuse a copy", async () => {
+  const user = new Redactor();
+  await user.record([SECRET, "more"]);
+  await user.redact("--match", "Mill Lane", "-o", "a.vbd", "--yes");
+  for (const args of [
+    ["resume", "a.vbd", "--for", "anthropic"],
+    ["unpack", "a.vbd"],
+    ["show", "a.vbd"],
+  ]) {
+    const { code, stderr } = await user.run(args);
+    expect([args, code, stderr]).toEqual([args, 7, expect.stringContaining("DISCLOSED_COPY")]);
+  }
+});
+
+test("the rules of scan say what to withhold", async () => {
+  const user = new Redactor();
+  const key = `AKIA${"ABCDEFGHIJKLMNOP"}`;
+  await user.record([
+    `the key is ${key}, and the address ada@mill-lane.net: ${"y".repeat(60)}`,
+    "b",
+  ]);
+  const { code } = await user.redact("--rule", "all", "--mask", "-o", "a.vbd", "--yes");
+  expect(code).toBe(0);
+  const text = readFileSync(join(user.cwd, "a.vbd"), "utf8");
+  assert.ok(!text.includes("ada@mill-lane.net"));
+  expect(text).toContain("[withheld]");
+  expect((await user.run(["verify", "a.vbd"])).code).toBe(0);
+});
