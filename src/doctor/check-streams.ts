@@ -193,7 +193,7 @@ function isNameOf({ path, file, isJson, readSeq }: StreamState): boolean {
  * as correct here: verify-directory.ts checks them. `fileBytes` is the length of the stream's own
  * file; `source` the stream that a fork begins in.
  */
-async function* checkSigned(
+export async function* checkSigned(
   logs: Directory,
   state: StreamState,
   fileBytes: number,

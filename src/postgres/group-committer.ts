@@ -19,9 +19,10 @@ import { VerbatimError } from "../base/errors.ts";
 import { callersHaveRun } from "../base/in-flight.ts";
 import type { BatchReport, CommitLimits } from "../streams/commit/committer.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
-import { type Database, databaseError, isBroken, isUndone, unavailable } from "./database.ts";
+import { type Database, isBroken, isUndone, unavailable } from "./database.ts";
 import { GroupBatch, groupValues, unitsOf } from "./group.ts";
 import { GroupView, type KnownStreams, NotLoaded } from "./known-streams.ts";
+import { failureIn } from "./migrate.ts";
 import { RECORDS_UNIT } from "./schema.ts";
 import type { AppendedMacs } from "./signing/appended-macs.ts";
 import { signingValues } from "./signing/group-signing.ts";
@@ -183,7 +184,7 @@ export class GroupCommitter {
         stale = await this.#send(group);
       }
     } catch (error) {
-      const refusal = databaseError(this.#parts.database.place, error);
+      const refusal = await failureIn(this.#parts.database, error);
       for (const { reject } of taken) reject(refusal);
       return;
     }

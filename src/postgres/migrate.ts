@@ -6,7 +6,8 @@
  * So is one with a table `copying`: a copy to it is not finished (postgres-target.ts).
  */
 
-import type { Database } from "./database.ts";
+import { errnoOf, VerbatimError } from "../base/errors.ts";
+import { type Database, databaseError } from "./database.ts";
 import { refused } from "./promises.ts";
 import { MIGRATIONS } from "./schema.ts";
 
@@ -48,4 +49,24 @@ async function versionOf(database: Database): Promise<number> {
     `its tables have version ${number}, and this program knows ${MIGRATIONS.length}; ` +
       "use a newer version of verbatim-log",
   );
+}
+
+/**
+ * Our error for one of the driver, like `databaseError`. If the tables or functions are not those
+ * that this program knows, a newer server may have upgraded them meanwhile.
+ */
+export async function failureIn(database: Database, cause: unknown): Promise<VerbatimError> {
+  const error = databaseError(database.place, cause);
+  if (error.code !== "IO_ERROR" || !errnoOf(cause).startsWith("42")) return error;
+  const rows = await database
+    .read(`SELECT number FROM ${database.schema}.version`, [])
+    .catch(() => []);
+  const number = Number(rows[0]?.number ?? 0);
+  if (number <= MIGRATIONS.length) return error;
+  const reason =
+    `a newer server has upgraded the database to version ${number} of its tables, and this one ` +
+    `knows ${MIGRATIONS.length}`;
+  const details = { path: database.place, reason, outcome: "unchanged" } as const;
+  const message = `${database.place}: ${reason}; nothing was changed. Update this server`;
+  return new VerbatimError("STORE_UNAVAILABLE", message, details, { cause });
 }

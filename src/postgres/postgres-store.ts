@@ -42,7 +42,7 @@ import { Changes } from "./changes.ts";
 import { Database, databaseError } from "./database.ts";
 import { type Decision, GroupCommitter } from "./group-committer.ts";
 import { KnownStreams } from "./known-streams.ts";
-import { migrate } from "./migrate.ts";
+import { failureIn, migrate } from "./migrate.ts";
 import { checkPromises, readPromises } from "./promises.ts";
 import { DatabaseSigning } from "./signing/database-signing.ts";
 import type { DatabasePromises, PostgresStore, PostgresStoreOptions } from "./store-options.ts";
@@ -355,12 +355,12 @@ export class PostgresStreams implements PostgresStore {
     if (error instanceof VerbatimError && error.code === "STREAM_DAMAGED") {
       throw (await this.#isSame(state)) ? error : notFound(state.path);
     }
-    throw databaseError(this.#database.place, error);
+    throw await failureIn(this.#database, error);
   }
 
   #read(text: string, values: readonly unknown[], name?: string) {
-    return this.#database.read(text, values, name).catch((error: unknown) => {
-      throw databaseError(this.#database.place, error);
+    return this.#database.read(text, values, name).catch(async (error: unknown) => {
+      throw await failureIn(this.#database, error);
     });
   }
 

@@ -69,6 +69,8 @@ export interface ReportedStreams extends LookedInto {
   readonly judging: StreamJudging;
   /** Calls `judge` while the files of a stream and of its sources are in `logs`. */
   readonly withFiles?: <T>(stream: Known, judge: () => Promise<T>) => Promise<T>;
+  /** Paths; default: all. */
+  readonly only?: readonly string[];
 }
 
 /** The reports in order of path. */
@@ -78,7 +80,8 @@ export async function* reportsOn(parts: ReportedStreams): AsyncGenerator<VerifyR
   const pinned = new Set(judging.pinnedIn(names));
   const files = new Set(logs?.names());
   const judge = await StreamJudge.of({ root, names, logs, streams, judging });
-  for (const id of [...new Set([...streams.keys(), ...pinned])].sort()) {
+  const all = [...new Set([...streams.keys(), ...pinned])].sort();
+  for (const id of parts.only ? all.filter((each) => parts.only?.includes(each)) : all) {
     const known = streams.get(id);
     if (known === undefined) {
       yield goneReport(names, id, judging, NOT_NAMED(root));

@@ -79,6 +79,32 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.equal(checked.code, 0, checked.stderr);
     assert.deepEqual(JSON.parse(checked.stdout), { summary: { streams: 2, damages: 0, notes: 0 } });
     assert.equal((await user.run(["serve", "--check", "copy"])).code, 0);
+    const one = await user.run(["verify", url, "/fork", "--json"]);
+    assert.equal(one.code, 0, one.stderr);
+    assert.equal(JSON.parse(one.stdout).session, "/fork");
+    const none = await user.run(["verify", url, "/s", "/none"]);
+    assert.equal(none.code, 7);
+    assert.match(none.stderr, /no stream \/none .*STREAM_NOT_FOUND/);
+    for (const args of [
+      ["repair", "--vouch", "/s", "--root", url],
+      ["repair", url],
+      ["head", "pin", "/s", "--root", url],
+      ["head", "accept", "/s", "--root", url, "--yes"],
+    ]) {
+      const refused = await user.run(args);
+      assert.equal(refused.code, 7, args.join(" "));
+      assert.match(refused.stderr, /verbatim copy.*POSTGRES_REFUSED/);
+    }
+
+    // A checkpoint is gone.
+    await rowsIn(url, "CREATE TABLE kept AS SELECT * FROM verbatim.checkpoints");
+    const first = 'SELECT min("end") FROM verbatim.checkpoints';
+    await rowsIn(url, `DELETE FROM verbatim.checkpoints WHERE "end" IN (${first})`);
+    const gap = await user.run(["serve", "--check", url]);
+    assert.equal(gap.code, 1);
+    assert.match(gap.stdout, /BYTES_DAMAGED.*checkpoints are missing/s);
+    await rowsIn(url, "DELETE FROM verbatim.checkpoints");
+    await rowsIn(url, "INSERT INTO verbatim.checkpoints SELECT * FROM kept");
 
     // Someone alters a message and its checksum, then one without it.
     const bytes = Buffer.from('{"n":7}\n');
@@ -93,6 +119,12 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.equal(damaged.code, 1);
     assert.match(damaged.stdout, /BYTES_DAMAGED/);
     assert.equal((await user.run(["verify", url])).code, 1);
+
+    // The fork's message is gone, and its row agrees.
+    await rowsIn(url, 'DELETE FROM verbatim.messages WHERE "end" = 24');
+    await rowsIn(url, `UPDATE verbatim.streams SET "end" = base WHERE path = '/fork'`);
+    const shorter = await user.run(["serve", "--check", url]);
+    assert.match(shorter.stdout, /SIGNED_OTHERWISE.*its row ends it at byte 0 .*8 are signed/s);
     assert.ok(!/host=/.test(verified.stdout + tampered.stdout + damaged.stdout));
   }, 120_000);
 

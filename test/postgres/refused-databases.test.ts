@@ -1,7 +1,7 @@
 /** Databases that are refused: too weak, too new, not there; and what is reported about good ones. */
 
 import assert from "node:assert/strict";
-import { describe, test } from "vitest";
+import { describe, onTestFinished, test } from "vitest";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 import { refusal } from "../support/refusal.ts";
@@ -31,6 +31,24 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     await rowsIn(url, `UPDATE ${choices.schema}.version SET number = 99`);
     const { details } = await refusal(openPostgresStore(url, choices), "POSTGRES_REFUSED");
     assert.match(details.reason, /version 99/);
+  });
+
+  test("a server that runs while a newer one upgrades the tables says so", async () => {
+    const url = await sharedPostgres();
+    const { schema, ...choices } = { schema: newSchema(), durability: "memory" } as const;
+    const store = await openPostgresStore(url, { schema, ...choices });
+    onTestFinished(() => store.close());
+    await store.create("/s", { body: Buffer.from("x"), isClosed: false });
+    const append = () => store.append("/s", { body: Buffer.from("y"), close: false });
+    await rowsIn(url, `ALTER FUNCTION ${schema}.commit_group RENAME TO commit_group_2`);
+    await rowsIn(url, `ALTER TABLE ${schema}.messages RENAME COLUMN crc TO crc_2`);
+    await refusal(append(), "IO_ERROR"); // No newer server did it.
+    await rowsIn(url, `UPDATE ${schema}.version SET number = 99`);
+    for (const request of [append, () => store.read("/s", "start", 100)]) {
+      const { message, details } = await refusal(request(), "STORE_UNAVAILABLE");
+      assert.match(message, /newer server has upgraded .* version 99 .* Update this server/);
+      assert.equal(details.outcome, "unchanged");
+    }
   });
 
   test("a database that is not there is reported without the password of its URL", async () => {

@@ -1,8 +1,13 @@
 /** Check data: `verbatim serve --check`, which checks a data directory or a database without serving it. */
 
-import { relative, resolve } from "node:path";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
+import { VerbatimError } from "../../base/errors.ts";
 import type { Io } from "../../command/command.ts";
 import type { Examined } from "../../doctor/examine.ts";
+import type { Finding } from "../../findings/finding.ts";
+import type { PostgresSource } from "../../postgres/postgres-source.ts";
 import type { PrintOptions } from "./findings-report.ts";
 
 /** Like `doctor`, with the fields that its JSON always had. */
@@ -43,7 +48,37 @@ async function* examineDatabase(url: string): AsyncGenerator<Examined> {
         ? { session: { ...store, id: each.stream, path: source.table } }
         : each;
     }
+    for await (const found of contradictedIn(source)) yield { finding: found };
   } finally {
     await source.close();
+  }
+}
+
+/** What the checkpoints of a database say otherwise than its rows; their signatures are not checked. */
+async function* contradictedIn(source: PostgresSource): AsyncGenerator<Finding> {
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { checkSigned } = await import("../../doctor/check-streams.ts");
+  const { finding } = await import("../../findings/finding.ts");
+  const { RowFiles } = await import("../proving/verify-database.ts");
+  const scratch = mkdtempSync(join(tmpdir(), "verbatim-check-"));
+  const logs = await nodeHost.files.openDirectory(scratch, { create: false });
+  try {
+    const streams = await new RowFiles(source, scratch).writeCheckpoints();
+    for (const state of streams.values()) {
+      if (state.status === "deleted") continue;
+      const parent = streams.get(state.fork?.source ?? "") ?? null;
+      // Whether the messages are as many as its row says was checked before.
+      for await (const found of checkSigned(logs, state, Number.MAX_SAFE_INTEGER, parent)) {
+        const detail = found.detail.replaceAll("meta.jsonl", "its row");
+        yield { ...found, detail, path: source.table };
+      }
+    }
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError && cause.code === "STREAM_DAMAGED")) throw cause;
+    const at = { session: cause.details.stream as string, path: source.table };
+    yield finding("BYTES_DAMAGED", at, "some of its checkpoints are missing");
+  } finally {
+    logs.close();
+    rmSync(scratch, { recursive: true, force: true });
   }
 }

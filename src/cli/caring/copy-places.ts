@@ -1,14 +1,30 @@
 /** Copy places: the two sides of `copy` and `backup`, by the names that the user gave. */
 
 import { resolve } from "node:path";
+import { VerbatimError } from "../../base/errors.ts";
 import type { Io } from "../../command/command.ts";
 import type { CopySource, CopyTarget } from "../../copying/copied.ts";
 import type { CopyReport } from "../../copying/copy-streams.ts";
+import { placeOf } from "../../postgres/store-options.ts";
 
 const MB = 1e6;
 
 export function isDatabase(name: string): boolean {
   return /^postgres(ql)?:/.test(name);
+}
+
+/** Refuses names of databases for what is done only to the files of a data directory. */
+export function refuseDatabases(names: readonly (string | undefined)[], what: string): void {
+  const name = names.find((each) => each !== undefined && isDatabase(each));
+  if (name === undefined) return;
+  const path = placeOf(name);
+  const reason = `${what} works on data directories only`;
+  throw new VerbatimError(
+    "POSTGRES_REFUSED",
+    `${path}: ${reason}; stop its servers, copy it to a directory (\`verbatim copy\`), do it there, ` +
+      "and copy that to an empty database",
+    { path, reason },
+  );
 }
 
 /** `isAlone`: refuse a database that a server uses. A directory in use is always refused. */

@@ -41,6 +41,9 @@ export const repair: CliCommand = {
     if (options.all === true && args.length > 0) {
       throw new UsageError("--all repairs everything; do not name sessions with it");
     }
+    const { refuseDatabases } = await import("./copy-places.ts");
+    const root = typeof options.root === "string" ? options.root : undefined;
+    refuseDatabases([root, ...args], options.vouch === true ? "repair --vouch" : "repair");
     if (options.vouch === true) {
       const { vouchFor } = await import("../proving/vouch.ts");
       return vouchFor(run);

@@ -19,6 +19,7 @@ import type { VerifyOptions } from "../../signing/judging/verify-options.ts";
 import { isDataDirectory } from "../../verifying/data-directories.ts";
 import { UserJudging } from "../../verifying/user-judging.ts";
 import { withSignedStream } from "../../verifying/verify-directory.ts";
+import { refuseDatabases } from "../caring/copy-places.ts";
 import { whereOf } from "../reading/reading.ts";
 import { streamJudging, streamNamed } from "./verify-streams.ts";
 
@@ -62,6 +63,7 @@ async function withNamedLog<T>(
   work: (log: StoredLog, options: VerifyOptions) => Promise<T>,
 ): Promise<T> {
   const where = whereOf(run.options);
+  refuseDatabases([where.root, name], "head");
   if (where.root !== undefined && isDataDirectory(where.root)) {
     const judging = await streamJudging(run);
     return withSignedStream(nodeHost, resolve(where.root), streamNamed(name), (log, names) =>

@@ -8,6 +8,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { openPostgresSource, type PostgresSource } from "../../postgres/postgres-source.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
@@ -18,9 +19,11 @@ import { reportsOn } from "../../verifying/verify-directory.ts";
 
 const APPEND = { flag: "a", mode: 0o600 };
 
+/** `only`: paths of streams; none: all of them. Throws STREAM_NOT_FOUND for one without a report. */
 export async function* verifyDatabase(
   url: string,
   judging: StreamJudging,
+  only: readonly string[],
 ): AsyncGenerator<VerifyReport> {
   const source = await openPostgresSource(url, { isAlone: false });
   const scratch = mkdtempSync(join(tmpdir(), "verbatim-verify-"));
@@ -33,14 +36,23 @@ export async function* verifyDatabase(
       ...{ root: source.place, logs, streams, removals: new Set<string>(), judging },
       names: { place: `streams:${source.pinnedName}`, others: [], leadsTo: null },
       withFiles: (stream, judge) => files.during(stream.path, judge),
+      ...(only.length > 0 && { only }),
     });
+    const missing = new Set(only);
     // Paths of the temporary files would mean nothing to the user.
     const named = (report: VerifyReport): VerifyReport =>
       JSON.parse(JSON.stringify(report).replaceAll(scratch, source.place));
     try {
-      for await (const report of reports) yield named(report);
+      for await (const report of reports) {
+        missing.delete(report.session ?? "");
+        yield named(report);
+      }
     } finally {
       logs.close();
+    }
+    for (const stream of missing) {
+      const text = `${source.place} has no stream ${stream} that could be verified`;
+      throw new VerbatimError("STREAM_NOT_FOUND", text, { stream });
     }
   } finally {
     await source.close();
@@ -48,7 +60,8 @@ export async function* verifyDatabase(
   }
 }
 
-class RowFiles {
+/** Rows of a database as files, in the directory `logs`. */
+export class RowFiles {
   readonly #source: PostgresSource;
   readonly #logs: string;
   readonly #streams = new Map<string, StreamState>();

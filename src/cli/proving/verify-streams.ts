@@ -11,11 +11,12 @@ export function streamNamed(name: string): string {
   return name.startsWith("/") ? name : `/${name}`;
 }
 
-/** The report on each stream, and its data directory. */
+/** The report on each stream, and its data directory. `only`: paths of streams in databases. */
 export async function* verifyStreams(
   names: readonly string[],
   judging: StreamJudging,
   run: Run,
+  only: readonly string[] = [],
 ): AsyncGenerator<{ readonly report: VerifyReport; readonly root: string }> {
   if (names.length === 0) return;
   if (run.options.pin === true) {
@@ -27,7 +28,7 @@ export async function* verifyStreams(
   const { verifyDatabase } = await import("./verify-database.ts");
   for (const root of names) {
     const reports = isDatabase(root)
-      ? verifyDatabase(root, judging)
+      ? verifyDatabase(root, judging, only)
       : verifyDataDirectory(nodeHost, resolve(root), judging);
     for await (const report of reports) yield { report, root };
   }

@@ -15,7 +15,8 @@ export const verify: CliCommand = {
       name: "[sessions...]",
       summary:
         "ids, beginnings of ids, paths of logs, directories, disclosed copies (.vbd), a server's " +
-        "data directory, or postgres://user@host/database; default: all sessions found from here",
+        "data directory, or postgres://user@host/database and paths of its streams; default: all " +
+        "sessions found from here",
     },
   ],
   options: [
@@ -39,6 +40,7 @@ export const verify: CliCommand = {
     "verbatim verify .ai/threads --require-pin",
     "verbatim verify ~/.local/share/verbatim",
     "verbatim verify postgres://verbatim@db.example.com/streams",
+    "verbatim verify postgres://verbatim@db.example.com/streams /orders/17",
     "verbatim verify backup/transcript.jsonl --against pins.jsonl",
     "verbatim verify hello.vbd --key ada.pem",
   ],
@@ -60,7 +62,12 @@ export const verify: CliCommand = {
     const { isCopy, verifyCopies } = await import("./verify-copies.ts");
     const copies = args.filter(isCopy);
     const databases = args.filter(isDatabase);
-    const others = args.filter((name) => !isDatabase(name) && !copies.includes(name));
+    const { existsSync } = await import("node:fs");
+    const isStream = (name: string) =>
+      databases.length > 0 && name.startsWith("/") && !copies.includes(name) && !existsSync(name);
+    const streams = args.filter(isStream);
+    const taken = [...databases, ...copies, ...streams];
+    const others = args.filter((name) => !taken.includes(name));
     const directories = await dataDirectoriesAmong(nodeHost, others, judging);
     const names = others.filter((name) => !directories.includes(name));
     const targets = names.length > 0 || args.length === 0 ? await verifier.find(names) : [];
@@ -92,6 +99,7 @@ export const verify: CliCommand = {
       [...databases, ...directories],
       judging,
       run,
+      streams,
     )) {
       await print(report, root);
     }
