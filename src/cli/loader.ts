@@ -61,7 +61,13 @@ function load(name: string): object {
 
 /** Stands for a module, which is loaded when one of its exports is used. */
 function loadedLate(name: string): object {
-  return new Proxy({}, { get: (_, key) => Reflect.get(requireOther(name), key) });
+  return new Proxy(
+    {},
+    {
+      get: (_, key) => Reflect.get(requireOther(name), key),
+      ownKeys: () => Reflect.ownKeys(requireOther(name)), // `await import(…)` copies each export.
+    },
+  );
 }
 
 function compile(source: string, filename: string, keptPath: string): Script {
