@@ -112,32 +112,36 @@ function callIdOf(item: Native): string | null {
  */
 function resultOf(item: Native): Part {
   const said = get(item, "output") ?? get(item, "tools") ?? null;
-  const wrapped = parsedObject(said) ?? {};
-  const [metadata, text] = [get(wrapped, "metadata"), getString(wrapped, "output")];
-  const result = { type: "tool_result", callId: callIdOf(item) } as const;
+  const callId = callIdOf(item);
+  const wrapped = parsedObject(said);
+  const metadata = wrapped && get(wrapped, "metadata");
+  const text = wrapped && getString(wrapped, "output");
   if (isObject(metadata) && text !== null) {
-    const [code, seconds] = ["exit_code", "duration_seconds"].map((key) =>
-      getNumber(metadata, key),
-    );
-    return { ...result, output: text, ...ended(code, seconds) };
+    const code = getNumber(metadata, "exit_code");
+    const end = ended(code, getNumber(metadata, "duration_seconds"));
+    return { type: "tool_result", callId, output: text, ...end };
   }
   const output = outputOf(said);
   const isFailed = isObject(said) && get(said, "success") === false;
-  const end = isFailed ? { error: "failed", durationMs: null } : endIn(output);
-  return { ...result, output, ...end };
+  const { error, durationMs } = isFailed ? FAILED : endIn(output);
+  return { type: "tool_result", callId, output, error, durationMs };
 }
+
+const FAILED = { error: "failed", durationMs: null };
 
 /** The lines before a command's output have a few fields. */
 const HEAD_CHARS_MAX = 500;
+const EXIT_CODE = /^(?:Exit code:|Process exited with code) (-?\d{1,9})$/m;
+const WALL_TIME = /^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds$/m;
 
 function endIn(output: unknown): ReturnType<typeof ended> {
   const start = typeof output === "string" ? output.slice(0, HEAD_CHARS_MAX) : "";
-  const head = start.slice(0, Math.max(0, start.indexOf("\nOutput:")));
-  const [code, seconds] = [
-    /^(?:Exit code:|Process exited with code) (-?\d{1,9})$/m,
-    /^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds$/m,
-  ].map((line) => Number(line.exec(head)?.[1] ?? Number.NaN));
-  return ended(code, seconds);
+  const headChars = start.indexOf("\nOutput:");
+  if (headChars <= 0) return ended();
+  const head = start.slice(0, headChars);
+  const code = EXIT_CODE.exec(head)?.[1];
+  const seconds = WALL_TIME.exec(head)?.[1];
+  return ended(Number(code ?? 0), Number(seconds ?? Number.NaN));
 }
 
 /** Either is absent if it is not a number. */
