@@ -1,24 +1,21 @@
 /**
  * The least that a next listing takes, or, with a query, a search: looks at each file, compares the
- * sum of sizes with that in the database that the command line keeps, and reads the rows to print, or
- * finds the words. Reads no session.
+ * sum of sizes with the last listing that the command line kept, and prints that, or finds the words in
+ * the search index. Reads no session.
  */
 
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-const { DatabaseSync } = createRequire(import.meta.url)("@photostructure/sqlite");
 const [home = "", query] = process.argv.slice(2);
-const isSearch = query !== undefined;
-const path = join(home, "cache/verbatim", isSearch ? "search.db" : "catalog.db");
-const database = new DatabaseSync(path);
-const columns = ["json_group_array(size)", "json_group_array(mtime_us)"];
-if (!isSearch) columns.push("group_concat(json, char(10))");
-const [sizes, , text = ""] = Object.values(
-  database.prepare(`SELECT ${columns.join(", ")} FROM sessions`).get(),
-);
-let left = JSON.parse(sizes).reduce((sum, size) => sum + size, 0);
+const kept = readFileSync(join(home, "cache/verbatim/last-listing"));
+const start = kept.indexOf(10) + 1;
+const end = start + JSON.parse(kept.toString("utf8", 0, start)).logsBytes;
+let left = 0;
+for (const line of kept.toString("utf8", start, end).split("\n")) {
+  left += Number(line.slice(line.indexOf("\0") + 1, line.lastIndexOf(" ")));
+}
 
 const look = (directory) => {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -29,7 +26,13 @@ const look = (directory) => {
 };
 look(join(home, ".claude/projects"));
 look(join(home, ".codex/sessions"));
-const match = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 20";
-const hits = isSearch ? database.prepare(match).all(query) : [];
-if (isSearch && hits.length === 0) throw new Error("nothing was found");
-process.stdout.write(`${text}${left}`);
+if (query === undefined) {
+  process.stdout.write(kept.subarray(end));
+} else {
+  const { DatabaseSync } = createRequire(import.meta.url)("@photostructure/sqlite");
+  const database = new DatabaseSync(join(home, "cache/verbatim/search.db"));
+  const match = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 20";
+  const hits = database.prepare(match).all(query);
+  if (hits.length === 0) throw new Error("nothing was found");
+}
+process.stdout.write(`${left}\n`);
