@@ -47,3 +47,20 @@ test("for any text and query, the pieces are text of the entry with whole charac
     ),
   );
 });
+
+test("hits after the shown text do not change it, and those inside it are marked", () => {
+  const gap = "x ".repeat(60);
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom("one", "two", "three", gap), { maxLength: 12 }),
+      fc.array(fc.constantFrom("one", "two", "y"), { minLength: 1 }),
+      fc.constantFrom("one", "one two", '"one two" three', "tw* one"),
+      (words, tail, query) => {
+        const text = `one two three ${words.join(" ")} ${gap}`;
+        assert.equal(shown(`${text} ${tail.join(" ")}`, query), shown(`${text} y`, query));
+      },
+    ),
+  );
+  assert.equal(shown(`one two one ${gap}one`, "one").match(/\[one\]/g)?.length, 2);
+  assert.equal(shown(`one ${gap}two one ${gap}`, "one two").match(/\[one\]/g)?.length, 2);
+});

@@ -63,13 +63,18 @@ interface Hit extends Stretch {
   readonly term: number;
 }
 
-/** Positions of terms in a text, in order, none inside another. */
+/**
+ * Positions of terms in a text, in order, none inside another; up to the end of what is shown if every
+ * term was found.
+ */
 function hitsOf(text: string, terms: readonly Term[]): Hit[] {
   const hits: Hit[] = [];
   const longest = terms.reduce((most, { words }) => Math.max(most, words.length), 0);
   if (longest === 0) return hits;
   const window: PlacedWord[] = [];
   let past = 0;
+  const found = new Set<number>();
+  let shownTo = 0;
   const take = () => {
     const [first] = window;
     const term = terms.findIndex((each) => matches(window, each));
@@ -77,10 +82,13 @@ function hitsOf(text: string, terms: readonly Term[]): Hit[] {
     if (first && last && first.start >= past) {
       hits.push({ start: first.start, end: last.end, term });
       past = last.end;
+      if (!found.has(term)) shownTo = last.end + AROUND_CHARS;
+      found.add(term);
     }
     window.shift();
   };
   for (const word of wordsOf(text)) {
+    if (found.size === terms.length && word.start > shownTo) break;
     window.push(word);
     if (window.length === longest) take();
     if (hits.length === HITS_MAX) return hits;
