@@ -1,12 +1,13 @@
 import { describe } from "vitest";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
+import { runs } from "../support/seed.ts";
 import { runStreamStoreSuite } from "./stream-store.ts";
 
 describe.skipIf(lacksPostgres)("with a database", () => {
   runStreamStoreSuite({
     name: "the PostgreSQL store",
-    scripts: 10,
+    scripts: runs(12),
     newPlace() {
       const schema = newSchema();
       return {

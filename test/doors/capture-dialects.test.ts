@@ -8,7 +8,7 @@ import { captureAnthropic, captureOpenAI } from "../../src/capture.ts";
 import { encodeLine } from "../../src/log/json.ts";
 import { given, STREAMS, sseBytes } from "../support/provider-streams.ts";
 import { refusal } from "../support/refusal.ts";
-import { isTried } from "../support/seed.ts";
+import { isTried, runs } from "../support/seed.ts";
 import { DIALECTS, expected, messagesIn, newSession, type SaidEntry } from "./captured-dialects.ts";
 
 for (const [dialect, options] of Object.entries(DIALECTS)) {
@@ -35,7 +35,7 @@ for (const [dialect, options] of Object.entries(DIALECTS)) {
           assert.deepEqual(all.at(-1), await expected(name, events));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { fuzzScene } from "./scene.ts";
 
-const seconds = Number(process.env.FUZZ_SECONDS ?? 8);
+const seconds = Number(process.env.FUZZ_SECONDS ?? 10);
 const seed = Number(process.env.FUZZ_SEED ?? 7);
 
 test(

@@ -40,7 +40,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
     const store = await user.store({ root: tempDirectory(), ...shape });
     const written = writtenBy(store, store.session(id));
     const options = { ...shape, root: store.root, durability: "os" as const };
-    const child = startSigner({ store: options, id, name: "said", turns: 60 });
+    const child = startSigner({ store: options, id, name: "said", turns: 30 });
     child.say("go");
     let isDone = false;
     const ended = (async () => {

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { writerFacts } from "../../../test/support/facts.ts";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
+import { runs } from "../../../test/support/seed.ts";
 import type { Native, SpillTools } from "../dialect.ts";
 import { complete } from "./complete.ts";
 import { ROW_BYTES_MAX, SPILLS_MAX, spilling } from "./spill.ts";
@@ -178,6 +179,6 @@ test("any row is restored unchanged, whatever its strings hold", () => {
       assert.ok(lengthOf(split.native) <= ROW_BYTES_MAX);
       assert.deepEqual(restored(split), given);
     }),
-    { numRuns: 4 },
+    { numRuns: runs(6) },
   );
 });

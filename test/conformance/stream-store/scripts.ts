@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { VerbatimError } from "../../../src/base/errors.ts";
+import { runs } from "../../support/seed.ts";
 import { outcomeOf, type StoreUnderTest, TestStore } from "./store-under-test.ts";
 import { type ModelAppend, StreamModel } from "./stream-model.ts";
 
@@ -76,7 +77,7 @@ export function scriptTests(under: StoreUnderTest): void {
           }
           await streams.store.close();
         }),
-        { numRuns: under.scripts ?? 60 },
+        { numRuns: under.scripts ?? runs(60) },
       );
     });
 
@@ -92,7 +93,7 @@ export function scriptTests(under: StoreUnderTest): void {
           assert.deepEqual(await contentsOf(streams), model.contents());
           await streams.store.close();
         }),
-        { numRuns: under.scripts ?? 60 },
+        { numRuns: under.scripts ?? runs(60) },
       );
     });
   });
