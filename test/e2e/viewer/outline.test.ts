@@ -8,7 +8,7 @@ import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 
 /** Each prompt has this many entries after it: few prompts are loaded at a time. */
-const BETWEEN = 99;
+const BETWEEN = 39;
 const PROMPTS = 400;
 
 const asked = (text: string) => event("user_message", { text });
