@@ -26,6 +26,7 @@ import { search } from "./reading/search.ts";
 import { show } from "./reading/show.ts";
 import { tail } from "./reading/tail.ts";
 import { record } from "./recording/record.ts";
+import { scan } from "./scanning/scan.ts";
 import { send } from "./sending/send.ts";
 import { open } from "./serving/open.ts";
 import { serve } from "./serving/serve.ts";
@@ -46,6 +47,7 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   ...DIALECT_COMMANDS,
   verify,
   redact,
+  scan,
   resume,
   handoff,
   unpack,

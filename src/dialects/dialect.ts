@@ -134,6 +134,8 @@ export interface SpillReference {
 export interface Spilling {
   /** The longest line that is written without spilling. */
   readonly lineBytesMax: number;
+  /** The raw bytes of every line with a reference contain this text. */
+  readonly mark: string;
   /** Splits a longer completed line; throws INVALID_ENTRY if it cannot. */
   split(native: Native, tools: SpillTools): { native: Native; files: readonly SpillFile[] };
   /** Files that a line refers to; empty for nearly every line. */

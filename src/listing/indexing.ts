@@ -286,8 +286,10 @@ function isOfSession(cause: unknown): boolean {
   return cause instanceof VerbatimError && cause.code !== "CATALOG_UNAVAILABLE";
 }
 
-/** The last line may still lack its LF, so the LF is left out. */
-async function markOf({ log }: SessionWindow, end: number): Promise<string> {
+/**
+ * A mark of a log's bytes up to `end`. The last line may still lack its LF, so the LF is left out.
+ */
+export async function markOf({ log }: SessionWindow, end: number): Promise<string> {
   const last = Math.max(0, end - 1);
   const hash = createHash("sha256").update(String(end));
   hash.update(await log.bytes(0, Math.min(MARK_BYTES, last)));

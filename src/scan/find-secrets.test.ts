@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { allRules, DEPTH_MAX, mask, SecretFinder } from "./find-secrets.ts";
-import { ESCAPE, TriggerSearch } from "./triggers.ts";
+import { allRules, mask, SecretFinder } from "./find-secrets.ts";
+import { DEPTH_MAX, ESCAPE, TriggerSearch } from "./triggers.ts";
 import { unescapeOnce } from "./unescape.ts";
 
 const rules = await allRules();
@@ -38,7 +38,9 @@ test("a value that is written with escapes is found, and its raw bytes are named
     assert.deepEqual(foundIn(line), { rule: "github", value: TOKEN, depth: 1 });
   }
   const password = `https:\\/\\/ada:s3${"cret"}@corp.io`;
-  assert.equal(foundIn(`{"url":"${password}"}`).value, "s3cret");
+  for (let levels = 0; levels < 5; levels++) {
+    assert.equal(foundIn(nested(`{"url":"${password}"}`, levels)).value, "s3cret");
+  }
 });
 
 test("JSON inside JSON is decoded up to the limit of levels, and not one level further", () => {

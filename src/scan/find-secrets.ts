@@ -17,15 +17,13 @@
 import { AFTER_BYTES, BEFORE_BYTES, type Rule } from "./rule.ts";
 import { OUR_RULES } from "./rules.ts";
 import { secretlintRules } from "./secretlint.ts";
-import { ESCAPE, TriggerSearch } from "./triggers.ts";
+import { DEPTH_MAX, ESCAPE, TriggerSearch } from "./triggers.ts";
 import { OTHER, unescapeOnce } from "./unescape.ts";
 
-/** Levels of JSON inside JSON that are decoded; the line itself is the first. */
-export const DEPTH_MAX = 8;
 /** Changes when the same bytes give other finds. */
 export const RULES_VERSION = 1;
 /** A value whose literal is hidden by an escape ends at most this many bytes after the escape. */
-const HIDDEN_BYTES = 4_096;
+const HIDDEN_BYTES = 2_048;
 const LF = 0x0a;
 
 export interface Find {

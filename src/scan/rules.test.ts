@@ -179,6 +179,7 @@ const EXAMPLES: Readonly<Record<string, { yes: [string, string?][]; no: string[]
       "@decorator.call",
       "a@b",
       "noreply@corp.io",
+      "1+bot@users.noreply.github.com",
     ],
   },
   card: {

@@ -7,8 +7,9 @@ import { DIGIT } from "./triggers.ts";
 const PLACEHOLDER =
   /^(?:[$%{<[*]|x{3}|\.{3}|(?:your|my|the|some|user|pass|passw(?:or)?d|secret|token|changeme|example|redacted|hidden|null|none|true|false|undefined)\b)|(?:example|placeholder|redacted|dummy)/i;
 
-/** Domains that RFC 2606 and RFC 6761 reserve. */
-const RESERVED_DOMAIN = /(?:^|\.)(?:example(?:\.(?:com|net|org))?|test|invalid|localhost|local)$/i;
+/** Domains that RFC 2606 and RFC 6761 reserve, and those of addresses that nothing is sent to. */
+const RESERVED_DOMAIN =
+  /(?:^|\.)(?:example(?:\.(?:com|net|org))?|test|invalid|localhost|local)$|\bno-?reply\b/i;
 /** Names of files, as in `icon@2x.png` and `user@host.service`. */
 const FILE_ENDING =
   /\.(?:png|jpe?g|gif|svg|webp|ts|js|mjs|cjs|tsx|jsx|json|md|py|go|rs|sh|service|timer|socket|mount|target)$/i;
@@ -62,7 +63,8 @@ function mayBeCard(bytes: Uint8Array, at: number): boolean {
 
 /** After a `+`, or the last four digits as in `555-010-1234`. */
 function mayBePhone(bytes: Uint8Array, at: number): boolean {
-  if (bytes[at] === 0x2b) return isDigit(bytes[at + 1]) && digitsFrom(bytes, at + 1) >= 10;
+  const plus = bytes[at] === 0x2b ? at : bytes[at - 1] === 0x2b ? at - 1 : -1;
+  if (plus !== -1) return digitsFrom(bytes, plus + 1) >= 10;
   return (
     bytes[at - 1] === 0x2d &&
     isDigit(bytes[at - 2]) &&
@@ -95,12 +97,27 @@ function hasLuhn(value: string): boolean {
   return sum % 10 === 0 && new Set(digits).size > 2;
 }
 
-/** Whether `name":` or `name =` follows: nearly every `token` in a session is a count. */
+/** A name, then a value with a digit: nearly every `token` in a session is a count or a type. */
+const ASSIGNED =
+  /^[\w-]{2,32}["'`\\]{0,20}(?:\s|\\[nrt]){0,3}(?:=>|:=|[:=])(?:\s|\\[nrt]){0,3}["'`\\]{0,20}(?!\d{1,15}\b)(?=[^\s"'`]{0,80}\d)[A-Za-z0-9+/_.~!@#%^&*=-]{8}/;
+
 function isAssigned(bytes: Uint8Array, at: number): boolean {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.min(64, bytes.length - at));
-  return /^[\w-]{2,32}[\\"'`]{0,20}\s{0,3}[:=](?!\s{0,3}(?:\d{1,15}\b|[[{]))/.test(
-    text.toString("latin1"),
-  );
+  const length = Math.min(200, bytes.length - at);
+  return ASSIGNED.test(Buffer.from(bytes.buffer, bytes.byteOffset + at, length).toString("latin1"));
+}
+
+/** A domain with a dot follows, and a letter comes before. */
+function mayBeAddress(bytes: Uint8Array, at: number): boolean {
+  const before = bytes[at - 1] ?? 0;
+  if (before <= 0x2a || before === 0x2f) return false;
+  for (let n = at + 1; n < at + 65; n++) {
+    const byte = (bytes[n] ?? 0) | 0x20;
+    const isLetter = byte >= 0x61 && byte <= 0x7a;
+    if (isLetter || isDigit(bytes[n]) || bytes[n] === 0x2d) continue;
+    const next = (bytes[n + 1] ?? 0) | 0x20;
+    return bytes[n] === 0x2e && n > at + 1 && next >= 0x30 && next <= 0x7a;
+  }
+  return false;
 }
 
 /** Whether an `@` comes before the URL's host can have ended. */
@@ -128,7 +145,7 @@ export const OUR_RULES = [
   expressionRule({
     id: "private-key",
     what: "private key in PEM, whole or cut off",
-    near: ["BEGIN"],
+    near: ["-----BEGIN"],
     after: 12_000,
     expression:
       /-----BEGIN[ A-Z]{1,30}PRIVATE KEY(?: BLOCK)?-----[\sA-Za-z0-9+/=:,.()\\]{64,10000}(?:-----END[ A-Z]{1,30}-----)?/,
@@ -203,11 +220,7 @@ export const OUR_RULES = [
     id: "email",
     what: "email address",
     near: ["@"],
-    check: (bytes, at) => {
-      const before = bytes[at - 1] ?? 0;
-      const after = bytes[at + 1] ?? 0;
-      return before > 0x2a && before !== 0x2f && after > 0x2f && after !== 0x40 && after < 0x7b;
-    },
+    check: mayBeAddress,
     expression:
       /(?<![\w.%+/:-])(?<value>[A-Za-z0-9][\w.%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24})(?![\w@/-]|\.\w)/,
     isReal: (value) => {
@@ -219,7 +232,8 @@ export const OUR_RULES = [
   expressionRule({
     id: "card",
     what: "number of a payment card",
-    near: [DIGIT.repeat(4)],
+    near: [],
+    hasDigits: true,
     check: mayBeCard,
     expression:
       /(?<![\w.+-])(?:(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6011|65\d{2})([ -]?)\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ -]?)\d{6}\2\d{5})(?![\w-]|\.\d)/,
@@ -228,7 +242,8 @@ export const OUR_RULES = [
   expressionRule({
     id: "phone",
     what: "phone number with a country code, or written as in North America",
-    near: [DIGIT.repeat(4), ...[DIGIT, " ", "-", ".", "("].map((next) => `+${DIGIT}${next}`)],
+    near: [" ", "-", ".", "("].map((next) => `+${DIGIT}${next}`),
+    hasDigits: true,
     check: mayBePhone,
     expression:
       /(?<![\w.+/=-])(?:\+[1-9]\d{0,2}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]\d{2,8}){2,5}|\+[1-9]\d{9,13}|\([2-9]\d{2}\) ?[2-9]\d{2}-\d{4}|[2-9]\d{2}-[2-9]\d{2}-\d{4})(?![\w-]|\.\d)/,

@@ -1,7 +1,7 @@
 /**
  * Secretlint: the rules of `@secretlint/secretlint-rule-preset-recommend`, one for each service.
  *
- * Why only some are used, and why not through `@secretlint/core`: docs/decisions/0020-scanning.md.
+ * Why only some are used, and why not through `@secretlint/core`: docs/decisions/0021-scanning.md.
  *
  * - Reported ranges are not used as they are: some begin at the name of a variable and have the
  *   length of its value. The reported value is looked for from there.

@@ -16,8 +16,14 @@ const ANY = "\x00";
 
 const WIDTH = 4;
 const SHIFT_MAX = WIDTH - 1;
+/** In place of a shift: both bytes are digits. No literal ends in two digits. */
+const DIGITS = 255;
 /** Of two bytes, seven bits each: a table of all would not fit into the processor's first cache. */
 const PAIRS = 2 ** 14;
+const PLUS = 0x2b;
+const BACKSLASH = 0x5c;
+/** Levels of JSON inside JSON that are decoded; the line itself is the first. */
+export const DEPTH_MAX = 8;
 const TOKEN_CHARS = /[A-Za-z0-9+/_=-]/;
 
 export interface Trigger {
@@ -25,6 +31,8 @@ export interface Trigger {
   readonly near: readonly string[];
   /** A run of this many characters of a token is a trigger, too. */
   readonly run?: number;
+  /** So is every run of four digits or more, or of two after a `+`, at its first digit. */
+  readonly hasDigits?: true;
   /** Whether a match is possible at this place; looks at a bounded stretch. */
   readonly check?: (bytes: Uint8Array, at: number) => boolean;
 }
@@ -34,10 +42,15 @@ export interface Trigger {
  * search.
  */
 export const ESCAPE: Trigger = {
-  near: ["\\u00", ":\\/", ":\\\\"],
+  near: ["\\u0", ":\\/", ":\\\\"],
   check: (bytes, at) => {
+    if (bytes[at] !== BACKSLASH) {
+      let slash = at + 1;
+      while (bytes[slash] === BACKSLASH && slash < at + 2 ** DEPTH_MAX) slash++;
+      return bytes[slash] === 0x2f;
+    }
     const digit = bytes[at + 4] ?? 0;
-    return bytes[at + 1] !== 0x75 || (digit >= 0x32 && digit <= 0x37);
+    return bytes[at + 3] === 0x30 && digit >= 0x32 && digit <= 0x37;
   },
 };
 
@@ -57,16 +70,22 @@ export class TriggerSearch {
   readonly #groups = new Uint8Array(PAIRS);
   readonly #patterns: Pattern[][] = [[]];
   readonly #short: { readonly literal: Buffer; readonly trigger: number }[] = [];
+  readonly #ofDigits: number[] = [];
   readonly #isToken = setOf((char) => TOKEN_CHARS.test(char));
 
   constructor(triggers: readonly Trigger[]) {
     this.#triggers = triggers;
-    for (const [trigger, { near }] of triggers.entries()) {
+    for (const [trigger, { near, hasDigits }] of triggers.entries()) {
+      if (hasDigits) this.#ofDigits.push(trigger);
       for (const literal of near) {
         if (literal.length < WIDTH - 1) {
           this.#short.push({ literal: Buffer.from(literal, "latin1"), trigger });
         } else this.#add(literal, trigger);
       }
+    }
+    const digits = setOf((char) => /\d/.test(char));
+    if (this.#ofDigits.length > 0) {
+      for (const pair of pairsOf(digits, digits)) this.#shifts[pair] = DIGITS;
     }
   }
 
@@ -126,7 +145,8 @@ export class TriggerSearch {
       const pair = (((bytes[end - 1] as number) & 127) << 7) | ((bytes[end] as number) & 127);
       const shift = shifts[pair] as number;
       if (shift > 0) {
-        end += shift;
+        // A literal may begin at the last digit, if any byte may come before it.
+        end = shift === DIGITS ? this.#afterDigits(bytes, end, tell) + 2 : end + shift;
         continue;
       }
       const start = end - SHIFT_MAX;
@@ -138,6 +158,20 @@ export class TriggerSearch {
       }
       end++;
     }
+  }
+
+  /** Reports the digits around `at`, and returns where they end. */
+  #afterDigits(bytes: Buffer, at: number, tell: (trigger: number, at: number) => void): number {
+    let start = at - 1;
+    while (start > 0 && isDigit(bytes[start - 1] as number)) start--;
+    let end = at + 1;
+    while (end < bytes.length && isDigit(bytes[end] as number)) end++;
+    // A pair of other bytes may look like digits.
+    if (!isDigit(bytes[at] as number) || !isDigit(bytes[at - 1] as number)) return at - 1;
+    if (end - start >= 4 || bytes[start - 1] === PLUS) {
+      for (const trigger of this.#ofDigits) tell(trigger, start);
+    }
+    return end;
   }
 
   /** Looks at every `run`-th byte: a run has one there. */
@@ -185,6 +219,10 @@ function hasAll(bytes: Uint8Array, at: number, sets: readonly Uint8Array[]): boo
 function isAt(bytes: Uint8Array, literal: Uint8Array, at: number): boolean {
   for (let n = 0; n < literal.length; n++) if (bytes[at + n] !== literal[n]) return false;
   return true;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 48 && byte <= 57;
 }
 
 function setOf(has: (char: string) => boolean): Uint8Array {

@@ -32,6 +32,7 @@ import { search } from "../../src/cli/reading/search.ts";
 import { show } from "../../src/cli/reading/show.ts";
 import { tail } from "../../src/cli/reading/tail.ts";
 import { record } from "../../src/cli/recording/record.ts";
+import { scan } from "../../src/cli/scanning/scan.ts";
 import { send } from "../../src/cli/sending/send.ts";
 import { open } from "../../src/cli/serving/open.ts";
 import { serve } from "../../src/cli/serving/serve.ts";
@@ -62,7 +63,7 @@ const COMMANDS = [
     open,
     mcp,
   ],
-  ...[backup, copy, torture, send],
+  ...[backup, copy, torture, send, scan],
 ];
 
 test.each([...COMMANDS, completions])(

@@ -37,7 +37,11 @@ interface Found {
   readonly token: Uint8Array;
 }
 
-export const spilling: Spilling = { lineBytesMax: ROW_BYTES_MAX, split, referencesOf, restore };
+export const spilling: Spilling = {
+  lineBytesMax: ROW_BYTES_MAX,
+  mark: ".spill",
+  ...{ split, referencesOf, restore },
+};
 
 function split(row: Native, tools: SpillTools): { native: Native; files: readonly SpillFile[] } {
   const uuid = getString(row, "uuid") ?? "";
