@@ -132,7 +132,7 @@ export function groupValues(parts: GroupParts): readonly unknown[] {
     changed.map(({ path }) => path),
     isPlain,
     bytesArray(all.map(({ key }) => key)),
-    all.map(({ path, version }) => (version === 0 ? path : "")),
+    isPlain ? "{}" : all.map(({ path, version }) => (version === 0 ? path : "")),
     numbers(all.map(({ version }) => version)),
     numbers(all.map((one) => one.unit)),
     grown(({ end }) => end),
