@@ -59,6 +59,8 @@ export interface CopyOptions {
   readonly genesis: Genesis;
   /** The hash of genesis' line. */
   readonly genesisLine: string;
+  /** The last checkpoint of the copy. No tree covers its line, so it gets no salts. */
+  readonly headSeq: number;
   readonly finder: Finder;
   readonly reason: string;
   readonly hasMasks: boolean;
@@ -139,12 +141,13 @@ export class CopyWriter {
 
   /** A checkpoint with its line, LF included. In a sidecar it is no line of the log. */
   checkpoint(checkpoint: Checkpoint, line: Uint8Array, isInside: boolean): undefined {
+    const isHead = checkpoint.seq === this.#options.headSeq;
     this.#refuseHits(line, isInside);
     const bare = line.subarray(0, -1);
     const index = isInside ? this.#index++ : 0;
     if (checkpoint.kind === "genesis") return this.#genesis(bare, index, isInside);
     let salts: Uint8Array = new Uint8Array(0);
-    if (isInside) {
+    if (isInside && !isHead) {
       const { length } = findParts(bare, this.#options.genesis.parts);
       salts = this.#leaves.salts(index, 1 + length);
     }

@@ -6,7 +6,6 @@
 
 import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
-import { hostOf } from "../dialects/all.ts";
 import { openLogPath, openToRead } from "../log/log-path.ts";
 import { LF } from "../proof/bytes.ts";
 import { asciiJson } from "../proof/checkpoint.ts";
@@ -32,7 +31,7 @@ export async function copyPlainly(
   { finder, reason, out, onPlace }: PlainOptions,
 ): Promise<{ readonly lines: number; readonly full: number }> {
   const { root, logId, dialect } = target;
-  const place = await openLogPath(hostOf(host, target), logId, { create: false, root });
+  const place = await openLogPath(host, logId, { create: false, root });
   const counts = { lines: 0, full: 0 };
   let number = 0;
   const take = (line: Uint8Array) => {

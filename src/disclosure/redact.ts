@@ -11,7 +11,7 @@ import { VerbatimError } from "../base/errors.ts";
 import { openIfThere } from "../base/file-steps.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
-import { dialectNamed, hostOf } from "../dialects/all.ts";
+import { dialectNamed } from "../dialects/all.ts";
 import { readSpill } from "../dialects/files/spill-files.ts";
 import { decodeLine } from "../log/json.ts";
 import { openLogPath, openToRead } from "../log/log-path.ts";
@@ -63,7 +63,7 @@ export interface Redacted {
 type Through = NonNullable<VerifyReport["signed_through"]>;
 type Genesis = Checkpoint & { readonly kind: "genesis" };
 
-/** Verifies a log and writes its copy; refuses one that is not verified, or not signed enough. */
+/** `host` is the dialect's (`hostOf`). Verifies a log and writes its copy; refuses one that is not verified, or not signed enough. */
 export async function redactLog(
   host: Host,
   target: SignableLog,
@@ -72,7 +72,7 @@ export async function redactLog(
   const { verify } = options;
   let genesis: { readonly said: Genesis; readonly line: string } | null = null;
   const spills = new SpillReferences(target);
-  const report = await verifyLog(hostOf(host, target), target, {
+  const report = await verifyLog(host, target, {
     ...verify,
     onCheckpoint: (_seq, line, said) => {
       if (said.kind === "genesis") genesis ??= { said: said as Genesis, line };
@@ -93,6 +93,7 @@ export async function redactLog(
   const { finder, reason, hasMasks = false, out, onPlace = () => {} } = options;
   const writer = new CopyWriter({
     ...{ crypto: verify.crypto, header, genesis: found.said, genesisLine: found.line },
+    headSeq: through.seq,
     ...{ reason, hasMasks, out, onPlace, path: report.path },
     finder: allOf(finder, await spills.finder(host, finder)),
   });
@@ -134,7 +135,7 @@ class Copying {
 
   async run(host: Host): Promise<void> {
     const { root, logId, dialect } = this.#target;
-    const place = await openLogPath(hostOf(host, this.#target), logId, { create: false, root });
+    const place = await openLogPath(host, logId, { create: false, root });
     try {
       const sidecar = hasSidecar(dialect)
         ? openIfThere(place.directory, sidecarOf(place.name))

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
 import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { userPaths } from "../../base/node-paths.ts";
 import {
@@ -14,6 +15,7 @@ import {
   wholeNumber,
 } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
+import { hostOf } from "../../dialects/all.ts";
 import { writeAll } from "../../dialects/files/aside.ts";
 import type { Place } from "../../disclosure/copy-writer.ts";
 import { allOf, type Finder } from "../../disclosure/hits.ts";
@@ -43,6 +45,7 @@ const PLACES_SHOWN_MAX = 50;
 
 interface Target {
   readonly log: SignableLog;
+  readonly host: Host;
   /** Options for one verdict. */
   verify(): Promise<VerifyOptions>;
 }
@@ -122,14 +125,14 @@ async function write(
   const places: Place[] = [];
   const onPlace = (place: Place) => void places.push(place);
   if (run.options.plain === true) {
-    const counts = await copyPlainly(nodeHost, target.log, { finder, reason, out, onPlace });
+    const counts = await copyPlainly(target.host, target.log, { finder, reason, out, onPlace });
     return { places, made: { ...counts, verdict: null, left_out: null } };
   }
   const redact = async () => {
     const verify = await target.verify();
     const signer = await loadSigner(nodeHost, userPaths());
     const how = { verify, finder, reason, hasMasks: run.options.mask === true, signer };
-    return redactLog(nodeHost, target.log, { ...how, nowMs: Date.now, out, onPlace });
+    return redactLog(target.host, target.log, { ...how, nowMs: Date.now, out, onPlace });
   };
   const { lines, full, report, leftOut } = await redact().catch(async (cause: unknown) => {
     if (!(await isSignedNow(run, target.log, cause))) throw cause;
@@ -160,14 +163,14 @@ async function withTarget<T>(run: Run, work: (target: Target) => Promise<T>): Pr
   if (where.root !== undefined && isDataDirectory(where.root)) {
     const judging = await streamJudging(run);
     return withSignedStream(nodeHost, resolve(where.root), streamNamed(name), (log, names) =>
-      work({ log, verify: async () => judging.optionsFor(log, names) }),
+      work({ log, host: nodeHost, verify: async () => judging.optionsFor(log, names) }),
     );
   }
   const onWarning = (warning: string) => run.io.err(`warning: ${warning}`);
   const verifier = await SessionVerifier.open(nodeHost, { where, onWarning });
   const [log, ...others] = await verifier.find([name]);
   if (!log || others.length > 0) throw new UsageError(`${name} is more than one session; name one`);
-  return work({ log, verify: () => verifier.judging.optionsFor(log) });
+  return work({ log, host: hostOf(nodeHost, log), verify: () => verifier.judging.optionsFor(log) });
 }
 
 async function finderOf({ options }: Run, session: string | null): Promise<Finder> {

@@ -80,7 +80,6 @@ export interface Disclosed {
 type Pending = Extract<DisclosureRecord, { is: "line" | "genesis" | "checkpoint" }>;
 
 const NO_GAPS: readonly Gap[] = [];
-const ZEROS = "0".repeat(64);
 
 export class DisclosureJudge {
   readonly #options: DisclosureOptions;
@@ -101,6 +100,8 @@ export class DisclosureJudge {
   #newest: { readonly checkpoint: Checkpoint; readonly line: string } | null = null;
   /** Nothing came since the newest checkpoint. */
   #isAtHead = false;
+  /** Of a log with its checkpoints inside: the newest is said to be the last. */
+  #isHead = false;
   /** Bytes of the last piece of a raw stretch; 0: there is none. */
   #pieceBytes = 0;
   #statement: Statement | null = null;
@@ -112,8 +113,8 @@ export class DisclosureJudge {
   constructor(options: DisclosureOptions) {
     this.#options = options;
     const { crypto, keys, pinnedSeqOf } = options;
-    const judging = { session: null, isEverySignature: true, isLegacyProfile: false };
-    this.#judge = new Judge({ crypto, keys, pinnedSeqOf, ...judging });
+    const deep = { session: null, isEverySignature: true, isLegacyProfile: false };
+    this.#judge = new Judge({ crypto, keys, pinnedSeqOf, ...deep });
     this.#leaves = new Leaves(crypto);
     this.#hash = crypto.runningSha256();
     const skipped = () => this.#end("TOO_LONG", "a line is too long", "unreadable");
@@ -132,8 +133,7 @@ export class DisclosureJudge {
       this.#end("DISCLOSURE_MALFORMED", "the copy does not end with a statement");
     }
     this.#judge.finish();
-    const { findings: judged } = this.#judge;
-    const findings = [...this.#findings, ...judged];
+    const findings = [...this.#findings, ...this.#judge.findings];
     const verdict = findings.reduce<Verdict>(
       (so, each) => (each.verdict === null ? so : worse(so, each.verdict)),
       "verified",
@@ -179,7 +179,11 @@ export class DisclosureJudge {
     if (record.is === "header") return this.#begin(record.header);
     const header = this.#header;
     if (!header) return this.#malformed("it does not begin as a disclosed copy does");
-    if (this.#pieceBytes > 0 && record.is !== "bytes") this.#endStretch();
+    if (this.#isHead) return this.#malformed("a record follows the head");
+    if (record.is !== "bytes") {
+      this.#pieceBytes = 0;
+      this.#leaves.endRaw();
+    }
     this.#isAtHead = false;
     const isRaw = header.content === "bytes";
     if (record.is === "leaf") return this.#withhold(record.leaf, record.because);
@@ -257,11 +261,6 @@ export class DisclosureJudge {
     this.#options.onShown?.({ is: "bytes", bytes: data, gaps: NO_GAPS, because: null });
   }
 
-  #endStretch(): undefined {
-    this.#pieceBytes = 0;
-    this.#leaves.endRaw();
-  }
-
   /** Genesis in the log, without its salt, hash and signatures. */
   #open(salts: Uint8Array, gaps: readonly Gap[], bytes: Uint8Array): undefined {
     const line = fillGenesis(bytes, gaps);
@@ -270,14 +269,14 @@ export class DisclosureJudge {
     const isGood =
       genesis?.kind === "genesis" &&
       genesis.seq === 0 &&
-      genesis.prev === ZEROS &&
+      /^0{64}$/.test(genesis.prev) &&
       genesis.parts === header?.parts &&
       header.genesis === "opened" &&
       !this.#hasGenesis;
     if (!line || !isGood) return this.#malformed("this is not a genesis without its secrets");
     this.#hasGenesis = true;
     const place = this.#leaves.placeOf(genesis.byteOffset);
-    if (place !== genesis.byteOffset) return this.#end("CHECKPOINT_MISPLACED", MISPLACED(0));
+    if (place !== genesis.byteOffset) return this.#end("CHECKPOINT_MISPLACED", MISPLACED);
     this.#compare(genesis);
     if (!this.#leaves.addLine(line, genesis.parts, salts, gaps, false)) {
       return this.#malformed("the strings of genesis are not as they must be");
@@ -299,7 +298,7 @@ export class DisclosureJudge {
     this.#stated = stated;
     const place = this.#leaves.placeOf(facts.byteOffset);
     if (place !== facts.byteOffset || facts.tree.size !== this.#leaves.size) {
-      return this.#end("CHECKPOINT_MISPLACED", MISPLACED(0));
+      return this.#end("CHECKPOINT_MISPLACED", MISPLACED);
     }
     if (leaf !== null) this.#leaves.addGenesis(leaf);
     this.#leaves.beginSegment(place);
@@ -310,7 +309,7 @@ export class DisclosureJudge {
   #checkpoint(salts: Uint8Array, line: Uint8Array): undefined {
     const isInside = this.#envelope !== "sidecar";
     const checkpoint = readCheckpoint(line, this.#envelope);
-    if (!checkpoint || isInside !== salts.length > 0) {
+    if (!checkpoint || (!isInside && salts.length > 0)) {
       return this.#malformed("this is not a checkpoint");
     }
     if (!this.#hasGenesis) return this.#malformed("a checkpoint comes before genesis");
@@ -326,7 +325,9 @@ export class DisclosureJudge {
     whole[line.length] = LF;
     this.#judge.checkpoint(checkpoint, whole, { place, end }, checkpoint.hash);
     const { parts = 0 } = this.#header ?? {};
-    if (isInside && !this.#leaves.addLine(line, parts, salts, NO_GAPS, false)) {
+    // No tree covers the head, so it has no salts, and nothing follows it.
+    this.#isHead = isInside && salts.length === 0;
+    if (salts.length > 0 && !this.#leaves.addLine(line, parts, salts, NO_GAPS, false)) {
       return this.#malformed("a checkpoint has too few or too many salts");
     }
     this.#leaves.beginSegment(end);
@@ -350,9 +351,8 @@ export class DisclosureJudge {
 
   #take(statement: Statement, line: Uint8Array): undefined {
     this.#statement = statement;
-    const { facts } = statement;
-    const { kid, ts } = facts;
-    const fault = this.#faultOf(facts);
+    const { kid, ts } = statement.facts;
+    const fault = this.#faultOf(statement.facts);
     if (fault) return this.#end("STATEMENT_MISMATCH", fault);
     const { crypto, keys } = this.#options;
     const successors = withSuccessors(keys, this.#judge.keys, this.#judge.handOvers);
@@ -370,6 +370,7 @@ export class DisclosureJudge {
   #faultOf({ head, genesis, withheld, bytes, sha256 }: StatementFacts): string | null {
     const newest = this.#newest;
     if (!newest || !this.#isAtHead) return "it does not follow a checkpoint";
+    if (this.#isHead !== (this.#envelope !== "sidecar")) return "the head has salts";
     const { log, seq, ts } = newest.checkpoint;
     const isHead = head.log === log && head.seq === seq && head.ts === ts;
     if (!isHead || head.line !== newest.line) return "it names another head";
@@ -396,5 +397,4 @@ export class DisclosureJudge {
 }
 
 const OTHER_CONTENT = "the copy is of another content than it says";
-
-const MISPLACED = (seq: number) => `checkpoint ${seq} is not at the byte at which it was signed`;
+const MISPLACED = "genesis is not at the byte at which it was signed";
