@@ -25,7 +25,7 @@ const PROSE = "It was the best of times, it was the worst of times, it was the a
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const raw = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
 const pem = publicKey.export({ format: "pem", type: "spki" });
-const privatePem = privateKey.export({ format: "pem", type: "pkcs8" });
+export const privatePem = privateKey.export({ format: "pem", type: "pkcs8" });
 const sha256 = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 export const signer: Signer = {
