@@ -10,7 +10,14 @@
 export { VerbatimError } from "./base/errors.ts";
 export { VerbatimClient } from "./client/client.ts";
 export type { FollowOptions, SessionEvent } from "./client/follow.ts";
-export type { Exchange, OutlineMark, OutlinePage, ToolCalls } from "./client/outline-shapes.ts";
+export type {
+  Exchange,
+  ExchangeColumns,
+  ExchangesPage,
+  OutlineMark,
+  OutlinePage,
+  ToolCalls,
+} from "./client/outline-shapes.ts";
 export type { ClientOptions } from "./client/request.ts";
 export type {
   LeftOut,
@@ -47,6 +54,7 @@ export type {
 export type {
   ByteRange,
   EntryRange,
+  ExchangeRange,
   MarkdownChoices,
   OutlineRange,
   SessionFilter,
@@ -57,6 +65,8 @@ export type { LiveOptions, StreamChunk, StreamsClient } from "./client/streams.t
 export type {
   CalendarDay,
   CallCost,
+  CostColumns,
+  CostRange,
   CountedGroup,
   CountedPrompt,
   CountedSession,

@@ -58,9 +58,7 @@ export const OUTLINE_MARK = object({
 /** A place to jump to in an exchange. */
 export interface OutlineMark extends Of<typeof OUTLINE_MARK> {}
 
-export const OUTLINE_PAGE = object({
-  exchanges: list(ref<Exchange>("Exchange")),
-  marks: list(ref<OutlineMark>("OutlineMark")),
+const PROGRESS = {
   tokens: described(orNull(number), "Of the whole session, as far as it was read"),
   spend: orNull(number),
   next: described(orNull(offset), "`from` of the next page; null after the last known one"),
@@ -68,5 +66,31 @@ export const OUTLINE_PAGE = object({
   end: offset,
   isComplete: described(boolean, "False while the log is still being read"),
   isCut: described(boolean, "There were more than the server keeps"),
+};
+
+export const OUTLINE_PAGE = object({
+  exchanges: list(ref<Exchange>("Exchange")),
+  marks: list(ref<OutlineMark>("OutlineMark")),
+  ...PROGRESS,
 });
 export interface OutlinePage extends Of<typeof OUTLINE_PAGE> {}
+
+const COLUMNS = object({
+  start: list(offset),
+  atMs: described(list(number), "When it began, in milliseconds since 1970; 0: not known"),
+  tookMs: described(list(number), "0: not known"),
+  spend: described(list(number), "As recorded; 0: not known"),
+  calls: list(count),
+  failures: list(count),
+  edits: list(count),
+  files: described(list(count), "Files that it edited, and tools that name none"),
+});
+export interface ExchangeColumns extends Of<typeof COLUMNS> {}
+
+export const EXCHANGES_PAGE = object({
+  columns: described<ExchangeColumns>(COLUMNS, "A number per exchange in each list"),
+  isBefore: described(boolean, "The first is what comes before the first prompt"),
+  ...PROGRESS,
+});
+/** The exchanges of an outline as numbers: a long session's index. */
+export interface ExchangesPage extends Of<typeof EXCHANGES_PAGE> {}

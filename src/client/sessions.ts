@@ -2,7 +2,7 @@
 
 import { checkKind, checkOptions, checkWhole, type OptionKinds } from "../base/choice.ts";
 import { type FollowOptions, followEvents, type SessionEvent } from "./follow.ts";
-import type { OutlinePage } from "./outline-shapes.ts";
+import type { ExchangesPage, OutlinePage } from "./outline-shapes.ts";
 import { numberIn, type Requester } from "./request.ts";
 import type { SearchOptions, SearchPage } from "./search-shapes.ts";
 import type {
@@ -17,7 +17,7 @@ import type {
   SessionVerdict,
   Whereabouts,
 } from "./session-shapes.ts";
-import type { SessionCosts } from "./usage-shapes.ts";
+import type { CostRange, SessionCosts } from "./usage-shapes.ts";
 
 /** Only sessions that match all of these. */
 export interface SessionFilter {
@@ -70,6 +70,8 @@ export interface OutlineRange {
   readonly reads?: boolean;
 }
 
+export type ExchangeRange = Omit<OutlineRange, "reads">;
+
 export interface ByteRange {
   readonly from?: number;
   readonly to?: number;
@@ -107,6 +109,8 @@ const ENTRIES: OptionKinds<EntryRange> = {
   call: "text",
 };
 const OUTLINE: OptionKinds<OutlineRange> = { from: "count", limit: "count", reads: "boolean" };
+const EXCHANGES: OptionKinds<ExchangeRange> = { from: "count", limit: "count" };
+const COSTS: OptionKinds<CostRange> = { from: "count", limit: "count", columns: "boolean" };
 const BYTES: OptionKinds<ByteRange> = { from: "count", to: "count" };
 const MARKDOWN: OptionKinds<MarkdownChoices> = {
   thinking: "boolean",
@@ -208,6 +212,12 @@ export class SessionsClient {
     return this.#requester.json(pathOf(id, "outline"), { query: { ...range } });
   }
 
+  /** The exchanges of the outline as columns of numbers: small also for a long session. */
+  async exchanges(id: string, range: ExchangeRange = {}): Promise<ExchangesPage> {
+    checkOptions("exchanges", range, EXCHANGES);
+    return this.#requester.json(pathOf(id, "exchanges"), { query: { ...range } });
+  }
+
   /** The subagents that its calls started, and the call that started it. */
   async threads(id: string): Promise<SessionThreads> {
     return this.#requester.json(pathOf(id, "threads"));
@@ -253,8 +263,9 @@ export class SessionsClient {
   }
 
   /** What it cost, by prompt and by tool call; while `counting` is not null, ask again. */
-  async costs(id: string): Promise<SessionCosts> {
-    return this.#requester.json(pathOf(id, "costs"));
+  async costs(id: string, range: CostRange = {}): Promise<SessionCosts> {
+    checkOptions("costs", range, COSTS);
+    return this.#requester.json(pathOf(id, "costs"), { query: { ...range } });
   }
 }
 

@@ -174,14 +174,31 @@ const CALL_COST = object({
 });
 export interface CallCost extends Of<typeof CALL_COST> {}
 
+const COST_COLUMNS = object({ start: list(offset), cost: list(number) });
+export interface CostColumns extends Of<typeof COST_COLUMNS> {}
+
+export interface CostRange {
+  /** The first offset; `next` of the page before. */
+  readonly from?: number;
+  /** At most so many prompts and calls together. Default: all. */
+  readonly limit?: number;
+  /** Also the cost of every prompt, as columns. Default: false. */
+  readonly columns?: boolean;
+}
+
 export const SESSION_COSTS = object({
   id: string,
   total: ref<CountedSums>("CountedSums"),
   prompts: described(
     list<PromptCost>(PROMPT_COST),
-    "In the order of the log; they add up to `total`",
+    "In the order of the log; all of them add up to `total`",
   ),
   calls: described(list<CallCost>(CALL_COST), "In the order of the log"),
+  next: described(orNull(offset), "`from` of the next page; null after the last one"),
+  columns: described(
+    orNull<CostColumns>(COST_COLUMNS),
+    "Every prompt with a known cost, whatever range; null if not asked for",
+  ),
   subagents: count,
   counting: described(orNull<UsageCounting>(COUNTING), "Not null: ask again later"),
 });

@@ -28,10 +28,7 @@ export interface OutlinesOptions {
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-/** A part of an outline, from an offset on. */
-export interface OutlinePart {
-  readonly exchanges: readonly Exchange[];
-  readonly marks: readonly OutlineMark[];
+interface Progress {
   /** Of the whole session, as far as it was read. */
   readonly tokens: number | null;
   readonly spend: number | null;
@@ -41,6 +38,19 @@ export interface OutlinePart {
   readonly end: number;
   readonly isComplete: boolean;
   readonly isCut: boolean;
+}
+
+/** A part of an outline, from an offset on. */
+export interface OutlinePart extends Progress {
+  readonly exchanges: readonly Exchange[];
+  readonly marks: readonly OutlineMark[];
+}
+
+/** Exchanges as numbers: one in each list for each of them. */
+export interface ExchangeNumbers extends Progress {
+  readonly columns: Readonly<Record<keyof typeof COLUMNS | "edits" | "files", readonly number[]>>;
+  /** The first is what comes before the first prompt. */
+  readonly isBefore: boolean;
 }
 
 export interface PartRange {
@@ -68,6 +78,14 @@ export class Outlines {
     const reading = building.refresh(this.#options, session, this.#stopping.signal);
     const isDone = await withinMs(this.#options.waitMs, reading);
     return partOf(building, range, isDone);
+  }
+
+  /** At most `limit` exchanges from an offset on, without the first if nothing is in it. */
+  async exchanges(session: Session, range: PartRange): Promise<ExchangeNumbers> {
+    const building = this.#buildingOf(keyOf(session));
+    const reading = building.refresh(this.#options, session, this.#stopping.signal);
+    const isDone = await withinMs(this.#options.waitMs, reading);
+    return numbersOf(building, range, isDone);
   }
 
   /** The calls that started subagents, as far as the log was read. */
@@ -173,11 +191,12 @@ class Building {
 }
 
 function partOf(
-  { fold, read, end }: Building,
+  building: Building,
   { from, limit, reads: isWithReads = false }: PartRange,
   isDone: boolean,
 ): OutlinePart {
-  const { exchanges, marks, tokens, spend, isCut } = fold;
+  const { fold } = building;
+  const { exchanges, marks } = fold;
   const reads = isWithReads ? fold.reads : [];
   const [a, b, c] = [firstFrom(exchanges, from), firstFrom(marks, from), firstFrom(reads, from)];
   // Each list is in the order of the log: take the first `limit` of them together.
@@ -201,6 +220,13 @@ function partOf(
   return {
     exchanges: exchanges.slice(a, i),
     marks: all,
+    ...progressOf(building, next, isDone),
+  };
+}
+
+function progressOf({ fold, read, end }: Building, next: number, isDone: boolean): Progress {
+  const { tokens, spend, isCut } = fold;
+  return {
     tokens,
     spend,
     next: next === Infinity ? null : next,
@@ -208,6 +234,45 @@ function partOf(
     end,
     isComplete: isDone && read >= end,
     isCut,
+  };
+}
+
+const COLUMNS = {
+  start: ({ start }: Exchange) => start,
+  atMs: ({ at }: Exchange) => Date.parse(at ?? "") || 0,
+  tookMs: ({ at, until }: Exchange) =>
+    Math.max(0, Date.parse(until ?? "") - Date.parse(at ?? "")) || 0,
+  spend: ({ spend }: Exchange) => spend ?? 0,
+  calls: ({ calls }: Exchange) => calls,
+  failures: ({ failures }: Exchange) => failures,
+};
+
+/** Edits and files are those of the marks, which are what an outline lists. */
+function numbersOf(building: Building, { from, limit }: PartRange, isDone: boolean) {
+  const { exchanges, marks } = building.fold;
+  const [first] = exchanges;
+  const isEmpty = first?.text === null && first.tokens === null && first.calls + first.failures < 1;
+  const at = Math.max(isEmpty ? 1 : 0, firstFrom(exchanges, from));
+  const shown = exchanges.slice(at, at + limit);
+  const next = startOf(exchanges, at + shown.length);
+  const edited = shown.map((exchange, n) => {
+    const until = startOf(exchanges, at + n + 1);
+    const own: string[] = [];
+    for (let mark = firstFrom(marks, exchange.start); startOf(marks, mark) < until; mark++) {
+      const { kind, file, tool } = marks[mark] ?? {};
+      if (kind === "edit") own.push(file ?? tool ?? "");
+    }
+    return { edits: own.length, files: new Set(own).size };
+  });
+  const columns = Object.entries(COLUMNS).map(([name, of]) => [name, shown.map(of)]);
+  return {
+    columns: {
+      ...(Object.fromEntries(columns) as Record<keyof typeof COLUMNS, number[]>),
+      edits: edited.map(({ edits }) => edits),
+      files: edited.map(({ files }) => files),
+    },
+    isBefore: shown[0]?.text === null,
+    ...progressOf(building, next, isDone),
   };
 }
 

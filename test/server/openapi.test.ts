@@ -12,6 +12,7 @@ import { EVENT_PARAMETERS } from "../../src/server/sessions/events.ts";
 import { LIST_PARAMETERS } from "../../src/server/sessions/list.ts";
 import { MARKDOWN_PARAMETERS } from "../../src/server/sessions/markdown.ts";
 import {
+  EXCHANGES_PARAMETERS,
   OUTLINE_PARAMETERS,
   SESSION_PARTS,
   SESSIONS_ROOT,
@@ -22,7 +23,7 @@ import {
   TOOLS_PARAMETERS,
   TOOLS_PATH,
 } from "../../src/server/sessions/search.ts";
-import { USAGE_PARAMETERS, USAGE_PATH } from "../../src/server/sessions/usage.ts";
+import { COSTS_PARAMETERS, USAGE_PARAMETERS, USAGE_PATH } from "../../src/server/sessions/usage.ts";
 import { faultsOf } from "../support/json-schema.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { check, document, ref } from "./described.ts";
@@ -83,7 +84,8 @@ test("the described parameters are those that the server accepts", () => {
     [`${SESSIONS_ROOT}/{id}/outline`, OUTLINE_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/whereabouts`, []],
     [`${SESSIONS_ROOT}/{id}/usage`, []],
-    [`${SESSIONS_ROOT}/{id}/costs`, []],
+    [`${SESSIONS_ROOT}/{id}/costs`, COSTS_PARAMETERS],
+    [`${SESSIONS_ROOT}/{id}/exchanges`, EXCHANGES_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/verify`, []],
     [`${SESSIONS_ROOT}/{id}`, []],
   ] as const) {

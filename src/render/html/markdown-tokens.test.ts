@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { Lexer, Tokenizer } from "marked";
 import { test } from "vitest";
 import {
   CONTAINERS_MAX,
@@ -126,3 +127,29 @@ test("no text makes it throw or take long", () => {
     }
   }
 }, 120_000);
+
+test("blocks are those that `marked` finds by its own patterns", () => {
+  class Plain extends Tokenizer {
+    override html(): undefined {}
+    override tag(): undefined {}
+  }
+  // biome-ignore format: one a line would take a page.
+  const pieces = [
+    "a", "b c", "\n", "\n\n", " ", "  ", "    ", "\t", "> ", ">", "- ", "* ", "+ ", "1. ", "2) ",
+    "# ", "---", "===", "=", "-", "|", "|-|-|", "a|b", ":-:", "```", "~~~", "<div>", "_", "***",
+    "[a]: b", "\u00a0", "1", "\\", "`a`",
+  ];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 20 }), (parts) => {
+      const text = parts.join("");
+      const found = markdownPieces(text);
+      if (found.length !== 1 || found[0]?.tokens === null) return;
+      if (/^(?:```|~~~)/m.test(text)) return;
+      const expected = new Lexer({ gfm: true, tokenizer: new Plain() });
+      expected.blockTokens(text, expected.tokens);
+      for (const { src, tokens } of expected.inlineQueue) expected.inlineTokens(src, tokens);
+      assert.deepEqual([...(found[0]?.tokens ?? [])], [...expected.tokens]);
+    }),
+    { numRuns: 3_000 },
+  );
+});

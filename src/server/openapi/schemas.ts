@@ -101,6 +101,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Exchange: outlined.EXCHANGE,
   OutlineMark: outlined.OUTLINE_MARK,
   OutlinePage: outlined.OUTLINE_PAGE,
+  ExchangesPage: outlined.EXCHANGES_PAGE,
   Whereabouts: of.WHEREABOUTS,
   ToolCalls: outlined.TOOL_CALLS,
   Thread: of.THREAD,

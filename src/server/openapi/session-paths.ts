@@ -158,17 +158,16 @@ const ENTRIES_OPERATION: Operation = {
   refused: [410, 416],
 };
 
+const { outlineMax, outlineDefault } = SESSION_LIMITS;
+const AT_LEAST_ONE: Schema = { type: "integer", minimum: 1 };
+const FROM = parameter("from", "Those from this offset on", offset);
+
 const OUTLINE_OPERATION: Operation = {
   summary: "Prompts with their cost, failures and edits: where to jump to",
   parameters: [
     SESSION,
-    parameter("from", "Those from this offset on", offset),
-    parameter("limit", "At most so many prompts and marks together", {
-      type: "integer",
-      minimum: 1,
-      maximum: SESSION_LIMITS.outlineMax,
-      default: SESSION_LIMITS.outlineDefault,
-    }),
+    FROM,
+    limit("At most so many prompts and marks together", outlineMax, outlineDefault),
     parameter("reads", "Also the files that were read", { type: "boolean", default: false }),
   ],
   ok: json("OutlinePage", "What is known so far, in the order of the log"),
@@ -231,6 +230,12 @@ export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
   }),
   [`${ONE}/entries`]: get("getEntries", ENTRIES_OPERATION),
   [`${ONE}/outline`]: get("getOutline", OUTLINE_OPERATION),
+  [`${ONE}/exchanges`]: get("getExchanges", {
+    summary: "The exchanges of the outline as columns of numbers",
+    parameters: [SESSION, FROM, limit("At most so many", outlineMax, outlineDefault)],
+    ok: json("ExchangesPage", "What is known so far, in the order of the log"),
+    refused: [],
+  }),
   [`${ONE}/events`]: get("followEntries", EVENTS_OPERATION),
   [`${ONE}/bytes`]: get("getBytes", {
     summary: "Bytes of the log, up to its last whole line",
@@ -265,7 +270,12 @@ export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
   }),
   [`${ONE}/costs`]: get("getCosts", {
     summary: "What the session cost, by prompt and by tool call",
-    parameters: alone,
+    parameters: [
+      SESSION,
+      FROM,
+      parameter("limit", "At most so many prompts and calls; default all", AT_LEAST_ONE),
+      parameter("columns", "Also the cost of every prompt, as columns", flag(false)),
+    ],
     ok: json("SessionCosts", "As `verbatim usage session` counts; while it counts, ask again"),
     refused: [],
   }),

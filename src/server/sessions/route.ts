@@ -6,10 +6,11 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { OutlinePage } from "../../client/outline-shapes.ts";
+import type { ExchangesPage, OutlinePage } from "../../client/outline-shapes.ts";
 import type { Whereabouts } from "../../client/session-shapes.ts";
 import { resumeCommandOf } from "../../listing/resume-command.ts";
 import { MISSING_VERDICT } from "../../listing/row-filter.ts";
+import type { SessionLimits } from "../../listing/session-limits.ts";
 import { isAbsence } from "../../listing/session-window.ts";
 import { whereaboutsOf } from "../../listing/whereabouts.ts";
 import type { Pass } from "../auth/gate.ts";
@@ -30,7 +31,8 @@ import { answerJsonText, itemOf, programOf, sessionItem, usageItem } from "./wir
 
 export const SESSIONS_ROOT = "/v1/sessions";
 
-export const OUTLINE_PARAMETERS = ["from", "limit", "reads"] as const;
+export const EXCHANGES_PARAMETERS = ["from", "limit"] as const;
+export const OUTLINE_PARAMETERS = [...EXCHANGES_PARAMETERS, "reads"] as const;
 
 interface Asked {
   readonly context: ServerContext;
@@ -52,13 +54,18 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     return checkpointsPage(context.sessions, served, request.url ?? "/");
   }),
   outline: async ({ context: { sessions }, served, request, response }) => {
-    const { outlineDefault, outlineMax } = sessions.limits;
     const query = new Query(request.url ?? "/", OUTLINE_PARAMETERS);
-    const [from, reads] = [query.offset("from") ?? 0, query.flag("reads", false)];
-    const limit = query.number("limit", 1, outlineMax) ?? outlineDefault;
-    const range = { from, limit, reads };
+    const range = { ...outlineRange(query, sessions.limits), reads: query.flag("reads", false) };
     const part: OutlinePage = await sessions.outlines.part(served.session, range);
     answerJsonText(response, JSON.stringify(part), sessions.room);
+  },
+  exchanges: async ({ context: { sessions }, served, request, response }) => {
+    const range = outlineRange(
+      new Query(request.url ?? "/", EXCHANGES_PARAMETERS),
+      sessions.limits,
+    );
+    const page: ExchangesPage = await sessions.outlines.exchanges(served.session, range);
+    answerJsonText(response, JSON.stringify(page), sessions.room);
   },
   whereabouts: ({ served, ...asked }) => {
     return answerWhereabouts(asked, urlIdOf(served.store, served.session.id));
@@ -92,8 +99,8 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     answerJsonText(response, JSON.stringify(threads), sessions.room);
   },
   costs: async ({ context: { sessions }, served, request, response }) => {
-    new Query(request.url ?? "/", []);
-    const costs = await sessions.reads.run(() => costsAnswer(sessions, served));
+    const url = request.url ?? "/";
+    const costs = await sessions.reads.run(() => costsAnswer(sessions, served, url));
     answerJsonText(response, JSON.stringify(costs), sessions.room);
   },
   usage: async ({ context: { sessions }, served, request, response }) => {
@@ -102,6 +109,11 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     answerJsonText(response, JSON.stringify(usageItem(served.store, known)), sessions.room);
   },
 };
+
+function outlineRange(query: Query, { outlineDefault, outlineMax }: SessionLimits) {
+  const limit = query.number("limit", 1, outlineMax) ?? outlineDefault;
+  return { from: query.offset("from") ?? 0, limit };
+}
 
 /** Answers a request under the root. */
 export async function handleSessions(

@@ -1,6 +1,6 @@
 /** Usage: the answers to `/v1/usage` and to a session's `costs` (usage/answers). */
 
-import { SERIES_GROUPS, type UsageReport } from "../../client/usage-shapes.ts";
+import { SERIES_GROUPS, type SessionCosts, type UsageReport } from "../../client/usage-shapes.ts";
 import { sessionCosts } from "../../usage/answers/session-costs.ts";
 import { usageReport } from "../../usage/answers/usage-report.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
@@ -50,10 +50,21 @@ export function usageAnswer(
   });
 }
 
-export function costsAnswer(service: SessionService, { store, session }: ServedSession) {
+export const COSTS_PARAMETERS = ["from", "limit", "columns"] as const;
+
+export function costsAnswer(
+  service: SessionService,
+  { store, session }: ServedSession,
+  url: string,
+): Promise<SessionCosts> {
+  const query = new Query(url, COSTS_PARAMETERS);
   const { dialect, root } = store;
   const id = session.id ?? "";
-  return sessionCosts(service.usage, { dialect, root, session: id }, urlIdOf(store, id));
+  return sessionCosts(service.usage, { dialect, root, session: id }, urlIdOf(store, id), {
+    from: query.offset("from") ?? 0,
+    limit: query.number("limit", 1, Number.MAX_SAFE_INTEGER) ?? Number.POSITIVE_INFINITY,
+    columns: query.flag("columns", false),
+  });
 }
 
 function dayIn(query: Query, name: string): string | undefined {

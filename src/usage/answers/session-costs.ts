@@ -1,7 +1,12 @@
-/** Session costs: what a session cost, by prompt and by tool call, from the same count. */
+/**
+ * Session costs: what a session cost, by prompt and by tool call, from the same count.
+ *
+ * A viewer requests many small ranges: what was last counted is kept until the count or the log
+ * changes.
+ */
 
-import type { SessionCosts } from "../../client/usage-shapes.ts";
-import { type PromptGroup, PromptRows } from "../prompts/prompt-rows.ts";
+import type { CostRange, SessionCosts } from "../../client/usage-shapes.ts";
+import { type PromptGroup, PromptRows, type SessionFiles } from "../prompts/prompt-rows.ts";
 import { sessionAt } from "../prompts/sessions.ts";
 import type { Trace } from "../prompts/trace.ts";
 import type { CountedUsage } from "../report/counted-usage.ts";
@@ -16,27 +21,85 @@ export async function sessionCosts(
   live: LiveUsage,
   { dialect, root, session }: { dialect: string; root: string; session: string },
   id: string,
+  range: Required<CostRange>,
 ): Promise<SessionCosts> {
   const untilMs = live.deadlineMs;
-  const { opened, counting } = await live.now();
+  const { opened, counting, version } = await live.now();
   const usage = opened?.usage;
   const found = usage && sessionAt(usage, dialect, root, session);
-  const none = { id, total: sumsItem(totalOf([])), prompts: [], calls: [], subagents: 0, counting };
-  if (usage === undefined || !found) return none;
+  const none = { total: sumsItem(totalOf([])), prompts: [], calls: [], subagents: 0 };
+  if (usage === undefined || !found) return { id, ...within(none, range), counting };
+  const { file } = found;
+  const trace = await live.traceOf({ ...found, name: file.path, own: [file] }, untilMs);
+  const known = last.get(live);
+  const isKnown = known?.id === id && known.version === version && known.trace === trace;
+  const counted = isKnown ? known.counted : await count(usage, found, trace);
+  last.set(live, { id, version, trace, counted });
+  const wait = counting ?? { done: 0, total: 1 };
+  return { id, ...within(counted, range), counting: trace === undefined ? wait : counting };
+}
+
+type Counted = Pick<SessionCosts, "total" | "prompts" | "calls" | "subagents">;
+
+interface Last {
+  readonly id: string;
+  readonly version: number;
+  readonly trace: Trace | null | undefined;
+  readonly counted: Counted;
+}
+
+const last = new WeakMap<LiveUsage, Last>();
+
+async function count(
+  usage: CountedUsage,
+  found: SessionFiles,
+  trace: Trace | null | undefined,
+): Promise<Counted> {
   const slices = new Slices();
   const chosen = usage.chosen(new Days("UTC"));
   await slices.pause();
   const rows = new PromptRows(usage, chosen);
-  const { file } = found;
-  const trace = await live.traceOf({ ...found, name: file.path, own: [file] }, untilMs);
   const groups = rows.groups(found, trace ?? null);
   return {
-    ...none,
     total: sumsItem(totalOf(groups)),
     prompts: groups.map(promptItem),
     calls: trace ? callsOf(usage, trace) : [],
     subagents: groups.reduce((sum, { subagents }) => sum + subagents, 0),
-    counting: trace === undefined ? (counting ?? { done: 0, total: 1 }) : counting,
+  };
+}
+
+/** Prompts and calls are in the order of the log; what is before all prompts is at 0. */
+function within(
+  { prompts, calls, ...sums }: Counted,
+  { from, limit, columns }: Required<CostRange>,
+) {
+  const startOf = (item: { readonly start: number | null } | undefined) =>
+    item === undefined ? Infinity : (item.start ?? 0);
+  const first = (items: readonly { readonly start: number | null }[]) => {
+    const index = items.findIndex((item) => startOf(item) >= from);
+    return index < 0 ? items.length : index;
+  };
+  const [a, b] = [first(prompts), first(calls)];
+  let [i, j] = [a, b];
+  for (let left = limit; left > 0 && (i < prompts.length || j < calls.length); left--) {
+    if (startOf(prompts[i]) <= startOf(calls[j])) i++;
+    else j++;
+  }
+  const next = Math.min(startOf(prompts[i]), startOf(calls[j]));
+  const priced = columns
+    ? prompts.filter(({ start, cost }) => start !== null && cost !== null)
+    : [];
+  return {
+    ...sums,
+    prompts: prompts.slice(a, i),
+    calls: calls.slice(b, j),
+    next: next === Infinity ? null : next,
+    columns: columns
+      ? {
+          start: priced.map(({ start }) => start ?? 0),
+          cost: priced.map(({ cost }) => Number((cost ?? 0).toPrecision(6))),
+        }
+      : null,
   };
 }
 

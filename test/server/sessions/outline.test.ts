@@ -105,6 +105,47 @@ test("the outline has every prompt with its cost, every failure and every edit",
   }
 });
 
+test("exchanges as numbers are those of the outline, in pages of any size", async () => {
+  newUser();
+  const root = tempDirectory();
+  const lines = Array.from({ length: 9 }, (_, n) => [
+    asked(`Prompt ${n}`),
+    called(`c${n}`, "apply_patch", {
+      patch: "*** Begin Patch\n*** Add File: a\n+1\n*** Add File: b\n+1\n*** End Patch",
+    }),
+    answered(`c${n}`, n % 3 === 0 ? "no" : null),
+    called(`d${n}`, "edit", { ...EDIT, path: "a" }),
+    answered(`d${n}`, null),
+    used(100, 0.25),
+  ]);
+  putThread(root, "a-1", [event("thread_start", {}), ...lines.flat()]);
+  const { client, id } = await serve(root);
+  const { exchanges, tokens } = await wholeOutline(client, id);
+  assert.equal(exchanges[0]?.text, null);
+  const shown = exchanges.slice(1);
+  for (const limit of [1, 4, 100]) {
+    const found: [number, number, number, number, number, number][] = [];
+    for (let from: number | null = 0; from !== null; ) {
+      const page = await client.sessions.exchanges(id, { from, limit });
+      const { start, spend, calls, failures, edits, files } = page.columns;
+      assert.ok(start.length <= limit);
+      assert.deepEqual([page.isBefore, page.tokens], [false, tokens]);
+      for (const [n, at] of start.entries()) {
+        const numbers = [spend, calls, failures, edits, files].map((column) => column[n] ?? -1);
+        found.push([at, ...(numbers as [number, number, number, number, number])]);
+      }
+      from = page.next;
+    }
+    assert.deepEqual(
+      found,
+      shown.map(({ start, spend, calls, failures, edits, files }) => {
+        return [start, spend ?? 0, calls, failures, edits, files];
+      }),
+    );
+  }
+  await assert.rejects(client.sessions.exchanges(id, { limit: 10_001 }), /limit must be/);
+});
+
 test("pages of any size hold the same outline", async () => {
   newUser();
   const root = tempDirectory();

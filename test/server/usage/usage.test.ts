@@ -216,6 +216,38 @@ test("a session's total over HTTP is that of `verbatim usage session --json`", a
   for (const name of shared) assert.deepEqual(total[name as "cost"], row?.[name], name);
 });
 
+test("costs in parts are the same as all at once", async () => {
+  const home = homeOf();
+  const rows = Array.from({ length: 5 }, (_, n) => [
+    promptRow(`Prompt ${n}`, { at: at(2 * n + 1) }),
+    answerRow(`m${n}`, { at: at(2 * n + 2) }),
+  ]);
+  writeClaude(home, "-a/s1.jsonl", [answerRow("before", { at: at(0) }), ...rows.flat()]);
+  const client = await served();
+  const [{ id = "" } = {}] = (await client.sessions.list()).sessions;
+  const all = await client.sessions.costs(id, { columns: true });
+  assert.equal(all.prompts.length, 6);
+  assert.equal(all.prompts[0]?.start, null);
+  assert.equal(all.next, null);
+  const priced = all.prompts.filter(({ start }) => start !== null);
+  assert.deepEqual(all.columns, {
+    start: priced.map(({ start }) => start),
+    cost: priced.map(({ cost }) => cost),
+  });
+  const prompts: unknown[] = [];
+  const calls: unknown[] = [];
+  for (let from: number | null = 0; from !== null; ) {
+    const part = await client.sessions.costs(id, { from, limit: 2 });
+    assert.ok(part.prompts.length + part.calls.length <= 2);
+    assert.deepEqual([part.total, part.columns], [all.total, null]);
+    prompts.push(...part.prompts);
+    calls.push(...part.calls);
+    from = part.next;
+  }
+  assert.deepEqual([prompts, calls], [all.prompts, all.calls]);
+  await assert.rejects(client.sessions.costs(id, { limit: 0 }), /limit must be/);
+});
+
 test("wrong parameters are refused, and the answer says what they must be", async () => {
   homeOf();
   const client = await served();

@@ -14,7 +14,7 @@ import { compareHref, sessionHref } from "../route.ts";
 import { reasonOf, statusOf } from "../server.ts";
 import { factsOf, LineCounts, titleOf } from "../session/exchange-words.tsx";
 import { Outline } from "../session/outline.ts";
-import { SessionCosts } from "../session/session-costs.ts";
+import { SessionCosts, WHOLE } from "../session/session-costs.ts";
 import { projectKeyOf } from "../sessions/session-words.ts";
 import { costOrRecorded } from "../settings.ts";
 import { agoOf, counted, nameOf, shortCount, shortMoney } from "../words.ts";
@@ -45,7 +45,8 @@ class ComparedSession {
   constructor(client: VerbatimClient, id: string) {
     this.id = id;
     this.outline = new Outline(client, id, { signal: this.#closing.signal });
-    this.costs = new SessionCosts(client, id, this.outline, this.#closing.signal);
+    const { totals } = this.outline;
+    this.costs = new SessionCosts(client, id, { ...WHOLE, totals }, this.#closing.signal);
     client.sessions.get(id).then(
       (head) => {
         this.head.value = head;

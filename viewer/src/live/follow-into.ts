@@ -21,7 +21,7 @@ import {
   withRewound,
 } from "../session/entry-window.ts";
 import { type Filter, matching } from "../session/filter.ts";
-import type { Outline } from "../session/outline.ts";
+import type { SessionOutline } from "../session/session-outline.ts";
 import { isConnected } from "./lost-banner.tsx";
 
 /** The part of the session store that following changes. */
@@ -31,7 +31,7 @@ export interface Followed {
   readonly window: Signal<EntryWindow | null>;
   readonly arrived: Signal<number>;
   readonly notice: Signal<string | null>;
-  readonly outline: Outline;
+  readonly outline: SessionOutline;
   readonly filter: Signal<Filter>;
   readonly isFollowing: boolean;
   headChanged(): void;

@@ -1,9 +1,7 @@
 /** Axis bars: what the time axis shows, as pure functions: a bar per prompt, or per few of them. */
 
-import type { Exchange } from "../../../src/client/outline-shapes.ts";
-
-/** More would be thinner than a pointer can hit. */
-export const BARS_MAX = 240;
+/** More would be thinner than a pointer can hit, and each is an element. */
+export const BARS_MAX = 120;
 
 export type Measure = "cost" | "duration";
 
@@ -37,10 +35,4 @@ export function barsOf(
   const most = Math.max(0, ...bars.map(({ value }) => value));
   // The root: one dear prompt would make all others invisible.
   return bars.map((bar) => ({ ...bar, height: most === 0 ? 0 : Math.sqrt(bar.value / most) }));
-}
-
-/** Null when its times are not known. */
-export function tookMs({ at, until }: Exchange): number | null {
-  const ms = Date.parse(until ?? "") - Date.parse(at ?? "");
-  return ms >= 0 ? ms : null;
 }

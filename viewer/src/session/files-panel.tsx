@@ -80,12 +80,12 @@ function useFilesOf(store: SessionStore) {
     const options = { signal: ends.signal, reads: true };
     return { outline: new Outline(store.client, store.id, options), stop: () => ends.abort() };
   }, [store]);
-  const { exchanges, share } = store.outline;
+  const { index, share } = store.outline;
   useEffect(() => {
     const last = store.outline.lastStart;
     if (outline.lastStart > last) outline.rewound(last);
     else outline.refresh(0);
-  }, [outline, exchanges.value, share.value]);
+  }, [outline, index.value, share.value]);
   useEffect(() => stop, [stop]);
   return { outline, isLoading: outline.share.value < 1 };
 }

@@ -1,22 +1,23 @@
 /**
  * Outline panel: all prompts of the session with the cost of answering them, and below each its
- * failures and edited files; for jumping. Only the rows on the screen are in the page.
+ * failures and edited files; for jumping. Only the rows on the screen are in the page, and only
+ * blocks of them are loaded; the index says how high the others are (session-outline.ts).
  */
 
 import { computed } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { counted, lastName } from "../words.ts";
 import { factsOf, LineCounts, titleOf } from "./exchange-words.tsx";
 import { FilesPanel } from "./files-panel.tsx";
-import { type OutlineRow, OutlineRows, rowsWithin } from "./outline-rows.ts";
+import { exchangeTops, pixelsOf, placedRows, placeOf } from "./outline-layout.ts";
+import type { OutlineRow, RowChoice } from "./outline-rows.ts";
 import type { Reading } from "./reading.ts";
 import type { SessionCosts } from "./session-costs.ts";
 import type { SessionStore } from "./session-store.ts";
 
-/** As in rail.css. */
-const HEIGHTS = { promptPx: 56, markPx: 24 };
-/** Rows above and below the screen. */
+/** Rows above and below the screen, at least. */
 const SPARE_PX = 400;
 
 interface PanelProps {
@@ -30,21 +31,15 @@ interface PanelProps {
 export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
   const { outline } = store;
   const [choice, choose] = useState({ failures: true, edits: true });
-  const exchanges = outline.exchanges.value;
-  const marks = outline.marks.value;
-  const rows = useMemo(
-    () => new OutlineRows(exchanges, marks, choice),
-    [exchanges, marks, choice.failures, choice.edits],
-  );
-  const prompts = exchanges.sum("isPrompt");
-  const failures = marks.sum("isFailure");
-  const edits = marks.length - failures;
+  const index = outline.index.value;
+  const [prompts, failures, edits, calls] = useMemo(() => {
+    return (["isPrompt", "failures", "edits", "calls"] as const).map((name) => index.sum(name));
+  }, [index]) as [number, number, number, number];
   const share = outline.share.value;
   const [isOfFiles, showFiles] = useState(false);
-  const hasCalls = exchanges.sum("calls") > 0;
   return (
     <nav class={isShown ? "turns shown" : "turns"} aria-label="Outline">
-      {hasCalls && (
+      {calls > 0 && (
         <p class="turns-tabs">
           <button type="button" aria-pressed={!isOfFiles} onClick={() => showFiles(false)}>
             Prompts
@@ -88,71 +83,69 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
       {isOfFiles ? (
         <FilesPanel store={store} hide={hide} />
       ) : (
-        <Rows rows={rows} store={store} reading={reading} hide={hide} />
+        <Rows choice={choice} store={store} reading={reading} hide={hide} />
       )}
     </nav>
   );
 }
 
 interface RowsProps {
-  readonly rows: OutlineRows;
+  readonly choice: RowChoice;
   readonly store: SessionStore;
   readonly reading: Reading;
   readonly hide: () => void;
 }
 
-function Rows({ rows, store, reading, hide }: RowsProps) {
+function Rows({ choice, store, reading, hide }: RowsProps) {
+  const { outline, costs } = store;
   const scroller = useRef<HTMLDivElement>(null);
-  const [screen, see] = useState({ top: 0, height: 800 });
-  const tops = useMemo(() => rows.tops(HEIGHTS), [rows]);
-  const { value: here } = useMemo(
-    () => computed(() => rows.lastUntil(reading.visible.value.from)),
-    [rows, reading],
-  );
+  const index = outline.index.value;
+  const tops = useMemo(() => exchangeTops(index, choice), [index, choice]);
+  const here = useMemo(
+    () =>
+      computed(() => {
+        const { block, row } = placeOf(outline, reading.visible.value.from, choice);
+        return `${block} ${row}`;
+      }),
+    [outline, reading, choice],
+  ).value;
+  const [block = 0, row = 0] = here.split(" ").map(Number);
+  const { top, bottom } = pixelsOf(outline, tops, { block, row }, choice);
+  const followed = useRef({ from: -1, top: 0 });
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
-    const look = () => see({ top: element.scrollTop, height: element.clientHeight });
-    const sizes = new ResizeObserver(look);
-    sizes.observe(element);
-    element.addEventListener("scroll", look, { passive: true });
-    return () => {
-      sizes.disconnect();
-      element.removeEventListener("scroll", look);
-    };
-  }, []);
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    const [top = 0, bottom = 0] = [tops[here], tops[here + 1]];
-    if (element === null) return;
+    const { from } = reading.visible.peek();
+    // The place is the same, and only now known well: the panel may have been scrolled since.
+    if (from === followed.current.from && element.scrollTop !== followed.current.top) return;
     const isIn = top >= element.scrollTop && bottom <= element.scrollTop + element.clientHeight;
     if (!isIn) element.scrollTop = top - element.clientHeight / 3;
-  }, [here, tops]);
-  const [first, last] = rowsWithin(
-    tops,
-    screen.top - SPARE_PX,
-    screen.top + screen.height + SPARE_PX,
-  );
+    followed.current = { from, top: element.scrollTop };
+  }, [top, bottom]);
+  const screen = useScreen(scroller);
   // Made once: while the reader scrolls, only the mark of their place moves.
-  const { costs } = store;
-  const prices = costs.prompts.value;
-  const totals = costs.tokens.value;
   const project = store.head.value?.project ?? null;
-  const shown = useMemo(() => rows.slice(first, last), [rows, first, last]);
-  const words = useMemo(
-    () => shown.map((row) => <RowWords row={row} {...{ costs, project }} />),
-    [shown, prices, totals, project],
+  const version = outline.blocks.version.value;
+  const shown = useMemo(
+    () => placedRows(outline, tops, screen, choice),
+    [outline, tops, screen, choice, version],
   );
-  const all = tops[rows.length] ?? 0;
+  const words = useMemo(
+    () => shown.map(({ row }) => <RowWords row={row} {...{ costs, project }} />),
+    [shown, costs.loaded.value, costs.tokens.value, project],
+  );
   return (
     <div class="turns-scroll" ref={scroller}>
-      <ol style={{ paddingTop: `${tops[first] ?? 0}px`, height: `${all}px` }}>
-        {shown.map((row, n) => (
-          <li key={`${row.kind} ${row.start} ${row.kind === "edit" ? row.file : ""}`}>
+      <ol style={{ height: `${tops.at(-1) ?? 0}px` }}>
+        {shown.map(({ row, top, place }, n) => (
+          <li
+            key={`${row.kind} ${row.start} ${row.kind === "edit" ? row.file : ""}`}
+            style={{ top: `${top}px` }}
+          >
             <a
               class={`turn-${row.kind}`}
               href={store.hrefOf(row.start)}
-              aria-current={first + n === here ? "location" : undefined}
+              aria-current={place === here ? "location" : undefined}
               onClick={() => {
                 hide();
                 void store.openAt(row.start); // Also when the route is the same already.
@@ -165,6 +158,28 @@ function Rows({ rows, store, reading, hide }: RowsProps) {
       </ol>
     </div>
   );
+}
+
+/** The pixels on the screen with some around them; in steps, not for each of them. */
+function useScreen(scroller: RefObject<HTMLElement | null>): readonly [number, number] {
+  const [screen, see] = useState<readonly [number, number]>([0, SPARE_PX * 3]);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const look = () => {
+      const from = Math.floor(element.scrollTop / SPARE_PX - 1) * SPARE_PX;
+      const to = Math.ceil((element.scrollTop + element.clientHeight) / SPARE_PX + 1) * SPARE_PX;
+      see((seen) => (seen[0] === from && seen[1] === to ? seen : [from, to]));
+    };
+    const sizes = new ResizeObserver(look);
+    sizes.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      sizes.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, []);
+  return screen;
 }
 
 interface RowWordsProps {

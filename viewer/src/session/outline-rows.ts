@@ -30,7 +30,7 @@ export interface RowHeights {
   readonly markPx: number;
 }
 
-/** A row is a number until it is shown: there may be a hundred thousand. */
+/** A row is a number until it is shown: an exchange may have a hundred thousand. */
 export class OutlineRows {
   readonly length: number;
   readonly #exchanges: Exchanges;

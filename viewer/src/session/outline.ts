@@ -1,5 +1,6 @@
 /**
- * Outline: all prompts, failures and edits of a session, as the server knows them.
+ * Outline: all prompts, failures and edits of a session with their texts, as the server knows them:
+ * for pages that show all of them. The page of a session has a smaller one (session-outline.ts).
  *
  * - The whole outline is loaded page by page, however long the session. While the server still reads
  *   the log, `share` says how far it is.
@@ -10,28 +11,17 @@
 import { signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { Exchange, OutlineMark, OutlinePage } from "../../../src/client/outline-shapes.ts";
-import { tookMs } from "./axis-bars.ts";
 import { PackedList } from "./packed-list.ts";
+import { Pager } from "./pager.ts";
 
-const GROWN_MS = 500;
-const AGAIN_MS = 150;
-const FAILED_MS = 5_000;
-
-export type Exchanges = PackedList<
-  Exchange,
-  "calls" | "failures" | "edits" | "isPrompt" | "tookMs" | "spend"
->;
+export type Exchanges = PackedList<Exchange, "failures" | "isPrompt">;
 /** `file` is a number for each name. */
 export type Marks = PackedList<OutlineMark, "isFailure" | "file">;
 
 export function packedExchanges(): Exchanges {
   return PackedList.of({
-    calls: ({ calls }) => calls,
     failures: ({ failures }) => failures,
-    edits: ({ edits }) => edits,
     isPrompt: ({ text }) => (text === null ? 0 : 1),
-    tookMs: (exchange) => tookMs(exchange) ?? 0,
-    spend: ({ spend }) => spend ?? 0,
   });
 }
 
@@ -56,15 +46,7 @@ export class Outline {
   readonly totals = signal<Pick<OutlinePage, "tokens" | "spend"> | null>(null);
   /** From 0 to 1: how much of the log the outline is of. */
   readonly share = signal(0);
-  /** The session has more marks than the server keeps. */
-  readonly isCut = signal(false);
-  readonly #client: VerbatimClient;
-  readonly #id: string;
-  readonly #signal: AbortSignal;
-  readonly #reads: boolean;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #isLoading = false;
-  #isWanted = false;
+  readonly #pager: Pager;
 
   /** `reads`: with the files that were read. */
   constructor(
@@ -72,21 +54,20 @@ export class Outline {
     id: string,
     { signal, reads = false }: { readonly signal: AbortSignal; readonly reads?: boolean },
   ) {
-    this.#client = client;
-    this.#id = id;
-    this.#signal = signal;
-    this.#reads = reads;
-    signal.addEventListener("abort", () => clearTimeout(this.#timer));
+    this.#pager = new Pager(
+      signal,
+      () => this.lastStart,
+      async (from) => {
+        const page = await client.sessions.outline(id, reads ? { from, reads } : { from });
+        if (!signal.aborted) this.#take(page, from);
+        return page;
+      },
+    );
   }
 
   /** The session has changed, or was opened: loads what is new. */
-  refresh(inMs = GROWN_MS): void {
-    this.#isWanted = true;
-    if (this.#isLoading) return;
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      void this.#load();
-    }, inMs);
+  refresh(inMs?: number): void {
+    this.#pager.refresh(inMs);
   }
 
   /** Lines from `to` on are no longer there. */
@@ -102,54 +83,17 @@ export class Outline {
     return length === 0 ? 0 : this.exchanges.value.startOf(length - 1);
   }
 
-  isPrompt(start: number): boolean {
-    const exchanges = this.exchanges.value;
-    const index = exchanges.lastUntil(start);
-    return exchanges.startOf(index) === start && exchanges.number("isPrompt", index) === 1;
-  }
-
-  /** The next prompt after an offset, or the last one before it; null: there is none. */
-  promptNear(offset: number, by: 1 | -1): number | null {
-    const exchanges = this.exchanges.value;
-    const index = by === 1 ? exchanges.firstFrom(offset + 1) : exchanges.lastUntil(offset - 1);
-    return exchanges.number("isPrompt", index) === 1 ? exchanges.startOf(index) : null;
-  }
-
-  async #load(): Promise<void> {
-    this.#isLoading = true;
-    this.#isWanted = false;
-    let waitMs: number | null = null;
-    try {
-      let from: number | null = this.lastStart; // OL1
-      while (from !== null && !this.#signal.aborted) {
-        const range = this.#reads ? { from, reads: true } : { from };
-        const page: OutlinePage = await this.#client.sessions.outline(this.#id, range);
-        if (this.#signal.aborted) return;
-        this.#take(page, from);
-        if (page.next === null && !page.isComplete) waitMs = AGAIN_MS;
-        from = page.next;
-      }
-    } catch {
-      waitMs = FAILED_MS; // The page itself shows when the server is gone.
-    } finally {
-      this.#isLoading = false;
-    }
-    if (this.#signal.aborted) return;
-    if (waitMs !== null) this.refresh(waitMs);
-    else if (this.#isWanted) this.refresh();
-  }
-
   #take(page: OutlinePage, from: number): void {
     const exchanges = page.exchanges.filter(hasSomething);
     this.exchanges.value = this.exchanges.peek().before(from).with(exchanges);
     this.marks.value = this.marks.peek().before(from).with(page.marks);
-    this.isCut.value = page.isCut;
     const isAll = page.isComplete && page.next === null;
     this.share.value = isAll ? 1 : Math.min(0.99, page.end === 0 ? 0 : page.read / page.end);
     if (isAll) this.totals.value = { tokens: page.tokens, spend: page.spend };
   }
 }
 
-function hasSomething({ text, tokens, calls, failures }: Exchange): boolean {
+/** What comes before the first prompt often has nothing. */
+export function hasSomething({ text, tokens, calls, failures }: Exchange): boolean {
   return text !== null || tokens !== null || calls > 0 || failures > 0;
 }

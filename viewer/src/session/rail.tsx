@@ -4,8 +4,8 @@
  */
 
 import { useMemo, useRef } from "preact/hooks";
-import type { Exchanges } from "./outline.ts";
 import type { Reading } from "./reading.ts";
+import type { ExchangeIndex } from "./session-outline.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** More marks than lines of the screen would be a bar. */
@@ -23,19 +23,22 @@ export function Rail({
 }) {
   const rail = useRef<HTMLDivElement>(null);
   const end = store.window.value?.end ?? 0;
-  const turns = store.outline.exchanges.value;
+  const turns = store.outline.index.value;
   // Made once: the thumb alone changes with each frame of scrolling.
-  const marks = useMemo(
-    () =>
-      marksOf(turns).map(({ start, isFailed }) => (
-        <i
-          key={start}
-          class={isFailed ? "rail-mark failed" : "rail-mark"}
-          style={{ top: `${(start / end) * 100}%` }}
-        />
-      )),
-    [turns, end],
-  );
+  const marks = useMemo(() => {
+    const all = marksOf(turns);
+    const lines = (isOfFailed: boolean) =>
+      all
+        .filter(({ isFailed }) => isFailed === isOfFailed)
+        .map(({ start }) => `M0 ${((start / end) * 1000).toFixed(1)}h1`)
+        .join("");
+    return (
+      <svg class="rail-marks" viewBox="0 0 1 1000" preserveAspectRatio="none" aria-hidden="true">
+        <path d={lines(false)} />
+        <path class="failed" d={lines(true)} />
+      </svg>
+    );
+  }, [turns, end]);
   if (end === 0) return null;
   const { from, to } = reading.visible.value;
   const percent = Math.round((from / end) * 100);
@@ -76,7 +79,7 @@ export function Rail({
   );
 }
 
-function marksOf(turns: Exchanges): { start: number; isFailed: boolean }[] {
+function marksOf(turns: ExchangeIndex): { start: number; isFailed: boolean }[] {
   const every = Math.max(1, Math.ceil(turns.length / MARKS_MAX));
   return Array.from({ length: Math.ceil(turns.length / every) }, (_, mark) => {
     const at = mark * every;

@@ -4,7 +4,6 @@
  */
 
 import { useComputed } from "@preact/signals";
-import { useMemo } from "preact/hooks";
 import { go } from "../address.ts";
 import { factsOf, shortFactsOf, titleOf } from "./exchange-words.tsx";
 import {
@@ -16,6 +15,7 @@ import {
   toggled,
 } from "./filter.ts";
 import type { Reading } from "./reading.ts";
+import type { Column } from "./session-outline.ts";
 import type { SessionStore } from "./session-store.ts";
 import { isWrapped, toggleWrap } from "./wrap.ts";
 
@@ -64,11 +64,8 @@ export function ReadingBar({ store, reading, isExpanded, expand, isFilterShown }
 function CurrentPrompt(props: { readonly store: SessionStore; readonly reading: Reading }) {
   const { store, reading } = props;
   const { outline } = store;
-  const exchanges = outline.exchanges.value;
-  const index = useComputed(() => {
-    return outline.exchanges.value.lastUntil(reading.visible.value.from);
-  }).value;
-  const exchange = useMemo(() => exchanges.at(index), [exchanges, index]);
+  const here = useComputed(() => outline.index.value.lastUntil(reading.visible.value.from)).value;
+  const exchange = outline.exchangeAt(here);
   if (exchange === null) return <p class="current-prompt" />;
   const { start } = exchange;
   const cost = store.costs.ofPrompt(exchange);
@@ -108,14 +105,15 @@ const WORDS: Readonly<Record<FilterName, string>> = {
   edits: "Edits",
 };
 
+const COLUMNS: Readonly<Partial<Record<FilterName, Column>>> = {
+  ...{ prompts: "isPrompt", tools: "calls", errors: "failures", edits: "edits" },
+};
+
 /** Null while the outline is being read, and for kinds that it does not count. */
 function countOf({ outline }: SessionStore, name: FilterName): number | null {
   if (outline.share.value < 1) return null;
-  const exchanges = outline.exchanges.value;
-  if (name === "prompts") return exchanges.sum("isPrompt");
-  if (name === "tools") return exchanges.sum("calls");
-  if (name === "errors") return exchanges.sum("failures");
-  return name === "edits" ? exchanges.sum("edits") : null;
+  const column = COLUMNS[name];
+  return column === undefined ? null : outline.index.value.sum(column);
 }
 
 /** The address keeps the filter: reloading and links show the same. */

@@ -31,8 +31,8 @@ import {
 } from "./entry-window.ts";
 import { type Filter, formatFilter, matching, NO_FILTER } from "./filter.ts";
 import { lineNear } from "./line-near.ts";
-import { Outline } from "./outline.ts";
 import { SessionCosts } from "./session-costs.ts";
+import { SessionOutline } from "./session-outline.ts";
 import { Threads } from "./threads.ts";
 
 /** Where to scroll, once it is in the page. */
@@ -69,7 +69,7 @@ export class SessionStore {
   /** The inspector is open: it shows this entry, or the one being read. */
   readonly isInspecting = signal(false);
   readonly inspected = signal<number | null>(null);
-  readonly outline: Outline;
+  readonly outline: SessionOutline;
   readonly costs: SessionCosts;
   readonly threads: Threads;
   /** Set by the transcript: whether the reader is at the end, and new entries are to be shown. */
@@ -84,7 +84,7 @@ export class SessionStore {
   constructor(client: VerbatimClient, id: string) {
     this.client = client;
     this.id = id;
-    this.outline = new Outline(client, id, { signal: this.#closing.signal });
+    this.outline = new SessionOutline(client, id, this.#closing.signal);
     this.costs = new SessionCosts(client, id, this.outline, this.#closing.signal);
     this.threads = new Threads(client, id, this.#closing.signal);
   }

@@ -18,67 +18,76 @@ const BAR_REM = 4;
 
 export function TimeAxis(props: { readonly store: SessionStore; readonly reading: Reading }) {
   const { store, reading } = props;
-  const exchanges = store.outline.exchanges.value;
-  const prices = store.costs.prompts.value;
+  const { outline, costs } = store;
+  const index = outline.index.value;
+  const prices = costs.columns.value;
   const [chosen, choose] = useState<Measure>("cost");
-  const { length } = exchanges;
-  const failed = (n: number) => exchanges.number("failures", n);
+  /** The bar that is pointed at: only then its words are loaded, if it is of several prompts. */
+  const [pointed, point] = useState(-1);
+  const { length } = index;
+  const failed = (n: number) => index.number("failures", n);
   const ofCost = useMemo(() => {
-    const costOf = (n: number) => {
-      const start = exchanges.number("isPrompt", n) === 1 ? exchanges.startOf(n) : null;
-      return store.costs.costAt(start) ?? exchanges.number("spend", n);
-    };
+    const priced = new Map(prices?.start.map((start, n) => [start, prices.cost[n]]));
+    const costOf = (n: number) => priced.get(index.startOf(n)) ?? index.number("spend", n);
     return barsOf(length, costOf, failed);
-  }, [exchanges, prices]);
+  }, [index, prices]);
   const hasCosts = ofCost.some(({ value }) => value > 0);
   const measure = hasCosts ? chosen : "duration";
   const bars = useMemo(() => {
     if (measure === "cost") return ofCost;
-    return barsOf(length, (n) => exchanges.number("tookMs", n), failed);
+    return barsOf(length, (n) => index.number("tookMs", n), failed);
   }, [ofCost, measure]);
+  const isAll = outline.share.value === 1;
   const words = useMemo(
     () =>
-      bars.map(({ first, count }) => {
-        const exchange = exchanges.at(first);
-        if (exchange === null) return { start: 0, label: "", title: "" };
-        const { start } = exchange;
-        const title = titleOf(exchange);
-        const facts = factsOf(exchange, store.costs.ofPrompt(exchange));
-        const label = count === 1 ? title : counted(count, "prompt");
-        return { start, label, title: `${title}\n${facts}` };
+      bars.map(({ first, count }, n) => {
+        const isWanted = (count === 1 || n === pointed) && isAll;
+        const exchange = isWanted ? outline.exchangeAt(first) : null;
+        if (exchange === null) return { name: `Prompt ${first + 1}` };
+        const name = titleOf(exchange);
+        return { name, title: `${name}\n${factsOf(exchange, costs.ofPrompt(exchange))}` };
       }),
-    [bars],
+    [bars, pointed, isAll, outline.blocks.version.value, costs.loaded.value],
   );
-  const times = useMemo(() => [exchanges.at(0)?.at, exchanges.at(length - 1)?.until], [exchanges]);
   // Not the place itself, which changes with each frame of scrolling.
-  const here = useComputed(() => {
-    return store.outline.exchanges.value.lastUntil(reading.visible.value.from);
-  }).value;
-  if (bars.length < 2) return null;
+  const here = useComputed(() => outline.index.value.lastUntil(reading.visible.value.from)).value;
+  const last = (column: "atMs" | "tookMs") => index.number(column, length - 1);
+  if (bars.length < 2 || !isAll) return null;
   return (
     <nav class="time-axis" aria-label="Prompts over time">
-      <span class="axis-time">{clockOf(times[0] ?? "")}</span>
-      <ol style={{ flexBasis: `${bars.length * BAR_REM}rem` }}>
+      <span class="axis-time">{clockAt(index.number("atMs", 0))}</span>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the links within are reached by keys. */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above. */}
+      <div
+        class="axis-bars"
+        style={{ flexBasis: `${bars.length * BAR_REM}rem` }}
+        onPointerOver={(event) => point(barOf(event))}
+        onFocusIn={(event) => point(barOf(event))}
+        onClick={(event) => {
+          const bar = bars[barOf(event)];
+          if (bar) void store.openAt(index.startOf(bar.first));
+        }}
+      >
         {bars.map(({ first, count, height, failures }, n) => {
-          const { start = 0, label, title } = words[n] ?? {};
+          const start = index.startOf(first);
+          const { name, title } = words[n] ?? {};
           const isHere = here >= first && here < first + count;
           return (
-            <li key={start}>
-              <a
-                href={store.hrefOf(start)}
-                class={failures > 0 ? "axis-bar failed" : "axis-bar"}
-                aria-current={isHere ? "location" : undefined}
-                aria-label={label}
-                title={title}
-                onClick={() => void store.openAt(start)}
-              >
-                <span style={{ height: `${Math.max(LEAST_PERCENT, height * 100)}%` }} />
-              </a>
-            </li>
+            // biome-ignore lint/a11y/useAnchorContent: its label says what it is; the bar is drawn.
+            <a
+              key={start}
+              href={store.hrefOf(start)}
+              class={failures > 0 ? "axis-bar failed" : "axis-bar"}
+              data-bar={n}
+              aria-current={isHere ? "location" : undefined}
+              aria-label={count === 1 ? name : counted(count, "prompt")}
+              title={title}
+              style={{ "--height": `${Math.max(LEAST_PERCENT, height * 100)}%` }}
+            />
           );
         })}
-      </ol>
-      <span class="axis-time">{clockOf(times[1] ?? "")}</span>
+      </div>
+      <span class="axis-time">{clockAt(last("atMs") && last("atMs") + last("tookMs"))}</span>
       {hasCosts && (
         <button
           type="button"
@@ -91,4 +100,13 @@ export function TimeAxis(props: { readonly store: SessionStore; readonly reading
       )}
     </nav>
   );
+}
+
+/** The number of the bar that an event is about; -1: none. */
+function barOf({ target }: Event): number {
+  return target instanceof HTMLElement ? Number(target.dataset.bar ?? -1) : -1;
+}
+
+function clockAt(ms: number): string {
+  return ms === 0 ? "" : clockOf(new Date(ms).toISOString());
 }

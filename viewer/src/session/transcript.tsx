@@ -44,10 +44,9 @@ export function Transcript(props: TranscriptProps) {
   const wish = store.wish.value;
   const items = useMemo(() => (window === null ? [] : itemsOf(window)), [window]);
   const calls = useMemo(() => {
-    const { marks } = store.outline;
-    return new LoadedCalls(items, (start, part) =>
-      editPlaces(marks.peek().startingAt(start), start, part),
-    );
+    const places = (start: number, part: number) =>
+      editPlaces(store.outline.marksAt(start), start, part);
+    return new LoadedCalls(items, places);
   }, [items, store]);
   const entries = useMemo(() => items.map(({ entry }) => entry), [items]);
   // Here, and not in an effect: effects run after the page has changed.
@@ -55,7 +54,7 @@ export function Transcript(props: TranscriptProps) {
   const altered = alteredRanges(store.id);
   const project = store.head.value?.project ?? null;
   const mount = useMemo(() => mountThreads(store.threads, project), [store.threads, project]);
-  useEffect(() => void store.threads.refresh(), [store.threads, store.outline.exchanges.value]);
+  useEffect(() => void store.threads.refresh(), [store.threads, store.outline.index.value]);
   useLayoutEffect(() => {
     return scroller.current === null ? undefined : reading.watch(scroller.current);
   }, [reading]);
