@@ -63,7 +63,7 @@ const SCROLL = `(() => {
 
 const ROWS = `document.querySelectorAll(".entries .row").length`;
 /** The viewer holds about as many (viewer/src/session/entry-window.ts). */
-const FULL_ROWS = 400;
+const FULL_ROWS = 300;
 
 const TO_START = `document.dispatchEvent(new KeyboardEvent("keydown", { key: "g", bubbles: true }))`;
 

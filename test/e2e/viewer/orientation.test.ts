@@ -94,7 +94,9 @@ browserTest("the time axis has a bar for each prompt, which leads to it", async 
   const bars = page.locator(".axis-bar");
   await eventually("bars", () => bars.count()).toBe(3);
   const heights = async () => {
-    return bars.locator("span").evaluateAll((all) => all.map((bar) => bar.clientHeight));
+    return bars.evaluateAll((all) =>
+      all.map((bar) => Number.parseFloat(getComputedStyle(bar, "::before").height)),
+    );
   };
   await eventually("the highest bar", async () => {
     const [first = 0, second = 0, third = 0] = await heights();

@@ -290,6 +290,25 @@ browserTest("the buttons of a row do not cover the next one", async () => {
   assert.ok(buttons.y + buttons.height <= next.y && buttons.y >= own.y);
 });
 
+browserTest(
+  "on a phone, the buttons of a row are below it, and only of the row in use",
+  async () => {
+    const page = await openFence({ width: 360, height: 740 });
+    const row = page.locator(".row.done").first();
+    const buttons = row.locator("> .row-actions");
+    await row.hover();
+    assert.equal(await buttons.isVisible(), false);
+    await row.locator("summary").first().focus();
+    await buttons.waitFor();
+    const [label, below] = await Promise.all([
+      row.locator("summary").first().boundingBox(),
+      buttons.boundingBox(),
+    ]);
+    assert.ok(label && below);
+    assert.ok(below.y >= label.y + label.height, "the label is not covered");
+  },
+);
+
 browserTest("hostile titles, agents and search hits run nothing, and are shown", async () => {
   const page = await viewer.open("#/", { height: 2500 });
   for (const [hash, shown] of [

@@ -12,7 +12,7 @@
 import type { EntryItem, EntryPage } from "../../../src/client/session-shapes.ts";
 
 export const PAGE_ENTRIES = 50;
-export const ENTRIES_MAX = 400;
+export const ENTRIES_MAX = 300;
 
 export interface LoadedPage {
   readonly from: number;

@@ -131,8 +131,12 @@ function Rows({ choice, store, reading, hide }: RowsProps) {
     [outline, tops, screen, choice, version],
   );
   const words = useMemo(
-    () => shown.map(({ row }) => <RowWords row={row} {...{ costs, project }} />),
-    [shown, costs.loaded.value, costs.tokens.value, project],
+    () =>
+      shown.map(({ row }) => ({
+        href: store.hrefOf(row.start),
+        text: <RowWords row={row} {...{ costs, project }} />,
+      })),
+    [shown, costs.loaded.value, costs.tokens.value, project, store.filter.value],
   );
   return (
     <div class="turns-scroll" ref={scroller}>
@@ -144,14 +148,14 @@ function Rows({ choice, store, reading, hide }: RowsProps) {
           >
             <a
               class={`turn-${row.kind}`}
-              href={store.hrefOf(row.start)}
+              href={words[n]?.href ?? ""}
               aria-current={place === here ? "location" : undefined}
               onClick={() => {
                 hide();
                 void store.openAt(row.start); // Also when the route is the same already.
               }}
             >
-              {words[n]}
+              {words[n]?.text}
             </a>
           </li>
         ))}

@@ -11,8 +11,6 @@ import type { SessionStore } from "./session-store.ts";
 /** More marks than lines of the screen would be a bar. */
 const MARKS_MAX = 120;
 const STEP = 0.02;
-/** Minimum height: the screen shows only a little of a long log. */
-const THUMB_PX = 6;
 
 export function Rail({
   store,
@@ -68,13 +66,16 @@ export function Rail({
       onKeyDown={onKey}
     >
       {marks}
+      {/* Moved, not placed: a new place would be a layout of the page in each frame. */}
       <span
-        class="rail-thumb"
-        style={{
-          top: `calc((100% - ${THUMB_PX}px) * ${from / end})`,
-          height: `${Math.max(0, ((to - from) / end) * 100)}%`,
-        }}
-      />
+        class="rail-place"
+        style={{ transform: `translateY(${((from / end) * 100).toFixed(2)}%)` }}
+      >
+        <span
+          class="rail-thumb"
+          style={{ height: `${Math.ceil(Math.max(0, ((to - from) / end) * 100))}%` }}
+        />
+      </span>
     </div>
   );
 }

@@ -5,7 +5,7 @@
  * - Of every exchange, only numbers are loaded (`index`): where it is and how much it has. They say
  *   where each row of the outline is, and where to jump to. Texts and marks are loaded in blocks of
  *   exchanges, when they are shown.
- * - While the server still reads the log, `share` says how far it is.
+ * - While the server still reads the log, `share` says how far it is, and nothing is loaded.
  * - When the session grows, only what follows the last known prompt is requested again.
  */
 
@@ -25,8 +25,6 @@ import { Pager } from "./pager.ts";
 
 /** Exchanges per block. */
 export const BLOCK = 32;
-/** While the server reads, the page draws what is new at most so often. */
-const SHOWN_MS = 2_000;
 /** Prompts and marks per request, as the server allows. */
 const LIMIT_MAX = 10_000;
 
@@ -59,9 +57,6 @@ export class SessionOutline {
   readonly #client: VerbatimClient;
   readonly #id: string;
   readonly #pager: Pager;
-  /** What was loaded; while the server reads, not all of it is shown at once. */
-  #read = emptyIndex();
-  #shownMs = performance.now();
   /** The stamps of blocks, and the index that they are of. */
   readonly #stamps = new Map<number, string>();
   #stamped: ExchangeIndex | null = null;
@@ -71,8 +66,13 @@ export class SessionOutline {
     this.#id = id;
     this.#pager = new Pager(
       signal,
-      () => lastStartOf(this.#read),
+      () => this.lastStart,
       async (from) => {
+        if (this.share.peek() < 1) {
+          const { isComplete, read, end } = await client.sessions.exchanges(id, { limit: 1 });
+          if (!isComplete) this.share.value = Math.min(0.99, end === 0 ? 0 : read / end);
+          if (!isComplete) return { next: null, isComplete };
+        }
         const page = await client.sessions.exchanges(id, { from });
         if (!signal.aborted) this.#take(page, from);
         return page;
@@ -91,14 +91,14 @@ export class SessionOutline {
 
   /** Lines from `to` on are no longer there. */
   rewound(to: number): void {
-    this.#read = this.#read.before(to);
-    this.index.value = this.#read;
+    this.index.value = this.index.peek().before(to);
     this.refresh();
   }
 
   /** The offset of the last exchange; 0 if there is none. */
   get lastStart(): number {
-    return lastStartOf(this.index.value);
+    const { length } = this.index.value;
+    return length === 0 ? 0 : this.index.value.startOf(length - 1);
   }
 
   isPrompt(start: number): boolean {
@@ -179,28 +179,20 @@ export class SessionOutline {
 
   #take(page: ExchangesPage, from: number): void {
     const { columns, isBefore } = page;
-    const known = this.#read.before(from);
+    const known = this.index.peek().before(from);
     const items = columns.start.map((start, n): Numbers => {
       const isPrompt = n === 0 && isBefore ? 0 : 1;
       const numbers = COLUMNS.map((name) => [name, columns[name][n] ?? 0]);
       return { start, isPrompt, ...Object.fromEntries(numbers) };
     });
     const isAll = page.isComplete && page.next === null;
-    this.#read = known.with(items);
-    const nowMs = performance.now();
-    const isShown = isAll || nowMs - this.#shownMs > SHOWN_MS;
-    if (isShown) this.#shownMs = nowMs;
     batch(() => {
-      if (isShown) this.index.value = this.#read;
+      this.index.value = known.with(items);
       this.isCut.value = page.isCut;
-      this.share.value = isAll ? 1 : Math.min(0.99, page.end === 0 ? 0 : page.read / page.end);
+      if (isAll) this.share.value = 1;
       if (isAll) this.totals.value = { tokens: page.tokens, spend: page.spend };
     });
   }
-}
-
-function lastStartOf(index: ExchangeIndex): number {
-  return index.length === 0 ? 0 : index.startOf(index.length - 1);
 }
 
 function emptyIndex(): ExchangeIndex {

@@ -43,11 +43,12 @@ export function TimeAxis(props: { readonly store: SessionStore; readonly reading
       bars.map(({ first, count }, n) => {
         const isWanted = (count === 1 || n === pointed) && isAll;
         const exchange = isWanted ? outline.exchangeAt(first) : null;
-        if (exchange === null) return { name: `Prompt ${first + 1}` };
+        const href = store.hrefOf(index.startOf(first));
+        if (exchange === null) return { href, name: `Prompt ${first + 1}` };
         const name = titleOf(exchange);
-        return { name, title: `${name}\n${factsOf(exchange, costs.ofPrompt(exchange))}` };
+        return { href, name, title: `${name}\n${factsOf(exchange, costs.ofPrompt(exchange))}` };
       }),
-    [bars, pointed, isAll, outline.blocks.version.value, costs.loaded.value],
+    [bars, store.filter.value, pointed, isAll, outline.blocks.version.value, costs.loaded.value],
   );
   // Not the place itself, which changes with each frame of scrolling.
   const here = useComputed(() => outline.index.value.lastUntil(reading.visible.value.from)).value;
@@ -70,13 +71,13 @@ export function TimeAxis(props: { readonly store: SessionStore; readonly reading
       >
         {bars.map(({ first, count, height, failures }, n) => {
           const start = index.startOf(first);
-          const { name, title } = words[n] ?? {};
+          const { href, name, title } = words[n] ?? {};
           const isHere = here >= first && here < first + count;
           return (
             // biome-ignore lint/a11y/useAnchorContent: its label says what it is; the bar is drawn.
             <a
               key={start}
-              href={store.hrefOf(start)}
+              href={href ?? ""}
               class={failures > 0 ? "axis-bar failed" : "axis-bar"}
               data-bar={n}
               aria-current={isHere ? "location" : undefined}
