@@ -36,7 +36,10 @@ type Wrapped = (
 ) => void;
 
 const directory = fileURLToPath(new URL(".", import.meta.url));
-const kept = join(directory, "compiled", `${process.version}-${process.arch}`);
+/** Kept code has the functions that the first command used, so these short ones have their own. */
+const command = ["ls", "search"].find((name) => name === process.argv[2]);
+const version = [process.version, process.arch, ...(command ? [command] : [])].join("-");
+const kept = join(directory, "compiled", version);
 const requireOther = createRequire(import.meta.url);
 /** Modules of Node that take milliseconds to load, and that most commands need late or never. */
 const LATE = ["node:child_process", "node:crypto", "node:zlib"];

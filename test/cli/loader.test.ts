@@ -102,3 +102,17 @@ built("where compiled code cannot be kept, commands work and say nothing of it",
     "entry.js",
   ]);
 });
+
+built("a short command keeps the functions that it uses, whatever command ran first", () => {
+  const copy = new InstalledCopy();
+  copy.prints("--version");
+  const before = copy.files();
+  assert.equal(copy.run("ls").status, 0);
+  assert.deepEqual(readdirSync(copy.kept).length, 2);
+  const [other = "", own = ""] = readdirSync(copy.kept).sort();
+  assert.equal(own, `${other}-ls`);
+  const first = readdirSync(join(copy.kept, own)).find((name) => name.startsWith("first-")) ?? "";
+  const size = (folder: string) => readFileSync(join(copy.kept, folder, first)).length;
+  assert.ok(size(own) > 1.05 * size(other));
+  assert.deepEqual(copy.files(), before);
+});
