@@ -105,8 +105,9 @@ export class SecretFinder {
         const masked = mask(text.slice(start, end));
         finds.push({ rule: rule.id, start: at(start), end: at(end), masked, depth: deep, order });
       }
-      if (deep >= DEPTH_MAX || !text.includes("\\")) return;
+      if (deep >= DEPTH_MAX) return;
       level = unescaped(level);
+      if (level.text === text) return; // Nothing was left to decode.
     }
   }
 }

@@ -102,6 +102,14 @@ const ASSIGNED =
   /^[\w-]{2,32}["'`\\]{0,20}(?:\s|\\[nrt]){0,3}(?:=>|:=|[:=])(?:\s|\\[nrt]){0,3}["'`\\]{0,20}(?!\d{1,15}\b)(?=[^\s"'`]{0,80}\d)[A-Za-z0-9+/_.~!@#%^&*=-]{8}/;
 
 function isAssigned(bytes: Uint8Array, at: number): boolean {
+  // Most often nothing is assigned: that is seen without a string.
+  let sign = at;
+  while (sign < at + 80 && bytes[sign] !== 0x3a && bytes[sign] !== 0x3d) {
+    const byte = bytes[sign] as number;
+    if (byte === 0x2e || byte === 0x2c || byte === 0x28 || byte === 0x29 || byte === 0x3b)
+      return false;
+    sign++;
+  }
   const length = Math.min(200, bytes.length - at);
   return ASSIGNED.test(Buffer.from(bytes.buffer, bytes.byteOffset + at, length).toString("latin1"));
 }
