@@ -90,6 +90,24 @@ test("all values of a line are found, and lines at once are the same as each alo
   }
 });
 
+test("a long value is not taken for a shorter one because a window ends in it", () => {
+  const chars = "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zCbDfGhJkLnMoPqRsTuVwXyZ";
+  let state = 7;
+  const next = () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return chars[Math.floor((state / 2 ** 31) * chars.length)];
+  };
+  const long = Array.from({ length: 300 }, next).join("");
+  const short = long.slice(0, 40);
+  for (let gap = 500; gap < 640; gap += 10) {
+    const finds = finder.find(JSON.stringify({ text: `${short}${" ".repeat(gap)}${long}` }));
+    assert.deepEqual(
+      finds.map(({ rule, start, end }) => [rule, end - start]),
+      [["high-entropy", 40]],
+    );
+  }
+});
+
 test("bytes that are not UTF-8, or not JSON, are searched too", () => {
   const bytes = Buffer.concat([Buffer.from([0xff, 0xe9, 0x80]), Buffer.from(TOKEN)]);
   assert.deepEqual(
