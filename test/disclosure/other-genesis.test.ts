@@ -1,0 +1,134 @@
+/** Logs whose genesis cannot be opened, is not disclosed at all, or follows older checkpoints. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { matching } from "../../src/disclosure/matching.ts";
+import { redactLog } from "../../src/disclosure/redact.ts";
+import { readRecord, spellRecord } from "../../src/proof/disclosure/records.ts";
+import { statementMessage } from "../../src/proof/disclosure/statement.ts";
+import { Ledger } from "../../src/proof/ledger.ts";
+import { loadSigner } from "../../src/signing/keys/keys.ts";
+import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
+import { addTrust } from "../../src/signing/trust/trust.ts";
+import { LogSigner } from "../../src/signing/writing/log-signer.ts";
+import { nothingSigned } from "../../src/signing/writing/signer-state.ts";
+import { legacyLog } from "../signing/attacks/kit.ts";
+import { testKey } from "../signing/json-key.ts";
+import { disclose, judgeBytes, keysOf, SECRET, verdictOf } from "../support/disclosing.ts";
+import { memoryHost } from "../support/memory-files.ts";
+import { SigningUser, turnOf } from "../support/signing-user.ts";
+
+const ID = "hello-1739012630";
+const key = testKey(9);
+const { keys } = key.judge();
+const signer = { ...key.signer, publicKey: new Uint8Array(32) };
+const OPENING = `{"ts":"2026-02-09T04:03:51.365000+00:00","type":"checkpoint","thread_id":"${ID}","directive":"hello",`;
+const line = (text: string) =>
+  Buffer.from(`${JSON.stringify({ type: "assistant_text", thread_id: ID, text })}\n`);
+
+/** A log with these `parts` and three turns. */
+async function signedLog(parts: number): Promise<Buffer> {
+  const salt = new Uint8Array(32).fill(5);
+  const crypto = nodeCrypto;
+  const ledger = Ledger.begin({ crypto, salt, parts, isSidecar: false });
+  const nothing = { ...nothingSigned(crypto, salt, false), ledger, parts };
+  const nowIso = () => "2026-02-09T04:03:50.365Z";
+  const log = LogSigner.from(nothing, { crypto, signer, isSidecar: false, nowIso });
+  const bytes: Uint8Array[] = [];
+  for (const [n, text] of ["hello", SECRET, "the end"].entries()) {
+    const draft = log.draft();
+    draft.addLines(line(text));
+    bytes.push(line(text), await draft.checkpoint("turn", OPENING, { turn: n + 1, rev: 0 }));
+    draft.commit();
+  }
+  return Buffer.concat(bytes);
+}
+
+async function copyOf(log: Buffer) {
+  const pieces: Buffer[] = [];
+  const target = { dialect: "rye", root: "/store", logId: "log", id: ID };
+  const redacted = await redactLog(memoryHost(new Map([["/store/log", log]])), target, {
+    ...{ verify: { crypto: nodeCrypto, keys }, reason: "a test", nowMs: () => 1.8e12, signer },
+    finder: matching(["48213"]),
+    out: (bytes) => pieces.push(Buffer.from(bytes)),
+  });
+  return { ...redacted, bytes: Buffer.concat(pieces) };
+}
+
+test.each([
+  [0, "stated", 1, 0],
+  [1, "opened", 0, 1],
+  [64, "opened", 0, 1],
+  [65, "stated", 0, 1],
+  [1000, "stated", 1, 0],
+] as const)("with parts of %i genesis is %s", async (parts, genesis, lines, strings) => {
+  const { header, bytes, withheld } = await copyOf(await signedLog(parts));
+  expect([header.genesis, withheld[0]?.lines, withheld[0]?.strings]).toEqual([
+    genesis,
+    lines,
+    strings,
+  ]);
+  expect(verdictOf(judgeBytes(keys, bytes))).toBe("verified");
+  assert.ok(!bytes.includes("48213") && !bytes.includes("05".repeat(32)));
+  // A stated genesis is bound to the next checkpoint by its line, and to its place.
+  for (const [said, other] of [
+    ['"size":1,', '"size":2,'],
+    [`"parts":${parts},"from"`, `"parts":${parts + 1},"from"`],
+  ] as const) {
+    const altered = Buffer.from(bytes.toString("latin1").replaceAll(said, other), "latin1");
+    if (genesis === "stated") expect(judgeBytes(keys, altered).verdict).toBe("tampered");
+  }
+});
+
+test("a copy that says nothing of genesis is incomplete, and else as well checked", async () => {
+  const { bytes } = await copyOf(await signedLog(65));
+  const lines = bytes.toString("latin1").split("\n").slice(0, -2);
+  const stated = lines.findIndex((each) => each.startsWith('{"genesis":{'));
+  const record = readRecord(Buffer.from(lines[stated] ?? ""));
+  assert.ok(record?.is === "stated" && record.genesis.leaf !== null);
+  lines[0] = (lines[0] ?? "").replace('"genesis":"stated"', '"genesis":"absent"');
+  lines[stated] = `{"leaf":"${record.genesis.leaf}","why":0}`;
+  const signed = async (body: readonly string[]) => {
+    const all = Buffer.from(body.map((each) => `${each}\n`).join(""), "latin1");
+    const last = readRecord(
+      Buffer.from(bytes.toString("latin1").split("\n").at(-2) ?? "", "latin1"),
+    );
+    assert.ok(last?.is === "statement");
+    const { facts: before } = last.statement;
+    const sha256 = Buffer.from(nodeCrypto.sha256(all)).toString("hex");
+    const withheld = before.withheld.map((each, n) =>
+      n === 0 ? { ...each, lines: each.lines + 1 } : each,
+    );
+    const facts = { ...before, genesis: null, withheld, bytes: all.length, sha256 };
+    const sig = await signer.sign(statementMessage(facts));
+    const statement = spellRecord({ is: "statement", statement: { facts, sig } });
+    return Buffer.concat([all, Buffer.from(`${statement}\n`)]);
+  };
+  expect(verdictOf(judgeBytes(keys, await signed(lines)))).toBe("incomplete GENESIS_ABSENT");
+  const altered = lines.map((each) => each.replace("the end", "The end"));
+  expect(judgeBytes(keys, await signed(altered)).verdict).toBe("tampered");
+});
+
+test("checkpoints of the older format are withheld whole", async () => {
+  const user = new SigningUser();
+  const own = await loadSigner(nodeHost, user.places);
+  const { publicKey } = own;
+  const grant = { publicKey, owner: "me", purposes: [], sessions: [], profile: "rye" } as const;
+  await addTrust(nodeHost, user.places, grant, Date.now());
+  const { home: root } = user;
+  const path = join(root, ".ai/threads", ID, "transcript.jsonl");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, await legacyLog(own));
+  const target = { dialect: "rye", root, logId: `.ai/threads/${ID}/transcript.jsonl`, id: ID };
+  await assert.rejects(disclose(user, target), /CANNOT_DISCLOSE|older format/);
+
+  const options = { profile: "rye" } as const;
+  await user.write({ dialect: "rye" }, turnOf("good night"), { root, id: ID, ...options });
+  const { bytes, withheld } = await disclose(user, target);
+  const older = withheld.find(({ rule }) => rule === "older-checkpoint");
+  assert.ok(older && older.lines > 0);
+  expect(verdictOf(judgeBytes(keysOf(user), bytes))).toBe("incomplete FOUND_UNSIGNED");
+});
