@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { matching } from "../../src/disclosure/matching.ts";
 import { redactLog } from "../../src/disclosure/redact.ts";
+import { readCheckpoint, writeCheckpoint } from "../../src/proof/checkpoint.ts";
 import { readRecord, spellRecord } from "../../src/proof/disclosure/records.ts";
 import { statementMessage } from "../../src/proof/disclosure/statement.ts";
 import { Ledger } from "../../src/proof/ledger.ts";
@@ -131,4 +132,37 @@ test("checkpoints of the older format are withheld whole", async () => {
   const older = withheld.find(({ rule }) => rule === "older-checkpoint");
   assert.ok(older && older.lines > 0);
   expect(verdictOf(judgeBytes(keysOf(user), bytes))).toBe("incomplete FOUND_UNSIGNED");
+});
+
+test("lengths add up to every byte_offset, whoever signed it", async () => {
+  for (const [off, verdict] of [
+    [0, "verified"],
+    [1, "tampered CHECKPOINT_MISPLACED"],
+    [-1, "tampered CHECKPOINT_MISPLACED"],
+  ] as const) {
+    const { bytes } = await copyOf(await signedLog(64));
+    const lines = bytes.toString("latin1").split("\n").slice(0, -1);
+    const honest = readCheckpoint(Buffer.from(lines.at(-2) ?? ""), "rye");
+    const last = readRecord(Buffer.from(lines.at(-1) ?? ""));
+    assert.ok(honest && last?.is === "statement");
+    const { sign } = signer;
+    const lie = { ...honest, byteOffset: honest.byteOffset + off };
+    const line = await writeCheckpoint(OPENING, lie, sign);
+    const before = Buffer.from(
+      lines
+        .slice(0, -2)
+        .map((each) => `${each}\n`)
+        .join(""),
+      "latin1",
+    );
+    const body = Buffer.concat([before, line]);
+    const hash = (data: Uint8Array) => Buffer.from(nodeCrypto.sha256(data)).toString("hex");
+    const { facts: said } = last.statement;
+    const head = { ...said.head, line: hash(line) };
+    const facts = { ...said, head, bytes: body.length, sha256: hash(body) };
+    const sig = await sign(statementMessage(facts));
+    const statement = spellRecord({ is: "statement", statement: { facts, sig } });
+    const copy = Buffer.concat([body, Buffer.from(`${statement}\n`)]);
+    expect(verdictOf(judgeBytes(keys, copy))).toBe(verdict);
+  }
 });
