@@ -40,6 +40,7 @@ export async function findsOf(path: string, session: string | null): Promise<Fin
     const { rule, places, file } = value;
     if (session !== null && value.session !== session) continue;
     if (typeof rule !== "string" || !Array.isArray(places)) throw badScan(path, n + 1);
+    if (value.in === "checkpoint" && file !== null) throw inSidecar(String(file), rule);
     for (const place of places) {
       const found = hitOf(rule, place, file == null);
       if (!found) throw badScan(path, n + 1);
@@ -71,6 +72,13 @@ function readLines(path: string): string[] {
   } catch (cause) {
     throw ioError(path, "reading", cause);
   }
+}
+
+function inSidecar(path: string, rule: string): VerbatimError {
+  const message =
+    `rule ${rule} found something in a checkpoint of ${path}; checkpoints are always shown whole, ` +
+    "so it cannot be withheld";
+  return new VerbatimError("CANNOT_WITHHOLD", message, { path, line: 0, rule });
 }
 
 function badScan(path: string, line: number): VerbatimError {
