@@ -42,7 +42,7 @@ test("a copy is shown before it is written, and a reader with the public key ver
   assert.deepEqual(readdirSync(user.cwd), [".ai"]);
 
   const made = await user.redact(...args, "-o", "hello.vbd", "--yes");
-  expect([made.code, made.stdout]).toEqual([0, expect.stringContaining("1 strings withheld")]);
+  expect([made.code, made.stdout]).toEqual([0, expect.stringContaining("1 string withheld")]);
   const copy = join(user.cwd, "hello.vbd");
   const text = readFileSync(copy, "utf8");
   assert.ok(!text.includes("Mill Lane") && !text.includes("90417"));
@@ -50,7 +50,7 @@ test("a copy is shown before it is written, and a reader with the public key ver
   const own = await user.run(["verify", "hello.vbd"]);
   expect(own.code).toBe(0);
   expect(own.stdout).toContain("verified in part: ");
-  expect(own.stdout).toContain("1 strings withheld; nothing missing");
+  expect(own.stdout).toContain("1 string withheld; nothing missing");
   expect(own.stdout).toContain("not checkable: hash and sig of every checkpoint");
 
   const reader = new CliUser();

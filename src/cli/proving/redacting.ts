@@ -34,6 +34,7 @@ import type { SignableLog } from "../../signing/session-log.ts";
 import { isDataDirectory } from "../../verifying/data-directories.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import { withSignedStream } from "../../verifying/verify-directory.ts";
+import { counted } from "../caring/findings-report.ts";
 import { refuseLogPlace } from "../output-file.ts";
 import { EXIT_DECLINED, isAgreed } from "../question.ts";
 import { whereOf } from "../reading/reading.ts";
@@ -92,10 +93,11 @@ async function kept(
   const strings = places.filter(({ what }) => what === "string").length;
   const lines = places.length - strings;
   if (!options.json) tell(run, places);
-  const amount = `${made.full} of ${made.lines} lines in full, ${strings} strings withheld`;
+  const withheld = counted(strings, "string");
+  const amount = `${made.full} of ${made.lines} lines in full, ${withheld} withheld`;
   if (file === null) io.err(`nothing was written: ${amount}`);
   else {
-    const question = `Write ${file.path}, with ${lines} lines and ${strings} strings withheld?`;
+    const question = `Write ${file.path}, with ${counted(lines, "line")} and ${withheld} withheld?`;
     if (!(await isAgreed(run, question))) return EXIT_DECLINED;
     await file.keep();
   }

@@ -7,6 +7,7 @@ import { type CopyReport, verifyCopy } from "../../disclosure/verify-copy.ts";
 import { statOf } from "../../listing/find-stores.ts";
 import { beginsAsCopy, COPY_EXTENSION, MAGIC_BYTES } from "../../proof/disclosure/copy-file.ts";
 import type { UserJudging } from "../../verifying/user-judging.ts";
+import { counted } from "../caring/findings-report.ts";
 import { FRESHNESS, reasonLine } from "./verify-text.ts";
 
 /** Whether a file is, or should be, a disclosed copy. */
@@ -59,7 +60,7 @@ function describeCopy(report: CopyReport): string[] {
 }
 
 function amountOf({ lines, strings_withheld: strings, freshness }: CopyReport): string {
-  const amount = `${lines.full} of ${lines.total} lines in full, ${strings} strings withheld`;
+  const amount = `${lines.full} of ${lines.total} lines in full, ${counted(strings, "string")} withheld`;
   return `${amount}; ${FRESHNESS[freshness]}`;
 }
 
@@ -70,9 +71,12 @@ function factsOf(report: CopyReport): string[] {
     `  of ${session ?? "an unknown session"}, signed by ${signers}`,
     ...(redactor ? [`  disclosed by ${nameOf(redactor)} on ${redactor.ts}`] : []),
     ...withheld.map(({ rule, reason, lines, strings }) => {
-      return `  withheld by rule ${rule}: ${lines} lines, ${strings} strings; reason: ${reason}`;
+      const amount = `${counted(lines, "line")}, ${counted(strings, "string")}`;
+      return `  withheld by rule ${rule}: ${amount}; reason: ${reason}`;
     }),
-    ...(left && left.bytes > 0 ? [`  left out: ${left.lines} unsigned lines at the end`] : []),
+    ...(left && left.bytes > 0
+      ? [`  left out: ${counted(left.lines, "unsigned line")} at the end`]
+      : []),
     ...(genesis === "stated" ? ["  how the log began is the redactor's word"] : []),
     `  not checkable: ${report.not_checked.join("; ")}`,
   ];
