@@ -114,6 +114,7 @@ describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shel
     assert.deepEqual(await offered("verbatim "), await listed("", "Commands"));
     assert.deepEqual(await offered("verbatim re"), [
       "record",
+      "redact",
       "render",
       "repair",
       "restore",
