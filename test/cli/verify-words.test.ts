@@ -87,7 +87,7 @@ test("an untrusted key is named, and only an unknown one can be added", async ()
     ["not trusted here", null],
     ["revoked", { publicKey: key.publicKey, ...scope }],
     [
-      "whose trust ended before that checkpoint",
+      "whose trust ended before that",
       { publicKey: key.publicKey, ...scope, validBefore: "2020-01-01T00:00:00.000Z" },
     ],
     ["other sessions or purposes", { publicKey: key.publicKey, ...scope, sessions: ["ci/**"] }],
