@@ -1,11 +1,13 @@
 /**
  * Scrolling: how many frames a page drops while it is scrolled at a fixed speed on a slow processor,
  * against a static page: a copy of the viewer's elements and styles without scripts and requests.
- * Both pages take turns, and are scrolled equally long.
+ * A third page is that copy with the least that a list of unlimited length must do: it moves rows
+ * from one end to the other, as new elements. All take turns, and are scrolled equally long.
  *
  * A frame is dropped if the next one comes late: a gap of 50 ms drops two frames of 16.7.
  */
 
+import { PAGE_ENTRIES } from "../../viewer/src/session/entry-window.ts";
 import { Browser, type BrowserPage } from "./browser.ts";
 import { openedPage, untilQuiet } from "./opening.ts";
 import type { Served } from "./served.ts";
@@ -14,6 +16,7 @@ export interface Scrolled {
   /** Parts of all frames, from 0 to 1. */
   readonly ourDropped: number;
   readonly staticDropped: number;
+  readonly leastDropped: number;
   /** Pixels per second that the viewer was scrolled by: fewer than asked for if it had to wait. */
   readonly speed: number;
   readonly nodes: number;
@@ -50,6 +53,7 @@ const SCROLL = `(() => {
         scroller.scrollTop += (window.direction ?? 1) * ${PX_PER_S} * Math.min(gap, 100) / 1000;
         const px = Math.abs(scroller.scrollTop - before);
         slice.px += px;
+        window.moveRows?.(scroller);
         if (px < 1 && window.isStatic) window.direction = -(window.direction ?? 1);
         slice.isAtEnd = px < 1 && !hasMore();
       }
@@ -59,6 +63,24 @@ const SCROLL = `(() => {
     };
     requestAnimationFrame(step);
   });
+})()`;
+
+/**
+ * The least list: near its end, makes the first rows again after the last ones, as many as the
+ * viewer loads at once, and keeps the reader's place.
+ */
+const LEAST = `(() => {
+  const entries = document.querySelector(".entries");
+  window.moveRows = (scroller) => {
+    if (scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight > 800) return;
+    const rows = [...entries.children].slice(0, ${PAGE_ENTRIES});
+    const text = rows.map((row) => row.outerHTML).join("");
+    const anchor = entries.children[${PAGE_ENTRIES}];
+    const top = anchor.getBoundingClientRect().top;
+    for (const row of rows) row.remove();
+    entries.insertAdjacentHTML("beforeend", text);
+    scroller.scrollTop += anchor.getBoundingClientRect().top - top;
+  };
 })()`;
 
 const ROWS = `document.querySelectorAll(".entries .row").length`;
@@ -93,18 +115,23 @@ export async function scroll(served: Served, name: string, slicesMax: number): P
     for (let rows = 0; rows < FULL_ROWS; rows = await viewer.evaluate<number>(ROWS)) {
       await viewer.evaluate<Slice>(SCROLL);
     }
-    const copied = await staticPage(browser, await viewer.evaluate<string>(COPY));
-    for (const page of [viewer, copied]) {
+    const html = await viewer.evaluate<string>(COPY);
+    const copied = await staticPage(browser, html);
+    const least = await staticPage(browser, html);
+    await least.evaluate(LEAST);
+    for (const page of [viewer, copied, least]) {
       await page.call("Emulation.setCPUThrottlingRate", { rate: CPU_RATE });
     }
-    const [ours, others]: [Slice[], Slice[]] = [[], []];
+    const [ours, others, leasts]: [Slice[], Slice[], Slice[]] = [[], [], []];
     while (ours.length < slicesMax && ours.at(-1)?.isAtEnd !== true) {
       ours.push(await viewer.evaluate<Slice>(SCROLL));
       others.push(await copied.evaluate<Slice>(SCROLL));
+      leasts.push(await least.evaluate<Slice>(SCROLL));
     }
     return {
       ourDropped: sum(ours, "dropped") / sum(ours, "frames"),
       staticDropped: sum(others, "dropped") / sum(others, "frames"),
+      leastDropped: sum(leasts, "dropped") / sum(leasts, "frames"),
       speed: (1000 * sum(ours, "px")) / sum(ours, "ms"),
       nodes: await viewer.evaluate<number>(NODES),
       staticNodes: await copied.evaluate<number>(NODES),
