@@ -18,7 +18,7 @@ import type { SessionCosts } from "./session-costs.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** Rows above and below the screen, at least. */
-const SPARE_PX = 400;
+const SPARE_PX = 200;
 
 interface PanelProps {
   readonly store: SessionStore;
