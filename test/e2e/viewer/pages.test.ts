@@ -110,6 +110,18 @@ browserTest("a long list has few rows in the page, and is loaded as it is scroll
   assert.ok((await page.locator(".session-row").count()) < 60);
 });
 
+browserTest("a hit shows what a terminal showed, without its escapes", async () => {
+  putThread(viewer.root, "coloured-1", [
+    event("user_message", { text: "it is \u001b[32mgreen\u001b[0m in the teletype" }),
+  ]);
+  const page = await viewer.open("#/");
+  await page.locator(".session-row", { hasText: "teletype" }).waitFor();
+  await page.goto(`${viewer.url}/#/?q=teletype`);
+  const hit = page.locator(".hit .snippet", { hasText: "teletype" });
+  await hit.waitFor();
+  assert.equal(await hit.textContent(), "it is green in the teletype");
+});
+
 browserTest("a new session appears in the list without a reload", async () => {
   const page = await viewer.open("#/");
   await page.locator(".session-row").first().waitFor();

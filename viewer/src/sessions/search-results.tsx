@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SearchHit, SnippetPiece } from "../../../src/client/search-shapes.ts";
+import { plainTerminal } from "../../../src/render/html/ansi-html.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { type ListFilter, sessionHref } from "../route.ts";
 import { client } from "../server.ts";
@@ -146,7 +147,8 @@ export function Snippet({ pieces }: { readonly pieces: readonly SnippetPiece[] }
   return (
     <span class="snippet">
       {pieces.map(({ text, isHit }, at) => {
-        return isHit ? <mark key={at}>{shownText(text)}</mark> : shownText(text);
+        const shown = shownText(plainTerminal(text));
+        return isHit ? <mark key={at}>{shown}</mark> : shown;
       })}
     </span>
   );
