@@ -62,7 +62,7 @@ function load(name: string): object {
   return module.exports;
 }
 
-/** Stands for a module, which is loaded when one of its exports is used. */
+/** A placeholder of a module, which is loaded when one of its exports is used. */
 function loadedLate(name: string): object {
   return new Proxy(
     {},

@@ -6,7 +6,7 @@
  * decoded by doing it again, a level at a time.
  */
 
-/** Stands for every character outside ASCII: not a letter, a digit or a space to any rule. */
+/** Replaces every character outside ASCII: not a letter, a digit or a space to any rule. */
 export const OTHER = "\x80";
 
 const ESCAPED: Readonly<Record<string, string>> = {

@@ -134,7 +134,7 @@ test("checkpoints of the older format are withheld whole", async () => {
   expect(verdictOf(judgeBytes(keysOf(user), bytes))).toBe("incomplete FOUND_UNSIGNED");
 });
 
-test("lengths add up to every byte_offset, whoever signed it", async () => {
+test("lengths add up to every byte_offset, under any signature", async () => {
   for (const [off, verdict] of [
     [0, "verified"],
     [1, "tampered CHECKPOINT_MISPLACED"],

@@ -3,7 +3,7 @@
  * search of unchanged histories neither asks the index for them nor makes their ids.
  *
  * - It is valid for one state of the index: sizes and times of its files, which are examined after it
- *   was opened and before it is read. Whoever changes the index changes these.
+ *   was opened and before it is read. Every change of the index changes these.
  * - The list is stored by a search that found every log indexed, so never by one that wrote.
  */
 
