@@ -11,7 +11,7 @@ import { SCHEMA } from "./table.ts";
 /** A file left by a version with another extraction, with one root in it. */
 async function madeBefore(schema: string): Promise<string> {
   const path = join(tempDirectory(), "cache.db");
-  const older = schema.replace(`Extraction ${EXTRACTION}.`, `Extraction ${EXTRACTION - 1}.`);
+  const older = schema.replace(`Extraction ${EXTRACTION}`, `Extraction ${EXTRACTION - 1}`);
   assert.notEqual(older, schema);
   const { cache } = await openCache(path, older);
   cache?.run("INSERT INTO roots (dialect, path) VALUES ('entire', '/project')");

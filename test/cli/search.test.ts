@@ -27,7 +27,7 @@ test("search finds entries in every store, prints them without control character
     "    stove souffle",
     "cook-1  user  2026-02-09T04:03:50.365Z",
     `  hello · ${basename(user.cwd)} · Make a Soufflé of cod`,
-    "    Make a Soufflé\\u001b[2J of \\u202ecod",
+    "    Make a Soufflé of \\u202ecod",
     "",
   ]);
   assert.ok(existsSync(join(user.home, ".cache/verbatim/search.db")));
@@ -42,13 +42,34 @@ test("search finds entries in every store, prints them without control character
     snippet: [
       { text: "Make a ", isHit: false },
       { text: "Soufflé", isHit: true },
-      { text: "\u001b[2J of \u202ecod", isHit: false },
+      { text: " of \u202ecod", isHit: false },
     ],
   });
   assert.ok(!json.stdout.includes("\u001b"));
 
   const nothing = await user.run(["search", "--", "soup", "-no"]);
   assert.deepEqual(nothing, { code: 1, stdout: "", stderr: "" });
+});
+
+test("a word is found directly after and before terminal escapes, in every output", async () => {
+  const user = new CliUser();
+  const output = `all \u001b[32mgreen\u001b[0m in\u001b]8;;http://x\u0007side\u001b[1;2Hend`;
+  putThread(user.cwd, "test-1", [
+    event("tool_call_start", { tool: "bash", call_id: "1", input: {} }),
+    event("tool_call_result", { call_id: "1", output }),
+  ]);
+  for (const word of ["green", "inside", "end", "all"]) {
+    const { code, stdout } = await user.run(["search", word]);
+    assert.equal(code, 0, word);
+    assert.match(stdout, /\n {4}all green inside end\n$/);
+  }
+  assert.equal((await user.run(["search", "32mgreen"])).code, 1);
+  const [hit] = jsonLines((await user.run(["search", "green", "--json"])).stdout);
+  assert.deepEqual(hit?.snippet, [
+    { text: "all ", isHit: false },
+    { text: "green", isHit: true },
+    { text: " inside end", isHit: false },
+  ]);
 });
 
 test("search refuses an invalid query, and rebuilds its index on request", async () => {

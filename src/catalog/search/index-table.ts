@@ -32,7 +32,7 @@ CREATE TABLE sessions (
   agent TEXT,
   models TEXT NOT NULL,
   has_words INTEGER NOT NULL,
-  state TEXT NOT NULL, -- Extraction ${EXTRACTION}.
+  state TEXT NOT NULL, -- Extraction ${EXTRACTION}, words 2.
   UNIQUE (root, id)
 );
 CREATE INDEX sessions_without_words ON sessions (root, id) WHERE has_words = 0;

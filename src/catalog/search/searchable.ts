@@ -1,13 +1,15 @@
 /**
  * Searchable: the text of an entry that can be found, in its order.
  *
- * Messages and thinking; of tools the name, and every string of input and output.
+ * Messages and thinking; of tools the name, and every string of input and output. Terminal escapes
+ * are removed: they would be parts of words.
  *
  * - At most SEARCHABLE_CHARS_MAX characters: text after them cannot be found. Values are walked
  *   without recursion: a line can be nested deeper than a stack.
  */
 
 import type { Entry, Part } from "../../model/entry.ts";
+import { withoutEscapes } from "./plain-text.ts";
 
 /** Per entry. A line may hold 16 MiB; a tool's longest output is seldom searched for. */
 export const SEARCHABLE_CHARS_MAX = 65_536;
@@ -72,7 +74,7 @@ class Texts {
 
   add(text: string): void {
     if (this.isFull || text === "") return;
-    this.#texts.push(text.slice(0, this.#room));
+    this.#texts.push(withoutEscapes(text.slice(0, this.#room)));
     this.#room -= text.length + 1;
   }
 

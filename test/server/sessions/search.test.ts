@@ -9,7 +9,8 @@ import { tempDirectory } from "../../support/temp-directory.ts";
 import { refused } from "../test-server.ts";
 import { newUser, ryeLog, type ServedOptions, serveSessions } from "./served.ts";
 
-const HOSTILE = '<script>alert("soup")</script>\u001b[2J';
+const SHOWN = '<script>alert("soup")</script>';
+const HOSTILE = `${SHOWN}\u001b[2J`;
 
 /** A rye thread, written as another program would. */
 function plant(root: string, id: string, ...events: readonly object[]): string {
@@ -72,7 +73,7 @@ test("a hit has its session, its offset, and a snippet that is data", async () =
     { text: "Make a ", isHit: false },
     { text: "soup", isHit: true },
   ]);
-  assert.equal(hostile?.snippet.map(({ text }) => text).join(""), `And ${HOSTILE} again`);
+  assert.equal(hostile?.snippet.map(({ text }) => text).join(""), `And ${SHOWN} again`);
   expect(plain).toMatchObject({
     start: 0,
     role: "user",
@@ -92,6 +93,15 @@ test("a hit has its session, its offset, and a snippet that is data", async () =
   const raw = await fetch(`${server.url}/v1/search?q=soup`);
   assert.match(raw.headers.get("content-type") ?? "", /^application\/json/);
   assert.match(raw.headers.get("content-security-policy") ?? "", /sandbox/);
+});
+
+test("a word next to terminal escapes is found, and its snippet has none of them", async () => {
+  newUser();
+  const root = tempDirectory();
+  plant(root, "cook-1", user("it is \u001b[32mgreen\u001b[0m now"));
+  const { client } = await served(root);
+  const [hit] = (await client.sessions.search("green")).hits;
+  assert.equal(hit?.snippet.map(({ text }) => text).join("|"), "it is |green| now");
 });
 
 test("a search can be filtered, limited to one session, and end in an unfinished word", async () => {
