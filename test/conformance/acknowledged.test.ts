@@ -16,6 +16,7 @@ import type { NewEntry } from "../../src/model/entry.ts";
 import { refusal } from "../support/refusal.ts";
 import { runs } from "../support/seed.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { anyEntry, broken, goodEntry, type Untyped } from "./any-entry.ts";
 
 const DIALECTS: readonly DialectName[] = [
   "verbatim",
@@ -25,10 +26,6 @@ const DIALECTS: readonly DialectName[] = [
   "claude",
   "sdk",
 ];
-
-/** As in JavaScript, without a compiler that reports unknown fields. */
-// biome-ignore lint/suspicious/noExplicitAny: what a compiler would refuse is what is tried here.
-type Untyped = any;
 
 const TEXT = [{ type: "text", text: "IMPORTANT" }];
 const message = (rest: object): Untyped => ({
@@ -161,92 +158,6 @@ function isOtherwiseRead({ parts = [] }: NewEntry, dialect: DialectName): boolea
     !["homeagent", "sdk", "verbatim"].includes(dialect)
   );
 }
-
-const anyText = fc.oneof(
-  fc.string({ unit: "binary", minLength: 1 }),
-  fc.constantFrom("\n\n", '"', "\ud800", "null", "5", "__proto__", "\u2028", "{}"),
-);
-const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
-const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
-const count = fc.oneof(fc.nat(), fc.constant(0));
-const json = fc.oneof(fc.jsonValue(), anyText, fc.constant({ input: 1 }), fc.constant(null));
-const usage = fc.record(
-  {
-    inputTokens: orNull(count),
-    outputTokens: orNull(count),
-    cacheWriteTokens: count,
-    cacheReadTokens: count,
-    totalTokens: orNull(count),
-    spend: orNull(fc.double({ min: 0, max: 100, noNaN: true })),
-  },
-  { requiredKeys: [] },
-);
-const block = fc.record({ type: fc.constantFrom("image", "citation"), data: json });
-const part = fc.oneof(
-  fc.record({ type: fc.constant("text"), text: fc.oneof(anyText, fc.constant("")) }),
-  fc.record({
-    type: fc.constant("reasoning"),
-    text: fc.oneof(anyText, fc.constant("")),
-    signature: maybe(anyText),
-    withheld: maybe(anyText),
-    provider: maybe(anyText),
-  }),
-  fc.record({
-    type: fc.constant("tool_call"),
-    callId: orNull(anyText),
-    tool: anyText,
-    input: json,
-  }),
-  fc.record({
-    type: fc.constant("tool_result"),
-    callId: orNull(anyText),
-    output: json,
-    error: orNull(anyText),
-    durationMs: orNull(count),
-  }),
-  fc.record({ type: fc.constant("child"), session: anyText, agent: orNull(anyText) }),
-  fc.record({ type: fc.constant("other"), native: fc.oneof(block, json) }),
-);
-const at = fc
-  .date({ min: new Date("0001-01-01"), max: new Date("9999-12-31"), noInvalidDate: true })
-  .map((date) => date.toISOString());
-
-/** Entries of every kind, with any combination of fields. */
-const anyEntry = fc.record(
-  {
-    kind: fc.oneof(
-      { weight: 4, arbitrary: fc.constant("message") },
-      fc.constantFrom("start", "turn_start", "turn_end", "end", "other"),
-    ),
-    at: orNull(fc.oneof(at, fc.constant("2026-11-15T10:00:00.123456+02:00"))),
-    role: fc.constantFrom("system", "user", "assistant", "tool"),
-    parts: fc.array(part, { maxLength: 4 }),
-    model: orNull(fc.oneof(anyText, fc.constant(""))),
-    messageId: anyText,
-    stopReason: anyText,
-    isPartial: fc.boolean(),
-    usage: orNull(usage),
-    outcome: orNull(fc.constantFrom("completed", "error")),
-    error: orNull(fc.record({ code: anyText, detail: anyText })),
-  },
-  { requiredKeys: ["kind"] },
-) as fc.Arbitrary<Untyped>;
-
-/** Entries as agents write them. */
-const goodEntry = anyEntry.map(({ outcome: _, error: __, ...entry }) => ({
-  ...entry,
-  kind: "message",
-  role: entry.role ?? "assistant",
-}));
-
-/** Invalid entries: wrong fields, wrong values, in any place. */
-const broken = fc
-  .tuple(
-    anyEntry,
-    fc.constantFrom("content", "parts", "role", "text", "usage", "native", "at", "kind", "error"),
-    fc.anything({ withBigInt: true, withDate: true, withMap: true, withSparseArray: true }),
-  )
-  .map(([entry, field, value]) => ({ ...entry, [field]: value }));
 
 const REFUSED: readonly (readonly [string, Untyped, string])[] = [
   ["content instead of parts", { kind: "message", role: "user", content: "IMPORTANT" }, "content"],
