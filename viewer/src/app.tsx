@@ -19,22 +19,40 @@ export function App() {
         Skip to the content
       </button>
       <header class="app-header">
-        <a class="brand" href="#/" aria-label="Verbatim">
+        <a class="brand" aria-label="Verbatim" {...(isIn("share") ? {} : { href: "#/" })}>
           <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
             <path d="M4 5h16M4 10h10M4 15h16M4 20h7" />
           </svg>
           <span>Verbatim</span>
         </a>
-        <nav aria-label="Pages">
-          <NavLink href={listHref.value} name="Sessions" isHere={isIn("session")} />
-          <NavLink href="#/usage" name="Usage" isHere={isIn("usage")} />
-        </nav>
-        <PaletteButton />
+        {isIn("share") ? <span class="space" /> : <Pages />}
         <ThemeButton />
       </header>
+      <Content />
+    </>
+  );
+}
+
+/** A share has no lists, and makes no other request. */
+function Content() {
+  if (isIn("share")) return <Page />;
+  return (
+    <>
       <LostBanner />
-      {isTokenWanted.value ? <TokenPrompt /> : <Page />}
+      {isTokenWanted.value && !isIn("copy") ? <TokenPrompt /> : <Page />}
       <Palette />
+    </>
+  );
+}
+
+function Pages() {
+  return (
+    <>
+      <nav aria-label="Pages">
+        <NavLink href={listHref.value} name="Sessions" isHere={isIn("session")} />
+        <NavLink href="#/usage" name="Usage" isHere={isIn("usage")} />
+      </nav>
+      <PaletteButton />
     </>
   );
 }
@@ -90,6 +108,9 @@ function Page() {
       return <Lazy key="usage" load={loadUsage} />;
     case "compare":
       return <Lazy key="compare" load={loadCompare} a={shown.a} b={shown.b} />;
+    case "copy":
+    case "share":
+      return <Lazy key="copy" load={loadCopy} a={shown.page === "share" ? shown.token : ""} />;
     case "unknown":
       return <NotFound />;
   }
@@ -101,6 +122,8 @@ const loadUsage = async (): Promise<LazyPage> => (await import("./usage/usage-pa
 const loadCompare = async (): Promise<LazyPage> => {
   return (await import("./compare/compare-page.tsx")).ComparePage;
 };
+
+const loadCopy = async (): Promise<LazyPage> => (await import("./copy/copy-page.tsx")).CopyPage;
 
 interface LazyProps {
   readonly load: () => Promise<LazyPage>;
@@ -130,6 +153,8 @@ const TITLES = {
   sessions: "Sessions · Verbatim",
   usage: "Usage · Verbatim",
   compare: "Compare · Verbatim",
+  copy: "Disclosed copy · Verbatim",
+  share: "Shared session · Verbatim",
   unknown: "Not found · Verbatim",
 } as const;
 

@@ -32,6 +32,8 @@ const route: fc.Arbitrary<Route> = fc.oneof(
     PLAIN,
   ),
   fc.constant({ page: "usage" } as const),
+  fc.constant({ page: "copy" } as const),
+  fc.constant({ page: "share", token: "vbs_-aZ09" } as const),
   fc.record({ page: fc.constant("compare" as const), a: text, b: text }, PLAIN),
 );
 

@@ -3,6 +3,7 @@
  *
  *     #/?q=…&agent=…&project=…&sort=…   the sessions      #/s/ID?at=OFFSET&q=…&f=…   one
  *     #/usage                            usage             #/compare?a=ID&b=ID        two
+ *     #/copy                             a disclosed copy  #/share/TOKEN              a shared one
  *
  * VR1  Any text is some route, and a route is read back from its address.
  */
@@ -37,6 +38,8 @@ export type Route =
     }
   | { readonly page: "compare"; readonly a: string; readonly b: string }
   | { readonly page: "usage" }
+  | { readonly page: "copy" }
+  | { readonly page: "share"; readonly token: string }
   | { readonly page: "unknown" };
 
 export const NO_FILTER: ListFilter = {
@@ -54,6 +57,9 @@ export function parseRoute(hash: string): Route {
     return { page: "sessions", filter: { ...NO_FILTER, ...filter } };
   }
   if (path === "/usage") return { page: "usage" };
+  if (path === "/copy") return { page: "copy" };
+  const token = /^\/share\/([\w-]+)$/.exec(path)?.[1];
+  if (token !== undefined) return { page: "share", token };
   if (path === "/compare") return { page: "compare", a: text("a"), b: text("b") };
   const id = decoded(/^\/s\/([^/]+)$/.exec(path)?.[1] ?? "");
   if (id === "") return { page: "unknown" };
@@ -72,7 +78,10 @@ export function formatRoute(route: Route): string {
     case "compare":
       return `#/compare${queryOf({ a: route.a, b: route.b })}`;
     case "usage":
-      return "#/usage";
+    case "copy":
+      return `#/${route.page}`;
+    case "share":
+      return `#/share/${route.token}`;
     case "unknown":
       return "#/";
   }

@@ -43,8 +43,8 @@ export const NOT_CHECKED = [
 /** A line of the log, as far as it is disclosed. */
 export interface Shown {
   /** `withheld`: the whole line, or stretch. */
-  readonly is: "line" | "checkpoint" | "withheld" | "bytes";
-  /** Of a line: with `x` in place of what is withheld. */
+  readonly is: "line" | "genesis" | "checkpoint" | "withheld" | "bytes";
+  /** Of a line: with other characters in place of what is withheld. Null: a stated genesis. */
   readonly bytes: Uint8Array | null;
   readonly gaps: readonly Gap[];
   readonly because: Why | null;
@@ -284,6 +284,7 @@ export class DisclosureJudge {
     const end = place + line.length + 1;
     this.#leaves.beginSegment(end);
     this.#judge.afterGenesis(genesis, null, end);
+    this.#options.onShown?.({ is: "genesis", bytes: line, gaps, because: null });
   }
 
   /** Genesis that is left out, at its place. */
@@ -304,6 +305,7 @@ export class DisclosureJudge {
     this.#leaves.beginSegment(place);
     if (leaf !== null) this.#leaves.isUnmeasured(1);
     this.#judge.afterGenesis(facts, line, place);
+    this.#options.onShown?.({ is: "genesis", bytes: null, gaps: NO_GAPS, because: null });
   }
 
   #checkpoint(salts: Uint8Array, line: Uint8Array): undefined {

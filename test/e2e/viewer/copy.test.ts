@@ -1,0 +1,155 @@
+/** A disclosed copy in a real browser: opened as a file, judged there, and shown with what it withholds. */
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { nodeHost } from "../../../src/base/node-host.ts";
+import { userPaths } from "../../../src/base/node-paths.ts";
+import { hostOf } from "../../../src/dialects/all.ts";
+import { allOf, type Finder } from "../../../src/disclosure/hits.ts";
+import { entriesNumbered, matching } from "../../../src/disclosure/matching.ts";
+import { redactLog } from "../../../src/disclosure/redact.ts";
+import { publicKeyPem } from "../../../src/proof/ed25519-keys.ts";
+import { loadOwnKeys, loadSigner } from "../../../src/signing/keys/keys.ts";
+import { SessionVerifier } from "../../../src/verifying/session-verifier.ts";
+import { answered, said, turnOf } from "../../support/signing-user.ts";
+import { browserTest, viewerScene } from "./harness.ts";
+
+const ADDRESS =
+  "please deliver the new garden table to 17 Mill Lane, in the afternoon, thanks a lot";
+const SPOOF = `{"withheld":"no <b>markup</b> \u202e","why":"${"x".repeat(70)}"}`;
+let copies: Readonly<Record<"rye" | "homeagent", string>>;
+
+const viewer = viewerScene(async (scene) => {
+  const entries = [...turnOf("Say hello"), said(ADDRESS), answered(SPOOF), said("code 90417")];
+  await scene.write({ id: "garden-1", entries });
+  await scene.write({ id: "kitchen/2026-02-09", entries, dialect: "homeagent" });
+  const finder = allOf(matching(["Mill Lane"], "address"), matching(["90417"]));
+  copies = {
+    rye: await copyOf(scene.root, "garden-1", finder),
+    homeagent: await copyOf(
+      scene.root,
+      "kitchen/2026-02-09",
+      allOf(finder, entriesNumbered(new Set([1]))),
+    ),
+  };
+});
+
+async function copyOf(root: string, id: string, finder: Finder): Promise<string> {
+  const where = { cwd: root, root };
+  const verifier = await SessionVerifier.open(nodeHost, { where, onWarning: () => {} });
+  const [log] = await verifier.find([id]);
+  assert.ok(log);
+  const pieces: Buffer[] = [];
+  await redactLog(hostOf(nodeHost, log), log, {
+    ...{ verify: await verifier.judging.optionsFor(log), finder, reason: "a private address" },
+    ...{ signer: await loadSigner(nodeHost, userPaths()), nowMs: Date.now, hasMasks: true },
+    out: (bytes) => pieces.push(Buffer.from(bytes)),
+  });
+  const path = join(root, `${log.dialect}.vbd`);
+  writeFileSync(path, Buffer.concat(pieces));
+  return path;
+}
+
+async function pem(): Promise<string> {
+  const [key] = await loadOwnKeys(userPaths());
+  return publicKeyPem(key?.publicKey ?? assert.fail());
+}
+
+async function opened(path: string, width = 1280, colorScheme: "light" | "dark" = "light") {
+  const page = await viewer.open("#/copy", { width, colorScheme });
+  await page.getByLabel("Choose a file").setInputFiles(path);
+  await page.locator(".copy-verdict").waitFor();
+  return page;
+}
+
+const verdictOn = (page: Page) => page.locator(".proof-sentence");
+
+browserTest("a copy is untrusted until the key is entered, then verified in part", async () => {
+  const page = await opened(copies.rye);
+  assert.match(
+    await verdictOn(page).innerText(),
+    /untrusted: 4 of 6 lines in full, 1 string withheld/,
+  );
+  await page.getByText("not entered yet").first().waitFor();
+  await page.getByLabel("Public key of the signer").fill("not a key");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByText("This is not a public key").waitFor();
+  await page.getByLabel("Public key of the signer").fill(await pem());
+  await page.getByRole("button", { name: "Use this key" }).click();
+  await page.getByText("verified in part: 4 of 6 lines in full, 1 string withheld").waitFor();
+  await page.getByText("This key signed here").waitFor();
+  await page.getByText("hash and sig of every checkpoint; sig2 and salt of genesis").waitFor();
+  await page.reload();
+  await page.getByLabel("Choose a file").setInputFiles(copies.rye);
+  await page.getByText("verified in part").waitFor(); // The key is remembered.
+  await page.getByRole("button", { name: "Forget 1 key" }).click();
+  await page.getByText(/^untrusted/).waitFor();
+});
+
+browserTest(
+  "what is withheld is a block with its length, rule, reason and the redactor's word",
+  async () => {
+    const page = await opened(copies.rye);
+    const blocks = page.locator(".copy-fields .withheld, .copy-withheld .withheld");
+    const texts = await blocks.allTextContents();
+    assert.equal(texts.length, 2);
+    assert.match(texts[0] ?? "", /^Withheld, 83 bytes\s*rule address; reason: a private address/);
+    assert.match(
+      texts[0] ?? "",
+      /The redactor's wording, which proves nothing: please deliver .*\[withheld\]/,
+    );
+    assert.match(texts[1] ?? "", /^Line withheld\s*rule match; reason: a private address/);
+    const shown = (await page.locator("main").textContent()) ?? "";
+    assert.ok(!/Mill Lane|90417/.test(shown));
+    assert.ok(shown.includes("no <b>markup</b>"), "a line is text, whatever it has");
+  },
+);
+
+browserTest("one flipped byte of a copy is tampered, and nothing of it is proven", async () => {
+  const page = await opened(copies.rye);
+  const path = join(viewer.home, "flipped.vbd");
+  writeFileSync(
+    path,
+    readFileSync(copies.rye, "latin1").replace("Say hello", "Say jello"),
+    "latin1",
+  );
+  await page.getByLabel("Choose a file").setInputFiles(path);
+  await page.getByText("This copy is not part of what was signed").waitFor();
+  await page.getByText("Lines, of which nothing is proven").waitFor();
+  writeFileSync(path, "\u0000\n{");
+  await page.getByLabel("Choose a file").setInputFiles([]);
+  await page.getByLabel("Choose a file").setInputFiles(path);
+  await page.getByText("a record is not spelled as it must be").waitFor();
+  await page.getByText(/^tampered/).waitFor();
+});
+
+browserTest(
+  "on a phone and a screen, in both themes, without a fault that axe-core finds",
+  async () => {
+    for (const [width, theme] of [
+      [360, "dark"],
+      [1280, "light"],
+      [360, "light"],
+    ] as const) {
+      for (const path of Object.values(copies)) {
+        const page = await opened(path, width, theme);
+        await page.evaluate(
+          "document.querySelectorAll('details').forEach((each) => { each.open = true; })",
+        );
+        await page.evaluate(axe.source);
+        const { violations } = (await page.evaluate("axe.run(document)")) as axe.AxeResults;
+        assert.deepEqual(
+          violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+          [],
+          `${width} ${theme}`,
+        );
+        const wide = await page.evaluate("document.documentElement.scrollWidth");
+        assert.ok(Number(wide) <= width, `${wide} px at ${width}`);
+      }
+    }
+  },
+);

@@ -1,0 +1,138 @@
+/** Copy page: a disclosed copy, from a file or a share, judged and shown in this browser. */
+
+import { useEffect, useState } from "preact/hooks";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { reasonOf } from "../server.ts";
+import { saveAs } from "../session/export.ts";
+import { sizeOf } from "../words.ts";
+import { CopyLine } from "./copy-line.tsx";
+import { CopyVerdict } from "./copy-verdict.tsx";
+import { enteredKeys } from "./entered-keys.ts";
+import { type JudgedCopy, judgeCopy } from "./judge-copy.ts";
+import { followShare } from "./share.ts";
+import "../proof/proof.css";
+import "./copy.css";
+
+const LINES_SHOWN = 200;
+
+interface Opened {
+  readonly name: string;
+  readonly copy: Blob;
+}
+
+/** `a`: the token of a share; "" to choose a file. */
+export function CopyPage({ a: token }: { readonly a: string }) {
+  const [opened, open] = useState<Opened | null>(null);
+  const [told, tell] = useState<string | null>(null);
+  useEffect(() => {
+    open(null);
+    tell(null);
+    if (token === "") return;
+    const leaving = new AbortController();
+    const shown = (copy: Blob) => open({ name: "shared.vbd", copy });
+    followShare(token, shown, tell, leaving.signal).catch((cause) => {
+      if (!leaving.signal.aborted) tell(reasonOf(cause));
+    });
+    return () => leaving.abort();
+  }, [token]);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    const [file] = event.dataTransfer?.files ?? [];
+    if (file && token === "") open({ name: file.name, copy: file });
+  };
+  return (
+    <main
+      id="main"
+      tabIndex={-1}
+      class="page copy-page"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={drop}
+    >
+      {token === "" && <Choose open={open} />}
+      <p role="status" class="copy-told">
+        {told ?? (token !== "" && opened === null ? "Loading …" : null)}
+      </p>
+      {opened !== null && <Judging key={opened.name} {...opened} />}
+    </main>
+  );
+}
+
+function Choose({ open }: { readonly open: (opened: Opened) => void }) {
+  const choose = ({ currentTarget }: Event) => {
+    const [file] = (currentTarget as HTMLInputElement).files ?? [];
+    if (file) open({ name: file.name, copy: file });
+  };
+  return (
+    <div class="copy-choose">
+      <h1>Check a disclosed copy</h1>
+      <p>
+        A <code>.vbd</code> file shows part of a session and proves that it is part of it. It is
+        read in this browser only, and sent nowhere.
+      </p>
+      <label class="button primary">
+        Choose a file
+        <input type="file" class="unseen" accept=".vbd" onChange={choose} />
+      </label>
+      <small>or drop it here</small>
+    </div>
+  );
+}
+
+function Judging({ name, copy }: Opened) {
+  const [judged, show] = useState<JudgedCopy | null>(null);
+  const [fault, fail] = useState<string | null>(null);
+  const keys = enteredKeys.value;
+  useEffect(() => {
+    let isOver = false;
+    judgeCopy(copy, keys).then(
+      (each) => isOver || show(each),
+      (cause) => isOver || fail(reasonOf(cause)),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [copy, keys]);
+  if (fault !== null) return <p role="alert">The copy cannot be read: {fault}</p>;
+  if (judged === null) return <p role="status">Checking {sizeOf(copy.size)} …</p>;
+  const { session } = judged.disclosed.judge;
+  return (
+    <article>
+      <header class="copy-head">
+        <h1>{shownText(session ?? name)}</h1>
+        <p>
+          Part of a session, as {shownText(name)}, {sizeOf(copy.size)}
+        </p>
+        <button
+          type="button"
+          onClick={() => saveAs(name, [copy], "application/octet-stream")}
+          title="Then check it with: verbatim verify FILE.vbd --key KEY.pem"
+        >
+          Download it for your own verifier
+        </button>
+      </header>
+      <CopyVerdict judged={judged} />
+      <Lines judged={judged} />
+    </article>
+  );
+}
+
+function Lines({ judged: { rows, disclosed } }: { readonly judged: JudgedCopy }) {
+  const [count, show] = useState(LINES_SHOWN);
+  const reasons = disclosed.statement?.withheld ?? [];
+  const isSound = disclosed.verdict !== "tampered" && disclosed.verdict !== "unreadable";
+  return (
+    <section aria-labelledby="lines-title" class={isSound ? "" : "copy-unsound"}>
+      <h2 id="lines-title">{isSound ? "Lines" : "Lines, of which nothing is proven"}</h2>
+      <ol class="copy-lines">
+        {rows.slice(0, count).map((row, n) => (
+          <CopyLine key={n} row={row} reasons={reasons} />
+        ))}
+      </ol>
+      {rows.length > count && (
+        <button type="button" onClick={() => show(count + LINES_SHOWN)}>
+          Show more: {rows.length - count} left
+        </button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,174 @@
+/** Copy verdict: what this browser found, under which keys, and what no reader can check. */
+
+import { useRef, useState } from "preact/hooks";
+import type { KeyAnswer } from "../../../src/proof/ed25519-keys.ts";
+import type { Verdict } from "../../../src/proof/verdict.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { SIGNS, TONES, trustWords, VERDICT_WORDS } from "../proof/proof-words.ts";
+import { counted, fullTimeOf } from "../words.ts";
+import { enteredKeys, enterKey, forgetKeys } from "./entered-keys.ts";
+import type { JudgedCopy } from "./judge-copy.ts";
+
+const SENTENCES: Readonly<Partial<Record<Verdict, string>>> = {
+  verified: "Every line that is shown was in the log at its place when it was signed.",
+  tampered: "This copy is not part of what was signed. Do not rely on anything in it.",
+  unreadable: "No verdict was reached: the copy is too long, or of a newer version.",
+  untrusted:
+    "Nothing says that it was changed. Whether the right person signed it, only their key can tell.",
+  incomplete: "What is signed is valid. Some of it was unsigned when its signer found it.",
+};
+
+/** "verified in part: 41 of 45 lines in full, 3 strings withheld". */
+export function verdictLine({ disclosed: { verdict, counts } }: JudgedCopy): string {
+  const { lines, full, strings } = counts;
+  const amount = `${full} of ${lines} lines in full, ${counted(strings, "string")} withheld`;
+  const word = verdict === "verified" ? "verified in part" : VERDICT_WORDS[verdict];
+  return verdict === "tampered" || verdict === "unreadable" ? word : `${word}: ${amount}`;
+}
+
+export function CopyVerdict({ judged }: { readonly judged: JudgedCopy }) {
+  const { disclosed, notChecked, canVerify } = judged;
+  const { verdict, judge, statement, redactor, header, findings } = disclosed;
+  const tone = TONES[verdict];
+  const isSound = verdict !== "tampered" && verdict !== "unreadable";
+  const reasons = findings.filter((each) => each.verdict === verdict);
+  return (
+    <section class="proof-panel copy-verdict" aria-labelledby="verdict-title">
+      <h2 id="verdict-title">Verdict of your browser</h2>
+      <p class={`proof-sentence tone-${tone}`} role="status">
+        <span aria-hidden="true">{SIGNS[tone]}</span> <span>{verdictLine(judged)}</span>
+      </p>
+      <p>{SENTENCES[verdict] ?? ""}</p>
+      {verdict !== "verified" && (
+        <ul class="copy-findings">
+          {reasons.map(({ code, message }, n) => (
+            <li key={n}>
+              {shownText(message)} <small>{code}</small>
+            </li>
+          ))}
+        </ul>
+      )}
+      {!canVerify && <p role="alert">This browser cannot check Ed25519 signatures on this page.</p>}
+      <dl>
+        <dt>Signed by</dt>
+        <dd>
+          {judge.keys.map((key) => (
+            <KeyLine key={key.kid ?? ""} answer={key} />
+          ))}
+        </dd>
+        {statement !== null && redactor !== null && (
+          <>
+            <dt>Disclosed by</dt>
+            <dd>
+              <KeyLine answer={redactor} />
+              <time dateTime={statement.ts}>{fullTimeOf(statement.ts)}</time>, by their clock
+            </dd>
+          </>
+        )}
+        {isSound && statement !== null && <Facts judged={judged} />}
+        <dt>Not checkable</dt>
+        <dd>
+          {notChecked.join("; ")}
+          {header?.genesis === "stated" && "; how the log began, which is the redactor's word"}
+          <small>
+            Nor whether the log continued after this copy: only a head that you pinned earlier can
+            tell. Reasons and other wording are the redactor's. A selection of true lines can
+            mislead.
+          </small>
+        </dd>
+      </dl>
+      <KeyForm judged={judged} />
+    </section>
+  );
+}
+
+function Facts({ judged }: { readonly judged: JudgedCopy }) {
+  const { statement } = judged.disclosed;
+  const { withheld = [], leftOut = { lines: 0, bytes: 0 } } = statement ?? {};
+  return (
+    <>
+      <dt>Withheld</dt>
+      <dd>
+        {withheld.length === 0 && "nothing"}
+        {withheld.map(({ rule, reason, lines, strings }, n) => (
+          <div key={n}>
+            {counted(lines, "line")}, {counted(strings, "string")}: rule{" "}
+            <code>{shownText(rule)}</code>; reason: {shownText(reason)}
+          </div>
+        ))}
+      </dd>
+      {leftOut.bytes > 0 && (
+        <>
+          <dt>Left out</dt>
+          <dd>{counted(leftOut.lines, "line")} at the end, as the redactor says</dd>
+        </>
+      )}
+    </>
+  );
+}
+
+function KeyLine({ answer: { kid, refusal, rotatedFrom } }: { readonly answer: KeyAnswer }) {
+  const trust = refusal === null ? "the key you entered" : trustWords(refusal);
+  const words = refusal === "KEY_UNKNOWN" ? "not entered yet" : trust;
+  return (
+    <div>
+      <code>{shownText(kid ?? "an unknown key")}</code>,{" "}
+      {rotatedFrom === undefined ? words : "named by the key you entered"}
+    </div>
+  );
+}
+
+/** The reader enters the signer's public key; it counts for every copy that is opened here. */
+function KeyForm({ judged }: { readonly judged: JudgedCopy }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [told, tell] = useState<string | null>(null);
+  const { judge, redactor } = judged.disclosed;
+  const used = new Set([...judge.keys, redactor].map((key) => key?.kid ?? ""));
+  const take = (text: string) => {
+    const entered = enterKey(text);
+    if ("fault" in entered) return tell(entered.fault);
+    const is = used.has(entered.kid) ? "This key signed here." : "This key signed nothing here.";
+    tell(`${is} Its id is ${entered.kid}.`);
+    if (field.current) field.current.value = "";
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    take(field.current?.value ?? "");
+  };
+  const read = async ({ currentTarget }: Event) => {
+    const [file] = (currentTarget as HTMLInputElement).files ?? [];
+    if (file) take(file.size > 16_384 ? "" : await file.text());
+  };
+  const count = enteredKeys.value.size;
+  return (
+    <form class="copy-key" onSubmit={submit}>
+      <label for="copy-key">Public key of the signer</label>
+      <p id="copy-key-note">
+        Get it from the signer in another way than this copy: with the copy, it proves nothing.
+      </p>
+      <textarea
+        ref={field}
+        id="copy-key"
+        rows={3}
+        spellcheck={false}
+        aria-describedby="copy-key-note"
+        placeholder="-----BEGIN PUBLIC KEY-----"
+      />
+      <div class="copy-actions">
+        <button type="submit" class="primary">
+          Use this key
+        </button>
+        <label class="button">
+          Choose its file
+          <input type="file" class="unseen" accept=".pem,.pub,text/plain" onChange={read} />
+        </label>
+        {count > 0 && (
+          <button type="button" onClick={forgetKeys}>
+            Forget {counted(count, "key")}
+          </button>
+        )}
+      </div>
+      <p role="status">{told}</p>
+    </form>
+  );
+}

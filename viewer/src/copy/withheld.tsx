@@ -1,0 +1,40 @@
+/** Withheld: a block in place of what is not shown; the redactor's own wording looks different. */
+
+import type { Why } from "../../../src/proof/disclosure/records.ts";
+import type { Reason } from "../../../src/proof/disclosure/statement.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { counted } from "../words.ts";
+
+interface WithheldProps {
+  readonly what: "string" | "line";
+  /** In bytes; null where the copy does not say it. */
+  readonly length: number | null;
+  readonly because: Why | null;
+  readonly reasons: readonly Reason[];
+}
+
+export function Withheld({ what, length, because, reasons }: WithheldProps) {
+  const reason = because && reasons[because.why];
+  const size = length === null ? "" : `, ${counted(length, "byte")}`;
+  return (
+    <span class="withheld">
+      <strong>
+        {what === "line" ? "Line withheld" : "Withheld"}
+        {size}
+      </strong>
+      {because === null ? (
+        <span>always, because it would reveal what is withheld elsewhere</span>
+      ) : (
+        <span>
+          rule <code>{shownText(reason?.rule ?? "unknown")}</code>; reason:{" "}
+          {shownText(reason?.reason ?? "not stated")}
+        </span>
+      )}
+      {because !== null && because.mask !== null && (
+        <span class="withheld-mask">
+          <em>The redactor's wording, which proves nothing:</em> {shownText(because.mask)}
+        </span>
+      )}
+    </span>
+  );
+}
