@@ -19,17 +19,29 @@ export function App() {
         Skip to the content
       </button>
       <header class="app-header">
-        <a class="brand" aria-label="Verbatim" {...(isIn("share") ? {} : { href: "#/" })}>
-          <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
-            <path d="M4 5h16M4 10h10M4 15h16M4 20h7" />
-          </svg>
-          <span>Verbatim</span>
-        </a>
+        <Brand />
         {isIn("share") ? <span class="space" /> : <Pages />}
         <ThemeButton />
       </header>
       <Content />
     </>
+  );
+}
+
+function Brand() {
+  const shown = (
+    <>
+      <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
+        <path d="M4 5h16M4 10h10M4 15h16M4 20h7" />
+      </svg>
+      <span>Verbatim</span>
+    </>
+  );
+  if (isIn("share")) return <span class="brand">{shown}</span>;
+  return (
+    <a class="brand" href="#/" aria-label="Verbatim">
+      {shown}
+    </a>
   );
 }
 
