@@ -117,6 +117,36 @@ export function proveInclusion(
   return proof.reverse();
 }
 
+/** Proof that the tree of the first `size1` leaves is the beginning of the tree of all of them. */
+export function proveConsistency(
+  crypto: Sha256,
+  leaves: readonly Uint8Array[],
+  size1: number,
+): Uint8Array[] {
+  return consistencyRanges(size1, leaves.length).map(([from, to]) => {
+    return rootOf(crypto, leaves, from, to);
+  });
+}
+
+/**
+ * The leaves, from and to, whose roots are the proof of consistency of two sizes, in the proof's
+ * order (RFC 6962, 2.1.2). For a tree whose leaves are read one at a time.
+ */
+export function consistencyRanges(size1: number, size2: number): [number, number][] {
+  assert(isCount(size1) && isCount(size2) && size1 > 0 && size1 <= size2, "no such trees");
+  const ranges: [number, number][] = [];
+  let [from, to, rest] = [0, size2, size1];
+  while (rest !== to - from) {
+    const middle = from + powerOfTwoBelow(to - from);
+    const isLeft = rest <= middle - from;
+    ranges.push(isLeft ? [middle, to] : [from, middle]);
+    if (isLeft) to = middle;
+    else [rest, from] = [rest - (middle - from), middle];
+  }
+  if (from > 0) ranges.push([from, to]); // A verifier knows the root of the first leaves.
+  return ranges.reverse();
+}
+
 /** Whether the leaf is at its index in the tree with this root. Never throws. */
 export function isIncluded(crypto: Sha256, claim: Inclusion): boolean {
   const { leaf, index, size, root, proof } = claim;

@@ -3,6 +3,7 @@
 import type { Demo } from "../demo/demo.ts";
 import type { ReceivedSessions } from "../remote/receiving/received-sessions.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
+import type { Witness } from "../witness/witness.ts";
 import type { BrowserKeys } from "./auth/browser-keys.ts";
 import type { TokenGate } from "./auth/gate.ts";
 import type { AnswerRoom } from "./http/answer.ts";
@@ -39,6 +40,8 @@ export interface ServerContext {
   readonly subscriptions: SubscriptionService;
   /** Example sessions, shown while there are no others. */
   readonly demo: Demo;
+  /** Null unless the server is a witness. */
+  readonly witness: Witness | null;
   /** Sessions that agents on other machines sent. */
   readonly received: ReceivedSessions;
   /** Sessions of every dialect, read-only. */

@@ -23,6 +23,7 @@ import { handleStream } from "./streams/stream-routes.ts";
 import { CONTROL_ROOT } from "./subscriptions/answers.ts";
 import { handleSubscriptions } from "./subscriptions/handle.ts";
 import { answerViewer } from "./viewer.ts";
+import { handleWitness } from "./witness.ts";
 
 export function requestListener(context: ServerContext): Handler {
   const { settings, isLocal } = context;
@@ -68,6 +69,7 @@ async function route(
   if (path === OPEN_PATH && context.browsers !== null) {
     return answerOpening(context.browsers, request, response);
   }
+  if (context.witness && (await handleWitness(context.witness, path, request, response))) return;
   if (path === "/v1/demo") return answerDemo(context, request, response);
   if (request.method !== "GET" && request.method !== "HEAD") return answerUnknown(response);
   if (answerViewer(path, request, response)) return;

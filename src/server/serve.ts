@@ -11,7 +11,7 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
-import { demoRoot } from "../base/node-paths.ts";
+import { demoRoot, userPaths } from "../base/node-paths.ts";
 import { readTlsFiles } from "../base/tls-files.ts";
 import { Demo } from "../demo/demo.ts";
 import type { Durability } from "../postgres/store-options.ts";
@@ -23,6 +23,7 @@ import type { StreamSigner } from "../streams/signing/stream-signing.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
 import { tokenFilePath } from "../tokens/token-file.ts";
 import { validTokens } from "../tokens/tokens.ts";
+import { Witness } from "../witness/witness.ts";
 import { BrowserKeys } from "./auth/browser-keys.ts";
 import { TokenGate } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
@@ -72,6 +73,11 @@ export interface ServeOptions extends Partial<ServerSettings> {
   readonly host?: string;
   /** Default: 4437. 0 picks a free port. */
   readonly port?: number;
+  /**
+   * Path of a list of logs to cosign: the server is a witness (docs/witnesses.md). Default: it is
+   * not.
+   */
+  readonly witness?: string;
   /** Paths of a PEM key and certificate. If set, the server uses TLS. */
   readonly tls?: { readonly keyPath: string; readonly certPath: string };
   /** The public URL behind a proxy: `https://streams.example.com`. */
@@ -86,6 +92,8 @@ export interface RunningServer {
   /** The URL of the server: `http://127.0.0.1:4437`. */
   readonly url: string;
   readonly port: number;
+  /** Of a witness: its name and public key, in one word; else null. */
+  readonly witnessKey: string | null;
   /**
    * A URL that lets one browser see the private sessions: it works once, for an hour. Null if
    * sessions are not private, or tokens are required because others can reach the server.
@@ -177,6 +185,8 @@ async function newContext(
     nowMs: Date.now,
     onFault,
   });
+  const witness =
+    options.witness === undefined ? null : await openWitness(options.witness, options);
   const received = await ReceivedSessions.open({ host: nodeHost, store, dataDirectory, onFault });
   return {
     store,
@@ -193,6 +203,7 @@ async function newContext(
     readers: new LiveReaders(liveReadersMax, (pass) => gate.holds(pass)),
     feeds: new EventFeeds({ store, chunkBytes, nowMs: Date.now, onFault }),
     received,
+    witness,
     sessions: new SessionService({
       host: nodeHost,
       roots: options.roots ?? [],
@@ -235,6 +246,7 @@ function runningServer(context: ServerContext): RunningServer {
   return {
     url,
     port,
+    witnessKey: context.witness?.verifierKey ?? null,
     newLink: () => context.browsers?.newLink() ?? null,
     close() {
       closed ??= close();
@@ -291,6 +303,11 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   });
   metrics.recoverySeconds = (performance.now() - startedMs) / 1000;
   return serveStore(store, options, front);
+}
+
+function openWitness(listPath: string, { dataDirectory }: ServeOptions): Promise<Witness> {
+  const nowMs = Date.now;
+  return Witness.open({ host: nodeHost, dataDirectory, listPath, places: userPaths(), nowMs });
 }
 
 function signerOf({ onFault = () => {} }: ServeOptions): Promise<StreamSigner> {

@@ -36,6 +36,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   usage: ["base", "model", "client", "prices", "catalog", ...DIALECTS, "store", "listing"],
   verifying: [...LOW, ...DIALECTS, "streams", "store", "listing"],
   scan: [...LOW, ...DIALECTS, "streams", "store", "listing"],
+  witness: ["base", "log", "proof", "signing"],
   disclosure: [...LOW, ...DIALECTS, "streams", "store", "listing", "verifying", "scan"],
   doctor: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying"],
   "dialects/door": [
@@ -63,7 +64,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   server: [
     ...["base", "model", "proof", ...DIALECTS, "signing", "render", "usage", "catalog", "store"],
     ...["listing", "verifying", "resume", "streams", "subscriptions", "client", "demo", "postgres"],
-    ...["remote", "tokens"],
+    ...["remote", "tokens", "witness"],
   ],
   torture: ["base", "log", "proof", "dialects", "signing", "store", "streams", "verifying"],
   viewer: ["base", "model", "proof", "render", "client"],

@@ -52,6 +52,10 @@ export const serve: CliCommand = {
     },
     { flags: "--max-body <bytes>", summary: "maximum size of an append", default: "16777216" },
     { flags: "--sign", summary: "sign appends with your key" },
+    {
+      flags: "--witness <file>",
+      summary: "be a witness of the logs in this list: cosign their heads (docs/witnesses.md)",
+    },
     { flags: "--guard", summary: "also keep copies of every agent's sessions: `verbatim guard`" },
     {
       flags: "--check <place>",
@@ -73,6 +77,7 @@ export const serve: CliCommand = {
     "verbatim serve --port 0 --data ./streams",
     "verbatim serve --root ~/project --root ~/.homeagent",
     "verbatim serve --allow-origin https://app.example.com",
+    "verbatim serve --witness logs.txt --host 0.0.0.0",
     "verbatim serve --check ./streams",
     "verbatim serve --check postgres://verbatim@db.example.com/streams",
     "verbatim serve --store postgres://verbatim@db.example.com/streams --durability standby",
@@ -101,6 +106,7 @@ export const serve: CliCommand = {
     const onLogFault = (cause: unknown) => io.err(`fault: the request log: ${faultText(cause)}`);
     const log = logPath === undefined ? null : RequestLog.open(logPath, onLogFault);
     const store = textOption("--store", options.store);
+    const witness = textOption("--witness", options.witness);
     const { DURABILITIES } = await import("../../postgres/store-options.ts");
     const durability = DURABILITIES.find((level) => level === options.durability);
     if (durability === undefined) {
@@ -116,6 +122,7 @@ export const serve: CliCommand = {
       demo: roots === "found",
       sign: options.sign === true,
       allowLocalWebhooks: options.allowLocalWebhooks === true,
+      ...(witness === undefined ? {} : { witness: resolve(witness) }),
       ...access,
       ...(host === undefined ? {} : { host }),
       ...(log === null ? {} : { onRequest: (record) => log.write(record) }),
@@ -125,6 +132,9 @@ export const serve: CliCommand = {
     const link = server.newLink();
     const { placeOf } = await import("../../postgres/store-options.ts");
     welcome(io, server.url, link, store === undefined ? directory : placeOf(store));
+    if (server.witnessKey !== null) {
+      io.out(`it is a witness at ${server.url}/witness, with the key ${server.witnessKey}`);
+    }
     if (options.open === true) {
       const { openInBrowser } = await import("./open-browser.ts");
       void openInBrowser(server.newLink() ?? server.url).then((why) => {

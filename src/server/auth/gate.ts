@@ -27,6 +27,7 @@ import { forkOf } from "../streams/create-request.ts";
 import { CONTROL_ROOT } from "../subscriptions/answers.ts";
 import { routeOf } from "../subscriptions/service.ts";
 import { ASSET_ROOT } from "../viewer.ts";
+import { WITNESS_ROOT } from "../witness.ts";
 import { type BrowserKeys, OPEN_PATH } from "./browser-keys.ts";
 
 interface Need {
@@ -62,6 +63,7 @@ function needsOf(request: IncomingMessage, path: string, stream: string | null):
   if (stream !== null) return streamNeeds(method, stream, request);
   if (path.startsWith(CONTROL_ROOT)) return subscriptionNeeds(path);
   if (PUBLIC.has(path) || path.startsWith(ASSET_ROOT)) return [];
+  if (path.startsWith(WITNESS_ROOT)) return []; // A signature admits a log.
   const scope = LOOKS.has(method) ? "read" : "admin";
   const isForSessions = scope === "read" && SESSION_ROUTES.test(path);
   return [{ scope, path: null, isForAnyPath: path === "/metrics", isForSessions }];
