@@ -69,6 +69,7 @@ export interface ErrorDetails {
   /** A disclosed copy is not a session; one cannot be made, or not without this checkpoint. */
   DISCLOSED_COPY: { path: string };
   CANNOT_DISCLOSE: { path: string; reason: string };
+  CANNOT_PROVE: { path: string; reason: string };
   CANNOT_WITHHOLD: { path: string; line: number; rule: string };
   /** The session has fewer turns than asked for. */
   TURN_NOT_FOUND: { session: string; turn: number; turns: number };

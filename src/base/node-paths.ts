@@ -49,6 +49,11 @@ export function keptListingPath(): string {
   return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "last-listing");
 }
 
+/** Leaf indexes of large logs, for proofs: a cache, safe to delete. */
+export function leafIndexDirectory(): string {
+  return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "leaves");
+}
+
 /** The search index, next to the session index: a cache too. */
 export function searchPathNextTo(catalog: string): string {
   return join(dirname(catalog), "search.db");

@@ -14,6 +14,7 @@ import { guard } from "./keeping/guard.ts";
 import { restore } from "./keeping/restore.ts";
 import { head } from "./proving/head.ts";
 import { keys } from "./proving/keys.ts";
+import { prove } from "./proving/prove.ts";
 import { redact } from "./proving/redact.ts";
 import { trust } from "./proving/trust.ts";
 import { verify } from "./proving/verify.ts";
@@ -47,6 +48,7 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   ...DIALECT_COMMANDS,
   verify,
   redact,
+  prove,
   scan,
   resume,
   handoff,

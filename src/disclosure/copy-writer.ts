@@ -28,7 +28,7 @@ import {
   spellStatement,
   statementMessage,
 } from "../proof/disclosure/statement.ts";
-import { BLOCK, findParts, LeafHasher } from "../proof/leaf.ts";
+import { BLOCK, findParts, LeafHasher, type Part } from "../proof/leaf.ts";
 import type { Signer } from "../signing/keys/keys.ts";
 import { type Finder, type Hit, masked, type WithheldPart, withheldBy } from "./hits.ts";
 
@@ -191,7 +191,7 @@ export class CopyWriter {
       return this.#withhold(line, index, TOO_MANY_STRINGS, null, TOO_MANY_REASON);
     }
     const withheld = new Map(parts.map((part) => [part.at, part]));
-    const gaps = this.#gaps(line, salts, strings, (at) => {
+    const gaps = gapsOf(this.#leaves, line, salts, strings, (at) => {
       const part = withheld.get(at);
       if (!part) return undefined;
       const contents = line.subarray(at, at + part.length);
@@ -225,29 +225,7 @@ export class CopyWriter {
     const strings = findParts(line, genesis.parts);
     const salts = this.#leaves.salts(index, 1 + strings.length);
     const isWithheld = (at: number) => (isSecret(line, at) ? null : undefined);
-    this.#gapped("genesis", line, this.#gaps(line, salts, strings, isWithheld));
-  }
-
-  /** The gaps of a line, and the salts of all that is shown, no others. `undefined`: it is shown. */
-  #gaps(
-    line: Uint8Array,
-    salts: Uint8Array,
-    strings: readonly { readonly at: number; readonly length: number }[],
-    whyOf: (at: number) => Why | null | undefined,
-  ): { readonly gaps: readonly Gap[]; readonly salts: Uint8Array } {
-    const gaps: Gap[] = [];
-    const shown = [salts.subarray(0, BLOCK)];
-    for (const [n, { at, length }] of strings.entries()) {
-      const salt = salts.subarray((n + 1) * BLOCK, (n + 2) * BLOCK);
-      const because = whyOf(at);
-      if (because === undefined) {
-        shown.push(salt);
-        continue;
-      }
-      const part = toHex(this.#leaves.partHash(line.subarray(at, at + length), salt));
-      gaps.push({ at, length, part, because });
-    }
-    return { gaps, salts: Buffer.concat(shown) };
+    this.#gapped("genesis", line, gapsOf(this.#leaves, line, salts, strings, isWithheld));
   }
 
   #gapped(
@@ -329,4 +307,27 @@ export class CopyWriter {
     this.#hash.update(bytes);
     this.#options.out(bytes);
   }
+}
+
+/** The gaps of a line, and the salts of all that is shown, no others. `undefined`: it is shown. */
+export function gapsOf(
+  leaves: Pick<LeafHasher, "partHash">,
+  line: Uint8Array,
+  salts: Uint8Array,
+  strings: readonly Part[],
+  whyOf: (at: number) => Why | null | undefined,
+): { readonly gaps: readonly Gap[]; readonly salts: Uint8Array } {
+  const gaps: Gap[] = [];
+  const shown = [salts.subarray(0, BLOCK)];
+  for (const [n, { at, length }] of strings.entries()) {
+    const salt = salts.subarray((n + 1) * BLOCK, (n + 2) * BLOCK);
+    const because = whyOf(at);
+    if (because === undefined) {
+      shown.push(salt);
+      continue;
+    }
+    const part = toHex(leaves.partHash(line.subarray(at, at + length), salt));
+    gaps.push({ at, length, part, because });
+  }
+  return { gaps, salts: Buffer.concat(shown) };
 }

@@ -60,8 +60,8 @@ export interface Redacted {
   readonly leftOut: { readonly lines: number; readonly bytes: number };
 }
 
-type Through = NonNullable<VerifyReport["signed_through"]>;
-type Genesis = Checkpoint & { readonly kind: "genesis" };
+export type Through = NonNullable<VerifyReport["signed_through"]>;
+export type Genesis = Checkpoint & { readonly kind: "genesis" };
 
 /** `host` is the dialect's (`hostOf`). Verifies a log and writes its copy; refuses one that is not verified, or not signed enough. */
 export async function redactLog(
@@ -107,14 +107,26 @@ export async function redactLog(
   return { report, header, lines: writer.lines, full, withheld, leftOut };
 }
 
-/** The second pass: reads the verified bytes again, and gives them to the writer. */
-class Copying {
+/** Takes the content of a verified log, in its order. */
+export interface LogTaker {
+  /** A line that is not a checkpoint, without its LF. */
+  line(line: Uint8Array): void;
+  /** A checkpoint of the Python original, without its LF. */
+  olderCheckpoint(line: Uint8Array): void;
+  /** Raw bytes between two checkpoints, at least one. */
+  stretch(bytes: Uint8Array): void;
+  /** A checkpoint's line, LF included; `isInside`: it is a line of the log. */
+  checkpoint(checkpoint: Checkpoint, line: Uint8Array, isInside: boolean): void;
+}
+
+/** The second pass: reads the verified bytes again, and passes them on. */
+export class Copying {
   readonly #target: SignableLog;
   readonly #options: VerifyOptions;
   readonly #path: string;
   readonly #through: Through;
   readonly #genesis: Genesis;
-  readonly #writer: CopyWriter;
+  readonly #writer: LogTaker;
   #isWhole = false;
 
   constructor(
@@ -123,7 +135,7 @@ class Copying {
     { path }: VerifyReport,
     through: Through,
     genesis: Genesis,
-    writer: CopyWriter,
+    writer: LogTaker,
   ) {
     this.#target = target;
     this.#options = options;
@@ -233,7 +245,7 @@ class Copying {
 }
 
 /** The head of a log that can be disclosed. */
-function refuseUnsigned(report: VerifyReport): Through {
+export function refuseUnsigned(report: VerifyReport): Through {
   const { verdict, path, profile, signed_through: through } = report;
   if (verdict === "unsigned" || profile === LEGACY_PROFILE) {
     const reason =

@@ -54,7 +54,7 @@ export interface CopyReport {
   readonly findings: VerifyReport["findings"];
 }
 
-type ReportedKey = VerifyReport["keys"][number];
+export type ReportedKey = VerifyReport["keys"][number];
 
 export interface VerifyCopyOptions {
   readonly judging: UserJudging;
@@ -139,12 +139,12 @@ function reportOf(
   };
 }
 
-function keyOf({ kid, fp, owner, refusal, rotatedFrom }: KeyAnswer): ReportedKey {
+export function keyOf({ kid, fp, owner, refusal, rotatedFrom }: KeyAnswer): ReportedKey {
   return { kid, fp, owner, trusted: refusal === null, rotated_from: rotatedFrom ?? null };
 }
 
 /** A key that the caller names counts unless the user revoked or limited it. */
-function withKey(keys: Keys, publicKey: Uint8Array | null): Keys {
+export function withKey(keys: Keys, publicKey: Uint8Array | null): Keys {
   if (!publicKey) return keys;
   const kid = kidOf(nodeCrypto, publicKey);
   const given: KeyAnswer = {

@@ -99,22 +99,47 @@ export interface Consistency {
   readonly proof: readonly Uint8Array[];
 }
 
+/** Leaves `from` to `to`, whose root is a hash of a proof. */
+export type Range = readonly [from: number, to: number];
+
+/** The subtrees whose roots prove that leaf `index` is in a tree of `size`, in the proof's order. */
+export function inclusionRanges(index: number, size: number): Range[] {
+  assert(Number.isSafeInteger(index) && index >= 0 && index < size, "no such leaf");
+  const ranges: Range[] = [];
+  let [from, to] = [0, size];
+  while (to - from > 1) {
+    const middle = from + powerOfTwoBelow(to - from);
+    const isLeft = index < middle;
+    ranges.push(isLeft ? [middle, to] : [from, middle]);
+    if (isLeft) to = middle;
+    else from = middle;
+  }
+  return ranges.reverse();
+}
+
+/** The subtrees whose roots prove that a tree of `size1`, not empty, begins one of `size2`. */
+export function consistencyRanges(size1: number, size2: number): Range[] {
+  assert(size1 > 0 && size1 <= size2, "the first tree is not the smaller one");
+  const ranges: Range[] = [];
+  let [from, to] = [0, size2];
+  while (size1 < to) {
+    const middle = from + powerOfTwoBelow(to - from);
+    const isLeft = size1 <= middle;
+    ranges.push(isLeft ? [middle, to] : [from, middle]);
+    if (isLeft) to = middle;
+    else from = middle;
+  }
+  // The smaller tree itself, if it is a node of the larger one, is known.
+  if (from > 0) ranges.push([from, to]);
+  return ranges.reverse();
+}
+
 export function proveInclusion(
   crypto: Sha256,
   leaves: readonly Uint8Array[],
   index: number,
 ): Uint8Array[] {
-  assert(Number.isSafeInteger(index) && index >= 0 && index < leaves.length, "no such leaf");
-  const proof: Uint8Array[] = [];
-  let [from, to] = [0, leaves.length];
-  while (to - from > 1) {
-    const middle = from + powerOfTwoBelow(to - from);
-    const isLeft = index < middle;
-    proof.push(isLeft ? rootOf(crypto, leaves, middle, to) : rootOf(crypto, leaves, from, middle));
-    if (isLeft) to = middle;
-    else from = middle;
-  }
-  return proof.reverse();
+  return inclusionRanges(index, leaves.length).map((range) => rootOf(crypto, leaves, ...range));
 }
 
 /** Proof that the tree of the first `size1` leaves is the beginning of the tree of all of them. */
@@ -238,7 +263,7 @@ function rootOf(
 }
 
 /** The largest power of two that is smaller than `count`, which is at least 2. */
-function powerOfTwoBelow(count: number): number {
+export function powerOfTwoBelow(count: number): number {
   let power = 1;
   while (2 * power < count) power *= 2;
   return power;

@@ -68,9 +68,10 @@ export type FindingCode =
   | "META_STRIPPED"
   | "META_OTHER_LOG"
   | "LINE_ENDINGS_CONVERTED"
-  /** Of a disclosed copy. */
+  /** Of disclosed copies and proofs. */
   | "DISCLOSURE_MALFORMED"
   | "STATEMENT_MISMATCH"
+  | "PROOF_MALFORMED"
   // unreadable
   | "UNREADABLE"
   | "CHANGED_WHILE_READ"

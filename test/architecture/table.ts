@@ -38,6 +38,9 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   scan: [...LOW, ...DIALECTS, "streams", "store", "listing"],
   witness: ["base", "log", "proof", "signing"],
   disclosure: [...LOW, ...DIALECTS, "streams", "store", "listing", "verifying", "scan"],
+  proving: [
+    ...[...LOW, ...DIALECTS, "streams", "store", "listing", "verifying", "scan", "disclosure"],
+  ],
   doctor: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying"],
   "dialects/door": [
     ...LOW,

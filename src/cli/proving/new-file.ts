@@ -8,12 +8,12 @@ import { UsageError } from "../../command/command.ts";
 import { writeAll } from "../../dialects/files/aside.ts";
 
 /** Creates the file, durably; refuses an existing path. */
-export async function writeNewFile(path: string, text: string): Promise<void> {
+export async function writeNewFile(path: string, text: string | Uint8Array): Promise<void> {
   const full = resolve(path);
   try {
     const directory = await nodeHost.files.openDirectory(dirname(full), { create: false });
     try {
-      await writeIn(directory, basename(full), Buffer.from(text));
+      await writeIn(directory, basename(full), typeof text === "string" ? Buffer.from(text) : text);
     } finally {
       directory.close();
     }

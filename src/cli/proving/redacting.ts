@@ -44,7 +44,7 @@ import { streamJudging, streamNamed } from "./verify-streams.ts";
 /** Further places are counted by rule. */
 const PLACES_SHOWN_MAX = 50;
 
-interface Target {
+export interface Target {
   readonly log: SignableLog;
   readonly host: Host;
   /** Options for one verdict. */
@@ -159,7 +159,7 @@ async function isSignedNow(run: Run, log: SignableLog, cause: unknown): Promise<
 }
 
 /** The session, or the stream if `--root` is a server's data directory. */
-async function withTarget<T>(run: Run, work: (target: Target) => Promise<T>): Promise<T> {
+export async function withTarget<T>(run: Run, work: (target: Target) => Promise<T>): Promise<T> {
   const [name = ""] = run.args;
   const where = whereOf(run.options);
   if (where.root !== undefined && isDataDirectory(where.root)) {

@@ -12,8 +12,17 @@ import { FRESHNESS, reasonLine } from "./verify-text.ts";
 
 /** Whether a file is, or should be, a disclosed copy. */
 export function isCopy(path: string): boolean {
+  return beginsAs(path, beginsAsCopy, COPY_EXTENSION);
+}
+
+/** Whether a file has this extension, or these first bytes. */
+export function beginsAs(
+  path: string,
+  begins: (bytes: Uint8Array) => boolean,
+  extension: string,
+): boolean {
   if (!statOf(path)?.isFile()) return false;
-  if (path.endsWith(COPY_EXTENSION)) return true;
+  if (path.endsWith(extension)) return true;
   const bytes = new Uint8Array(MAGIC_BYTES);
   try {
     const file = openSync(path, "r");
@@ -25,7 +34,7 @@ export function isCopy(path: string): boolean {
   } catch {
     return false; // The verdict on a session says why it cannot be read.
   }
-  return beginsAsCopy(bytes);
+  return begins(bytes);
 }
 
 export async function* verifyCopies(
@@ -82,6 +91,6 @@ function factsOf(report: CopyReport): string[] {
   ];
 }
 
-function nameOf({ kid, owner, trusted }: CopyReport["keys"][number]): string {
+export function nameOf({ kid, owner, trusted }: CopyReport["keys"][number]): string {
   return `${owner ?? "an unknown key"} (${kid ?? "?"}${trusted ? "" : ", not trusted"})`;
 }

@@ -14,7 +14,7 @@ export const verify: CliCommand = {
     {
       name: "[sessions...]",
       summary:
-        "ids, beginnings of ids, paths of logs, directories, disclosed copies (.vbd), a server's " +
+        "ids, beginnings of ids, paths of logs, directories, disclosed copies (.vbd), proofs (.vbp), a server's " +
         "data directory, or postgres://user@host/database and paths of its streams; default: all " +
         "sessions found from here",
     },
@@ -30,7 +30,7 @@ export const verify: CliCommand = {
       summary: "also check against heads that another machine exported",
     },
     { flags: "--pin", summary: "pin the heads of verified sessions" },
-    { flags: "--key <file>", summary: "disclosed copies: also trust this public key, PEM" },
+    { flags: "--key <file>", summary: "disclosed copies, proofs: also trust this public key, PEM" },
     PROFILE_OPTION,
     ...WHERE_OPTIONS,
   ],
@@ -43,6 +43,7 @@ export const verify: CliCommand = {
     "verbatim verify postgres://verbatim@db.example.com/streams /orders/17",
     "verbatim verify backup/transcript.jsonl --against pins.jsonl",
     "verbatim verify hello.vbd --key ada.pem",
+    "verbatim verify answer.vbp --key ada.pem",
   ],
 
   async run(run) {
@@ -60,13 +61,15 @@ export const verify: CliCommand = {
     const judging = await streamJudgingOf(verifier.judging, run);
     const { isDatabase } = await import("../caring/copy-places.ts");
     const { isCopy, verifyCopies } = await import("./verify-copies.ts");
+    const { isProof, verifyProofs } = await import("./verify-proofs.ts");
     const copies = args.filter(isCopy);
+    const proofs = args.filter((name) => !isCopy(name) && isProof(name));
     const databases = args.filter(isDatabase);
     const { existsSync } = await import("node:fs");
     const isStream = (name: string) =>
       databases.length > 0 && name.startsWith("/") && !copies.includes(name) && !existsSync(name);
     const streams = args.filter(isStream);
-    const taken = [...databases, ...copies, ...streams];
+    const taken = [...databases, ...copies, ...proofs, ...streams];
     const others = args.filter((name) => !taken.includes(name));
     const directories = await dataDirectoriesAmong(nodeHost, others, judging);
     const names = others.filter((name) => !directories.includes(name));
@@ -88,12 +91,17 @@ export const verify: CliCommand = {
       const text = options.json ? jsonLine(report) : textOf(describeReport(report));
       await io.print(text);
     };
-    for await (const { report, lines } of verifyCopies(copies, verifier.judging, run)) {
-      judged++;
-      if (exitCode(report.verdict, { lenient: options.lenient === true }) !== 0) {
-        worst = worse(worst, report.verdict);
+    for (const of of [
+      verifyCopies(copies, verifier.judging, run),
+      verifyProofs(proofs, verifier.judging, run),
+    ]) {
+      for await (const { report, lines } of of) {
+        judged++;
+        if (exitCode(report.verdict, { lenient: options.lenient === true }) !== 0) {
+          worst = worse(worst, report.verdict);
+        }
+        await io.print(options.json ? jsonLine(report) : textOf(lines));
       }
-      await io.print(options.json ? jsonLine(report) : textOf(lines));
     }
     for await (const { report, root } of verifyStreams(
       [...databases, ...directories],

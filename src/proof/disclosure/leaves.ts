@@ -31,10 +31,7 @@ export class Leaves {
     return this.#tree.size;
   }
 
-  /**
-   * Adds a line; false unless its gaps are strings of it, and the salts are one for the line and one
-   * for each string that is shown. Checkpoints are in no segment.
-   */
+  /** Adds a line; false unless its gaps and salts fit it. Checkpoints are in no segment. */
   addLine(
     line: Uint8Array,
     partsMin: number,
@@ -42,23 +39,8 @@ export class Leaves {
     gaps: readonly Gap[],
     isInSegment: boolean,
   ): boolean {
-    const parts = findParts(line, partsMin);
-    if (salts.length !== (1 + parts.length - gaps.length) * BLOCK) return false;
-    let [gap, salt] = [0, BLOCK];
-    const leaf = this.#layout.leaf(line, salts.subarray(0, BLOCK), parts, ({ at, length }) => {
-      const withheld = gaps[gap];
-      if (withheld?.at === at && withheld.length === length) {
-        gap++;
-        return fromHex(withheld.part);
-      }
-      const own = salts.subarray(salt, salt + BLOCK);
-      salt += BLOCK;
-      // Fewer are left only if a gap is not a string of the line, which is refused below.
-      return own.length === BLOCK
-        ? this.#layout.partHash(line.subarray(at, at + length), own)
-        : NO_HASH;
-    });
-    if (gap !== gaps.length) return false;
+    const leaf = shownLeaf(this.#layout, line, partsMin, salts, gaps);
+    if (!leaf) return false;
     this.#push(leaf, isInSegment);
     this.#bytes += line.length + 1;
     return true;
@@ -113,6 +95,34 @@ export class Leaves {
     this.#tree.push(leaf);
     if (isInSegment) this.#segment.update(leaf);
   }
+}
+
+/**
+ * The leaf of a line that is shown, except for its gaps; null unless the gaps are strings of it, and
+ * the salts are one for the line and one for each string that is shown.
+ */
+export function shownLeaf(
+  layout: LeafLayout,
+  line: Uint8Array,
+  partsMin: number,
+  salts: Uint8Array,
+  gaps: readonly Gap[],
+): Uint8Array | null {
+  const parts = findParts(line, partsMin);
+  if (salts.length !== (1 + parts.length - gaps.length) * BLOCK) return null;
+  let [gap, salt] = [0, BLOCK];
+  const leaf = layout.leaf(line, salts.subarray(0, BLOCK), parts, ({ at, length }) => {
+    const withheld = gaps[gap];
+    if (withheld?.at === at && withheld.length === length) {
+      gap++;
+      return fromHex(withheld.part);
+    }
+    const own = salts.subarray(salt, salt + BLOCK);
+    salt += BLOCK;
+    // Fewer are left only if a gap is not a string of the line, which is refused below.
+    return own.length === BLOCK ? layout.partHash(line.subarray(at, at + length), own) : NO_HASH;
+  });
+  return gap === gaps.length ? leaf : null;
 }
 
 export type Difference = "same" | "seg" | "tree";

@@ -166,7 +166,7 @@ function linesOf(is: "line" | "genesis", text: unknown, without: unknown): Discl
   return { is, salts, gaps };
 }
 
-function gapOf(value: Fields, hasWhy: boolean): Gap | null {
+export function gapOf(value: Fields, hasWhy: boolean): Gap | null {
   const { at, len: length, part } = value;
   const because = hasWhy ? whyOf(value) : null;
   if (!isCount(at) || !isCount(length) || !isHash(part) || (hasWhy && !because)) return null;
@@ -188,7 +188,7 @@ function whyFields({ why, mask }: Why): object {
 }
 
 /** Salts in base64url: at least one. */
-function saltsOf(text: unknown): Uint8Array | null {
+export function saltsOf(text: unknown): Uint8Array | null {
   const salts = typeof text === "string" ? fromBase64url(text) : null;
   return salts && salts.length > 0 && salts.length % BLOCK === 0 ? salts : null;
 }

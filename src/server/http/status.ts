@@ -69,6 +69,7 @@ export const STATUS = {
   BUNDLE_TOO_LARGE: FAULT,
   DISCLOSED_COPY: FAULT,
   CANNOT_DISCLOSE: FAULT,
+  CANNOT_PROVE: FAULT,
   CANNOT_WITHHOLD: FAULT,
   IO_ERROR: FAULT,
   // Of other parts; no request can cause them.

@@ -1,0 +1,42 @@
+/** `verbatim prove`: proves that lines are part of a signed session, without the rest of it. */
+
+import type { CliCommand } from "../../command/command.ts";
+import { SESSION_ARGUMENT, WHERE_OPTIONS } from "../reading/reading.ts";
+
+export const prove: CliCommand = {
+  name: "prove",
+  summary: "Write a proof that single entries are part of a signed session",
+  args: [
+    {
+      ...SESSION_ARGUMENT,
+      summary: `${SESSION_ARGUMENT.summary}; or a disclosed copy (.vbd)`,
+    },
+  ],
+  options: [
+    { flags: "-o, --output <file>", summary: "file to write, NAME.vbp; must not exist" },
+    {
+      flags: "--entry <n>",
+      summary: "prove the entry on this line of the log, from 1",
+      isRepeatable: true,
+    },
+    { flags: "--context <n>", summary: "also prove so many lines before and after; default 0" },
+    {
+      flags: "--consistency <old..new>",
+      summary: "prove that checkpoint NEW continues the log of checkpoint OLD",
+    },
+    { flags: "--json", summary: "print the verdict on the proof, as JSON" },
+    // Other forms of proof add their options here, and their writer in proving.ts.
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim prove hello --entry 12 --context 2 -o answer.vbp",
+    "verbatim prove hello.vbd --entry 12 -o answer.vbp",
+    "verbatim prove hello --consistency 3..9 -o heads.vbp",
+    "verbatim verify answer.vbp --key ada.pem",
+  ],
+
+  async run(run) {
+    const { proveNamed } = await import("./proving.ts");
+    return proveNamed(run);
+  },
+};

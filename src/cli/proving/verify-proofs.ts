@@ -1,0 +1,65 @@
+/** Verify proofs: the reports on proofs, and how `verify` prints them. */
+
+import { nodeHost } from "../../base/node-host.ts";
+import { type Run, textOption } from "../../command/command.ts";
+import { beginsAsProof, PROOF_EXTENSION } from "../../proof/inclusion/records.ts";
+import { type ProofReport, verifyProof } from "../../proving/verify-proof.ts";
+import type { UserJudging } from "../../verifying/user-judging.ts";
+import { counted } from "../caring/findings-report.ts";
+import { beginsAs, nameOf } from "./verify-copies.ts";
+import { FRESHNESS, reasonLine } from "./verify-text.ts";
+
+/** More of a line is not printed; `--json` has all of it. */
+const TEXT_CHARS_MAX = 300;
+
+/** Whether a file is, or should be, a proof. */
+export function isProof(path: string): boolean {
+  return beginsAs(path, beginsAsProof, PROOF_EXTENSION);
+}
+
+export async function* verifyProofs(
+  paths: readonly string[],
+  judging: UserJudging,
+  { options }: Run,
+): AsyncGenerator<{ readonly report: ProofReport; readonly lines: readonly string[] }> {
+  if (paths.length === 0) return;
+  const named = textOption("--key", options.key);
+  const { readPublicKeyFile } = await import("../../signing/keys/key-files.ts");
+  const key = named === undefined ? null : await readPublicKeyFile(named);
+  const requirePin = options.requirePin === true;
+  for (const path of paths) {
+    const report = await verifyProof(nodeHost, path, { judging, key, requirePin });
+    yield { report, lines: describeProof(report) };
+  }
+}
+
+/** One line with the verdict, then what is proven, and by what. */
+function describeProof(report: ProofReport): string[] {
+  const { path, verdict, lines, findings, freshness } = report;
+  const reasons = findings.filter((each) => each.verdict === verdict || !each.verdict);
+  const amount = `: ${counted(lines.length, "line")}; ${FRESHNESS[freshness]}`;
+  return [
+    `${path}: ${verdict}${verdict === "verified" ? amount : ""}`,
+    ...(verdict === "tampered" || verdict === "unreadable" ? [] : factsOf(report)),
+    ...reasons.map(reasonLine),
+  ];
+}
+
+function factsOf(report: ProofReport): string[] {
+  const { session, keys, lines, consistent, genesis, prover } = report;
+  return [
+    `  of ${session ?? "an unknown session"}, signed by ${keys.map(nameOf).join(", ")}`,
+    ...lines.map(({ line, entry, turn, seq, ts, text, strings_withheld: withheld }) => {
+      const said = entry === null ? "context" : `entry ${entry}`;
+      const place = `line ${line} (${said})${turn === null ? "" : `, turn ${turn}`}`;
+      const gaps = withheld > 0 ? `, ${counted(withheld, "string")} withheld` : "";
+      const cut = text.length > TEXT_CHARS_MAX ? `${text.slice(0, TEXT_CHARS_MAX)}…` : text;
+      return `  ${place}, in checkpoint ${seq} of ${ts}${gaps}: ${cut}`;
+    }),
+    ...consistent.map(([from, to]) => `  checkpoint ${to} continues the log of checkpoint ${from}`),
+    ...(genesis === "stated" && prover
+      ? [`  how the log began is the prover's word: ${nameOf(prover)}`]
+      : []),
+    `  not checkable: ${report.not_checked.join("; ")}`,
+  ];
+}

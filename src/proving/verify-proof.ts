@@ -1,0 +1,165 @@
+/**
+ * Verify proof: the verdict on a proof, by the user's trusted keys and pinned heads.
+ *
+ * Never throws because of the file's content. As for a disclosed copy, a key that is trusted for some
+ * sessions only is not trusted here. A proof of an older checkpoint than the pinned one contradicts
+ * nothing: only another checkpoint with that number does.
+ */
+
+import { basename, dirname, resolve } from "node:path";
+import type { Host } from "../base/host.ts";
+import { keyOf, type ReportedKey, withKey } from "../disclosure/verify-copy.ts";
+import { readStretch } from "../log/bytes.ts";
+import { openLogPath, openToRead } from "../log/log-path.ts";
+import { judgeProof, type ProofJudgement } from "../proof/inclusion/judge.ts";
+import { PROOF_BYTES_MAX } from "../proof/inclusion/records.ts";
+import type { Freshness } from "../proof/pins.ts";
+import { type Finding, findingOf, type Verdict, worse } from "../proof/verdict.ts";
+import type { VerifyReport } from "../signing/judging/report.ts";
+import { nodeCrypto } from "../signing/keys/node-crypto.ts";
+import { transcriptKeys } from "../signing/trust/trust.ts";
+import type { UserJudging } from "../verifying/user-judging.ts";
+
+/** What no reader of a proof can check. */
+export const NOT_CHECKED = [
+  "hash, sig and seg of every checkpoint",
+  "entry numbers, which are the prover's word",
+  "whether the log continued",
+] as const;
+const NOT_CHECKED_OF_GENESIS = "sig2 and salt of genesis; prev of checkpoint 1";
+
+/** A public format, like the report on a session: fields are added, never renamed. */
+export interface ProofReport {
+  readonly schema: "verbatim.proof/1";
+  readonly verdict: Verdict;
+  readonly path: string;
+  readonly session: string | null;
+  readonly dialect: string | null;
+  readonly log: string | null;
+  /** The last checkpoint on which something relies. */
+  readonly signed_through: {
+    readonly seq: number;
+    readonly turn: number;
+    readonly ts: string;
+  } | null;
+  readonly lines: readonly {
+    /** Counted from 1. */
+    readonly line: number;
+    /** The prover's word; null for context. */
+    readonly entry: number | null;
+    readonly turn: number | null;
+    /** The first checkpoint that covers it, and its time, as its signer says. */
+    readonly seq: number;
+    readonly ts: string;
+    readonly bytes: number;
+    /** With `x` in place of withheld strings; bytes that are not UTF-8 are replaced. */
+    readonly text: string;
+    readonly strings_withheld: number;
+  }[];
+  /** Pairs of checkpoints: the log of the first is the beginning of the second's. */
+  readonly consistent: readonly (readonly [number, number])[];
+  /** `stated`: the beginning of the log is the prover's word. */
+  readonly genesis: "opened" | "stated" | null;
+  readonly prover: ReportedKey | null;
+  readonly keys: readonly ReportedKey[];
+  readonly freshness: Freshness;
+  readonly not_checked: readonly string[];
+  readonly findings: VerifyReport["findings"];
+}
+
+export interface VerifyProofOptions {
+  readonly judging: UserJudging;
+  /** A public key, 32 bytes, that counts as trusted unless the user decided otherwise. */
+  readonly key?: Uint8Array | null;
+  readonly requirePin?: boolean;
+}
+
+export async function verifyProof(
+  host: Host,
+  path: string,
+  { judging, key = null, requirePin = false }: VerifyProofOptions,
+): Promise<ProofReport> {
+  const full = resolve(path);
+  const keys = withKey(transcriptKeys(judging.trust, null), key);
+  let bytes: Uint8Array = new Uint8Array(0);
+  const unread: Finding[] = [];
+  try {
+    bytes = await readProof(host, full);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    unread.push(findingOf("UNREADABLE", "unreadable", message));
+  }
+  const judged = judgeProof(bytes, { crypto: nodeCrypto, keys });
+  const remembered = judging.remembered({ place: "", id: "" });
+  const pin = judged.log === null ? null : remembered.ofLog(judged.log);
+  const pinned = judgePinned(judged, pin, requirePin);
+  const findings = unread.length > 0 ? unread : [...judged.findings, ...pinned.findings];
+  return reportOf(full, judged, findings, pinned.freshness);
+}
+
+/** One byte more than the limit is enough to judge a file that is too long. */
+async function readProof(host: Host, path: string): Promise<Uint8Array> {
+  const place = await openLogPath(host, basename(path), { create: false, root: dirname(path) });
+  try {
+    const file = openToRead(place);
+    try {
+      return await readStretch(file, 0, Math.min(file.size(), PROOF_BYTES_MAX + 1));
+    } finally {
+      file.close();
+    }
+  } finally {
+    place.directory.close();
+  }
+}
+
+function judgePinned(
+  { checkpoints, newest }: ProofJudgement,
+  pin: { readonly seq: number; readonly line: string; readonly ts: string } | null,
+  requirePin: boolean,
+): { readonly findings: Finding[]; readonly freshness: Freshness } {
+  if (!pin) {
+    const message = "no head is remembered";
+    const findings = requirePin ? [findingOf("UNPINNED", "unpinned", message)] : [];
+    return { findings, freshness: "none" };
+  }
+  const line = checkpoints.get(pin.seq);
+  if (line !== undefined && line !== pin.line) {
+    const message = `another checkpoint ${pin.seq} was seen before, signed ${pin.ts}: another history`;
+    return { findings: [findingOf("FORK", "rollback", message)], freshness: "none" };
+  }
+  if (line === undefined || !newest) return { findings: [], freshness: "none" };
+  return { findings: [], freshness: newest.seq > pin.seq ? "ahead" : "match" };
+}
+
+function reportOf(
+  path: string,
+  judged: ProofJudgement,
+  findings: readonly Finding[],
+  freshness: Freshness,
+): ProofReport {
+  const verdict = findings.reduce<Verdict>(
+    (so, each) => (each.verdict === null ? so : worse(so, each.verdict)),
+    "verified",
+  );
+  const { session, log, header, newest, lines, consistent, genesis, prover, keys } = judged;
+  return {
+    ...{
+      schema: "verbatim.proof/1",
+      verdict,
+      path,
+      session,
+      dialect: header?.dialect ?? null,
+      log,
+    },
+    signed_through: newest,
+    lines: lines.map(({ index, entry, turn, seq, ts, bytes, gaps }) => ({
+      ...{ line: index + 1, entry, turn, seq, ts, bytes: bytes.length },
+      ...{ text: Buffer.from(bytes).toString(), strings_withheld: gaps.length },
+    })),
+    ...{ consistent, genesis, prover: prover && keyOf(prover), keys: keys.map(keyOf), freshness },
+    not_checked: genesis ? [...NOT_CHECKED, NOT_CHECKED_OF_GENESIS] : NOT_CHECKED,
+    findings: findings.map(({ code, verdict, byteOffset, turn, message }) => {
+      return { code, verdict, byte_offset: byteOffset, turn, message };
+    }),
+  };
+}
