@@ -41,11 +41,10 @@ export function reasoningPart(
   text: string,
   { signature = null, withheld = null }: Readonly<Record<string, string | null>>,
 ): Part {
-  return {
-    ...{ type: "reasoning", text },
-    ...(signature === null ? {} : { signature }),
-    ...(withheld === null ? {} : { withheld }),
-  };
+  if (signature === null) {
+    return withheld === null ? { type: "reasoning", text } : { type: "reasoning", text, withheld };
+  }
+  return { type: "reasoning", text, signature, ...(withheld === null ? {} : { withheld }) };
 }
 
 /** Later times are not real, and too large for the catalog. */

@@ -1,7 +1,8 @@
 /** What a person sees first: `verbatim agents`, `verbatim` alone, titles, and search hits. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, utimesSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser, jsonLines } from "../cli/cli.ts";
@@ -36,6 +37,11 @@ test("agents says what a program is about to delete, by its own setting", async 
     ...{ label: "Claude Code", dialect: "claude-code", root: join(user.home, ".claude") },
     ...{ sessions: 3, retentionDays: 35, due: 1 },
   });
+
+  rmSync(join(user.home, ".claude/settings.json"));
+  execFileSync("mkfifo", [join(user.home, ".claude/settings.json")]);
+  const [piped] = jsonLines((await user.run(["agents", "--json"])).stdout);
+  expect(piped).toMatchObject({ retentionDays: 30, due: 2 });
 });
 
 test("agents without any agent says where it looked", async () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { eachLog, type Unreadable } from "../../src/catalog/find.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
@@ -189,6 +189,39 @@ test("the title is the name that a user gave the thread, also if only Codex's da
   put(damaged, `${ID}.jsonl`, meta(UUID) + row("hello"));
   put(damaged, "state_5.sqlite", "not a database");
   expect(await summaryOf(damaged, ID)).toMatchObject({ title: "hello" });
+});
+
+test("thread names are read from the database that Codex is told to use", async () => {
+  const named = (name: string) => {
+    const directory = tempDirectory();
+    const database = new DatabaseSync(join(directory, "state_5.sqlite"));
+    database.exec("CREATE TABLE threads (id TEXT PRIMARY KEY, name TEXT)");
+    database.exec(`INSERT INTO threads VALUES ('${UUID}', '${name}')`);
+    database.close();
+    return directory;
+  };
+  const before = process.env.CODEX_SQLITE_HOME;
+  onTestFinished(() => {
+    if (before === undefined) delete process.env.CODEX_SQLITE_HOME;
+    else process.env.CODEX_SQLITE_HOME = before;
+  });
+  // A root is read once in a second, so each case has its own.
+  const titleWith = async (config: string | null, variable: string) => {
+    const root = named("own");
+    put(root, `${ID}.jsonl`, meta(UUID) + row("hello"));
+    if (config !== null) put(root, "config.toml", config);
+    process.env.CODEX_SQLITE_HOME = variable;
+    return (await summaryOf(root, ID)).title;
+  };
+  const [other, third] = [named("other"), named("third")];
+  assert.equal(await titleWith(null, ""), "own");
+  assert.equal(await titleWith(null, ` ${other} `), "other");
+  assert.equal(await titleWith(null, join(other, "missing")), "hello");
+  assert.equal(await titleWith(`model = "x"\nsqlite_home = "${third}"\n`, other), "third");
+  assert.equal(await titleWith(`sqlite_home = '${third}' # mine\n`, ""), "third");
+  assert.equal(await titleWith(`[profiles.a]\nsqlite_home = "${third}"\n`, other), "other");
+  assert.equal(await titleWith("sqlite_home = 7\n", ""), "own");
+  assert.equal(await titleWith('sqlite_home = "."\n', other), "own");
 });
 
 test("the parent of a subagent is the session that has its uuid", async () => {

@@ -41,8 +41,11 @@ export const claudeCode = readerDialect("claude-code", {
   decode,
   isOwn: isRow,
   about,
-  asideOf: (native: Native, id, isSubagents = false) =>
-    asideOf(native, id, isSubagents || (id !== null && isSubagent(id))),
+  asideOf(native: Native, id, isSubagents = false) {
+    // The id is examined only for rows of which it decides: this runs for every row of a listing.
+    const isOwn = isSubagents || (native.isSidechain === true && id !== null && isSubagent(id));
+    return asideOf(native, id, isOwn);
+  },
   isSilent,
   isProgramsPrompt,
   compaction,

@@ -84,12 +84,18 @@ function partsOf(content: unknown): Part[] {
 }
 
 export function textsOf(parts: readonly Part[]): string[] {
-  return parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const texts: string[] = [];
+  for (const part of parts) if (part.type === "text") texts.push(part.text);
+  return texts;
+}
+
+function joined(content: readonly unknown[]): string {
+  return content.length === 0 ? "" : textsOf(partsOf(content)).join("\n\n");
 }
 
 function reasoningOf(item: Native): Part {
   const [content, summary] = [getList(item, "content"), getList(item, "summary")];
-  const said = textsOf(partsOf(content)).join("\n\n") || textsOf(partsOf(summary)).join("\n\n");
+  const said = joined(content) || joined(summary);
   return reasoningPart(said, { withheld: getString(item, "encrypted_content") });
 }
 
