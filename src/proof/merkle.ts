@@ -117,23 +117,6 @@ export function inclusionRanges(index: number, size: number): Range[] {
   return ranges.reverse();
 }
 
-/** The subtrees whose roots prove that a tree of `size1`, not empty, begins one of `size2`. */
-export function consistencyRanges(size1: number, size2: number): Range[] {
-  assert(size1 > 0 && size1 <= size2, "the first tree is not the smaller one");
-  const ranges: Range[] = [];
-  let [from, to] = [0, size2];
-  while (size1 < to) {
-    const middle = from + powerOfTwoBelow(to - from);
-    const isLeft = size1 <= middle;
-    ranges.push(isLeft ? [middle, to] : [from, middle]);
-    if (isLeft) to = middle;
-    else from = middle;
-  }
-  // The smaller tree itself, if it is a node of the larger one, is known.
-  if (from > 0) ranges.push([from, to]);
-  return ranges.reverse();
-}
-
 export function proveInclusion(
   crypto: Sha256,
   leaves: readonly Uint8Array[],
