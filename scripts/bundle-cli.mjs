@@ -6,6 +6,9 @@
  * agent's hooks are bundled separately. All are scripts without comments and spaces, which `main.js`
  * loads with the code that V8 compiled earlier (src/cli/loader.ts).
  *
+ * The packages that only the command line uses are in these files, so that users do not install them;
+ * Zod is in the one library module that uses it (docs/decisions/0022-install-size.md).
+ *
  *     node scripts/bundle-cli.mjs <directory with the compiled sources>
  */
 
@@ -13,6 +16,7 @@ import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "rolldown";
+import { collectPackages, licensesPage } from "./bundled-licenses.mjs";
 
 const [, , compiled = "dist"] = process.argv;
 const bundled = join(compiled, "cli.bundled");
@@ -83,13 +87,13 @@ const OUTPUT = /** @type {const} */ ({
 });
 
 // Native packages find their binaries next to their own files.
-const natives = ["fs-native-extensions", "@photostructure/sqlite"];
+const natives = ["fs-native-extensions"];
 
 await build({
   input: { program, "hook-drain": hookDrain },
   platform: "node",
   external: natives,
-  plugins: [assignFiles],
+  plugins: [assignFiles, collectPackages],
   checks: { ineffectiveDynamicImport: false },
   output: {
     ...OUTPUT,
@@ -103,6 +107,7 @@ await build({
 await build({
   input: { "scan-worker": scanWorker },
   platform: "node",
+  plugins: [collectPackages],
   output: OUTPUT,
 });
 // Separate: what a hook needs must not share a chunk with what it does not need.
@@ -124,6 +129,19 @@ await build({
   platform: "node",
   output: OUTPUT,
 });
+const schema = resolve(compiled, "dialects", "homeagent", "schema.js");
+await build({
+  input: schema,
+  platform: "node",
+  external: /entry-check\.js$/,
+  plugins: [collectPackages],
+  output: {
+    file: schema,
+    format: "esm",
+    minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
+  },
+});
+writeFileSync(join(compiled, "licenses.md"), licensesPage());
 writeFileSync(join(bundled, "package.json"), JSON.stringify({ type: "commonjs" }));
 chmodSync(join(bundled, "main.js"), 0o755);
 // The status line must not load the whole price table.

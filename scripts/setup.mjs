@@ -214,6 +214,7 @@ function sourceFingerprint() {
     "package.json",
     "package-lock.json",
     "scripts/bundle-cli.mjs",
+    "scripts/bundled-licenses.mjs",
     "scripts/shell-files.mjs",
     ...readdirSync(join(root, "scripts", "shell")).map((name) => join("scripts", "shell", name)),
   ];

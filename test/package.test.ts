@@ -15,18 +15,26 @@ import { beforeAll, expect, test } from "vitest";
 import { compile } from "./public-api/compile.ts";
 import { declaredDoors, root } from "./public-api/doors.ts";
 import { listedNames, referencePath } from "./public-api/reference.ts";
-import { installedPackage } from "./support/installed-package.ts";
+import { type InstalledPackage, installedPackage } from "./support/installed-package.ts";
 import { isTried } from "./support/seed.ts";
 
 const execute = promisify(execFile);
 const doors = declaredDoors();
 
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+/** Whether this Node's own SQLite is used (src/catalog/sqlite-driver.ts). */
+const HAS_SQLITE = major >= 24 || (major === 22 && minor >= 16);
+/** On Linux with glibc, Windows and macOS. */
+const SQLITE_PACKAGE = `verbatim-log-sqlite-${process.platform}-${process.arch}`;
+
 let folder: string;
 let user: string;
 let packed: readonly string[];
+let installed: InstalledPackage;
 
 beforeAll(async () => {
-  ({ folder, user, packed } = await installedPackage());
+  installed = await installedPackage();
+  ({ folder, user, packed } = installed);
 }, 120_000);
 
 test("every page that the code names is in the package", async () => {
@@ -56,7 +64,7 @@ test("the package holds the built files, their types and the documents, and noth
     "dist/cli/package.json",
     "dist/cli/recent-prices.json",
     ...["dist/completions/bash", "dist/completions/fish", "dist/completions/zsh"],
-    "dist/man/verbatim.1",
+    ...["dist/licenses.md", "dist/man/verbatim.1"],
     "package.json",
   ]);
   expect(packed.filter((path) => /\.test\.|\/compiled\//.test(path))).toEqual([]);
@@ -68,11 +76,49 @@ test("the package holds the built files, their types and the documents, and noth
   ]);
 });
 
+test("the tarball and the installation are small, and no package has an install script", async () => {
+  const { bytes, warnings } = installed;
+  expect(bytes.packed).toBeLessThan(3_500_000);
+  expect(bytes.unpacked).toBeLessThan(12_000_000);
+  expect(bytes.installed).toBeLessThan(25_000_000);
+  expect(warnings).not.toMatch(/install-scripts|deprecated|EBADENGINE/);
+
+  const list = await readFile(join(user, "node_modules", ".package-lock.json"), "utf8");
+  const tree: [string, { readonly hasInstallScript?: boolean }][] = Object.entries(
+    JSON.parse(list).packages,
+  );
+  expect(tree.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
+  expect(tree.map(([path]) => path.replace("node_modules/", "")).sort()).toEqual([
+    "@pydantic/genai-prices",
+    "@standard-schema/spec",
+    ...["bare-addon-resolve", "bare-module-resolve", "bare-semver"],
+    "eventsource-parser",
+    "fs-native-extensions",
+    ...["fzstd", "require-addon", "verbatim-log"],
+    ...(HAS_SQLITE ? [] : [SQLITE_PACKAGE]),
+    "which-runtime",
+  ]);
+});
+
+test("SQLite is Node's own, otherwise the package for this platform", async () => {
+  const program = `
+    import { createRequire } from "node:module";
+    import { loadDriver } from "./node_modules/verbatim-log/dist/catalog/sqlite-driver.js";
+    const { DatabaseSync } = loadDriver();
+    new DatabaseSync(":memory:").exec("CREATE VIRTUAL TABLE words USING fts5(text)");
+    console.log(Object.keys(createRequire(import.meta.url).cache).join());`;
+  const argv = ["--input-type=module", "--eval", program];
+  const { stdout, stderr } = await execute(process.execPath, argv, { cwd: user });
+
+  expect(stderr).toBe("");
+  expect(stdout.includes(`/node_modules/${SQLITE_PACKAGE}/`)).toBe(!HAS_SQLITE);
+});
+
 test("no packed file points to a source map that is not there", async () => {
-  const installed = join(user, "node_modules", "verbatim-log");
+  const place = join(user, "node_modules", "verbatim-log");
   const pointing: string[] = [];
   for (const path of packed.filter((name) => name.startsWith("dist/"))) {
-    const text = await readFile(join(installed, path), "utf8");
+    const text = await readFile(join(place, path), "utf8");
     if (text.includes("//# sourceMappingURL=")) pointing.push(path);
   }
 

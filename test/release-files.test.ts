@@ -62,8 +62,9 @@ test("a release is published with provenance, after the tests", () => {
   const { permissions, steps } = flow.jobs.publish ?? assert.fail();
   assert.equal(permissions?.["id-token"], "write");
   const runs = steps.map(({ run }) => run ?? "");
-  const publish = runs.findIndex((run) => run.startsWith("npm publish --provenance"));
-  assert.ok(publish > runs.indexOf("npm test") && runs.includes("npm test"));
+  const publish = runs.findIndex((run) => /npm publish \S+ --provenance/.test(run));
+  const pack = runs.indexOf("npm run release:pack -- dist.release");
+  assert.ok(runs.includes("npm test") && pack > runs.indexOf("npm test") && publish > pack);
 });
 
 test("issue templates have a name, a description and fields with ids", () => {

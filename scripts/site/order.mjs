@@ -49,6 +49,7 @@ export const ORDER = [
     pages: [
       ...["docs/commands.md", "docs/cli.md", "docs/exit-codes.md", "docs/errors.md"],
       ...["docs/reference.md", "docs/http.md", "docs/api.md", "docs/compatibility.md"],
+      "docs/upgrading.md",
       "docs/glossary.md",
     ],
   },

@@ -24,7 +24,8 @@ import {
   type SessionRow,
   type SessionSort,
 } from "./session-row.ts";
-import { type Cache, isDamage, isSqliteError, openCache, problemOf } from "./sqlite.ts";
+import { type Cache, isDamage, isSqliteError, openCache } from "./sqlite.ts";
+import { problemOf } from "./sqlite-driver.ts";
 import { bareRow, isFresh, type Place, readLines, removeRows, SCHEMA, writeRows } from "./table.ts";
 
 /** Logs summarised concurrently. */

@@ -18,7 +18,8 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { VerbatimError } from "../base/errors.ts";
-import { openToRead, problemOf, type SqlValue, type Tell } from "./sqlite.ts";
+import { openToRead, type SqlValue, type Tell } from "./sqlite.ts";
+import { NO_SQLITE_REMEDY, problemOf } from "./sqlite-driver.ts";
 
 /** How long a read waits for a program that has locked its database. */
 const BUSY_TIMEOUT_MS = 250;
@@ -145,6 +146,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   SQLITE_BUSY: "its program has locked it; try again, or close the program",
   SQLITE_CANTOPEN: "its -wal file has no -shm file; open it once with its own program",
   SQLITE_READONLY: "its program is changing it; try again",
+  NO_SQLITE: NO_SQLITE_REMEDY,
   EINVAL: "it is not a file",
   ELOOP: "it is a link, and links are not followed",
   EACCES: "you may not read it",

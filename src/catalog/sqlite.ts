@@ -1,8 +1,7 @@
 /**
  * SQLite: opens a database that is only a cache, and the few calls we need of it.
  *
- * The only file that uses the driver (@photostructure/sqlite, whose API is node:sqlite's). It is
- * loaded on the first open: that costs some 20 ms, which commands without a catalog do not pay.
+ * The only file that uses the driver (sqlite-driver.ts), which is loaded on the first open.
  * Databases of other programs are read by foreign-database.ts, through `openToRead`.
  *
  * - Nothing here is worth an error. A file that is damaged, or of another version, is emptied and
@@ -12,16 +11,21 @@
  *   that find it, one replaces it; the other finds the replacement.
  * - The database file is opened here only by SQLite, except to create it. Closing any descriptor of
  *   a file drops the POSIX locks that SQLite holds on it in this process.
- * Q4  Statements are prepared once and reused. The driver (1.2.1) frees one only when it is
- *     garbage-collected, and until then a closed database keeps its files open.
+ * Q4  Statements are prepared once and reused. The driver that Node 20 uses frees one only when it
+ *     is garbage-collected, and until then a closed database keeps its files open.
  */
 
 import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { errnoOf } from "../base/errors.ts";
+import {
+  type Database,
+  type Driver,
+  loadDriver,
+  problemOf,
+  type Statement,
+} from "./sqlite-driver.ts";
 
 export type SqlValue = null | number | string;
 
@@ -38,19 +42,12 @@ const TABLES =
   "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' " +
   "AND name NOT GLOB 'sqlite_*'";
 
-type Driver = typeof import("@photostructure/sqlite");
-
-/** With `require`, which takes two thirds of the time of `import`. */
-function loadDriver(): Driver {
-  return createRequire(import.meta.url)("@photostructure/sqlite") as Driver;
-}
-
 export class Cache {
-  readonly #database: DatabaseSyncInstance;
-  readonly #statements = new Map<string, StatementSyncInstance>();
+  readonly #database: Database;
+  readonly #statements = new Map<string, Statement>();
 
   /** @internal Use `openCache`. */
-  constructor(database: DatabaseSyncInstance) {
+  constructor(database: Database) {
     this.#database = database;
   }
 
@@ -100,7 +97,7 @@ export class Cache {
     this.#database.close();
   }
 
-  #statement(sql: string): StatementSyncInstance {
+  #statement(sql: string): Statement {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#database.prepare(sql);
@@ -201,7 +198,7 @@ export function openToRead(uri: string, timeoutMs: number): ReadDatabase {
  * Returns rows through a function that SQL calls: `exec` ends the statement it runs, while a
  * prepared one keeps the closed file open (Q4), and blocks the next process that opens it to write.
  */
-function teller(database: DatabaseSyncInstance): Tell {
+function teller(database: Database): Tell {
   let rows: SqlValue[][] = [];
   database.function("tell", { varargs: true }, (...values: unknown[]) => {
     rows.push(values as SqlValue[]);
@@ -232,12 +229,6 @@ export function isDamage(error: unknown): boolean {
 /** Whether an error is the database's, and not ours. */
 export function isSqliteError(error: unknown): boolean {
   return errnoOf(error) === "ERR_SQLITE_ERROR";
-}
-
-/** An error in a word: its SQLite name, or the errno. */
-export function problemOf(error: unknown): string {
-  const name = (error as { sqliteCodeName?: unknown } | null | undefined)?.sqliteCodeName;
-  return typeof name === "string" ? name : errnoOf(error);
 }
 
 /** SQLite would make the file readable for all; its -wal and -shm files get the same mode. */
@@ -289,7 +280,7 @@ function openOurs(driver: Driver, path: string, schema: string): Cache {
   return open(driver, path, schema);
 }
 
-function beginWriteAheadLog(database: DatabaseSyncInstance): void {
+function beginWriteAheadLog(database: Database): void {
   try {
     database.exec("PRAGMA journal_mode = WAL");
   } catch (cause) {
@@ -299,7 +290,7 @@ function beginWriteAheadLog(database: DatabaseSyncInstance): void {
 }
 
 /** In place, in one transaction: safe while other processes have the file open. */
-function beginAnew(cache: Cache, database: DatabaseSyncInstance, schema: string): void {
+function beginAnew(cache: Cache, database: Database, schema: string): void {
   cache.transaction(() => {
     // Another process may have been first, while this one waited.
     if (cache.value("PRAGMA user_version") === versionOf(schema)) return;

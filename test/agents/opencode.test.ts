@@ -167,7 +167,7 @@ test("a -shm file that was read in the middle of a change is read again", () => 
   let reads = 0;
   const rows = readForeign(path, ({ tell }) => {
     if (++reads === 1) {
-      throw Object.assign(new Error("readonly"), { sqliteCodeName: "SQLITE_READONLY_RECOVERY" });
+      throw Object.assign(new Error("readonly"), { errcode: 264 });
     }
     return tell("id", "session");
   });

@@ -166,6 +166,11 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       ),
     },
   },
+  "a package of the command line in code that an entry point loads later": {
+    breaks: "package-undeclared",
+    at: "src/render/html/diff-lines.ts",
+    files: { "src/planted.ts": 'export const x = import("./render/html/diff-lines.ts");\n' },
+  },
   "a Node module in browser-safe code": {
     breaks: "browser-safe",
     at: "src/model/planted.ts",

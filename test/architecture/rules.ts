@@ -83,6 +83,7 @@ export function checkTree(tree: Tree): Violation[] {
   checkFolders(tree, report);
   checkSizes(files, report);
   const declared = declaredPackages(tree);
+  const inLibrary = reachableFromDoors(files);
   for (const file of files.values()) {
     checkName(file, report);
     if (file.lines > FILE_LINES_MAX) {
@@ -98,7 +99,7 @@ export function checkTree(tree: Tree): Violation[] {
     for (const { specifier } of file.imports) {
       if (isStyle(file, specifier, tree)) continue;
       if (isRelative(specifier)) checkRelative(file, specifier, files, report);
-      else if (!isNode(specifier)) checkPackage(file, specifier, declared, report);
+      else if (!isNode(specifier)) checkPackage(file, specifier, { declared, inLibrary }, report);
     }
   }
   checkBrowserSafe(files, report);
@@ -257,7 +258,7 @@ function matches(place: string, path: string): boolean {
 function checkPackage(
   file: SourceFile,
   specifier: string,
-  declared: ReadonlySet<string>,
+  { declared, inLibrary }: Readonly<Record<"declared" | "inLibrary", ReadonlySet<string>>>,
   report: Report,
 ): void {
   if (file.part === "test") return;
@@ -269,10 +270,25 @@ function checkPackage(
     report("package-place", file.path, `imports ${name}, which is not in the table of packages`);
   } else if (!matches(place, file.path)) {
     report("package-place", file.path, `imports ${name}, which belongs in ${place} alone`);
-  } else if (!file.isTest && file.part !== "viewer" && !declared.has(name)) {
-    // A dev dependency is missing for users; but the viewer is bundled with its own.
+  } else if (inLibrary.has(file.path) && !declared.has(name)) {
+    // A dev dependency is missing for users. The viewer and the command line are bundled with theirs.
     report("package-undeclared", file.path, `imports ${name}, which users do not get`);
   }
+}
+
+/** The sources that an entry point of the library loads, at once or later, or takes types from. */
+function reachableFromDoors(files: ReadonlyMap<string, SourceFile>): ReadonlySet<string> {
+  const waiting = [...files.values()].filter(({ part, isTest }) => part === "doors" && !isTest);
+  const reached = new Set<string>();
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (reached.has(file.path)) continue;
+    reached.add(file.path);
+    for (const { specifier } of file.imports) {
+      const target = isRelative(specifier) ? files.get(resolve(file.path, specifier)) : undefined;
+      if (target !== undefined) waiting.push(target);
+    }
+  }
+  return reached;
 }
 
 function declaredPackages(tree: Tree): ReadonlySet<string> {

@@ -104,7 +104,7 @@ export const BROWSER_SAFE: readonly string[] = [
  */
 export const PACKAGES: Readonly<Record<string, string>> = {
   "fs-native-extensions": "src/base/lock.ts",
-  "@photostructure/sqlite": "src/catalog/sqlite.ts",
+  "@photostructure/sqlite": "src/catalog/sqlite-driver.ts",
   "@pydantic/genai-prices": "src/prices/price-table.ts",
   zod: "src/dialects/homeagent/schema.ts",
   "eventsource-parser": "src/capture/sse.ts",

@@ -15,10 +15,11 @@ import {
   renameSync,
   writeFileSync,
 } from "node:fs";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, inject } from "vitest";
+import { packRelease } from "../../scripts/release/pack.mjs";
 import { isBuilt } from "../../scripts/setup.mjs";
 import { root } from "../public-api/doors.ts";
 import { until } from "./until.ts";
@@ -32,6 +33,10 @@ export interface InstalledPackage {
   readonly user: string;
   /** The paths in the tarball. */
   readonly packed: readonly string[];
+  /** Sizes of the tarball, of its files, and of all that its installation wrote to the disk. */
+  readonly bytes: Readonly<Record<"packed" | "unpacked" | "installed", number>>;
+  /** What npm printed while it installed. */
+  readonly warnings: string;
 }
 
 export async function installedPackage(): Promise<InstalledPackage> {
@@ -55,21 +60,31 @@ async function packAndInstall(folder: string): Promise<InstalledPackage> {
   const user = join(folder, "user");
   await mkdir(user);
   // Packs what was built for the tests; a new build would replace it under other tests.
-  const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
-  const { stdout } = await execute("npm", pack, { cwd: root });
-  const [{ filename, files }] = JSON.parse(stdout);
+  const tarballs = await packRelease(folder, { isLocal: true });
+  const [{ filename, files, size, unpackedSize } = expect.fail()] = tarballs;
 
   await writeFile(join(user, "package.json"), '{ "private": true, "type": "module" }\n');
   const options = ["--prefer-offline", "--no-audit", "--no-fund"];
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: inject("certificates") };
-  await execute("npm", ["install", ...options, join(folder, filename)], { cwd: user, env });
+  const install = ["install", ...options, join(folder, filename)];
+  const { stderr: warnings } = await execute("npm", install, { cwd: user, env });
+  const bytes = { packed: size, unpacked: unpackedSize, installed: await diskBytes(user) };
   await mkdir(join(user, "node_modules", "@types"), { recursive: true });
   const nodeTypes = join("node_modules", "@types", "node");
   await symlink(join(root, nodeTypes), join(user, nodeTypes));
   // Optional peers, which their users have installed.
   await mkdir(join(user, "node_modules", "@openai"), { recursive: true });
-  for (const peer of ["ai", "@openai/agents-core", "pg"]) {
+  for (const peer of ["ai", "@openai/agents-core", "pg", "zod"]) {
     await symlink(join(root, "node_modules", peer), join(user, "node_modules", peer));
   }
-  return { folder, user, packed: files.map(({ path }: { path: string }) => path) };
+  return { folder, user, packed: files.map(({ path }) => path), bytes, warnings };
+}
+
+/** As `du` counts: every file and folder takes whole blocks. */
+async function diskBytes(folder: string): Promise<number> {
+  const paths = await readdir(folder, { recursive: true });
+  const sizes = await Promise.all(
+    paths.map(async (path) => Math.ceil((await lstat(join(folder, path))).size / 4096) * 4096),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }

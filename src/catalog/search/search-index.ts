@@ -16,14 +16,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { VerbatimError } from "../../base/errors.ts";
 import { realRoot } from "../catalog.ts";
-import {
-  type Cache,
-  isDamage,
-  isSqliteError,
-  openCache,
-  problemOf,
-  type SqlValue,
-} from "../sqlite.ts";
+import { type Cache, isDamage, isSqliteError, openCache, type SqlValue } from "../sqlite.ts";
+import { NO_SQLITE_REMEDY, problemOf } from "../sqlite-driver.ts";
 import { isFresh, type LogState } from "../table.ts";
 import type { FoldedPiece } from "./index-fold.ts";
 import {
@@ -253,7 +247,9 @@ export class SearchIndex {
     return new VerbatimError(
       "CATALOG_UNAVAILABLE",
       `sessions cannot be searched: the index at ${path} cannot be opened (${problem}); ` +
-        "free some space, or set XDG_CACHE_HOME to a writable directory",
+        (problem === "NO_SQLITE"
+          ? NO_SQLITE_REMEDY
+          : "free some space, or set XDG_CACHE_HOME to a writable directory"),
       { path, problem },
     );
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { test } from "vitest";
+import { expectTypeOf, test } from "vitest";
 import { runs } from "../../../test/support/seed.ts";
 import { entryFault } from "./entry-check.ts";
 import { judgeEntry, TranscriptEntry, TurnRole } from "./schema.ts";
@@ -270,3 +270,9 @@ function mutate(tree: unknown, where: number, odd: unknown): unknown {
   }
   return JSON.parse(JSON.stringify(tree)) as unknown;
 }
+
+test("the types that are written by hand are the schema's", () => {
+  // The compiler checks this.
+  expectTypeOf<ReturnType<typeof TurnRole.parse>>().toEqualTypeOf<TurnRole>();
+  expectTypeOf<ReturnType<typeof TranscriptEntry.parse>>().toEqualTypeOf<TranscriptEntry>();
+});

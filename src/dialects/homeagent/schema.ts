@@ -1,9 +1,9 @@
 /**
  * Schema: HomeAgent's turn record in Zod, as in its document. Page: docs/formats/homeagent.md.
  *
- * The only file that imports Zod, which takes a tenth of a second to load. No other file here
- * imports it: reading and writing use `entry-check.ts`, which gives the same verdicts (a property
- * test compares the two).
+ * The only file that imports Zod, which takes a tenth of a second to load; the build copies Zod into
+ * it. No other file here imports it: reading and writing use `entry-check.ts`, which gives the same
+ * verdicts (a property test compares the two).
  *
  * Zod only validates. Its result is discarded: it builds new objects, and we keep the caller's
  * bytes. The schema is loose at every level: an unknown key is never a reason to refuse.
@@ -54,8 +54,36 @@ export const TranscriptEntry = z.looseObject({
   ts: z.number(),
 });
 
-export type TurnRole = z.infer<typeof TurnRole>;
-export type TranscriptEntry = z.infer<typeof TranscriptEntry>;
+// Not inferred from the schemas, so that TypeScript needs Zod only for these.
+export type TurnRole = "user" | "assistant" | "tool" | "system";
+
+export type TranscriptEntry = {
+  [field: string]: unknown;
+  turnId: string;
+  role: TurnRole;
+  content?: string | undefined;
+  toolCalls?:
+    | { [field: string]: unknown; id: string; name: string; args: Record<string, unknown> }[]
+    | undefined;
+  toolResults?:
+    | {
+        [field: string]: unknown;
+        callId: string;
+        result?: unknown;
+        error?: string | undefined;
+      }[]
+    | undefined;
+  metadata?:
+    | {
+        [field: string]: unknown;
+        model?: string | undefined;
+        tokens?: { [field: string]: unknown; prompt: number; completion: number } | undefined;
+        runId?: string | undefined;
+        provider?: string | undefined;
+      }
+    | undefined;
+  ts: number;
+};
 
 /** Zod's first issue with a value, in the form of `entry-check.ts`; null if there is none. */
 export function judgeEntry(value: unknown): EntryFault | null {

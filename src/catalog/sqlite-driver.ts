@@ -1,0 +1,110 @@
+/**
+ * The SQLite that this Node can use: its own (`node:sqlite`, from 22.16 on), otherwise one of the
+ * packages that a release is installed with for older Nodes (scripts/release/sqlite-packages.mjs),
+ * otherwise the package that these are made from, which a clone has. All have the same API.
+ * Decision: docs/decisions/0022-install-size.md.
+ *
+ * Loaded on the first open: a package costs some 20 ms, which commands without a catalog do not pay.
+ */
+
+import { createRequire } from "node:module";
+import { errnoOf } from "../base/errors.ts";
+
+/** What we use of a prepared statement. */
+export interface Statement {
+  get(...values: readonly unknown[]): unknown;
+  all(...values: readonly unknown[]): unknown[];
+  run(...values: readonly unknown[]): unknown;
+}
+
+/** What we use of an open database. */
+export interface Database {
+  readonly isTransaction: boolean;
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  function(
+    name: string,
+    options: { varargs: boolean },
+    body: (...values: unknown[]) => null,
+  ): unknown;
+  close(): void;
+}
+
+export interface OpenOptions {
+  readonly readOnly?: boolean;
+  /** How long a statement waits for another process's transaction. */
+  readonly timeout?: number;
+  readonly enableForeignKeyConstraints?: boolean;
+}
+
+export interface Driver {
+  readonly DatabaseSync: new (path: string, options?: OpenOptions) => Database;
+}
+
+/** What to do about the problem `NO_SQLITE`. */
+export const NO_SQLITE_REMEDY =
+  "this Node has no SQLite of its own: use Node 22.16 or later, or install verbatim-log again " +
+  "with its optional packages (npm install --include=optional)";
+
+let kept: Driver | null = null;
+
+export function loadDriver(): Driver {
+  // With `require`, which takes two thirds of the time of `import`.
+  kept ??= findDriver(createRequire(import.meta.url));
+  return kept;
+}
+
+/** The first driver that `load` finds and that can do what we need. */
+export function findDriver(load: (name: string) => unknown): Driver {
+  for (const name of driverNames()) {
+    try {
+      const driver = quietly(() => load(name) as Driver);
+      // Node's own cannot wait for other processes before 22.16.
+      if ("isTransaction" in driver.DatabaseSync.prototype) return driver;
+    } catch {
+      // Not in this Node, not installed, or made for another C library: try the next one.
+    }
+  }
+  throw Object.assign(new Error(NO_SQLITE_REMEDY), { code: "NO_SQLITE" });
+}
+
+function driverNames(): readonly string[] {
+  const ours = `verbatim-log-sqlite-${process.platform}-${process.arch}`;
+  return ["node:sqlite", ours, `${ours}-musl`, "@photostructure/sqlite"];
+}
+
+/** Node 22 warns on stderr that its SQLite may change, at the first load. */
+function quietly<T>(work: () => T): T {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return work();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** SQLite's primary result codes that we have words or decisions for. */
+const CODE_NAMES: Readonly<Record<number, string>> = {
+  1: "SQLITE_ERROR",
+  3: "SQLITE_PERM",
+  5: "SQLITE_BUSY",
+  6: "SQLITE_LOCKED",
+  7: "SQLITE_NOMEM",
+  8: "SQLITE_READONLY",
+  10: "SQLITE_IOERR",
+  11: "SQLITE_CORRUPT",
+  13: "SQLITE_FULL",
+  14: "SQLITE_CANTOPEN",
+  17: "SQLITE_SCHEMA",
+  18: "SQLITE_TOOBIG",
+  19: "SQLITE_CONSTRAINT",
+  26: "SQLITE_NOTADB",
+};
+
+/** An error in a word: the name of SQLite's code (`SQLITE_FULL`), otherwise the errno. */
+export function problemOf(error: unknown): string {
+  const code = (error as { errcode?: unknown } | null | undefined)?.errcode;
+  if (typeof code !== "number") return errnoOf(error);
+  return CODE_NAMES[code & 0xff] ?? `SQLITE_${code & 0xff}`;
+}
