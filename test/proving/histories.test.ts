@@ -212,3 +212,28 @@ test.each(SHAPES)(
     assert.ok(gapped > 0);
   },
 );
+
+test("checkpoints of two histories of one log do not join", async () => {
+  const user = new SigningUser();
+  const shape = { dialect: "rye" } as const;
+  const { target } = await user.write(shape, TURNS);
+  const copy = tempDirectory();
+  cpSync(target.root, copy, { recursive: true });
+  const continued = async (root: string, text: string) => {
+    rmSync(join(user.places.stateDirectory, "heads.jsonl"));
+    for (const n of [1, 2]) await user.write(shape, turnOf(`${text} ${n}`), { root });
+    const written = { ...target, root };
+    const lines = linesIn(readFileSync(join(root, target.logId)));
+    const { bytes } = await prove(user, written, [lines.at(-1)?.number ?? 0]);
+    return Buffer.from(bytes).toString("latin1").split("\n").slice(0, -2);
+  };
+  const [one, other] = [await continued(target.root, "this way"), await continued(copy, "that way")];
+  const keys = keysOf(user);
+  expect([one, other].map((lines) => verdictOf(judge(keys, withEnd(lines))))).toEqual([
+    "verified",
+    "verified",
+  ]);
+  const at = one.findIndex((line) => line.startsWith('{"checkpoint":')) + 1;
+  const joined = one.map((line, n) => (n === at ? (other[at] ?? "") : line));
+  expect(verdictOf(judge(keys, withEnd(joined)))).toBe("tampered CHAIN_BROKEN");
+});
