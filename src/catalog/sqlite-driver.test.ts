@@ -2,43 +2,38 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { findDriver, loadDriver, problemOf } from "./sqlite-driver.ts";
 
-class Usable {
-  get isTransaction() {
-    return false;
-  }
-}
-class TooOld {}
+class Usable {}
 
 const OURS = `verbatim-log-sqlite-${process.platform}-${process.arch}`;
 
 /** A loader that finds only these modules. */
-function finds(modules: Readonly<Record<string, unknown>>, asked: string[] = []) {
+function finds(names: readonly string[], asked: string[] = []) {
   return (name: string) => {
     asked.push(name);
-    const DatabaseSync = modules[name];
-    if (DatabaseSync === undefined) throw new Error(`no ${name}`);
-    return { DatabaseSync };
+    if (!names.includes(name)) throw new Error(`no ${name}`);
+    return { DatabaseSync: Usable };
   };
 }
 
-test("Node's own SQLite is the first choice, and nothing else is loaded", () => {
-  const asked: string[] = [];
-  const driver = findDriver(finds({ "node:sqlite": Usable, [OURS]: Usable }, asked));
-  assert.equal(driver.DatabaseSync, Usable);
-  assert.deepEqual(asked, ["node:sqlite"]);
-});
-
-test.each([OURS, `${OURS}-musl`, "@photostructure/sqlite"])(
-  "where Node has no SQLite, or one that is too old, %s is loaded",
-  (name) => {
-    assert.equal(findDriver(finds({ [name]: Usable })).DatabaseSync, Usable);
-    const both = { "node:sqlite": TooOld, [name]: Usable };
-    assert.equal(findDriver(finds(both)).DatabaseSync, Usable);
+test.each(["22.16.0", "24.0.0", "26.10.0"])(
+  "Node %s uses its own SQLite, and loads nothing else",
+  (node) => {
+    const asked: string[] = [];
+    assert.equal(findDriver(finds(["node:sqlite", OURS], asked), node).DatabaseSync, Usable);
+    assert.deepEqual(asked, ["node:sqlite"]);
   },
 );
 
+test.each(["20.19.0", "22.15.1", "23.11.0"])("Node %s uses a package", (node) => {
+  for (const name of [OURS, `${OURS}-musl`, "@photostructure/sqlite"]) {
+    const asked: string[] = [];
+    assert.equal(findDriver(finds(["node:sqlite", name], asked), node).DatabaseSync, Usable);
+    assert.deepEqual([asked.at(-1), asked.includes("node:sqlite")], [name, false]);
+  }
+});
+
 test("without any, the error says what to install", () => {
-  assert.throws(() => findDriver(finds({})), { code: "NO_SQLITE", message: /22\.16.*optional/ });
+  assert.throws(() => findDriver(finds([])), { code: "NO_SQLITE", message: /22\.16.*optional/ });
 });
 
 test("Node's warning about its SQLite is not shown, and later warnings are", () => {

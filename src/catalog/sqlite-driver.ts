@@ -54,13 +54,14 @@ export function loadDriver(): Driver {
   return kept;
 }
 
-/** The first driver that `load` finds and that can do what we need. */
-export function findDriver(load: (name: string) => unknown): Driver {
-  for (const name of driverNames()) {
+/** The first driver that `load` finds. */
+export function findDriver(
+  load: (name: string) => unknown,
+  node: string = process.versions.node,
+): Driver {
+  for (const name of driverNames(node)) {
     try {
-      const driver = quietly(() => load(name) as Driver);
-      // Node's own cannot wait for other processes before 22.16.
-      if ("isTransaction" in driver.DatabaseSync.prototype) return driver;
+      return quietly(() => load(name) as Driver);
     } catch {
       // Not in this Node, not installed, or made for another C library: try the next one.
     }
@@ -68,9 +69,13 @@ export function findDriver(load: (name: string) => unknown): Driver {
   throw Object.assign(new Error(NO_SQLITE_REMEDY), { code: "NO_SQLITE" });
 }
 
-function driverNames(): readonly string[] {
+function driverNames(node: string): readonly string[] {
+  const [major = 0, minor = 0] = node.split(".").map(Number);
+  // Before, Node's own cannot wait for other processes.
+  const isOwnUsable = major >= 24 || (major === 22 && minor >= 16);
   const ours = `verbatim-log-sqlite-${process.platform}-${process.arch}`;
-  return ["node:sqlite", ours, `${ours}-musl`, "@photostructure/sqlite"];
+  const packages = [ours, `${ours}-musl`, "@photostructure/sqlite"];
+  return isOwnUsable ? ["node:sqlite", ...packages] : packages;
 }
 
 /** Node 22 warns on stderr that its SQLite may change, at the first load. */

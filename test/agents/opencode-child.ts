@@ -12,7 +12,7 @@ if (what === "lock") {
   written.session("ses_locked");
   written.database.exec("COMMIT");
   process.stdout.write("locked\n");
-  setInterval(() => {}, 1000);
+  setInterval(() => written, 1000); // Otherwise it is garbage, and its lock is released.
 } else {
   for (let at = 1; ; at++) {
     written.database.exec("BEGIN IMMEDIATE");
