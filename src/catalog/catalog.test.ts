@@ -206,6 +206,27 @@ test("several logs are summarised at a time, eight at most, and progress is repo
   );
 });
 
+test("progress within a long log is reported in bytes, a megabyte at a time", async () => {
+  const { path, root } = place();
+  const catalog = await opened(path);
+  const told: unknown[] = [];
+  const long = { ...log("long"), size: 5 * 2 ** 20 };
+  await catalog.freshen(
+    "rye",
+    root,
+    [long, log("short")],
+    async (id, { onOffset } = {}) => {
+      for (let offset = 0; offset < 5 * 2 ** 20; offset += 2 ** 19) onOffset?.(offset);
+      assert.equal(onOffset === undefined, id === "short");
+      return SUMMARY;
+    },
+    { onProgress: (...progress) => told.push(progress) },
+  );
+  const bytes = told.flatMap((each) => (each as unknown[])[2] ?? []);
+  const expected = [1, 2, 3, 4].flatMap((n) => [n * 2 ** 20, long.size]);
+  assert.deepEqual(bytes, expected);
+});
+
 test("an interrupted first listing has stored the finished rows", async () => {
   const { path, root } = place();
   const catalog = await opened(path);

@@ -32,14 +32,26 @@ import { bareRow, isFresh, type Place, readLines, removeRows, SCHEMA, writeRows 
 const SUMMARISED_AT_ONCE = 8;
 /** Longer logs are summarised one at a time: each may hold a line of 16 MiB in memory. */
 const LONG_LOG_BYTES = 4 * 2 ** 20;
+/** Bytes of a long log between two reports of progress. */
+const TOLD_BYTES = 2 ** 20;
 /** Rows per transaction: the most that an interrupted first listing loses. */
 const ROWS_PER_WRITE = 256;
 
-/** Reads a session's log and summarises it; the signal ends reading. */
-export type Summarise = (id: string, signal?: AbortSignal) => Promise<Summary>;
+/** How a log is read: what ends it, and who hears the offset of each line. */
+export interface Reading {
+  readonly signal?: AbortSignal;
+  readonly onOffset?: (offset: number) => void;
+}
 
-/** Progress: sessions summarised, of those that need it. */
-export type FreshenProgress = (done: number, total: number) => void;
+/** Reads a session's log and summarises it. */
+export type Summarise = (id: string, reading?: Reading) => Promise<Summary>;
+
+/** Progress: sessions summarised, of those that need it, and bytes of a long one that is read. */
+export type FreshenProgress = (
+  done: number,
+  total: number,
+  bytes?: readonly [done: number, of: number],
+) => void;
 
 export interface Freshened {
   /** One per log found, in the order of finding. */
@@ -158,7 +170,13 @@ export class Catalog {
       if (size <= LONG_LOG_BYTES) return summarise(id);
       const summary = lastLong.then(() => {
         signal?.throwIfAborted();
-        return summarise(id, signal);
+        let toldAt = 0;
+        const onOffset = (offset: number) => {
+          if (offset - toldAt < TOLD_BYTES) return;
+          toldAt = offset;
+          onProgress(done, stale.length, [offset, size]);
+        };
+        return summarise(id, { onOffset, ...(signal && { signal }) });
       });
       lastLong = summary.catch(() => {});
       return summary;

@@ -275,6 +275,20 @@ test("only the new part of a session is read, and nothing if nothing is new", as
   assert.equal(await index.attempt((cache) => cache.value("SELECT total_changes()")), before);
 });
 
+test("a session that takes several pieces reports the bytes of each", async () => {
+  const project = new Project();
+  project.append("t1", ...Array.from({ length: 9 }, (_, n) => user(`alpha ${n}`)));
+  const size = readFileSync(project.path("t1")).length;
+  const told: (readonly [number, number])[] = [];
+  await freshenIndex(nodeHost, await project.open(), [project.store], {
+    pace: SLOW,
+    onFailure: (id) => assert.fail(id),
+    onProgress: (_done, _total, bytes) => bytes && told.push(bytes),
+  });
+  assert.ok(told.length >= 3);
+  assert.ok(told.every(([bytes, of], at) => of === size && bytes > (told[at - 1]?.[0] ?? 0)));
+});
+
 test("indexing that was interrupted after any piece continues where it stopped", async () => {
   const project = new Project();
   project.append("cook-1", ...Array.from({ length: 9 }, (_, n) => user(`word${n} all`)));

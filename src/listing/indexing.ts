@@ -15,6 +15,7 @@ import { existsSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
+import type { FreshenProgress } from "../catalog/catalog.ts";
 import { eachLog, type Unreadable } from "../catalog/find.ts";
 import { IndexFold } from "../catalog/search/index-fold.ts";
 import type { IndexedPlace, IndexedSession } from "../catalog/search/index-table.ts";
@@ -47,8 +48,8 @@ export const PATIENT: IndexPace = { lines: 32, bytes: 2 ** 15, mergePages: 4 };
 export interface IndexOptions {
   readonly pace: IndexPace;
   readonly signal?: AbortSignal;
-  /** Sessions read so far, of those that have changed. */
-  readonly onProgress?: (done: number, total: number) => void;
+  /** Sessions read so far, of those that have changed, and bytes of a long one that is read. */
+  readonly onProgress?: FreshenProgress;
   /** A session, or a path, that cannot be read; it is retried the next time. */
   readonly onFailure: (id: string, cause: unknown) => void;
   /** Warnings of the stores. */
@@ -91,7 +92,8 @@ export async function freshenIndex(
     if (signal?.aborted) break;
     onProgress(done, stale.length);
     try {
-      await indexSession(host, batch, store, log, signal);
+      const onBytes = (bytes: number) => onProgress(done, stale.length, [bytes, log.size]);
+      await indexSession(host, batch, store, log, { signal, onBytes });
     } catch (cause) {
       if (signal?.aborted) break;
       if (!isOfSession(cause)) throw cause;
@@ -150,7 +152,7 @@ async function indexSession(
   batch: PieceBatch,
   store: Store,
   log: FoundLog,
-  signal: AbortSignal | undefined,
+  reading: PieceReading,
 ): Promise<void> {
   const { index } = batch;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -164,12 +166,18 @@ async function indexSession(
       const isSame = kept !== null && !isRewritten && (await isGrown(window, kept, log));
       if (kept !== null && !isSame) await removeSession(index, store, log.id);
       const open = { store, session, window };
-      if (await indexFrom(batch, open, isSame ? kept : null, log, signal)) return;
+      if (await indexFrom(batch, open, isSame ? kept : null, log, reading)) return;
     } finally {
       window.close();
       await session.release();
     }
   }
+}
+
+interface PieceReading {
+  readonly signal: AbortSignal | undefined;
+  /** Hears how far a session is indexed that takes several pieces. */
+  readonly onBytes: (bytes: number) => void;
 }
 
 interface Indexed {
@@ -184,7 +192,7 @@ async function indexFrom(
   { store, session, window }: Indexed,
   from: IndexedSession | null,
   log: FoundLog,
-  signal: AbortSignal | undefined,
+  { signal, onBytes }: PieceReading,
 ): Promise<boolean> {
   const { pace } = batch;
   let before = from;
@@ -220,6 +228,7 @@ async function indexFrom(
     }
     before = await batch.addNow(piece);
     if (before === null) return false;
+    onBytes(indexedTo);
     if (signal?.aborted) return true;
   }
 }

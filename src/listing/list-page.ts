@@ -9,6 +9,7 @@
 
 import type { Host } from "../base/host.ts";
 import { catalogPath } from "../base/node-paths.ts";
+import type { FreshenProgress } from "../catalog/catalog.ts";
 import { isListed, type ListFilter, type Page, page } from "../catalog/page.ts";
 import { lineOf, rowOf, type SessionSort, sortLines } from "../catalog/session-row.ts";
 import { listLines, placeOf, type SessionLine } from "../store/list.ts";
@@ -30,7 +31,7 @@ export interface ListPageOptions {
   /** Sessions whose logs are missing. */
   readonly gone?: readonly GoneSession[];
   readonly signal?: AbortSignal;
-  readonly onProgress?: (dialect: string, done: number, total: number) => void;
+  readonly onProgress?: (dialect: string, ...progress: Parameters<FreshenProgress>) => void;
   /** Called with the sessions of each store, in the order in which their logs are found. */
   readonly onFound?: (lines: readonly SessionLine[]) => void;
   readonly onWarning: (warning: string) => void;
@@ -48,7 +49,7 @@ export async function listPage(
       const { Store } = await import("../store/store.ts");
       return new Store(host, { dialect, root, onWarning: tell.onWarning }).summaries();
     };
-    const onProgress = (done: number, total: number) => tell.onProgress?.(dialect, done, total);
+    const onProgress: FreshenProgress = (...progress) => tell.onProgress?.(dialect, ...progress);
     const { onWarning } = tell;
     const listed = { dialect, root, catalogPath: catalogPath(), summaries, onWarning };
     const lines = await listLines(listed, { sort, onProgress, ...(signal && { signal }) });

@@ -68,7 +68,7 @@ export async function listLines(
   };
   const catalog = await Catalog.open(catalogPath);
   try {
-    const summarise: Summarise = async (id, stop) => (await summaries()).summarise(id, stop);
+    const summarise: Summarise = async (...asked) => (await summaries()).summarise(...asked);
     const options = { sort, onProgress, signal };
     const unreadable: Unreadable[] = [];
     const found = eachLog(root, dialectNamed(dialect).layout, {

@@ -18,8 +18,8 @@ export interface SessionSummary extends SessionRow {
 }
 
 export interface ListOptions {
-  /** Reports how many of the changed logs have been read. */
-  readonly onProgress?: (done: number, total: number) => void;
+  /** Reports how many of the changed logs have been read, and bytes of a long one meanwhile. */
+  readonly onProgress?: (done: number, total: number, bytes?: readonly [number, number]) => void;
   /** Stops reading; the next listing continues from there. */
   readonly signal?: AbortSignal;
 }

@@ -310,7 +310,8 @@ export class Session implements Published {
   /** Passes the entries in order to a function, as fast as they can be read. */
   async each(onEntry: (entry: Entry) => void, options: EachOptions): Promise<void> {
     await this.#parts.beforeReading?.();
-    await eachEntry(this.dialect, this.reader(options), onEntry, options.onBadLine);
+    const { onOffset = () => {}, ...how } = options;
+    await eachEntry(this.dialect, this.reader(how), onEntry, { ...how, onOffset });
   }
 
   async last(count: number, options: EntryOptions = {}): Promise<StoredEntry[]> {

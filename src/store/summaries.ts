@@ -5,6 +5,7 @@
  */
 
 import type { Host } from "../base/host.ts";
+import type { Reading } from "../catalog/catalog.ts";
 import { repositoryOf } from "../catalog/repository-of.ts";
 import { SummaryFold } from "../catalog/summary.ts";
 import { dialectNamed } from "../dialects/all.ts";
@@ -30,7 +31,7 @@ export class Summaries {
     this.#store = store;
   }
 
-  async summarise(id: string, signal?: AbortSignal): Promise<Summary> {
+  async summarise(id: string, reading: Reading = {}): Promise<Summary> {
     const session = this.#store.open(id);
     const { dialect } = session;
     const fold = new SummaryFold();
@@ -44,8 +45,7 @@ export class Summaries {
         if (about) fold.learn(about);
         agent ??= dialect.agentSaidIn?.(native) ?? null;
       };
-      const onBadLine = () => fold.addBadLine();
-      await session.each(onEntry, { onBadLine, ...(signal && { signal }) });
+      await session.each(onEntry, { ...reading, onBadLine: () => fold.addBadLine() });
     } finally {
       await session.release();
     }

@@ -1,7 +1,7 @@
 /** Ctrl-C at a terminal, during the first listing and the first search of many sessions. */
 
 import assert from "node:assert/strict";
-import { linkSync, writeFileSync } from "node:fs";
+import { appendFileSync, linkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser, jsonLines } from "../cli/cli.ts";
@@ -52,6 +52,33 @@ test("Ctrl-C ends the first search with 130, and the next one finds words in all
     assert.deepEqual([code, stderr], [0, ""], query);
   }
 }, 60_000);
+
+/** 96 MB of rows. */
+function userWithOneLong(): CliUser {
+  const user = new CliUser();
+  const id = "6f1c2d3e-1000-4000-8000-000000000000";
+  const path = putClaude(user.home, { id, prompt: "Fix the zebra", answer: "Fixed." });
+  const turn = turnOf({ id, prompt: "And the parser", answer: "Mended. ".repeat(1000) });
+  const lines = turn.map((row) => `${JSON.stringify(row)}\n`).join("");
+  const many = lines.repeat(Math.ceil(2 ** 24 / lines.length));
+  for (let n = 0; n < 6; n++) appendFileSync(path, many);
+  return user;
+}
+
+test("a first ls and a first search show how much of a long session they have read", async () => {
+  const user = userWithOneLong();
+  for (const args of [["ls"], ["search", "zebra"]]) {
+    const running = user.startAtTerminal(args);
+    assert.equal(await running.ended(), 0, running.shown);
+    const parts = [...running.shown.matchAll(/0 of 1 sessions \w+, (\d+) of 10\d MB of the next/g)];
+    const read = parts.map(([, megabytes]) => Number(megabytes));
+    assert.ok(new Set(read).size >= 2, running.shown);
+    assert.deepEqual(
+      read.toSorted((a, b) => a - b),
+      read,
+    );
+  }
+}, 120_000);
 
 test("verbatim alone shows the sessions without reading all of them", async () => {
   const running = userWithMany().startAtTerminal([]);

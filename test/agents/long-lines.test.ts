@@ -76,7 +76,7 @@ test("reading a summary or entries can be aborted inside a long line", async () 
     window.close();
     await session.release();
   }
-  await assert.rejects(store.summaries().summarise(id, abortedSoon()), /too late/);
+  await assert.rejects(store.summaries().summarise(id, { signal: abortedSoon() }), /too late/);
 });
 
 /** Aborted once reading has begun, and long before it ends. */

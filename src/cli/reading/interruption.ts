@@ -3,6 +3,7 @@
  * the next command continues from there.
  */
 
+import type { FreshenProgress } from "../../catalog/catalog.ts";
 import type { Io } from "../../command/command.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 
@@ -36,20 +37,29 @@ export async function interruptible<T>(
   return INTERRUPTED;
 }
 
-/** Shows how many sessions of a store are read, with a bar, a few times a second. */
+/**
+ * Shows how many sessions of a store are read, and how much of a long one, with a bar, a few times a
+ * second.
+ */
 export function progressOn(
   io: Io,
   what = "sessions read",
-): (dialect: string | null, done: number, total: number) => void {
+): (dialect: string | null, ...progress: Parameters<FreshenProgress>) => void {
   let shownMs = Date.now();
-  return (dialect, done, total) => {
+  return (dialect, done, total, bytes) => {
     const nowMs = Date.now();
     const isFirst = done === 0 && total >= WORTH_A_BAR;
     if (!isFirst && nowMs - shownMs < PROGRESS_EVERY_MS) return;
     shownMs = nowMs;
     const whose = dialect === null ? "" : `${dialectNamed(dialect).program?.label ?? dialect}: `;
-    const filled = Math.round((BAR_CHARS * done) / total);
+    const [part, of] = bytes ?? [0, 1];
+    const filled = Math.round((BAR_CHARS * (done + Math.min(1, part / of))) / total);
     const bar = "█".repeat(filled) + "░".repeat(BAR_CHARS - filled);
-    io.progress(`${bar} ${whose}${done} of ${total} ${what}`);
+    const long = bytes ? `, ${megabytes(part)} of ${megabytes(of)} MB of the next` : "";
+    io.progress(`${bar} ${whose}${done} of ${total} ${what}${long}`);
   };
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1e6);
 }

@@ -99,7 +99,7 @@ async function freshen(
   const tell = progressOn(io, "sessions indexed");
   await freshenIndex(nodeHost, index, stores, {
     pace: HURRIED,
-    onProgress: (done, total) => tell(null, done, total),
+    onProgress: (...progress) => tell(null, ...progress),
     onLog: logs.add,
     ...(signal && { signal }),
     onFailure: () => {

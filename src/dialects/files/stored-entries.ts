@@ -90,6 +90,8 @@ export function rangeIn({ from, to }: EntryOptions): ReadRange {
 
 export interface EachOptions {
   readonly onBadLine: (bad: BadEntry) => void;
+  /** Hears the offset of each line. */
+  readonly onOffset?: (offset: number) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -98,10 +100,11 @@ export async function eachEntry(
   dialect: Dialect,
   reader: LogReader,
   onEntry: (entry: Entry) => void,
-  onBadLine: (bad: BadEntry) => void,
+  { onBadLine, onOffset }: EachOptions,
 ): Promise<void> {
   const memory = dialect.remembers?.();
   await reader.each(({ value, start, number }) => {
+    onOffset?.(start);
     const { entry, fault } = dialect.decode(value);
     if (entry !== null) onEntry(memory ? memory.read(entry) : entry);
     else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
