@@ -39,7 +39,7 @@ export const ORDER = [
     title: OTHERS,
     pages: [
       ...["docs/agents.md", "docs/viewer.md", "docs/capture.md", "docs/integrations.md"],
-      ...["docs/scan.md", "docs/redaction.md", "docs/log.md"],
+      ...["docs/scan.md", "docs/redaction.md", "docs/witnesses.md", "docs/log.md"],
       ...["docs/resume.md", "docs/usage.md", "docs/doctor.md", "docs/server.md", "docs/remote.md"],
       ...["docs/scaling.md", "docs/subscriptions.md", "docs/adding-a-dialect.md"],
     ],

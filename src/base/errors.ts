@@ -96,6 +96,8 @@ export interface ErrorDetails {
   /** The list of trusted keys, or a change to it, is not valid. */
   TRUST_REFUSED: { path: string; reason: string };
   PIN_NOT_FOUND: { session: string };
+  WITNESS_FAILED: { url: string; status: number | null };
+  PROGRAM_FAILED: { program: string; reason: string };
   PIN_FILE_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
   /** The provider did not send a stream of its kind. */
   BAD_STREAM: { provider: Provider; reason: string };

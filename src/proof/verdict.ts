@@ -120,6 +120,11 @@ export type FindingCode =
   | "IDENTITY_UNKNOWN"
   | "LEGACY_TERMINAL_UNSIGNED"
   | "PIN_MAY_BE_MISSING"
+  /** By a third party: cosigned, not cosigned, stamped, put into a git branch. */
+  | "WITNESSED"
+  | "NOT_WITNESSED"
+  | "TIMESTAMPED"
+  | "PUBLISHED"
   | "ROOT_IS_LINK";
 
 export interface Finding {

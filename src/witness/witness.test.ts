@@ -205,7 +205,7 @@ test("a second line of one checkpoint is refused, and both are kept, signed by t
   assert.equal(await statusOf(witness, forked(4, "a".repeat(64), 5)), 422, "over another tree");
   assert.equal(await statusOf(witness, forked(3, "a".repeat(64), 5)), 422, "an earlier one");
   assert.equal(await statusOf(witness, own.request(4, 4)), 200, "the same again");
-  const directory = join(own.home, "data/witness");
+  const directory = join(own.home, "data/.witness");
   const kept = readdirSync(directory).filter((name) => name.includes("evidence"));
   assert.equal(kept.length, EVIDENCE_MAX);
   const text = readFileSync(
@@ -223,7 +223,7 @@ test("the record, its name and its directory are synced before the answer; a fai
   const name = sha256(ORIGIN).toString("hex");
   assert.equal(await statusOf(witness, own.request(0, 4)), 200);
   const made = disk.calls.map(({ call, name }) => `${call} ${name}`);
-  const steps = [`sync ${name}.tmp`, `rename ${name}.tmp`, "syncDirectory witness"];
+  const steps = [`sync ${name}.tmp`, `rename ${name}.tmp`, "syncDirectory .witness"];
   const at = steps.map((step) => made.lastIndexOf(step));
   assert.ok(
     at.every((place, n) => place > (at[n - 1] ?? -1)),
@@ -243,7 +243,7 @@ test("a record that cannot be read is a fault, never a log that was not seen bef
   const own = new Witnessing();
   const witness = await own.open();
   assert.equal(await statusOf(witness, own.request(0, 4)), 200);
-  const path = join(own.home, "data/witness", sha256(ORIGIN).toString("hex"));
+  const path = join(own.home, "data/.witness", sha256(ORIGIN).toString("hex"));
   for (const text of ["", "x", readFileSync(path, "utf8").replace(LOG, "0".repeat(32))]) {
     writeFileSync(path, text);
     await refusal(witness.add(Buffer.from(own.request(0, 4))), "STORE_DAMAGED");

@@ -45,6 +45,8 @@ export const SUBMISSION_BYTES_MAX = 96 * 1024;
 /** Contradictions kept per log; later ones are refused like the others, and not kept. */
 export const EVIDENCE_MAX = 16;
 const STEM = "witness";
+/** Backups leave it out: a witness must not forget what it saw since then. */
+const FOLDER = ".witness";
 const TEXT = "text/plain; charset=utf-8";
 const SIZE_TYPE = "text/x.tlog.size";
 
@@ -56,7 +58,7 @@ export interface WitnessAnswer {
 
 export interface WitnessOptions {
   readonly host: Host;
-  /** The server's; its records are in `witness/`. */
+  /** The server's; its records are in `.witness/`. */
   readonly dataDirectory: string;
   /** The operator's list. */
   readonly listPath: string;
@@ -118,7 +120,7 @@ export class Witness {
 
   /** The newest cosigned note of a log, by the SHA-256 of its origin in hex; null if none. */
   async newest(originHash: string): Promise<string | null> {
-    const path = join(this.#options.dataDirectory, STEM);
+    const path = join(this.#options.dataDirectory, FOLDER);
     const directory = await this.#options.host.files.openDirectory(path, { create: true });
     try {
       return await readSmallFile(directory, originHash);
@@ -129,7 +131,7 @@ export class Witness {
 
   #locked<T>(work: (directory: Directory) => Promise<T>): Promise<T> {
     const { host, dataDirectory } = this.#options;
-    return withLockedDirectory(host, join(dataDirectory, STEM), STEM, work);
+    return withLockedDirectory(host, join(dataDirectory, FOLDER), STEM, work);
   }
 
   /** Everything that needs no record. */
@@ -217,7 +219,7 @@ function storedHead(text: string, origin: string): TreeHead {
   throw new VerbatimError(
     "STORE_DAMAGED",
     "a record of the witness cannot be read; restore it, or end this witness and begin another",
-    { path: STEM, offset: 0, reason: "it is not a note of its log" },
+    { path: FOLDER, offset: 0, reason: "it is not a note of its log" },
   );
 }
 

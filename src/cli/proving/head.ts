@@ -10,6 +10,7 @@ import type { Pinned } from "../../proof/pins.ts";
 import type { Heads } from "../../signing/heads/heads.ts";
 import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../question.ts";
 import { SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
+import { publishHead, timestampHead, witnessHead } from "./head-witness.ts";
 
 const EXIT_ROLLBACK = 6;
 const EXIT_CONFLICT = 1;
@@ -150,6 +151,8 @@ async function acceptOne(name: string, run: Run, heads: Heads): Promise<number> 
   // Otherwise pins under another name of the store would report the loss again and again.
   for (const place of loss ? otherPlaces : []) await heads.accept({ ...head, place });
   run.io.out(`accepted ${head.id} at checkpoint ${head.seq}`);
+  const { giveUpWitnessed } = await import("./witnessing.ts");
+  await giveUpWitnessed(run, new Set([head.log, loss?.pin.log ?? head.log]));
   return 0;
 }
 
@@ -177,7 +180,10 @@ const forget: CliCommand = {
 export const head: CommandGroup = {
   name: "head",
   summary: "Manage pinned heads (rollback protection)",
-  commands: [show, pin, exportHeads, importHeads, accept, forget],
+  commands: [
+    ...[show, pin, exportHeads, importHeads, accept, forget],
+    ...[witnessHead, timestampHead, publishHead],
+  ],
 };
 
 /** Not loaded to print help (C1). */

@@ -83,11 +83,13 @@ const exportKey: CliCommand = {
   options: [
     { flags: "--key <id>", summary: "key to export; default: the current one" },
     { flags: "--public", summary: "the public part (default)" },
+    { flags: "--for-witness <name>", summary: "as name+id+key, for the list of a witness" },
     { flags: "--private", summary: "the private key; anyone who has it can sign as you" },
   ],
   examples: [
     "verbatim keys export | ssh other 'verbatim trust add - --owner me --yes'",
     "verbatim keys export my-key.pem",
+    "verbatim keys export --for-witness ada.example",
     "verbatim keys export --private backup.pem",
   ],
 
@@ -95,6 +97,14 @@ const exportKey: CliCommand = {
     const [file = "-"] = args;
     if (options.public && options.private)
       throw new UsageError("give --public or --private, not both");
+    const named = textOption("--for-witness", options.forWitness);
+    if (named !== undefined) {
+      if (options.private) throw new UsageError("a witness never gets a private key");
+      const { verifierKeyOf } = await import("./witnessing.ts");
+      const { publicKey } = await askedKey(textOption("--key", options.key));
+      await io.print(`${verifierKeyOf(named, publicKey)}\n`);
+      return 0;
+    }
     const pem = await pemOf(textOption("--key", options.key), options.private === true);
     if (options.private) {
       if (file === "-" && io.isTerminal) {

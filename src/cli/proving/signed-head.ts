@@ -5,6 +5,7 @@
 
 import { relative, resolve } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
+import type { Host } from "../../base/host.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { type Run, UsageError } from "../../command/command.ts";
 import { dialectNamed, hostOf } from "../../dialects/all.ts";
@@ -57,7 +58,7 @@ export function giveUpSurplus(name: string, run: Run, head: Head): Promise<strin
 }
 
 /** Calls `work` with the named log, the user's trust and pins. */
-async function withNamedLog<T>(
+export async function withNamedLog<T>(
   name: string,
   run: Run,
   work: (log: StoredLog, options: VerifyOptions) => Promise<T>,
@@ -78,10 +79,13 @@ async function withNamedLog<T>(
   return work(log, await judging.optionsFor(log));
 }
 
+/** A program's session may be rows of a database. */
+export function hostOfNamed(log: StoredLog): Host {
+  return dialectNamed(log.dialect).program ? hostOf(nodeHost, log) : nodeHost;
+}
+
 async function readHeadOf(log: StoredLog, options: VerifyOptions): Promise<NamedHead> {
-  // A program's session may be rows of a database.
-  const host = dialectNamed(log.dialect).program ? hostOf(nodeHost, log) : nodeHost;
-  const { head, rollback, surplus } = await readHead(host, log, options);
+  const { head, rollback, surplus } = await readHead(hostOfNamed(log), log, options);
   const pin = options.remembered?.here ?? options.remembered?.ofLog(head.log) ?? null;
   const otherPlaces = options.remembered?.otherPlaces ?? [];
   return { head, surplus, loss: pin && rollback && { pin, rollback }, otherPlaces };

@@ -30,6 +30,15 @@ export const verify: CliCommand = {
       summary: "also check against heads that another machine exported",
     },
     { flags: "--pin", summary: "pin the heads of verified sessions" },
+    { flags: "--ask-witness", summary: "ask your witnesses whether they have seen more" },
+    {
+      flags: "--require-witness <name>",
+      summary: "refuse sessions that this witness did not cosign; repeatable",
+      isRepeatable: true,
+    },
+    { flags: "--origin <name>", summary: "with --ask-witness: the signer's name there" },
+    { flags: "--tsa-ca <file>", summary: "check time stamps by these certificates, with openssl" },
+    { flags: "--published <dir>", summary: "compare with heads in this git repository" },
     { flags: "--key <file>", summary: "disclosed copies, proofs: also trust this public key, PEM" },
     PROFILE_OPTION,
     ...WHERE_OPTIONS,
@@ -42,6 +51,7 @@ export const verify: CliCommand = {
     "verbatim verify postgres://verbatim@db.example.com/streams",
     "verbatim verify postgres://verbatim@db.example.com/streams /orders/17",
     "verbatim verify backup/transcript.jsonl --against pins.jsonl",
+    "verbatim verify last --ask-witness --require-witness witness.example/w1",
     "verbatim verify hello.vbd --key ada.pem",
     "verbatim verify answer.vbp --key ada.pem",
   ],
@@ -80,7 +90,10 @@ export const verify: CliCommand = {
     const lenientRoots = await lenientAmong(roots, run);
     let judged = 0;
     let worst: Verdict = "verified";
-    const print = async (report: VerifyReport, root: string) => {
+    const { WitnessJudge } = await import("./verify-witnessed.ts");
+    const witnesses = new WitnessJudge(run, verifier.judging);
+    const print = async (judgedAlone: VerifyReport, root: string) => {
+      const report = await witnesses.extend(judgedAlone);
       judged++;
       const allowances = {
         lenient: lenientRoots.has(root),

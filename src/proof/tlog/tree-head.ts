@@ -8,7 +8,6 @@
  *   the hash of its line.
  */
 
-import { concat, utf8 } from "../bytes.ts";
 import { fromBase64, toBase64 } from "./note.ts";
 
 const HASH_BYTES = 32;
@@ -139,11 +138,6 @@ export function readTlogProof(text: string): TlogProof | null {
   const proof = rest.length > PROOF_LINES_MAX ? null : hashesOf(rest);
   if ((hasExtra && extra === null) || index === null || proof === null) return null;
   return { extra, index, proof, note: text.slice(end + 2) };
-}
-
-/** What a leaf of ours hashes cannot be told from outside: a proof carries the leaf's hash. */
-export function leafExtra(leaf: Uint8Array): Uint8Array {
-  return concat(utf8("verbatim leaf "), leaf);
 }
 
 function hashesOf(lines: readonly string[]): Uint8Array[] | null {

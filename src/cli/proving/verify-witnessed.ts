@@ -1,0 +1,235 @@
+/**
+ * Verify witnessed: adds to a report what third parties say about the log: witnesses, time stamps,
+ * a git branch.
+ *
+ * A kept cosignature says how far the log came at that time, not that nothing followed. Only asking
+ * a witness (`--ask-witness`) tells whether it has seen more.
+ */
+
+import { nodeHost } from "../../base/node-host.ts";
+import { userPaths } from "../../base/node-paths.ts";
+import { type Run, textOption, textOptions } from "../../command/command.ts";
+import { concat, utf8 } from "../../proof/bytes.ts";
+import { spellNote } from "../../proof/tlog/note.ts";
+import { originOf } from "../../proof/tlog/tree-head.ts";
+import { type Finding, findingOf } from "../../proof/verdict.ts";
+import type { VerifyReport } from "../../signing/judging/report.ts";
+import { transcriptKeys } from "../../signing/trust/trust.ts";
+import { withFindings } from "../../verifying/judge-streams.ts";
+import type { UserJudging } from "../../verifying/user-judging.ts";
+import { compareWith, noteOfLog, type SignedNote, witnessesOf } from "../../witness/judging.ts";
+import type { Kept } from "../../witness/kept.ts";
+import { type KnownWitness, readKnownWitnesses } from "../../witness/known-witnesses.ts";
+import { BRANCH_DEFAULT, readPublished } from "../../witness/publish.ts";
+import { checkpointAt } from "../../witness/signed-log.ts";
+import { askNewest } from "../../witness/submit.ts";
+import { checkStamp } from "../../witness/timestamp.ts";
+import { keptNotes, nameIn } from "./witnessing.ts";
+
+/** A head that a witness cosigned and that the log has. */
+export interface Witnessed {
+  readonly witness: string;
+  readonly time: string;
+  readonly seq: number;
+  readonly line: string;
+  /** It was asked now, and has seen nothing newer. */
+  readonly asked: boolean;
+}
+
+export type WitnessedReport = VerifyReport & { readonly witnessed?: readonly Witnessed[] };
+
+export class WitnessJudge {
+  readonly #run: Run;
+  readonly #judging: UserJudging;
+  readonly #known: readonly KnownWitness[];
+  readonly #kept: Kept = keptNotes();
+  readonly #required: readonly string[];
+
+  constructor(run: Run, judging: UserJudging) {
+    this.#run = run;
+    this.#judging = judging;
+    this.#known = readKnownWitnesses(userPaths());
+    this.#required = textOptions("--require-witness", run.options.requireWitness) ?? [];
+  }
+
+  async extend(report: VerifyReport): Promise<WitnessedReport> {
+    const { log, signed_through: through, verdict } = report;
+    if (verdict === "tampered" || verdict === "unreadable") return report;
+    const one = new OneLog(report, this.#keysOf(report), this.#known, this.#kept);
+    if (log !== null && through !== null) {
+      for (const { text, isGivenUp } of this.#kept.notes(log)) {
+        await (isGivenUp ? one.givenUp(text) : one.cosigned(text));
+      }
+      if (this.#run.options.askWitness === true) {
+        await one.ask(textOption("--origin", this.#run.options.origin));
+      }
+      await one.stamps(textOption("--tsa-ca", this.#run.options.tsaCa) ?? null);
+      const published = textOption("--published", this.#run.options.published);
+      if (published !== undefined) await one.published(published);
+    }
+    one.require(this.#required);
+    const extended = withFindings(report, one.findings);
+    return one.witnessed.length === 0 ? extended : { ...extended, witnessed: one.witnessed };
+  }
+
+  /** The trusted keys that signed the log. */
+  #keysOf({ keys, session, signed_through: through }: VerifyReport): Uint8Array[] {
+    const trusted = transcriptKeys(this.#judging.trust, session);
+    return keys.flatMap(({ kid, trusted: isTrusted }) => {
+      const key = kid !== null && isTrusted ? trusted.byKid(kid, through?.ts ?? "") : null;
+      return key?.publicKey ? [key.publicKey] : [];
+    });
+  }
+}
+
+class OneLog {
+  readonly findings: Finding[] = [];
+  readonly witnessed: Witnessed[] = [];
+  readonly #report: VerifyReport;
+  readonly #keys: readonly Uint8Array[];
+  readonly #known: readonly KnownWitness[];
+  readonly #kept: Kept;
+
+  constructor(
+    report: VerifyReport,
+    keys: readonly Uint8Array[],
+    known: readonly KnownWitness[],
+    kept: Kept,
+  ) {
+    this.#report = report;
+    this.#keys = keys;
+    this.#known = known;
+    this.#kept = kept;
+  }
+
+  get #log(): string {
+    return this.#report.log ?? "";
+  }
+
+  async cosigned(text: string, isAsked = false): Promise<boolean> {
+    const signed = noteOfLog(text, this.#log, this.#keys);
+    if (signed === null) {
+      this.#note("a note of a witness is not signed by a key of this log, and does not count");
+      return false;
+    }
+    const by = witnessesOf(signed, this.#known);
+    if (by.length === 0) this.#note("a note is not cosigned by a witness in your list");
+    for (const { witness, time } of by) {
+      const when = new Date(time * 1000).toISOString();
+      const compared = await this.#compare(signed, `${witness.name} cosigned at ${when}`);
+      if (compared === null) continue;
+      const { to, isNewest } = compared;
+      const { seq, line } = signed.at;
+      this.witnessed.push({ witness: witness.name, time: when, seq, line, asked: isAsked });
+      const rest = isNewest ? "the log's newest" : "the log continues after it";
+      this.#say(
+        "WITNESSED",
+        isAsked
+          ? `${witness.name}, asked at ${when}, has seen nothing newer than ${to}: ${rest}`
+          : `witnessed by ${witness.name} at ${when} to ${to}; whether it has seen more is not ` +
+              "known (--ask-witness)",
+      );
+    }
+    return by.length > 0;
+  }
+
+  async givenUp(text: string): Promise<void> {
+    const signed = noteOfLog(text, this.#log, this.#keys);
+    const names = signed ? witnessesOf(signed, this.#known).map(({ witness }) => witness.name) : [];
+    this.#note(
+      `${names.join(", ") || "a witness"} cosigned checkpoint ${signed?.at.seq ?? "?"}, which was ` +
+        "given up by `head accept`: no witness follows this log any more",
+    );
+  }
+
+  /** Asks every known witness. Freshness was asked for, so that no answer is `unpinned`. */
+  async ask(origin: string | undefined): Promise<void> {
+    const names = new Set(this.#kept.notes(this.#log).map(({ text }) => nameIn(text)));
+    if (origin !== undefined) names.add(origin);
+    let answers = 0;
+    for (const name of names) {
+      for (const witness of name === null ? [] : this.#known) {
+        try {
+          const newest = await askNewest(witness, originOf(name ?? "", this.#log), Date.now);
+          if (newest === null) this.#note(`${witness.name} has not seen this log`);
+          else if (await this.cosigned(newest.note, true)) answers++;
+        } catch (cause) {
+          this.#note(cause instanceof Error ? cause.message : String(cause));
+        }
+      }
+    }
+    if (answers > 0) return;
+    const why =
+      this.#known.length === 0
+        ? "you list none"
+        : names.size === 0
+          ? "the name in the log's origin is not known here; give --origin"
+          : "none answered for this log";
+    this.#say("UNPINNED", `no witness could be asked: ${why}`, "unpinned");
+  }
+
+  async stamps(caFile: string | null): Promise<void> {
+    for (const { path, seq, line } of this.#kept.stamps(this.#log)) {
+      const what = `the time stamp ${path} of checkpoint ${seq}`;
+      const found = await checkpointAt(nodeHost, this.#report, seq);
+      const stamped = await checkStamp(path, line, caFile);
+      if (found?.line !== line)
+        this.#say("TIMESTAMPED", `${what} is of another line than the log's`);
+      else if (stamped.is === "valid") {
+        this.#say("TIMESTAMPED", `${what} holds: it existed by ${stamped.time}`);
+      } else {
+        const how = stamped.is === "false" ? "does not hold" : "is not checked";
+        this.#say("TIMESTAMPED", `${what} ${how}: ${stamped.why}`);
+      }
+    }
+  }
+
+  async published(directory: string): Promise<void> {
+    const found = await readPublished(directory, BRANCH_DEFAULT, this.#log);
+    const signed = found && noteOfLog(found.note, this.#log, this.#keys);
+    if (!found || !signed) return this.#note(`no head of this log is published in ${directory}`);
+    const where = `published in ${directory}, commit ${found.commit} of ${found.time}`;
+    const compared = await this.#compare(signed, where);
+    if (compared === null) return;
+    this.#say("PUBLISHED", `${where}, to ${compared.to}; a branch can be rewritten: no witness`);
+  }
+
+  require(names: readonly string[]): void {
+    for (const name of names) {
+      if (this.witnessed.some(({ witness }) => witness === name)) continue;
+      this.#say("UNPINNED", `no head of this log is witnessed by ${name}`, "unpinned");
+    }
+  }
+
+  /** Null if the log contradicts the note: then it was rolled back. */
+  async #compare(signed: SignedNote, who: string) {
+    const compared = await compareWith(nodeHost, this.#report, signed);
+    if (compared.is === "same") return compared;
+    const { seq } = signed.at;
+    if (compared.is === "BEHIND") {
+      const last = this.#report.signed_through?.seq ?? "none";
+      this.#say("BEHIND", `${who}: checkpoint ${seq}, and the log ends with ${last}`, "rollback");
+      return null;
+    }
+    const { body, signatures } = signed.note;
+    const note = utf8(
+      spellNote(
+        body,
+        signatures.map(({ line }) => line),
+      ),
+    );
+    const bytes = concat(note, utf8("\n"), compared.evidence ?? new Uint8Array(0));
+    const path = await this.#kept.keepEvidence(this.#log, bytes);
+    const message = `${who}: another line of checkpoint ${seq}; both are signed, and kept in ${path}`;
+    this.#say("FORK", message, "rollback");
+    return null;
+  }
+
+  #note(message: string): void {
+    this.#say("NOT_WITNESSED", message);
+  }
+
+  #say(code: Finding["code"], message: string, verdict: Finding["verdict"] = null): void {
+    this.findings.push(findingOf(code, verdict, message));
+  }
+}

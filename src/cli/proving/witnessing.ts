@@ -1,0 +1,167 @@
+/** Witnessing: sends heads to witnesses, authorities and git, with the user's own key. */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { Host } from "../../base/host.ts";
+import { nodeHost } from "../../base/node-host.ts";
+import { userPaths } from "../../base/node-paths.ts";
+import { type Run, textOption, UsageError } from "../../command/command.ts";
+import { kidOf } from "../../proof/ed25519-keys.ts";
+import { readNote, spellVerifierKey } from "../../proof/tlog/note.ts";
+import { partsOfOrigin, readTreeHead, userNameFault } from "../../proof/tlog/tree-head.ts";
+import { EXIT_CODES } from "../../proof/verdict.ts";
+import { loadOwnKeys, type Signer } from "../../signing/keys/keys.ts";
+import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
+import { Kept } from "../../witness/kept.ts";
+import {
+  addWitness,
+  type KnownWitness,
+  readKnownWitnesses,
+} from "../../witness/known-witnesses.ts";
+import { publishNote } from "../../witness/publish.ts";
+import {
+  consistencyFrom,
+  noteOf,
+  readSignedLog,
+  type SignedLog,
+} from "../../witness/signed-log.ts";
+import { submitNote } from "../../witness/submit.ts";
+import { requestStamp } from "../../witness/timestamp.ts";
+import { hostOfNamed, withNamedLog } from "./signed-head.ts";
+import { orVerdictCode } from "./verdict-code.ts";
+
+/** A public key as a witness's list has it. */
+export function verifierKeyOf(name: string, publicKey: Uint8Array): string {
+  return spellVerifierKey(nodeCrypto, { name: validName(name), role: "log", publicKey });
+}
+
+export function keptNotes(): Kept {
+  return new Kept(nodeHost, userPaths().stateDirectory);
+}
+
+/** The user's name in a note's origin. */
+export function nameIn(note: string): string | null {
+  return partsOfOrigin(readTreeHead(readNote(note)?.body ?? "")?.origin ?? "")?.name ?? null;
+}
+
+export async function sendToWitness(run: Run, to: string): Promise<number> {
+  const witness = await witnessNamed(run, to);
+  const kept = keptNotes();
+  return withHead(run, async (log, host) => {
+    const { head } = log;
+    const note = await noteOf(log, nameFor(run, kept, head.log), await signerOf(log));
+    const kid = kidOf(nodeCrypto, witness.key.publicKey);
+    const sizes = kept.notes(head.log).map(({ text }) => sizeIn(text, witness));
+    const sent = await submitNote(note, {
+      ...{ witness, old: Math.max(0, ...sizes) },
+      proofFrom: (old) => consistencyFrom(host, log, old),
+    });
+    if (sent.is === "cosigned") {
+      await kept.keepNote(head.log, kid, sent.note);
+      const when = new Date(sent.time * 1000).toISOString();
+      run.io.out(`${witness.name} cosigned checkpoint ${head.seq} at ${when}`);
+      return 0;
+    }
+    run.io.err(
+      sent.is === "ahead"
+        ? `${witness.name} has seen this log with ${sent.size} leaves, and it has ` +
+            `${head.tree.size} now: something is missing at its end`
+        : `${witness.name} has seen another history of this log; something was replaced in it`,
+    );
+    run.io.err("`verbatim verify --ask-witness` compares the two, and keeps the evidence");
+    return EXIT_CODES.rollback;
+  });
+}
+
+export function stampHead(run: Run, url: string): Promise<number> {
+  return withHead(run, async ({ head, line }) => {
+    const reply = await requestStamp(url, line);
+    const path = await keptNotes().keepStamp(head.log, head.seq, line, reply);
+    run.io.out(`the time stamp of checkpoint ${head.seq} is in ${path}`);
+    run.io.err("it is not checked yet: `verbatim verify --tsa-ca FILE` does, with openssl");
+    return 0;
+  });
+}
+
+export function publishToGit(run: Run, directory: string, branch: string): Promise<number> {
+  return withHead(run, async (log) => {
+    const { log: id, seq } = log.head;
+    const note = await noteOf(log, nameFor(run, keptNotes(), id), await signerOf(log));
+    const commit = await publishNote(directory, branch, id, note, `head ${seq} of log ${id}`);
+    run.io.out(`published checkpoint ${seq} in ${branch}, commit ${commit}`);
+    run.io.err("a branch can be rewritten: this is published, not witnessed");
+    return 0;
+  });
+}
+
+/** After `head accept`: says that no witness follows. */
+export async function giveUpWitnessed(run: Run, logs: ReadonlySet<string>): Promise<void> {
+  for (const log of logs) {
+    if (!(await keptNotes().giveUp(log))) continue;
+    run.io.err(
+      "witnesses have cosigned what was given up: none of them follows this log any more; " +
+        "continue in a new session to be witnessed again",
+    );
+  }
+}
+
+function withHead(
+  run: Run,
+  work: (log: SignedLog, host: Host) => Promise<number>,
+): Promise<number> {
+  const name = run.args[0] ?? "";
+  if (name === "") throw new UsageError("the name given is empty");
+  return orVerdictCode(run.io, () =>
+    withNamedLog(name, run, async (log, options) => {
+      const host = hostOfNamed(log);
+      return work(await readSignedLog(host, log, options), host);
+    }),
+  );
+}
+
+async function witnessNamed(run: Run, to: string): Promise<KnownWitness> {
+  const places = userPaths();
+  const key = textOption("--witness-key", run.options.witnessKey);
+  if (key !== undefined) return addWitness(nodeHost, places, key, to);
+  const known = readKnownWitnesses(places);
+  const address = to.replace(/\/+$/, "");
+  const found = known.find(({ name, url }) => name === to || url === address);
+  if (found) return found;
+  throw new UsageError(
+    `no witness ${to} is in your list; give its URL, and --witness-key with the key that its ` +
+      "operator gave you",
+  );
+}
+
+/** The key that signed the head. */
+async function signerOf({ head, path }: SignedLog): Promise<Signer> {
+  const own = await loadOwnKeys(userPaths());
+  const signer = own.find(({ kid }) => kid === head.kid)?.signer;
+  if (signer) return signer;
+  throw new VerbatimError(
+    "KEY_NOT_FOUND",
+    `${path} is signed by the key ${head.kid}, which is not here: only its owner can show its head`,
+    { key: head.kid },
+  );
+}
+
+function nameFor(run: Run, kept: Kept, log: string): string {
+  const given = textOption("--as", run.options.as);
+  if (given !== undefined) return validName(given);
+  const before = kept.notes(log)[0] ?? kept.anyNote();
+  const name = before && nameIn(before.text);
+  if (name) return name;
+  throw new UsageError("give --as and your name as the witness lists it, such as ada.example");
+}
+
+function validName(name: string): string {
+  const fault = userNameFault(name);
+  if (fault !== null) throw new UsageError(`the name ${JSON.stringify(name)} is refused: ${fault}`);
+  return name;
+}
+
+/** The size that this witness cosigned. */
+function sizeIn(text: string, { key }: KnownWitness): number {
+  const note = readNote(text);
+  const isIts = note?.signatures.some(({ name }) => name === key.name) === true;
+  return isIts ? (readTreeHead(note.body)?.size ?? 0) : 0;
+}
