@@ -45,7 +45,19 @@ async function authority() {
   ];
   writeFileSync(at("config"), `${config.join("\n")}\n`);
   writeFileSync(at("serial"), "01\n");
-  const made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=tsa"];
+  const made = [
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:P-256",
+    "-nodes",
+    "-days",
+    "2",
+    "-subj",
+    "/CN=tsa",
+  ];
   const files = ["-keyout", at("key.pem"), "-out", at("ca.pem")];
   const settings = ["-config", at("config"), "-extensions", "ext"];
   execFileSync("openssl", [...made, ...files, ...settings], { stdio: "ignore" });
