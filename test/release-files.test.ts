@@ -67,6 +67,14 @@ test("a release is published with provenance, after the tests", () => {
   assert.ok(runs.includes("npm test") && pack > runs.indexOf("npm test") && publish > pack);
 });
 
+test("each platform gets an executable after the packages are published", () => {
+  const flow = new Map(WORKFLOWS).get("release.yml") ?? assert.fail();
+  const job = (flow.jobs.executable ?? assert.fail()) as Job & { readonly needs: string };
+  assert.equal(job.needs, "publish");
+  assert.equal(job.strategy?.matrix.os?.length, 3);
+  assert.ok(job.steps.some(({ run }) => run?.includes("npm run release:executable")));
+});
+
 test("issue templates have a name, a description and fields with ids", () => {
   const names = readdirSync(join(root, ".github/ISSUE_TEMPLATE")).filter((n) => n !== "config.yml");
   assert.ok(names.length > 0);
