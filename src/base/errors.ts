@@ -71,6 +71,8 @@ export interface ErrorDetails {
   CANNOT_DISCLOSE: { path: string; reason: string };
   CANNOT_PROVE: { path: string; reason: string };
   CANNOT_WITHHOLD: { path: string; line: number; rule: string };
+  CANNOT_ERASE: { path: string; reason: string };
+  NEEDS_RECOVERY: { path: string };
   /** The session has fewer turns than asked for. */
   TURN_NOT_FOUND: { session: string; turn: number; turns: number };
   /** The session is over a limit of resuming; `line` is where it was reached. */

@@ -34,9 +34,7 @@ export const BAD_LINES_LISTED_MAX = 100;
 export interface CaptureLimits {
   /** The message as JSON, plus CAPTURED_BLOCK_BYTES for each block: it must fit one append. */
   readonly messageBytesMax: number;
-  /**
-   * One event of the stream, in characters. The last one may repeat the message and its request.
-   */
+  /** One event of the stream, in characters. The last one may repeat the message and request. */
   readonly eventCharsMax: number;
 }
 

@@ -18,10 +18,7 @@ export function replaceFile(directory: Directory, name: string, text: string): v
   }
 }
 
-/**
- * Replaces the file durably: once resolved, a power cut brings back neither the old nor half a
- * file.
- */
+/** Replaces the file durably: once resolved, a power cut brings back neither the old nor half. */
 export async function replaceFileDurably(
   directory: Directory,
   name: string,
@@ -63,10 +60,7 @@ export async function readSmallFile(directory: Directory, name: string): Promise
   }
 }
 
-/**
- * Always creates a new file: truncating one makes ext4 flush it on close, which takes several times
- * as long.
- */
+/** Always creates a new file: truncating one makes ext4 flush it on close, which is slow. */
 function openTemporary(directory: Directory, name: string, text: string): OpenFile {
   const file = openAgain(directory, `${name}.tmp`);
   try {

@@ -13,7 +13,7 @@ import type { FilesProof } from "../signing/judging/verify-options.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import type { Trust } from "../signing/trust/trust.ts";
 import type { About } from "./agent-program.ts";
-import type { DerivedFiles, DerivedKind } from "./derived-files.ts";
+import type { DerivedFiles, DerivedKind, SigningTools } from "./derived-files.ts";
 
 /** What a dialect's files need to know about their store. */
 export interface StoreOfFiles {
@@ -90,6 +90,11 @@ export interface DialectFiles {
     readonly name: string;
     read(host: Host, log: StoredSession): Promise<SignedFile | null>;
     of(text: string): SignedFile;
+    /**
+     * Its text for a log that replaces the old one, signed if there are tools; null: the text is
+     * not such a file.
+     */
+    renew(text: string, id: string, tools: SigningTools | null): Promise<string | null>;
   };
   /** Called after a session from a bundle is installed with its derived files. */
   installed?(

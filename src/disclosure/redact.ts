@@ -58,6 +58,8 @@ export interface Redacted {
   readonly full: number;
   readonly withheld: readonly Reason[];
   readonly leftOut: { readonly lines: number; readonly bytes: number };
+  /** What found it: also hashes of files next to the log. */
+  readonly finder: Finder;
 }
 
 export type Through = NonNullable<VerifyReport["signed_through"]>;
@@ -90,12 +92,12 @@ export async function redactLog(
     parts,
     genesis: isOpened ? "opened" : "stated",
   };
-  const { finder, reason, hasMasks = false, out, onPlace = () => {} } = options;
+  const { reason, hasMasks = false, out, onPlace = () => {} } = options;
+  const finder = allOf(options.finder, await spills.finder(host, options.finder));
   const writer = new CopyWriter({
     ...{ crypto: verify.crypto, header, genesis: found.said, genesisLine: found.line },
     headSeq: through.seq,
-    ...{ reason, hasMasks, out, onPlace, path: report.path },
-    finder: allOf(finder, await spills.finder(host, finder)),
+    ...{ reason, hasMasks, out, onPlace, path: report.path, finder },
   });
   await new Copying(target, verify, report, through, found.said, writer).run(host);
   const { bytes, lines } = report.tail;
@@ -104,7 +106,7 @@ export async function redactLog(
   const ts = new Date(options.nowMs()).toISOString();
   await writer.finish({ head, leftOut, ts }, options.signer);
   const { full, reasons: withheld } = writer;
-  return { report, header, lines: writer.lines, full, withheld, leftOut };
+  return { report, header, lines: writer.lines, full, withheld, leftOut, finder };
 }
 
 /** Takes the content of a verified log, in its order. */

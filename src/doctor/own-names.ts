@@ -12,7 +12,8 @@ import type { DialectFiles } from "../dialects/dialect-files.ts";
 /**
  * Suffixes that the log, atomic replacement and repair add to a file name (docs/formats/log.md).
  */
-const ENDINGS = /(\.(lock|checkpoints|torn-\d+|tmp|before-repair-\d+))+$/;
+const ENDINGS =
+  /(\.(lock|checkpoints|torn-\d+|tmp|before-repair-\d+|vbd|erase(-log|-copy|-file)?))+$/;
 
 /** Whether a file belongs to the log of that name: the log itself, or a file next to it. */
 export function belongsTo(logName: string, name: string): boolean {

@@ -2,9 +2,13 @@
 
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
+import { openIfThere } from "../base/file-steps.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { logSegments } from "../base/ids.ts";
+
+/** Next to a log: an erasure that is only half carried out (src/erase). Nothing reads the log. */
+export const INTENT_ENDING = ".erase";
 
 export interface LogPath {
   readonly directory: Directory;
@@ -20,16 +24,27 @@ export interface LogPathOptions {
 
 export async function openLogPath(
   host: Host,
-  path: string,
+  given: string,
   { create, root }: LogPathOptions,
 ): Promise<LogPath> {
-  const full = root === undefined ? resolve(path) : join(resolve(root), ...logSegments(path));
+  const path = root === undefined ? resolve(given) : join(resolve(root), ...logSegments(given));
   try {
-    const directory = await host.files.openDirectory(dirname(full), { create, root });
-    return { directory, name: basename(full), path: full };
+    const directory = await host.files.openDirectory(dirname(path), { create, root });
+    const place = { directory, name: basename(path), path };
+    let isClear = false;
+    try {
+      const intent = openIfThere(directory, place.name + INTENT_ENDING);
+      intent?.close();
+      isClear = intent === null;
+      if (isClear) return place;
+    } finally {
+      if (!isClear) directory.close();
+    }
   } catch (cause) {
-    throw notFoundOr(full, "opening", cause);
+    throw notFoundOr(path, "opening", cause);
   }
+  const message = `${path}: an erasure was interrupted; \`verbatim repair\` finishes it`;
+  throw new VerbatimError("NEEDS_RECOVERY", message, { path });
 }
 
 /** Opens the log at a place for reading. */

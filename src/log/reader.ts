@@ -57,9 +57,7 @@ export interface ReadReport {
 }
 
 export interface ReadOptions {
-  /**
-   * What to do with a line that is not UTF-8 JSON. `skip` and a function count it in the report.
-   */
+  /** What to do with a line that is not UTF-8 JSON. `skip` and a function count it in reports. */
   readonly onBadLine?: OnBadLine<BadLine, [end: ByteOffset]>;
   /** Takes `path` as an id below this directory, and never leaves it. */
   readonly root?: string;

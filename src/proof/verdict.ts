@@ -72,6 +72,8 @@ export type FindingCode =
   | "DISCLOSURE_MALFORMED"
   | "STATEMENT_MISMATCH"
   | "PROOF_MALFORMED"
+  /** The disclosed copy of what a log was before an erasure is not of this log. */
+  | "ERASED_COPY_MISMATCH"
   // unreadable
   | "UNREADABLE"
   | "CHANGED_WHILE_READ"

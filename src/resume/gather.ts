@@ -29,6 +29,8 @@ import { holdsRoundedNumber, isBlank, sendableText, sendableValue } from "./wire
 export const REPORT_TYPE = "resume_report";
 /** The type of the block in a session that came from another dialect (handoff/unpack.ts). */
 export const HANDOFF_TYPE = "handoff_report";
+/** These, and the block that reports an erasure (erase/erase.ts). */
+const REPORT_TYPES: readonly unknown[] = [REPORT_TYPE, HANDOFF_TYPE, "erase_report"];
 /** The report's reasons for lines aside from the conversation. */
 const ASIDES: Readonly<Record<Aside, RepairReason>> = {
   other_agent: "sidechain",
@@ -200,7 +202,7 @@ export class Gathering {
 
   #addOther(native: unknown, entry: GatheredEntry, at: EntryLine): boolean {
     const { type, refusal } = (native ?? {}) as { readonly [key: string]: unknown };
-    if (type === REPORT_TYPE || type === HANDOFF_TYPE) return this.#leaveOut(at, "resume_report");
+    if (REPORT_TYPES.includes(type)) return this.#leaveOut(at, "resume_report");
     const broken = brokenCallIn(native);
     if (broken && entry.role === "assistant") {
       const { callId, tool, inputText } = broken;

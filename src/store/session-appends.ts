@@ -326,9 +326,7 @@ export class SessionAppends implements Companion {
     log.pin();
   }
 
-  /**
-   * Reads the sidecar again after a failed write; with `looks`, also when another process signed.
-   */
+  /** Reads the sidecar again after a failed write; with `looks`, also when others signed. */
   async #settleSidecar({ log }: SessionSigning, turn: Turn, looks: boolean): Promise<void> {
     if (!log.isSidecar || !log.isOpen || (await log.files.isKnown(looks))) return;
     await turn.syncAll();

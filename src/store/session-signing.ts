@@ -10,9 +10,7 @@ import type { Repeat } from "./known-lines.ts";
 
 export interface SessionSigning {
   readonly log: SignedLog<SessionFiles>;
-  /**
-   * Every append ends with its own checkpoint: requested, or because other processes may append.
-   */
+  /** Every append ends with its own checkpoint: requested, or because others may append. */
   readonly isEveryAppend: boolean;
   /** thread.json's revision; 0 without a thread.json. */
   readonly rev: () => number;

@@ -22,9 +22,7 @@ import type { SignedHead } from "../proof/checkpoint.ts";
 import type { SignOption } from "./store-signing.ts";
 
 export interface CommonOptions {
-  /**
-   * The project. Default: the current directory, or the directory where the dialect has its own.
-   */
+  /** The project. Default: the current directory, or the one where the dialect has its own. */
   readonly root?: string;
   readonly durability?: Durability;
   /** Default: `exclusive`: while a session is open to append, only this process can append. */

@@ -26,9 +26,9 @@ import { readHead } from "../signing/heads/session-head.ts";
 import { unreadableReport } from "../signing/judging/assemble.ts";
 import { changedWhileRead } from "../signing/judging/inspect.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
-import { verifyLog } from "../signing/judging/verify.ts";
 import type { VerifyOptions } from "../signing/judging/verify-options.ts";
 import { type SessionLog, sidecarOf } from "../signing/session-log.ts";
+import { verifyWithCopy } from "./erased-copy.ts";
 import { withFindings } from "./judge-streams.ts";
 import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 
@@ -92,7 +92,7 @@ export class SessionVerifier {
     if (this.#withoutId.has(join(target.root, target.logId))) {
       return unreadableReport(target, options, new Error(NO_ID));
     }
-    const report = await verifyLog(hostOf(this.#host, target), target, options);
+    const report = await verifyWithCopy(hostOf(this.#host, target), target, options);
     const { id } = target;
     const waiting = this.#waitingFor(target);
     if (waiting > 0) return withWaitingHooks(report, waiting);

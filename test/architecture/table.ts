@@ -42,6 +42,10 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
     ...[...LOW, ...DIALECTS, "streams", "store", "listing", "verifying", "scan", "disclosure"],
   ],
   doctor: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying"],
+  erase: [
+    ...[...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying", "scan"],
+    ...["disclosure", "proving", "doctor"],
+  ],
   "dialects/door": [
     ...LOW,
     ...DIALECTS,

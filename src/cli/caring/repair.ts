@@ -49,6 +49,8 @@ export const repair: CliCommand = {
       return vouchFor(run);
     }
     if (options.yes === true) throw new UsageError("--yes needs --vouch: nothing else asks");
+    const { finishErasures } = await import("../proving/erasing.ts");
+    if (options.dryRun !== true) await finishErasures(run);
     const targets: Target[] = [];
     if (options.all === true) targets.push(await allStores(run, true));
     for (const name of args) targets.push(await namedTarget(name, run));

@@ -1,4 +1,7 @@
-/** `verbatim redact`: writes a copy of a session in which some things are withheld. */
+/**
+ * `verbatim redact`: writes a copy of a session in which some things are withheld; or erases them
+ * from the session itself.
+ */
 
 import type { CliCommand } from "../../command/command.ts";
 import { YES_OPTION } from "../question.ts";
@@ -27,6 +30,10 @@ export const redact: CliCommand = {
       isRepeatable: true,
     },
     { flags: "--from-scan <file>", summary: "withhold what `verbatim scan --json` found" },
+    {
+      flags: "--in-place",
+      summary: "erase it from the session itself, for good; keeps a copy as proof of the rest",
+    },
     { flags: "--mask", summary: "add your wording: the text around what was found" },
     {
       flags: "--plain",
@@ -41,6 +48,7 @@ export const redact: CliCommand = {
     'verbatim redact hello --match "17 Mill Lane" --reason "private address" -o hello.vbd',
     'verbatim redact hello --entry 12 --entry 13 --reason "another client" -o hello.vbd',
     'verbatim redact hello --rule all --dry-run --reason "keys and addresses"',
+    'verbatim redact hello --in-place --match "17 Mill Lane" --reason "private address"',
     "verbatim verify hello.vbd --key ada.pem",
   ],
 

@@ -1,8 +1,9 @@
 /** Redacting: finds what to withhold, shows it, asks, and keeps the copy that was written. */
 
 import { randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
+import { errnoOf, ioError } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { nodeHost } from "../../base/node-host.ts";
@@ -21,13 +22,11 @@ import type { Place } from "../../disclosure/copy-writer.ts";
 import { allOf, type Finder } from "../../disclosure/hits.ts";
 import { entriesNumbered, matching } from "../../disclosure/matching.ts";
 import { copyPlainly } from "../../disclosure/plain-copy.ts";
-import { NO_CHECKPOINT, redactLog } from "../../disclosure/redact.ts";
+import { redactLog } from "../../disclosure/redact.ts";
 import { findsOf, findsOfRules } from "../../disclosure/scanned.ts";
-import { signHead } from "../../disclosure/sign-head.ts";
 import { statOf } from "../../listing/find-stores.ts";
 import { COPY_EXTENSION } from "../../proof/disclosure/copy-file.ts";
 import { REASON_CHARS_MAX } from "../../proof/disclosure/statement.ts";
-import { STREAMS } from "../../proof/envelopes.ts";
 import type { VerifyOptions } from "../../signing/judging/verify-options.ts";
 import { loadSigner } from "../../signing/keys/keys.ts";
 import type { SignableLog } from "../../signing/session-log.ts";
@@ -38,6 +37,7 @@ import { counted } from "../caring/findings-report.ts";
 import { refuseLogPlace } from "../output-file.ts";
 import { EXIT_DECLINED, isAgreed } from "../question.ts";
 import { whereOf } from "../reading/reading.ts";
+import { isSignedNow } from "./signed-now.ts";
 import { orVerdictCode } from "./verdict-code.ts";
 import { streamJudging, streamNamed } from "./verify-streams.ts";
 
@@ -67,6 +67,7 @@ export async function redactNamed(run: Run): Promise<number> {
   }
   const isDry = options.dryRun === true;
   const output = textOption("--output", options.output);
+  if (options.inPlace === true) return eraseInPlace(run, reason, output ?? null);
   if (output === undefined && !isDry) throw new UsageError("name the file to write with --output");
   if (!isDry) refuseName(output ?? "", options.plain === true);
   return orVerdictCode(io, () =>
@@ -83,6 +84,25 @@ export async function redactNamed(run: Run): Promise<number> {
   );
 }
 
+/** `--in-place`; the disclosed copy also goes to `output`, if given. */
+async function eraseInPlace(run: Run, reason: string, output: string | null): Promise<number> {
+  if (output !== null) refuseName(output, false);
+  const file = output === null ? null : await NewCopy.create(output);
+  const { eraseNamed } = await import("./erasing.ts");
+  const keep = async (path: string) => {
+    for await (const chunk of createReadStream(path)) file?.write(chunk as Uint8Array);
+    await file?.keep();
+  };
+  try {
+    const finder = ({ id }: SignableLog) => finderOf(run, id);
+    const tell = (places: readonly Place[]) => tellPlaces(run, places);
+    const asked = { finder, reason, tell, keep };
+    return await orVerdictCode(run.io, () => eraseNamed(run, asked));
+  } finally {
+    file?.discard();
+  }
+}
+
 /** Shows what is withheld, and keeps the copy if the user agrees. */
 async function kept(
   run: Run,
@@ -92,7 +112,7 @@ async function kept(
   const { options, io } = run;
   const strings = places.filter(({ what }) => what === "string").length;
   const lines = places.length - strings;
-  if (!options.json) tell(run, places);
+  if (!options.json) tellPlaces(run, places);
   const withheld = counted(strings, "string");
   const amount = `${made.full} of ${made.lines} lines in full, ${withheld} withheld`;
   if (file === null) io.err(`nothing was written: ${amount}`);
@@ -107,7 +127,7 @@ async function kept(
   return 0;
 }
 
-function tell({ io }: Run, places: readonly Place[]): void {
+function tellPlaces({ io }: Run, places: readonly Place[]): void {
   for (const { line, what, rule, bytes } of places.slice(0, PLACES_SHOWN_MAX)) {
     const unit = what === "line" ? "the whole line" : "a string";
     io.err(`line ${line}: ${unit}, ${bytes} bytes (${rule})`);
@@ -141,21 +161,6 @@ async function write(
     return redact();
   });
   return { places, made: { lines, full, verdict: report.verdict, left_out: leftOut } };
-}
-
-/** A session with its first checkpoint only gets another, if the user agrees and signs it. */
-async function isSignedNow(run: Run, log: SignableLog, cause: unknown): Promise<boolean> {
-  const { id } = log;
-  const isMissing =
-    cause instanceof VerbatimError &&
-    cause.code === "CANNOT_DISCLOSE" &&
-    (cause.details as { readonly reason: string }).reason === NO_CHECKPOINT;
-  if (!isMissing || id === null || run.options.dryRun === true || log.dialect === STREAMS) {
-    return false;
-  }
-  const question = `${id} has no checkpoint after its first. Sign one, to disclose it?`;
-  if (!(await isAgreed(run, question))) return false;
-  return signHead(nodeHost, { ...log, id }, (warning) => run.io.err(`warning: ${warning}`));
 }
 
 /** The session, or the stream if `--root` is a server's data directory. */

@@ -71,6 +71,8 @@ export const STATUS = {
   CANNOT_DISCLOSE: FAULT,
   CANNOT_PROVE: FAULT,
   CANNOT_WITHHOLD: FAULT,
+  CANNOT_ERASE: FAULT,
+  NEEDS_RECOVERY: FAULT,
   IO_ERROR: FAULT,
   // Of other parts; no request can cause them.
   UNSAFE_PATH: FAULT,

@@ -295,6 +295,7 @@ export function unreadableReport(
 const CAUSES: Readonly<Partial<Record<ErrorCode, FindingCode>>> = {
   LINE_TOO_LONG: "TOO_LONG",
   CHANGED_WHILE_READ: "CHANGED_WHILE_READ",
+  NEEDS_RECOVERY: "NEEDS_RECOVERY",
 };
 
 function finding(

@@ -8,12 +8,13 @@ import { threadKeys } from "../../../signing/trust/trust.ts";
 import type { DialectFiles, StoreFiles, StoreOfFiles } from "../../dialect-files.ts";
 import type { RyeOptions } from "../options.ts";
 import { META_NAME, REGISTRY_NAME, THREADS_PATH } from "../thread-id.ts";
-import { isThreadMeta } from "../thread-meta.ts";
+import { formatThreadMeta, isThreadMeta, withoutSignatures } from "../thread-meta.ts";
 import { ryeDerived } from "./check-files.ts";
 import { lookAtRegistry, mendRegistry } from "./check-registry.ts";
-import { RyeDerivedFiles } from "./derived-files.ts";
+import { parseMeta, RyeDerivedFiles } from "./derived-files.ts";
 import { MetaOnDisk } from "./meta-on-disk.ts";
 import { MetaProof } from "./meta-proof.ts";
+import { SignedMeta } from "./signed-meta.ts";
 import { readStoredMeta } from "./thread-files.ts";
 import { findThreadMetas } from "./threads.ts";
 
@@ -102,6 +103,15 @@ export const ryeFiles: DialectFiles = {
     name: META_NAME,
     read: (host, log) => MetaOnDisk.read(host, log),
     of: (text) => new MetaOnDisk(text),
+    async renew(text, id, tools) {
+      const meta = parseMeta(text);
+      if (!meta || !tools) return meta && formatThreadMeta(withoutSignatures(meta));
+      let renewed = "";
+      await new SignedMeta(id, tools).write(meta, async (signed) => {
+        renewed = signed;
+      });
+      return renewed;
+    },
   },
   async installed(host, { root, id }, onWarning) {
     const meta = await readStoredMeta(host, root, id);

@@ -1,0 +1,102 @@
+/** `verbatim redact --in-place`: what a person sees, and every byte that is left afterwards. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect, test } from "vitest";
+import { CliUser, jsonLines } from "../cli/cli.ts";
+
+/** One word, so that a full-text index holds it whole. */
+const VALUE = "quixote90417zebra";
+
+/** All files below a directory. */
+function filesIn(directory: string): string[] {
+  return readdirSync(directory).flatMap((name) => {
+    const path = join(directory, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory()) return filesIn(path);
+    return found?.isFile() ? [path] : [];
+  });
+}
+
+/** The forms in which a file may hold a text: as it is, escaped, and in base64 at each alignment. */
+function formsOf(text: string): string[] {
+  const bytes = Buffer.from(text);
+  const aligned = [0, 1, 2].flatMap((before) => {
+    const whole = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    const inner = whole.slice(before === 0 ? 0 : 4, -4);
+    return [inner, inner.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+  const escaped = JSON.stringify(text).slice(1, -1);
+  return [text, escaped, JSON.stringify(escaped).slice(1, -1), ...aligned];
+}
+
+function holding(directory: string, text: string): string[] {
+  const forms = formsOf(text).map((form) => Buffer.from(form));
+  return filesIn(directory).filter((path) => {
+    const bytes = readFileSync(path);
+    return forms.some((form) => bytes.includes(form));
+  });
+}
+
+class Eraser extends CliUser {
+  async record(dialect: string, session: string, texts: readonly string[]): Promise<void> {
+    const lines = texts.flatMap((text, n) => linesOf(dialect, text, n));
+    const input = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const args = ["record", "--dialect", dialect, "--session", session, "--sign"];
+    const more = dialect === "rye" ? ["--directive", "hello"] : [];
+    const { code, stderr } = await this.run([...args, ...more], { input });
+    assert.equal(code, 0, stderr);
+  }
+}
+
+function linesOf(dialect: string, text: string, n: number): object[] {
+  if (dialect === "rye") return [{ type: "user_message", text }, { type: "step_start" }];
+  if (dialect === "entire") return [{ type: "user", message: { role: "user", content: text } }];
+  if (dialect === "homeagent")
+    return [{ turnId: `t${n}`, role: "user", content: text, ts: 1e12 + n }];
+  const entry = { kind: "message", role: "user", parts: [{ type: "text", text }] };
+  return [{ type: "entry", entry }];
+}
+
+test.each([
+  ["rye", "hello-1739012630"],
+  ["entire", "2026-01-01-hello"],
+  ["verbatim", "hello"],
+])(
+  "after the usual commands and an erasure, no file holds the value in any form (%s)",
+  { timeout: 120_000 },
+  async (dialect, id) => {
+    const user = new Eraser();
+    await user.record(dialect, id, [`my name is "${VALUE}"`, "good morning", `bye ${VALUE}`]);
+    await user.run(["ls"]);
+    await user.run(["search", VALUE]);
+    await user.run(["usage"]);
+    await user.run(["show", id]);
+    await user.run(["scan", id]);
+    const before = holding(user.home, VALUE).map((path) => basename(path).replace(/-wal$/, ""));
+    assert.deepEqual([...new Set(before)].sort(), ["catalog.db", "search.db"]);
+    const args = ["redact", id, "--in-place", "--match", VALUE, "--reason", "private"];
+    const asked = await user.run(args);
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("add --yes")]);
+    const { code, stdout, stderr } = await user.run([...args, "--yes"]);
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      expect.stringContaining("erased text in 2 lines"),
+      expect.any(String),
+    ]);
+    for (const directory of [user.home, user.cwd]) {
+      assert.deepEqual(holding(directory, VALUE), []);
+    }
+    const verified = await user.run(["verify", id, "--json"]);
+    const [report] = jsonLines(verified.stdout);
+    expect([verified.code, report?.verdict, report?.findings]).toEqual([0, "verified", []]);
+    const shown = await user.run(["show", id]);
+    expect(shown.stdout).toContain("[erased]");
+    expect(shown.stdout).toContain("good morning");
+    await user.run(["ls"]);
+    await user.run(["usage"]);
+    const found = await user.run(["search", "morning"]);
+    expect(found.stdout).toContain("morning");
+  },
+);
