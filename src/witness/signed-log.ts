@@ -16,7 +16,7 @@ import { concat, fromHex, LF, toHex } from "../proof/bytes.ts";
 import { type Checkpoint, readCheckpoint } from "../proof/checkpoint.ts";
 import { hasSidecar, INSIDE } from "../proof/envelopes.ts";
 import { LeafHasher } from "../proof/leaf.ts";
-import { consistencyRanges, MerkleTree } from "../proof/merkle.ts";
+import { consistencyRanges, MerkleTree, type Range } from "../proof/merkle.ts";
 import { noteMessage, signatureLine, spellNote } from "../proof/tlog/note.ts";
 import { originOf, spellHeadLine, spellTreeHead } from "../proof/tlog/tree-head.ts";
 import type { Verdict } from "../proof/verdict.ts";
@@ -94,19 +94,26 @@ export async function consistencyFrom(
   log: SignedLog,
   size1: number,
 ): Promise<Uint8Array[]> {
-  const { tree } = log.head;
-  if (size1 === 0 || size1 === tree.size) return [];
-  const ranges = consistencyRanges(size1, tree.size).map(([from, to]) => {
-    return { from, to, tree: new MerkleTree(nodeCrypto) };
-  });
+  const { size } = log.head.tree;
+  if (size1 === 0 || size1 === size) return [];
+  return rootsOf(host, log, consistencyRanges(size1, size));
+}
+
+/** The roots over these ranges of leaves, in one pass. */
+export async function rootsOf(
+  host: Host,
+  log: SignedLog,
+  ranges: readonly Range[],
+): Promise<Uint8Array[]> {
+  const trees = ranges.map(([from, to]) => ({ from, to, tree: new MerkleTree(nodeCrypto) }));
   const whole = new MerkleTree(nodeCrypto);
   await eachLeaf(host, log, (leaf) => {
     const index = whole.size;
     whole.push(leaf);
-    ranges.find(({ from, to }) => index >= from && index < to)?.tree.push(leaf);
+    for (const { from, to, tree } of trees) if (index >= from && index < to) tree.push(leaf);
   });
-  if (toHex(whole.root()) !== tree.root) throw changedWhileRead(log.path, 0);
-  return ranges.map((range) => range.tree.root());
+  if (toHex(whole.root()) !== log.head.tree.root) throw changedWhileRead(log.path, 0);
+  return trees.map(({ tree }) => tree.root());
 }
 
 /** The leaves of the head's tree, in order. */

@@ -20,6 +20,7 @@ import { guard } from "../../src/cli/keeping/guard.ts";
 import { restore } from "../../src/cli/keeping/restore.ts";
 import { head } from "../../src/cli/proving/head.ts";
 import { keys } from "../../src/cli/proving/keys.ts";
+import { prove } from "../../src/cli/proving/prove.ts";
 import { redact } from "../../src/cli/proving/redact.ts";
 import { trust } from "../../src/cli/proving/trust.ts";
 import { verify } from "../../src/cli/proving/verify.ts";
@@ -52,6 +53,7 @@ const COMMANDS = [
     stats,
     verify,
     redact,
+    prove,
     resume,
     handoff,
     unpack,

@@ -1,6 +1,7 @@
 /** `verbatim head witness`, and what `verify` says of it: a real witness, over HTTP. */
 
 import assert from "node:assert/strict";
+import { createCipheriv } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -11,7 +12,7 @@ import { loadSigner, type Signer } from "../../src/signing/keys/keys.ts";
 import { startTestServer, type TestServer } from "../server/test-server.ts";
 import { signedThread, signedTurns } from "../support/signed-thread.ts";
 import { SigningUser } from "../support/signing-user.ts";
-import { cosignedAt, NoteSigner } from "../support/tlog.ts";
+import { cosignedAt, NoteSigner, sha256 } from "../support/tlog.ts";
 import { Witnessing } from "../support/witnessing.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 import { put } from "./stores.ts";
@@ -263,6 +264,67 @@ test("an answer that was recorded earlier is not fresh: the time of the cosignat
     server.close();
   }
 }, 60_000);
+
+test("a tlog-proof of any line holds by the specifications alone, with the witness's cosignature", async () => {
+  const { user, server } = await start();
+  const bytes = await user.thread(3);
+  const lines = bytes.toString().trimEnd().split("\n");
+  assert.equal((await user.witness(server))[0], 0);
+  await user.thread(6);
+  const prove = (entry: number, ...more: string[]) => {
+    const name = `${entry}-${more.length}.tlog-proof`;
+    const args = ["prove", ID, "--entry", String(entry), "--tlog", "-o", name, ...more];
+    return user.ran(args).then(([code, text]) => ({ code, text, name: join(user.cwd, name) }));
+  };
+  // The salt of the log, and with it the leaf of a line without long strings (checkpoint.md).
+  const key = Buffer.alloc(32, 1);
+  for (const entry of [1, 3, 5, 7]) {
+    const { code, text, name } = await prove(entry);
+    assert.equal(code, 0, text);
+    const isSeen = entry <= 5;
+    expect(text).toContain(isSeen ? "with the cosignature" : "without a witness");
+    const proof = readFileSync(name, "utf8");
+    const [head = "", body = "", signatures = ""] = proof.split("\n\n");
+    const [magic, extra = "", index = "", ...path] = head.split("\n");
+    assert.deepEqual([magic, index], ["c2sp.org/tlog-proof@v1", `index ${entry - 1}`]);
+    const leaf = Buffer.from(extra.slice("extra ".length), "base64");
+    const iv = Buffer.alloc(16);
+    iv.writeBigUInt64BE(BigInt(entry - 1));
+    const salt = createCipheriv("aes-256-ctr", key, iv).update(Buffer.alloc(16));
+    const line = lines[entry - 1];
+    if (line !== undefined) {
+      assert.deepEqual(leaf, sha256(Buffer.of(0), salt, Buffer.alloc(4), line), `line ${entry}`);
+    }
+    const [, size = "", root] = body.split("\n");
+    const hashes = path.map((hash) => Buffer.from(hash, "base64"));
+    assert.equal(rootBy(leaf, entry - 1, Number(size), hashes).toString("base64"), root);
+    const cosignature = `${signatures.trimEnd().split("\n").at(-1)}\n`;
+    const time = cosignedAt(`${body}\n`, cosignature, server.running.witnessKey ?? "");
+    assert.equal(time !== null, isSeen);
+  }
+  assert.equal((await prove(99)).code, 7, "no such line");
+  assert.equal((await prove(1, "--context", "2")).code, 2);
+  assert.equal((await prove(1, "--entry", "2")).code, 2);
+  const args = ["prove", ID, "--entry", "1", "--tlog", "-o", "x.vbp"];
+  assert.equal((await user.ran(args))[0], 2);
+}, 60_000);
+
+/** RFC 9162, 2.1.3.2: the root that a leaf and its path lead to. */
+function rootBy(leaf: Buffer, index: number, size: number, path: readonly Buffer[]): Buffer {
+  let [fn, sn, hash] = [index, size - 1, leaf];
+  for (const sibling of path) {
+    assert.ok(sn > 0);
+    if (fn % 2 === 1 || fn === sn) {
+      hash = sha256(Buffer.of(1), sibling, hash);
+      while (fn % 2 === 0 && fn > 0) [fn, sn] = [fn >> 1, sn >> 1];
+    } else {
+      hash = sha256(Buffer.of(1), hash, sibling);
+    }
+    [fn, sn] = [fn >> 1, sn >> 1];
+  }
+  assert.equal(sn, 0);
+  return hash;
+}
 
 test("wrong arguments are refused: no witness, a bad key, a reserved name, another's session", async () => {
   const { user, server } = await start();

@@ -24,6 +24,11 @@ export const prove: CliCommand = {
       flags: "--consistency <old..new>",
       summary: "prove that checkpoint NEW continues the log of checkpoint OLD",
     },
+    {
+      flags: "--tlog",
+      summary: "write one entry as a C2SP tlog-proof, NAME.tlog-proof, with kept cosignatures",
+    },
+    { flags: "--as <name>", summary: "with --tlog: your name in the log's origin" },
     { flags: "--json", summary: "print the verdict on the proof, as JSON" },
     // Other forms of proof add their options here, and their writer in proving.ts.
     ...WHERE_OPTIONS,
@@ -32,10 +37,12 @@ export const prove: CliCommand = {
     "verbatim prove hello --entry 12 --context 2 -o answer.vbp",
     "verbatim prove hello.vbd --entry 12 -o answer.vbp",
     "verbatim prove hello --consistency 3..9 -o heads.vbp",
+    "verbatim prove hello --entry 12 --tlog -o answer.tlog-proof",
     "verbatim verify answer.vbp --key ada.pem",
   ],
 
   async run(run) {
+    if (run.options.tlog === true) return (await import("./witnessing.ts")).proveTlog(run);
     const { proveNamed } = await import("./proving.ts");
     return proveNamed(run);
   },

@@ -1,16 +1,24 @@
 /** Witnessing: sends heads to witnesses, authorities and git, with the user's own key. */
 
+import { resolve } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { userPaths } from "../../base/node-paths.ts";
-import { type Run, textOption, UsageError } from "../../command/command.ts";
+import {
+  type Run,
+  textOption,
+  textOptions,
+  UsageError,
+  wholeNumber,
+} from "../../command/command.ts";
 import { kidOf } from "../../proof/ed25519-keys.ts";
-import { readNote, spellVerifierKey } from "../../proof/tlog/note.ts";
+import { readNote, spellNote, spellVerifierKey } from "../../proof/tlog/note.ts";
 import { partsOfOrigin, readTreeHead, userNameFault } from "../../proof/tlog/tree-head.ts";
 import { EXIT_CODES } from "../../proof/verdict.ts";
 import { loadOwnKeys, type Signer } from "../../signing/keys/keys.ts";
 import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
+import { noteOfLog } from "../../witness/judging.ts";
 import { Kept } from "../../witness/kept.ts";
 import {
   addWitness,
@@ -26,8 +34,13 @@ import {
 } from "../../witness/signed-log.ts";
 import { submitNote } from "../../witness/submit.ts";
 import { requestStamp } from "../../witness/timestamp.ts";
+import { tlogProofOf } from "../../witness/tlog-proof.ts";
+import { refuseLogPlace } from "../output-file.ts";
+import { writeNewFile } from "./new-file.ts";
 import { hostOfNamed, withNamedLog } from "./signed-head.ts";
 import { orVerdictCode } from "./verdict-code.ts";
+
+const TLOG_EXTENSION = ".tlog-proof";
 
 /** A public key as a witness's list has it. */
 export function verifierKeyOf(name: string, publicKey: Uint8Array): string {
@@ -89,6 +102,41 @@ export function publishToGit(run: Run, directory: string, branch: string): Promi
     const commit = await publishNote(directory, branch, id, note, `head ${seq} of log ${id}`);
     run.io.out(`published checkpoint ${seq} in ${branch}, commit ${commit}`);
     run.io.err("a branch can be rewritten: this is published, not witnessed");
+    return 0;
+  });
+}
+
+/** A proof of one line, under the newest kept note that covers it, else under a new one. */
+export async function proveTlog(run: Run): Promise<number> {
+  const [entry, ...others] = textOptions("--entry", run.options.entry) ?? [];
+  const output = textOption("--output", run.options.output);
+  if (entry === undefined || others.length > 0 || run.options.consistency || run.options.context) {
+    throw new UsageError("--tlog proves one --entry, without --context and --consistency");
+  }
+  if (output?.endsWith(TLOG_EXTENSION) !== true) {
+    throw new UsageError(`with --tlog, the name of the --output ends in ${TLOG_EXTENSION}`);
+  }
+  const index = wholeNumber("--entry", entry, 1) - 1;
+  refuseLogPlace(resolve(output));
+  return withHead(run, async (log, host) => {
+    const kept = keptNotes();
+    const signer = await signerOf(log);
+    const covering = kept
+      .notes(log.head.log)
+      .flatMap(({ text, isGivenUp }) => {
+        const signed = isGivenUp ? null : noteOfLog(text, log.head.log, [signer.publicKey]);
+        return signed !== null && signed.head.size > index ? [signed] : [];
+      })
+      .sort((one, other) => one.head.size - other.head.size);
+    const newest = covering.at(-1)?.note;
+    const alike = covering.filter(({ note }) => note.body === newest?.body);
+    const lines = alike.flatMap(({ note }) => note.signatures.map(({ line }) => line));
+    const note = newest
+      ? spellNote(newest.body, [...new Set(lines)])
+      : await noteOf(log, nameFor(run, kept, log.head.log), signer);
+    await writeNewFile(output, await tlogProofOf(host, log, index, note));
+    const seen = covering.length > 0 ? "with the cosignature of a witness" : "without a witness";
+    run.io.out(`${output}: line ${index + 1}, ${seen}`);
     return 0;
   });
 }
