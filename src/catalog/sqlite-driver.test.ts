@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { findDriver, loadDriver, problemOf } from "./sqlite-driver.ts";
+import { findDriver, loadDriver, problemOf, remedyOf } from "./sqlite-driver.ts";
 
 class Usable {}
 
@@ -34,6 +34,8 @@ test.each(["20.19.0", "22.15.1", "23.11.0"])("Node %s uses a package", (node) =>
 
 test("without any, the error says what to install", () => {
   assert.throws(() => findDriver(finds([])), { code: "NO_SQLITE", message: /22\.16.*optional/ });
+  assert.match(remedyOf("NO_SQLITE", "delete it"), /22\.16.*optional/);
+  assert.equal(remedyOf("SQLITE_FULL", "delete it"), "delete it");
 });
 
 test("Node's warning about its SQLite is not shown, and later warnings are", () => {

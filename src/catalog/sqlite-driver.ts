@@ -46,6 +46,11 @@ export const NO_SQLITE_REMEDY =
   "this Node has no SQLite of its own: use Node 22.16 or later, or install verbatim-log again " +
   "with its optional packages (npm install --include=optional)";
 
+/** What to do about a database that cannot be opened: without SQLite, no other advice helps. */
+export function remedyOf(problem: string, otherwise: string): string {
+  return problem === "NO_SQLITE" ? NO_SQLITE_REMEDY : otherwise;
+}
+
 let kept: Driver | null = null;
 
 export function loadDriver(): Driver {

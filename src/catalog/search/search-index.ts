@@ -17,7 +17,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { VerbatimError } from "../../base/errors.ts";
 import { realRoot } from "../catalog.ts";
 import { type Cache, isDamage, isSqliteError, openCache, type SqlValue } from "../sqlite.ts";
-import { NO_SQLITE_REMEDY, problemOf } from "../sqlite-driver.ts";
+import { problemOf, remedyOf } from "../sqlite-driver.ts";
 import { isFresh, type LogState } from "../table.ts";
 import type { FoldedPiece } from "./index-fold.ts";
 import {
@@ -247,9 +247,7 @@ export class SearchIndex {
     return new VerbatimError(
       "CATALOG_UNAVAILABLE",
       `sessions cannot be searched: the index at ${path} cannot be opened (${problem}); ` +
-        (problem === "NO_SQLITE"
-          ? NO_SQLITE_REMEDY
-          : "free some space, or set XDG_CACHE_HOME to a writable directory"),
+        remedyOf(problem, "free some space, or set XDG_CACHE_HOME to a writable directory"),
       { path, problem },
     );
   }

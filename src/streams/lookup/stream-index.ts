@@ -17,6 +17,7 @@
 
 import { VerbatimError } from "../../base/errors.ts";
 import { type Cache, openCache, type SqlValue } from "../../catalog/sqlite.ts";
+import { remedyOf } from "../../catalog/sqlite-driver.ts";
 import type { Block, MessagePointer, StreamState } from "../commit/stream-state.ts";
 import { formatOffset } from "../offset-token.ts";
 import type { ProducerTurn } from "../stream-store.ts";
@@ -72,7 +73,7 @@ export class StreamIndex {
     }
     throw new VerbatimError(
       "IO_ERROR",
-      `opening ${path} failed with ${problem}; delete it to have it rebuilt`,
+      `opening ${path} failed with ${problem}; ${remedyOf(problem, "delete it to have it rebuilt")}`,
       { path, operation: "opening", errno: problem },
     );
   }
