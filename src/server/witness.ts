@@ -1,6 +1,7 @@
 /** Witness: the routes of a witness (witness/witness.ts), which need no token. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { VerbatimError } from "../base/errors.ts";
 import { SUBMISSION_BYTES_MAX, type Witness } from "../witness/witness.ts";
 import { answer, answerText, newHeaders } from "./http/answer.ts";
 import { readBody } from "./http/body.ts";
@@ -38,5 +39,6 @@ export async function handleWitness(
 
 /** Anyone may ask, so that paths and reasons are shown to the operator only. */
 function failed(cause: unknown): never {
+  if (cause instanceof VerbatimError && cause.code === "OVERLOADED") throw cause;
   throw new Error("the witness failed", { cause });
 }

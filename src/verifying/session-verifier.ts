@@ -120,6 +120,12 @@ export class SessionVerifier {
     return known;
   }
 
+  /** Does not pin what something else contradicts, by the hash of the head's line. */
+  unpin(line: string | undefined): void {
+    const kept = this.#verified.filter((head) => head.line !== line);
+    this.#verified.splice(0, Infinity, ...kept);
+  }
+
   /** Writes the pins durably; throws if they cannot be written. */
   async close(): Promise<void> {
     const verified = this.#verified.splice(0);

@@ -239,6 +239,18 @@ test("the record, its name and its directory are synced before the answer; a fai
   }
 });
 
+test("a witness follows as many logs as its limit, and not one more; known ones go forward", async () => {
+  const own = new Witnessing();
+  const witness = await own.open(Date.now, undefined, 2);
+  const origin = (n: number) => `${USER_NAME}/${String(n).repeat(32)}`;
+  for (const n of [1, 2]) {
+    assert.equal(await statusOf(witness, own.request(0, 2, { origin: origin(n) })), 200);
+  }
+  const third = witness.add(Buffer.from(own.request(0, 2, { origin: origin(3) })));
+  assert.equal((await refusal(third, "OVERLOADED")).details.max, 2);
+  assert.equal(await statusOf(witness, own.request(2, 3, { origin: origin(1) })), 200);
+});
+
 test("a record that cannot be read is a fault, never a log that was not seen before", async () => {
   const own = new Witnessing();
   const witness = await own.open();

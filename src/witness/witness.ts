@@ -42,6 +42,8 @@ import { AdmittedLogs } from "./admitted.ts";
 
 /** Longer requests are not read. One of ours has about 3 KB. */
 export const SUBMISSION_BYTES_MAX = 96 * 1024;
+/** Logs that one witness follows: a listed key can begin any number. */
+const LOGS_MAX = 100_000;
 /** Contradictions kept per log; later ones are refused like the others, and not kept. */
 export const EVIDENCE_MAX = 16;
 const STEM = "witness";
@@ -64,6 +66,7 @@ export interface WitnessOptions {
   readonly listPath: string;
   readonly places: Pick<UserPaths, "keyDirectory" | "trustPath">;
   readonly nowMs: () => number;
+  readonly logsMax?: number;
 }
 
 /** What was submitted, once its signature holds. */
@@ -156,6 +159,12 @@ export class Witness {
     const { head, submission, body, logLines } = signed;
     const name = toHex(nodeCrypto.sha256(utf8(head.origin)));
     const stored = await readSmallFile(directory, name);
+    const { logsMax = LOGS_MAX } = this.#options;
+    if (stored === null && directory.names().filter(isRecord).length >= logsMax) {
+      throw new VerbatimError("OVERLOADED", "the witness has too many logs", {
+        ...{ limit: "logsMax", max: logsMax },
+      });
+    }
     const before = stored === null ? null : storedHead(stored, head.origin);
     if (submission.old !== (before?.size ?? 0)) {
       return { status: 409, type: SIZE_TYPE, text: `${before?.size ?? 0}\n` };
@@ -221,6 +230,10 @@ function storedHead(text: string, origin: string): TreeHead {
     "a record of the witness cannot be read; restore it, or end this witness and begin another",
     { path: FOLDER, offset: 0, reason: "it is not a note of its log" },
   );
+}
+
+function isRecord(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name);
 }
 
 function emptyRoot(): Uint8Array {

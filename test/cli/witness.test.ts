@@ -9,7 +9,10 @@ import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { userPaths } from "../../src/base/node-paths.ts";
 import { loadSigner, type Signer } from "../../src/signing/keys/keys.ts";
+import { openLocalStore } from "../../src/streams/local-store.ts";
+import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
 import { startTestServer, type TestServer } from "../server/test-server.ts";
+import { JSON_STREAM, RAW_STREAM } from "../support/signed-streams.ts";
 import { signedThread, signedTurns } from "../support/signed-thread.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { cosignedAt, NoteSigner, sha256 } from "../support/tlog.ts";
@@ -161,6 +164,48 @@ test("two signed lines of one checkpoint are a rollback, and both are kept as ev
     assert.ok(evidence.includes(last) && evidence.includes("verbatim seq=2 line="));
     assert.ok(evidence.includes(`\u2014 ${W} `));
   }
+}, 60_000);
+
+test("verify --pin pins nothing that a witness contradicts", async () => {
+  const { user, server } = await start();
+  await user.thread(4);
+  assert.equal((await user.witness(server))[0], 0);
+  await user.thread(2);
+  assert.equal((await user.verify("--pin"))[0], 6);
+  assert.equal((await user.run(["head", "show"])).stdout, "");
+  await user.thread(4);
+  assert.equal((await user.verify("--pin"))[0], 0);
+  expect((await user.run(["head", "show"])).stdout).toContain(ID);
+}, 60_000);
+
+test("raw streams of a server's data directory are witnessed, leaf by leaf", async () => {
+  const { user, server } = await start();
+  process.env.XDG_CONFIG_HOME = join(user.home, ".config");
+  process.env.XDG_STATE_HOME = join(user.home, ".local/state");
+  const directory = join(user.cwd, "streams");
+  const to = ["--to", `${server.url}/witness`, "--witness-key", server.running.witnessKey ?? ""];
+  for (const [path, stream] of [
+    ["/raw", RAW_STREAM],
+    ["/json", JSON_STREAM],
+  ] as const) {
+    for (const round of [1, 2, 3]) {
+      const signing = await loadStreamSigner(nodeHost, () => {});
+      const store = await openLocalStore({ dataDirectory: directory, signing });
+      if (round === 1) await store.create(path, stream);
+      await store.append(path, {
+        contentType: stream.contentType,
+        body: Buffer.from("[1,2]"),
+        close: false,
+      });
+      await store.close();
+      const args = ["head", "witness", path, "--root", directory, ...to, "--as", NAME];
+      const [code, text] = await user.ran(args);
+      assert.equal(code, 0, text);
+    }
+  }
+  const [code, text] = await user.ran(["verify", directory, "--require-witness", W]);
+  assert.equal(code, 0, text);
+  assert.equal(text.match(/witnessed by/g)?.length, 2, text);
 }, 60_000);
 
 test("after head accept no witness follows: accept says so, verify notes it, asking is a rollback", async () => {

@@ -35,13 +35,14 @@ export class Witnessing {
     writeFileSync(join(this.home, "logs"), `${lines.join("\n")}\n`, { mode: 0o600 });
   }
 
-  open(nowMs: () => number = Date.now, host: Host = nodeHost): Promise<Witness> {
+  open(nowMs: () => number = Date.now, host: Host = nodeHost, logsMax?: number): Promise<Witness> {
     return Witness.open({
       host,
       dataDirectory: join(this.home, "data"),
       listPath: join(this.home, "logs"),
       places: { keyDirectory: join(this.home, "keys"), trustPath: join(this.home, "trust.json") },
       nowMs,
+      ...(logsMax === undefined ? {} : { logsMax }),
     });
   }
 

@@ -6,6 +6,7 @@
  * a witness (`--ask-witness`) tells whether it has seen more.
  */
 
+import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { userPaths } from "../../base/node-paths.ts";
 import { type Run, textOption, textOptions } from "../../command/command.ts";
@@ -57,19 +58,26 @@ export class WitnessJudge {
     if (verdict === "tampered" || verdict === "unreadable") return report;
     const one = new OneLog(report, this.#keysOf(report), this.#known, this.#kept);
     if (log !== null && through !== null) {
-      for (const { text, isGivenUp } of this.#kept.notes(log)) {
-        await (isGivenUp ? one.givenUp(text) : one.cosigned(text));
-      }
-      if (this.#run.options.askWitness === true) {
-        await one.ask(textOption("--origin", this.#run.options.origin));
-      }
-      await one.stamps(textOption("--tsa-ca", this.#run.options.tsaCa) ?? null);
-      const published = textOption("--published", this.#run.options.published);
-      if (published !== undefined) await one.published(published);
+      // The log may be rows of a database, of which there is no file.
+      await this.#judge(one, log).catch((cause: unknown) => {
+        if (!(cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND")) throw cause;
+        one.notCompared();
+      });
     }
     one.require(this.#required);
     const extended = withFindings(report, one.findings);
     return one.witnessed.length === 0 ? extended : { ...extended, witnessed: one.witnessed };
+  }
+
+  async #judge(one: OneLog, log: string): Promise<void> {
+    const { askWitness, origin, tsaCa, published } = this.#run.options;
+    for (const { text, isGivenUp } of this.#kept.notes(log)) {
+      await (isGivenUp ? one.givenUp(text) : one.cosigned(text));
+    }
+    if (askWitness === true) await one.ask(textOption("--origin", origin));
+    await one.stamps(textOption("--tsa-ca", tsaCa) ?? null);
+    const directory = textOption("--published", published);
+    if (directory !== undefined) await one.published(directory);
   }
 
   /** The trusted keys that signed the log. */
@@ -192,6 +200,10 @@ class OneLog {
     const compared = await this.#compare(signed, where);
     if (compared === null) return;
     this.#say("PUBLISHED", `${where}, to ${compared.to}; a branch can be rewritten: no witness`);
+  }
+
+  notCompared(): void {
+    this.#note("what witnesses saw cannot be compared with a log that is in no file");
   }
 
   require(names: readonly string[]): void {

@@ -94,6 +94,7 @@ export const verify: CliCommand = {
     const witnesses = new WitnessJudge(run, verifier.judging);
     const print = async (judgedAlone: VerifyReport, root: string) => {
       const report = await witnesses.extend(judgedAlone);
+      if (report.verdict !== "verified") verifier.unpin(report.signed_through?.line);
       judged++;
       const allowances = {
         lenient: lenientRoots.has(root),
