@@ -11,10 +11,25 @@ export interface ChangedLines {
 /** Calls whose results are awaited: a failed one changed nothing. */
 const CALLS_REMEMBERED = 128;
 
+/** A fold as JSON, to continue later. */
+export interface ChangedLinesState {
+  readonly sum: ChangedLines | null;
+  readonly calls: readonly (readonly [callId: string, changed: ChangedLines])[];
+}
+
 /** Sums up the calls of a session. */
 export class ChangedLinesFold {
-  #sum: { added: number; removed: number } | null = null;
-  readonly #calls = new Map<string, ChangedLines>();
+  #sum: { added: number; removed: number } | null;
+  readonly #calls: Map<string, ChangedLines>;
+
+  constructor(state?: ChangedLinesState) {
+    this.#sum = state?.sum ? { ...state.sum } : null;
+    this.#calls = new Map(state?.calls);
+  }
+
+  state(): ChangedLinesState {
+    return { sum: this.#sum && { ...this.#sum }, calls: [...this.#calls] };
+  }
 
   add(parts: readonly Part[]): void {
     for (const part of parts) {

@@ -16,11 +16,11 @@ import type { Mutable } from "../base/files.ts";
 import { oneLine } from "../base/one-line.ts";
 import type { Aside, Entry, Part } from "../model/entry.ts";
 import type { SessionStatus, Summary } from "../model/summary.ts";
-import { type TurnMark, Turns } from "../model/turns.ts";
+import { type TurnMark, type TurnState, Turns } from "../model/turns.ts";
 import { typedText } from "../model/typed-text.ts";
-import { ChangedLinesFold } from "./changed-lines.ts";
+import { ChangedLinesFold, type ChangedLinesState } from "./changed-lines.ts";
 import { repositoryName } from "./repository-name.ts";
-import { UsageFold } from "./usage-fold.ts";
+import { UsageFold, type UsageState } from "./usage-fold.ts";
 
 /** The summary of a session that was not read. */
 export const NOTHING_KNOWN: Summary = {
@@ -71,6 +71,37 @@ export interface LearnedFacts {
 /** The longest title, agent or model, in characters. */
 export const SUMMARY_TEXT_MAX = 200;
 
+interface Facts {
+  readonly title: string | null;
+  /** What names the session if there is no other prompt: a bare command, an agent's task. */
+  readonly command: string | null;
+  readonly task: string | null;
+  readonly about: Mutable<LearnedFacts>;
+  readonly model: string | null;
+  /** Of another agent's conversation; used when there is no other. */
+  readonly agents: { title: string | null; model: string | null };
+  readonly hasOwn: boolean;
+  readonly outcome: "completed" | "error" | null;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+  readonly lines: number;
+  readonly badLines: number;
+}
+
+const NO_FACTS: Facts = {
+  ...{ title: null, command: null, task: null, about: {}, model: null },
+  ...{ agents: { title: null, model: null }, hasOwn: false, outcome: null },
+  ...{ createdAt: null, updatedAt: null, lines: 0, badLines: 0 },
+};
+
+/** A fold as JSON, to continue later: its size is bounded, however long the session. */
+export interface SummaryState {
+  readonly facts: Facts;
+  readonly turns: TurnState;
+  readonly usage: UsageState;
+  readonly changed: ChangedLinesState;
+}
+
 /**
  * Folds a session's entries, in order, into a summary.
  *
@@ -82,60 +113,62 @@ export const SUMMARY_TEXT_MAX = 200;
  * fold.summary({ agent: "cook" });
  */
 export class SummaryFold {
-  #title: string | null = null;
-  /** What names the session if there is no other prompt: a bare command, an agent's task. */
-  #command: string | null = null;
-  #task: string | null = null;
-  readonly #about: Mutable<LearnedFacts> = {};
-  #model: string | null = null;
-  /** Of another agent's conversation; used when there is no other. */
-  #agents: { title: string | null; model: string | null } = { title: null, model: null };
-  #hasOwn = false;
-  #outcome: "completed" | "error" | null = null;
-  readonly #turns = new Turns();
-  #createdAt: string | null = null;
-  #updatedAt: string | null = null;
-  #lines = 0;
-  #badLines = 0;
-  readonly #usage = new UsageFold();
-  readonly #changed = new ChangedLinesFold();
+  readonly #facts: Mutable<Facts>;
+  readonly #turns: Turns;
+  readonly #usage: UsageFold;
+  readonly #changed: ChangedLinesFold;
+
+  constructor({ facts, turns, usage, changed }: Partial<SummaryState> = {}) {
+    const { about, agents } = facts ?? NO_FACTS;
+    this.#facts = { ...(facts ?? NO_FACTS), about: { ...about }, agents: { ...agents } };
+    this.#turns = new Turns(turns);
+    this.#usage = new UsageFold(usage);
+    this.#changed = new ChangedLinesFold(changed);
+  }
+
+  state(): SummaryState {
+    const { about, agents } = this.#facts;
+    const facts = { ...this.#facts, about: { ...about }, agents: { ...agents } };
+    const [usage, changed] = [this.#usage.state(), this.#changed.state()];
+    return { facts, turns: this.#turns.state, usage, changed };
+  }
 
   /**
    * `aside`: why it is not part of the conversation, or null. `mark`: its role in the turns
    *.
    */
   add(entry: Entry, aside: Aside | null = null, mark: TurnMark = null): void {
-    this.#lines++;
+    this.#facts.lines++;
     this.#turns.note(mark);
     if (entry.at !== null) {
-      this.#createdAt ??= entry.at;
-      this.#updatedAt = entry.at;
+      this.#facts.createdAt ??= entry.at;
+      this.#facts.updatedAt = entry.at;
     }
     this.#changed.add(entry.parts);
     if (aside === "other_agent") this.#addAgents(entry);
-    else if (entry.kind === "message") this.#hasOwn = true;
-    if (entry.model !== null && aside === null) this.#model = entry.model;
+    else if (entry.kind === "message") this.#facts.hasOwn = true;
+    if (entry.model !== null && aside === null) this.#facts.model = entry.model;
     this.#usage.add(entry);
-    if (entry.kind === "end") this.#outcome = entry.outcome;
+    if (entry.kind === "end") this.#facts.outcome = entry.outcome;
     else if (entry.kind !== "other") this.#goOn(entry, aside === null);
   }
 
   #addAgents({ kind, role, saidBy, parts, model }: Entry): void {
-    if (model !== null) this.#agents.model = model;
+    if (model !== null) this.#facts.agents.model = model;
     const isAsked = kind === "message" && role === "user" && saidBy === "agent";
-    if (isAsked) this.#agents.title ??= titleOf(parts);
+    if (isAsked) this.#facts.agents.title ??= titleOf(parts);
   }
 
   /** What a line says about the whole session: the first directory, the last of all else. */
   learn(learned: LearnedFacts): void {
     const { title, chosenTitle, summary, cwd, branch, remote, parent } = learned;
     const { createdAt, updatedAt } = learned;
-    const about = this.#about;
+    const about = this.#facts.about;
     if (createdAt) about.createdAt = createdAt;
     if (updatedAt) about.updatedAt = updatedAt;
     if (title) about.title = title;
     if (chosenTitle) about.chosenTitle = chosenTitle;
-    if (summary && this.#hasOwn) about.summary = summary;
+    if (summary && this.#facts.hasOwn) about.summary = summary;
     if (cwd) about.cwd ??= cwd;
     if (branch) about.branch = branch;
     if (remote) about.remote = remote;
@@ -144,21 +177,22 @@ export class SummaryFold {
 
   /** A line that is not an entry. */
   addBadLine(): void {
-    this.#lines++;
-    this.#badLines++;
+    this.#facts.lines++;
+    this.#facts.badLines++;
   }
 
   summary({ agent, status = null, parent = null, repositoryOf }: SummaryFacts): Summary {
-    const { title, model } = this.#hasOwn ? { title: null, model: null } : this.#agents;
-    const named = this.#model ?? model;
-    const about = this.#about;
-    const createdAt = this.#createdAt ?? about.createdAt ?? null;
-    const updatedAt = this.#updatedAt ?? about.updatedAt ?? null;
+    const { title, model } = this.#facts.hasOwn ? { title: null, model: null } : this.#facts.agents;
+    const named = this.#facts.model ?? model;
+    const about = this.#facts.about;
+    const createdAt = this.#facts.createdAt ?? about.createdAt ?? null;
+    const updatedAt = this.#facts.updatedAt ?? about.updatedAt ?? null;
     return {
-      title: this.#saidTitle() ?? this.#title ?? this.#command ?? this.#task ?? title,
+      title:
+        this.#saidTitle() ?? this.#facts.title ?? this.#facts.command ?? this.#facts.task ?? title,
       agent: agent === null ? null : lineOf(agent),
       model: named === null ? null : lineOf(named),
-      status: this.#outcome ?? status,
+      status: this.#facts.outcome ?? status,
       turns: this.#turns.count,
       inputTokens: this.#usage.total("inputTokens"),
       outputTokens: this.#usage.total("outputTokens"),
@@ -173,14 +207,14 @@ export class SummaryFold {
       repository: repositoryName(about.remote ?? "") ?? repositoryOf?.(about.cwd ?? "") ?? null,
       linesAdded: this.#changed.sum?.added ?? null,
       linesRemoved: this.#changed.sum?.removed ?? null,
-      lines: this.#lines,
-      badLines: this.#badLines,
+      lines: this.#facts.lines,
+      badLines: this.#facts.badLines,
     };
   }
 
   /** The program's own title, without mark-up. */
   #saidTitle(): string | null {
-    const { chosenTitle, title, summary } = this.#about;
+    const { chosenTitle, title, summary } = this.#facts.about;
     for (const said of [chosenTitle, title, summary]) {
       const line = lineOf(typedText(said ?? "") ?? "");
       if (line !== null) return line;
@@ -189,17 +223,17 @@ export class SummaryFold {
   }
 
   #goOn({ kind, role, parts, saidBy }: Entry, isSaid: boolean): void {
-    this.#outcome = null; // The session continued after its end.
+    this.#facts.outcome = null; // The session continued after its end.
     if (kind === "message" && isSaid && role === "user") this.#name(parts, saidBy);
   }
 
   /** Takes a prompt as the title, unless there is one. */
   #name(parts: readonly Part[], saidBy: Entry["saidBy"]): void {
-    if (saidBy === "agent") this.#task ??= titleOf(parts);
-    if (saidBy || this.#title !== null) return;
+    if (saidBy === "agent") this.#facts.task ??= titleOf(parts);
+    if (saidBy || this.#facts.title !== null) return;
     const prompt = titleOf(parts);
-    if (isBareCommand(prompt)) this.#command ??= prompt;
-    else this.#title = prompt;
+    if (isBareCommand(prompt)) this.#facts.command ??= prompt;
+    else this.#facts.title = prompt;
   }
 }
 

@@ -16,13 +16,33 @@ export const MESSAGES_REMEMBERED = 128;
 /** Longer ids do not occur, and are not remembered: a line may hold 16 MiB. */
 export const ID_CHARS_MAX = 256;
 
+/** A fold as JSON, to continue later. */
+export interface UsageState {
+  readonly end: Usage | null;
+  readonly used: TurnSums;
+  readonly sinceEnd: TurnSums;
+  readonly messages: readonly (readonly [id: string, counted: Usage | null])[];
+}
+
 export class UsageFold {
   /** The totals in the last end entry, and what was used before and after it. */
-  #endUsage: Usage | null = null;
-  readonly #used = new TurnUsage();
-  #usedSinceEnd = new TurnUsage();
+  #endUsage: Usage | null;
+  readonly #used: TurnUsage;
+  #usedSinceEnd: TurnUsage;
   /** What was counted for each, as far as they are remembered. */
-  readonly #messages = new Map<string, Usage | null>();
+  readonly #messages: Map<string, Usage | null>;
+
+  constructor(state?: UsageState) {
+    this.#endUsage = state?.end ?? null;
+    this.#used = new TurnUsage(state?.used);
+    this.#usedSinceEnd = new TurnUsage(state?.sinceEnd);
+    this.#messages = new Map(state?.messages);
+  }
+
+  state(): UsageState {
+    const [used, sinceEnd] = [this.#used.sums, this.#usedSinceEnd.sums];
+    return { end: this.#endUsage, used, sinceEnd, messages: [...this.#messages] };
+  }
 
   add({ kind, usage, messageId = "" }: Pick<Entry, "kind" | "usage" | "messageId">): void {
     if (kind === "other") return;
@@ -55,8 +75,16 @@ export class UsageFold {
  * the ends count if they have any, so that nothing is counted twice.
  */
 class TurnUsage {
-  readonly #atTurnEnds = noSums();
-  readonly #onMessages = noSums();
+  readonly #atTurnEnds: Sums;
+  readonly #onMessages: Sums;
+
+  constructor({ atTurnEnds, onMessages }: TurnSums = { atTurnEnds: NO_SUMS, onMessages: NO_SUMS }) {
+    [this.#atTurnEnds, this.#onMessages] = [{ ...atTurnEnds }, { ...onMessages }];
+  }
+
+  get sums(): TurnSums {
+    return { atTurnEnds: { ...this.#atTurnEnds }, onMessages: { ...this.#onMessages } };
+  }
 
   /** `counted` is what was counted before for the same message. */
   add(kind: Entry["kind"], usage: Usage, counted: Usage | null): void {
@@ -74,9 +102,16 @@ class TurnUsage {
   }
 }
 
-function noSums(): Record<CountedField, number | null> {
-  return { inputTokens: null, outputTokens: null, totalTokens: null, spend: null };
+type Sums = Record<CountedField, number | null>;
+
+interface TurnSums {
+  readonly atTurnEnds: Readonly<Sums>;
+  readonly onMessages: Readonly<Sums>;
 }
+
+const NO_SUMS: Readonly<Sums> = {
+  ...{ inputTokens: null, outputTokens: null, totalTokens: null, spend: null },
+};
 
 /** Larger counts (NaN and Infinity included) and higher spends are not real. */
 const COUNT_MAX = 1e15;

@@ -10,7 +10,6 @@
  *   when a log last changed (catalog/search/index-table.ts, IT1).
  */
 
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { VerbatimError } from "../base/errors.ts";
@@ -27,6 +26,7 @@ import { listedAside } from "../dialects/dialect.ts";
 import type { Session } from "../store/session.ts";
 import { Store } from "../store/store.ts";
 import type { FoundStore } from "./find-stores.ts";
+import { markOf } from "./grown/log-mark.ts";
 import { SessionWindow } from "./session-window.ts";
 
 /** How much is done per piece. */
@@ -63,8 +63,6 @@ const LOOKED_AT = 128;
 const REMOVED_AT_ONCE = 256;
 /** Retries for a session that another process indexes at the same time. */
 const ATTEMPTS_MAX = 8;
-/** How much of a log's beginning, and of the end of the indexed part, is compared. */
-const MARK_BYTES = 1_024;
 const READ_AGAIN_BYTES = 2 ** 20;
 
 /** Returns whether it finished. */
@@ -215,7 +213,7 @@ async function indexFrom(
     const state = { ...fold.state(), ...(memory && { memory: memory.state() }) };
     const progress = {
       indexedTo,
-      mark: await markOf(window, indexedTo),
+      mark: await markOf(window.log, indexedTo),
       agent: isDone ? await store.summaries().agent(log.id, state.directive) : null,
       state,
       log: isDone ? log : null,
@@ -288,20 +286,9 @@ async function isGrown(
 ): Promise<boolean> {
   if (indexedTo > window.end || mark === "") return false;
   if (log.size === size && size <= READ_AGAIN_BYTES) return false;
-  return (await markOf(window, indexedTo)) === mark;
+  return (await markOf(window.log, indexedTo)) === mark;
 }
 
 function isOfSession(cause: unknown): boolean {
   return cause instanceof VerbatimError && cause.code !== "CATALOG_UNAVAILABLE";
-}
-
-/**
- * A mark of a log's bytes up to `end`. The last line may still lack its LF, so the LF is left out.
- */
-export async function markOf({ log }: SessionWindow, end: number): Promise<string> {
-  const last = Math.max(0, end - 1);
-  const hash = createHash("sha256").update(String(end));
-  hash.update(await log.bytes(0, Math.min(MARK_BYTES, last)));
-  hash.update(await log.bytes(Math.max(0, last - MARK_BYTES), last));
-  return hash.digest("base64url").slice(0, 22);
 }

@@ -9,7 +9,7 @@
 import type { Host } from "../base/host.ts";
 import type { FoundLog } from "../catalog/session-row.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
-import { markOf } from "../listing/indexing.ts";
+import { markOf } from "../listing/grown/log-mark.ts";
 import { SessionWindow } from "../listing/session-window.ts";
 import type { Session } from "../store/session.ts";
 import { Store } from "../store/store.ts";
@@ -80,10 +80,10 @@ export async function scanOpened(
       before !== null &&
       grows &&
       before.scannedTo <= window.end &&
-      before.mark === (await markOf(window, before.scannedTo));
+      before.mark === (await markOf(window.log, before.scannedTo));
     const from = isSame ? before : null;
     const scan = await scanSession(host, session, window, how, from ?? undefined);
-    const mark = await markOf(window, scan.scannedTo);
+    const mark = await markOf(window.log, scan.scannedTo);
     // From there on everything is found again, the sidecar always.
     const kept = from?.finds.filter((find) => lineOf(find) < from.scannedTo) ?? [];
     const missed = from?.unscanned.filter(({ entry }) => (entry ?? Infinity) <= from.lines) ?? [];

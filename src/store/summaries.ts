@@ -11,7 +11,7 @@ import { SummaryFold } from "../catalog/summary.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { listedAside } from "../dialects/dialect.ts";
 import type { Standing } from "../dialects/dialect-files.ts";
-import type { Entry } from "../model/entry.ts";
+import { SummaryLines } from "../dialects/files/summary-lines.ts";
 import type { Summary } from "../model/summary.ts";
 import type { Session } from "./session.ts";
 
@@ -33,22 +33,18 @@ export class Summaries {
 
   async summarise(id: string, reading: Reading = {}): Promise<Summary> {
     const session = this.#store.open(id);
-    const { dialect } = session;
-    const fold = new SummaryFold();
-    let agent: string | null = null;
+    const lines = new SummaryLines(session.dialect, id);
     try {
-      const onEntry = (entry: Entry) => {
-        const { native } = entry;
-        const aside = listedAside(dialect, native, id);
-        fold.add(entry, aside, dialect.signing.turnMark(native, id, aside));
-        const about = dialect.about?.(native, id);
-        if (about) fold.learn(about);
-        agent ??= dialect.agentSaidIn?.(native) ?? null;
-      };
-      await session.each(onEntry, { ...reading, onBadLine: () => fold.addBadLine() });
+      const onBadLine = () => lines.fold.addBadLine();
+      await session.each((entry) => lines.add(entry), { ...reading, onBadLine });
     } finally {
       await session.release();
     }
+    return this.finish(id, lines);
+  }
+
+  /** The summary of all lines, with what the dialect's files say. */
+  async finish(id: string, { fold, agent }: SummaryLines): Promise<Summary> {
     const { status, parent, agent: stored, about = {} } = await this.#standing(id);
     fold.learn(about);
     const facts = { agent: this.#agentOf(id, agent ?? stored), status, parent };

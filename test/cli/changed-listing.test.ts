@@ -58,6 +58,11 @@ class Histories {
     return listed;
   }
 
+  /** What is kept of sessions at work. */
+  kept(): string {
+    return readFileSync(join(this.#cache, "last-listing.summaries"), "utf8");
+  }
+
   #pathOf(n: number): string {
     const id = `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
     const claude = `.claude/projects/-home-me-app${n % 3}/${id}.jsonl`;
@@ -114,6 +119,28 @@ test("a listing after few sessions changed is the same as one without a cache, a
     );
     assert.equal(changed, await histories.listAnew(), JSON.stringify(some));
   }
+});
+
+test("a session that grows between listings is continued, and listed as without a cache", async () => {
+  const histories = new Histories();
+  await histories.list();
+  for (const [n, text] of [
+    ...[
+      [0, "one"],
+      [1, "two"],
+      [0, "three"],
+      [0, "four"],
+      [1, "five"],
+    ],
+  ] as const) {
+    histories.grow(n, text, 30 + n);
+    await histories.list();
+  }
+  assert.match(histories.kept(), /"to":\d+,"mark":/);
+  histories.grow(0, "six", 40);
+  const last = await histories.list();
+  assert.equal(last, await histories.listAnew());
+  assert.match(last.split("\n")[0] ?? "", /"lines":5\b/);
 });
 
 test("after many sessions changed, or one came or went, the catalog is used, and nothing is missed", async () => {

@@ -4,22 +4,39 @@
  *
  * Only for `ls --json` of all sessions, the last updated first: there, a line depends on its session
  * alone. The catalog is not changed; it finds the same logs changed when it is used next.
+ *
+ * What was read of these sessions is kept in a file next to the listing, so that the next listing
+ * reads only what they grew by. A cache like the listing.
  */
 
 import { nodeHost } from "../../base/node-host.ts";
+import { keptListingPath } from "../../base/node-paths.ts";
+import { keepText, readKept } from "../../catalog/kept-text.ts";
 import { compareRows, lineOf, type SessionRow } from "../../catalog/session-row.ts";
-import { bareRow } from "../../catalog/table.ts";
+import { bareRow, CATALOG_VERSION } from "../../catalog/table.ts";
+import type { KeptSummary } from "../../listing/grown/grown-summary.ts";
 import { placeOf, type SessionLine } from "../../store/list.ts";
 import type { ChangedLog } from "./changed-logs.ts";
 import { fullerGenerations } from "./fuller-generations.ts";
 import { jsonLines, mark } from "./listing-json.ts";
 import { liveAmong } from "./live-sessions.ts";
 
-/** More changed sessions, or longer ones, are read by way of the catalog, which shows progress. */
+/** More changed sessions, or more bytes, are read by way of the catalog, which shows progress. */
 export const CHANGED_MAX = 8;
-const CHANGED_BYTES_MAX = 4 * 2 ** 20;
+const CHANGED_BYTES_MAX = 256 * 2 ** 20;
 
 const LF = 0x0a;
+
+/** Changes when a summary is kept in another form; the catalog's, when lines are read differently. */
+const FORM_VERSION = 1;
+/** Sessions in the file, and characters of each. */
+const KEPT_MAX = 16;
+const CHARS_MAX = 2 ** 18;
+
+type KeptSummaries = ReadonlyMap<string, KeptSummary>;
+
+const summariesPath = () => `${keptListingPath()}.summaries`;
+const SUMMARIES = JSON.stringify([CATALOG_VERSION, FORM_VERSION]);
 
 export interface ChangedListing {
   readonly text: Uint8Array;
@@ -33,10 +50,18 @@ export async function changedListing(
   changed: readonly ChangedLog[],
   nowMs: number,
 ): Promise<ChangedListing | null> {
-  if (changed.reduce((sum, { log }) => sum + log.size, 0) > CHANGED_BYTES_MAX) return null;
   try {
     const sessions: SessionLine[] = [];
-    for (const each of changed) sessions.push(await sessionOf(each));
+    const before = readSummaries(nowMs);
+    const now = new Map<string, KeptSummary>();
+    for (const each of changed) {
+      const of = JSON.stringify([each.store.dialect, each.store.root, each.log.id]);
+      const read = await sessionOf(each, before.get(of));
+      if (read === null) return null;
+      sessions.push(read.session);
+      if (read.kept !== null) now.set(of, read.kept);
+    }
+    keepSummaries(now, before);
     const live = await liveAmong(sessions, nowMs);
     const flags = { live, fuller: fullerGenerations(sessions) };
     let text = kept;
@@ -47,16 +72,22 @@ export async function changedListing(
   }
 }
 
-async function sessionOf({ store: { dialect, root }, log }: ChangedLog): Promise<SessionLine> {
+/** Null if too much of it would have to be read. */
+async function sessionOf(
+  { store: { dialect, root }, log }: ChangedLog,
+  before: KeptSummary | undefined,
+): Promise<{ session: SessionLine; kept: KeptSummary | null } | null> {
   const { Store } = await import("../../store/store.ts");
+  const { grownSummary } = await import("../../listing/grown/grown-summary.ts");
   const onWarning = (warning: string) => {
     throw new Error(warning);
   };
-  const summary = await new Store(nodeHost, { dialect, root, onWarning })
-    .summaries()
-    .summarise(log.id);
-  const line = lineOf({ ...bareRow(log), ...summary }, "updated");
-  return { id: line.id, key: line.key, line, place: placeOf(dialect, root) };
+  const store = new Store(nodeHost, { dialect, root, onWarning });
+  const read = await grownSummary(nodeHost, store, log, before, CHANGED_BYTES_MAX);
+  if (read === null) return null;
+  const line = lineOf({ ...bareRow(log), ...read.summary }, "updated");
+  const session = { id: line.id, key: line.key, line, place: placeOf(dialect, root) };
+  return { session, kept: read.kept };
 }
 
 /** The text with another line for this session, where the order puts it. */
@@ -82,4 +113,21 @@ function placeIn(text: Buffer, { key, id, place }: SessionLine): number {
     else high = start;
   }
   return low;
+}
+
+function readSummaries(nowMs: number): KeptSummaries {
+  const kept = readKept(summariesPath(), { question: SUMMARIES, nowMs });
+  try {
+    return new Map(JSON.parse(kept?.text.toString("utf8") ?? "[]") as [string, KeptSummary][]);
+  } catch {
+    return new Map();
+  }
+}
+
+/** Stores these, and as many of the older ones as there is room for. */
+function keepSummaries(now: KeptSummaries, before: KeptSummaries): void {
+  const others = [...before].filter(([of]) => !now.has(of));
+  const texts = [...now, ...others].slice(0, KEPT_MAX).map((each) => JSON.stringify(each));
+  const text = `[${texts.filter(({ length }) => length <= CHARS_MAX).join(",")}]`;
+  keepText(summariesPath(), { question: SUMMARIES, untilMs: null }, "", text);
 }
