@@ -66,7 +66,7 @@ class TextTokenizer extends Tokenizer {
   }
 
   override lheading(src: string) {
-    return /\n {0,3}[=-]+ *(?:\n|$)/.test(headOf(src)) ? super.lheading(src) : undefined;
+    return /\n {0,3}[=-]+[ \t]*(?:\n|$)/.test(headOf(src)) ? super.lheading(src) : undefined;
   }
 
   override paragraph(src: string) {
