@@ -61,6 +61,7 @@ export type {
   SessionListOptions,
   SessionsClient,
 } from "./client/sessions.ts";
+export type { NewShareItem, ShareRequest } from "./client/share-shapes.ts";
 export type { LiveOptions, StreamChunk, StreamsClient } from "./client/streams.ts";
 export type {
   CalendarDay,

@@ -155,6 +155,9 @@ export interface ErrorDetails {
   /** The list of tokens, or a change to it, is not valid. */
   TOKENS_REFUSED: { path: string; reason: string };
   TOKEN_NOT_FOUND: { token: string };
+  /** The list of shares, or a change to it, is not valid. */
+  SHARES_REFUSED: { path: string; reason: string };
+  SHARE_NOT_FOUND: { share: string };
   /** A request without a valid token. */
   TOKEN_REQUIRED: { reason: "missing" | "unknown" | "expired" | "revoked" };
   /** A token without the needed scope; `token` is its id. */

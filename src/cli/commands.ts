@@ -31,6 +31,7 @@ import { scan } from "./scanning/scan.ts";
 import { send } from "./sending/send.ts";
 import { open } from "./serving/open.ts";
 import { serve } from "./serving/serve.ts";
+import { share } from "./serving/share.ts";
 import { token } from "./serving/token.ts";
 import { completions } from "./shell/completions.ts";
 import { usage } from "./usage/usage.ts";
@@ -49,6 +50,7 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   verify,
   redact,
   prove,
+  share,
   scan,
   resume,
   handoff,

@@ -4,6 +4,7 @@ import { checkOptions, type OptionKinds } from "../base/choice.ts";
 import { type ClientOptions, Requester } from "./request.ts";
 import type { ToolOptions, ToolReport } from "./search-shapes.ts";
 import { SessionsClient } from "./sessions.ts";
+import type { NewShareItem, ShareRequest } from "./share-shapes.ts";
 import { StreamsClient } from "./streams.ts";
 import type { UsageOptions, UsageReport } from "./usage-shapes.ts";
 
@@ -15,6 +16,11 @@ const USAGE_OPTIONS: OptionKinds<UsageOptions> = {
 const TOOL_OPTIONS: OptionKinds<ToolOptions> = {
   ...{ since: "text", until: "text", dialect: "text" },
   signal: "object",
+};
+
+const SHARE_OPTIONS: OptionKinds<ShareRequest> = {
+  ...{ session: "text", redact: "object", match: "object", reason: "text" },
+  expiresInSeconds: "count",
 };
 
 export class VerbatimClient {
@@ -37,6 +43,19 @@ export class VerbatimClient {
   /** Removes the example sessions for good. */
   async removeDemo(): Promise<void> {
     await this.#requester.send("/v1/demo", { method: "DELETE" });
+  }
+
+  /** Shares part of a session: the link is `${url}/#/share/${token}`. Only its owner may. */
+  async share(asked: ShareRequest): Promise<NewShareItem> {
+    checkOptions("share", asked, SHARE_OPTIONS);
+    const headers = { "Content-Type": "application/json" };
+    const body = JSON.stringify(asked);
+    return this.#requester.json("/v1/shares", { method: "POST", headers, body });
+  }
+
+  /** Revokes a share for good. */
+  async revokeShare(id: string): Promise<void> {
+    await this.#requester.send(`/v1/shares/${encodeURIComponent(id)}`, { method: "DELETE" });
   }
 
   /**

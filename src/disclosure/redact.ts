@@ -48,6 +48,8 @@ export interface RedactOptions {
   /** Gets the copy's bytes, whose buffer is reused. */
   readonly out: (bytes: Uint8Array) => void;
   readonly onPlace?: (place: Place) => void;
+  /** End the copy at the newest checkpoint that this many turns follow, of lines before `endMax`. */
+  readonly until?: { readonly turnsBack: number; readonly endMax: number };
 }
 
 export interface Redacted {
@@ -60,6 +62,8 @@ export interface Redacted {
   readonly leftOut: { readonly lines: number; readonly bytes: number };
   /** What found it: also hashes of files next to the log. */
   readonly finder: Finder;
+  /** The last checkpoint of the copy. */
+  readonly headSeq: number;
 }
 
 export type Through = NonNullable<VerifyReport["signed_through"]>;
@@ -73,15 +77,18 @@ export async function redactLog(
 ): Promise<Redacted> {
   const { verify } = options;
   let genesis: { readonly said: Genesis; readonly line: string } | null = null;
+  const older = options.until && new OlderHeads(options.until);
   const spills = new SpillReferences(target);
   const report = await verifyLog(host, target, {
     ...verify,
     onCheckpoint: (_seq, line, said) => {
       if (said.kind === "genesis") genesis ??= { said: said as Genesis, line };
+      older?.add(said, line);
     },
     onBytes: (bytes) => spills.feed(bytes),
   });
-  const through = refuseUnsigned(report);
+  const newest = refuseUnsigned(report);
+  const through = older ? older.through(report.path, newest) : newest;
   const found = genesis as { readonly said: Genesis; readonly line: string } | null;
   if (!found) throw changedWhileRead(report.path, 0);
   const { parts } = found.said;
@@ -99,14 +106,16 @@ export async function redactLog(
     headSeq: through.seq,
     ...{ reason, hasMasks, out, onPlace, path: report.path, finder },
   });
-  await new Copying(target, verify, report, through, found.said, writer).run(host);
+  const end = await new Copying(target, verify, report, through, found.said, writer).run(host);
   const { bytes, lines } = report.tail;
-  const leftOut = { lines, bytes };
+  const more = older?.linesBetween(through, newest) ?? 0;
+  const leftOut = { lines: lines + more, bytes: bytes + newest.end - end };
   const head = { log: found.said.log, seq: through.seq, line: through.line, ts: through.ts };
   const ts = new Date(options.nowMs()).toISOString();
   await writer.finish({ head, leftOut, ts }, options.signer);
   const { full, reasons: withheld } = writer;
-  return { report, header, lines: writer.lines, full, withheld, leftOut, finder };
+  const headSeq = through.seq;
+  return { report, header, lines: writer.lines, full, withheld, leftOut, finder, headSeq };
 }
 
 /** Takes the content of a verified log, in its order. */
@@ -129,7 +138,9 @@ export class Copying {
   readonly #through: Through;
   readonly #genesis: Genesis;
   readonly #writer: LogTaker;
+  /** The head was written: nothing follows it. */
   #isWhole = false;
+  #end = 0;
 
   constructor(
     target: SignableLog,
@@ -147,7 +158,8 @@ export class Copying {
     this.#writer = writer;
   }
 
-  async run(host: Host): Promise<void> {
+  /** Returns where the copied part of the log ends. */
+  async run(host: Host): Promise<number> {
     const { root, logId, dialect } = this.#target;
     const place = await openLogPath(host, logId, { create: false, root });
     try {
@@ -166,6 +178,7 @@ export class Copying {
       place.directory.close();
     }
     if (!this.#isWhole) throw changedWhileRead(this.#path, 0);
+    return this.#end;
   }
 
   async #inside(log: OpenFile): Promise<void> {
@@ -173,10 +186,13 @@ export class Copying {
     const hash = crypto.runningSha256();
     const walk = new Walk(crypto, envelopeOf(this.#target.dialect), {
       lines: (bytes) => {
+        if (this.#isWhole) return;
         hash.update(bytes);
         this.#lines(bytes);
       },
-      claim: (line, _start, claim) => {
+      claim: (line, start, claim) => {
+        if (this.#isWhole) return;
+        this.#end = start + line.length;
         if (claim.is === "checkpoint") {
           this.#compare(claim.checkpoint, line, () => hash.hex());
           this.#writer.checkpoint(claim.checkpoint, line, true);
@@ -189,6 +205,7 @@ export class Copying {
     for await (const chunk of readCounted(log, 0, this.#through.end, this.#path)) {
       walk.feed(chunk);
       this.#options.onProgress?.(chunk.length);
+      if (this.#isWhole) return;
     }
   }
 
@@ -202,6 +219,7 @@ export class Copying {
       if (seq > this.#through.seq) break;
       await this.#copyTo(log, at, to, (chunk) => hash.update(chunk));
       at = to;
+      this.#end = to;
       this.#compare(checkpoint, line, () => hash.hex());
       this.#writer.checkpoint(checkpoint, line, false);
     }
@@ -265,6 +283,44 @@ export function refuseUnsigned(report: VerifyReport): Through {
   return through;
 }
 
+/** The checkpoints from the one at which a copy ends that is to be some turns behind. */
+class OlderHeads {
+  readonly #until: { readonly turnsBack: number; readonly endMax: number };
+  /** In order; of those that are old enough only the newest. */
+  readonly #heads: { readonly said: Checkpoint; readonly line: string }[] = [];
+
+  constructor(until: { readonly turnsBack: number; readonly endMax: number }) {
+    this.#until = until;
+  }
+
+  add(said: Checkpoint, line: string): void {
+    this.#heads.push({ said, line });
+    while (this.#heads[1] && this.#isOld(this.#heads[1].said, said)) this.#heads.shift();
+  }
+
+  #isOld({ turn, byteOffset }: Checkpoint, newest: Checkpoint): boolean {
+    return turn <= newest.turn - this.#until.turnsBack && byteOffset <= this.#until.endMax;
+  }
+
+  through(path: string, newest: Through): Through {
+    const last = this.#heads.find(({ said }) => said.seq === newest.seq)?.said;
+    const [head] = this.#heads;
+    if (!last || !head || head.said.seq === 0 || !this.#isOld(head.said, last)) {
+      throw cannotDisclose(path, NOTHING_YET, "wait for more turns");
+    }
+    const { seq, ts } = head.said;
+    return { ...newest, seq, ts, line: head.line };
+  }
+
+  linesBetween(head: Through, newest: Through): number {
+    const size = ({ seq }: Through) => {
+      return this.#heads.find(({ said }) => said.seq === seq)?.said.tree.size ?? 0;
+    };
+    return size(newest) - size(head);
+  }
+}
+
+export const NOTHING_YET = "no signed turn of it is old enough to be shown";
 export const NO_CHECKPOINT = "it has no checkpoint after its first, which is never shown whole";
 
 function cannotDisclose(path: string, reason: string, next: string): VerbatimError {

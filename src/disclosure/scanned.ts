@@ -27,7 +27,7 @@ export async function findsOfRules(names: readonly string[]): Promise<Finder> {
  * example in a file next to the log, takes the whole line.
  */
 export async function findsOf(path: string, session: string | null): Promise<Finder> {
-  const byEntry = new Map<number, Hit[]>();
+  const finds: Find[] = [];
   for (const [n, text] of readLines(path).entries()) {
     let value: unknown;
     try {
@@ -40,10 +40,28 @@ export async function findsOf(path: string, session: string | null): Promise<Fin
     const { rule, places, file } = value;
     if (session !== null && value.session !== session) continue;
     if (typeof rule !== "string" || !Array.isArray(places)) throw badScan(path, n + 1);
-    if (value.in === "checkpoint" && file !== null) throw inSidecar(String(file), rule);
+    finds.push({ rule, places, file, in: value.in, bad: () => badScan(path, n + 1) });
+  }
+  return findsIn(finds);
+}
+
+interface Find {
+  readonly rule: string;
+  readonly places: readonly unknown[];
+  readonly file?: unknown;
+  readonly in?: unknown;
+  /** The error if a place is not one. */
+  readonly bad?: () => Error;
+}
+
+/** What a scan of the session found. */
+export function findsIn(finds: readonly Find[]): Finder {
+  const byEntry = new Map<number, Hit[]>();
+  for (const { rule, places, file, in: part, bad } of finds) {
+    if (part === "checkpoint" && file !== null) throw inSidecar(String(file), rule);
     for (const place of places) {
       const found = hitOf(rule, place, file == null);
-      if (!found) throw badScan(path, n + 1);
+      if (!found) throw bad?.() ?? new TypeError("a find has no place");
       byEntry.set(found.entry, [...(byEntry.get(found.entry) ?? []), found.hit]);
     }
   }

@@ -2,6 +2,7 @@
 
 import type { Demo } from "../demo/demo.ts";
 import type { ReceivedSessions } from "../remote/receiving/received-sessions.ts";
+import type { Sharing } from "../share/routes.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
 import type { Witness } from "../witness/witness.ts";
 import type { BrowserKeys } from "./auth/browser-keys.ts";
@@ -37,6 +38,8 @@ export interface ServerContext {
   readonly readers: LiveReaders;
   /** Sends new events, encoded once for all readers at the same offset. */
   readonly feeds: EventFeeds;
+  /** Links to parts of sessions. */
+  readonly sharing: Sharing;
   readonly subscriptions: SubscriptionService;
   /** Example sessions, shown while there are no others. */
   readonly demo: Demo;

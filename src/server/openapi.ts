@@ -6,6 +6,7 @@
 import type { ServerResponse } from "node:http";
 import { packageVersion } from "../base/package-file.ts";
 import { ref } from "../client/schema.ts";
+import { SHARE_PATHS, SHARE_SECURITY } from "../share/openapi.ts";
 import { COOKIE_PREFIX, OPEN_PATH } from "./auth/browser-keys.ts";
 import { answerText, newHeaders } from "./http/answer.ts";
 import { SCHEMAS } from "./openapi/schemas.ts";
@@ -26,10 +27,12 @@ export function openApiDocument() {
       license: { name: "MIT", identifier: "MIT" },
     },
     security: [{}, { bearer: [] }, { browser: [] }],
-    paths: { ...SESSION_PATHS, ...STREAM_PATHS, ...OWN_PATHS },
+    paths: { ...SESSION_PATHS, ...STREAM_PATHS, ...SHARE_PATHS, ...OWN_PATHS },
     components: {
       schemas: SCHEMAS,
-      securitySchemes: { bearer: { type: "http", scheme: "bearer" }, browser: BROWSER },
+      securitySchemes: {
+        ...{ bearer: { type: "http", scheme: "bearer" }, browser: BROWSER, ...SHARE_SECURITY },
+      },
     },
   };
 }

@@ -6,6 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../base/errors.ts";
+import { handleShares, isShareRoute, SHARE_PATH } from "../share/routes.ts";
 import { OPEN_PATH } from "./auth/browser-keys.ts";
 import type { ServerContext } from "./context.ts";
 import { answerError, answerJson, errorBody } from "./http/answer.ts";
@@ -65,6 +66,11 @@ async function route(
   if (isOverSessions(path)) {
     track.route = "sessions";
     return handleOverSessions(context, request, response, pass);
+  }
+  if (isShareRoute(path)) {
+    track.route = path === SHARE_PATH ? "live" : "sessions";
+    if (await handleShares(context.sharing, path, request, response)) return;
+    return answerUnknown(response);
   }
   if (path === OPEN_PATH && context.browsers !== null) {
     return answerOpening(context.browsers, request, response);

@@ -16,6 +16,8 @@ import { readTlsFiles } from "../base/tls-files.ts";
 import { Demo } from "../demo/demo.ts";
 import type { Durability } from "../postgres/store-options.ts";
 import { ReceivedSessions } from "../remote/receiving/received-sessions.ts";
+import { FileShares } from "../share/share-files.ts";
+import { SharedCopies } from "../share/shared-copies.ts";
 import type { BatchReport } from "../streams/commit/committer.ts";
 import { openLocalStore } from "../streams/local-store.ts";
 import { loadStreamSigner } from "../streams/signing/signing-user.ts";
@@ -28,12 +30,12 @@ import { BrowserKeys } from "./auth/browser-keys.ts";
 import { TokenGate } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
 import { AnswerRoom } from "./http/answer.ts";
-import { BodyRoom } from "./http/body.ts";
+import { BodyRoom, readBody } from "./http/body.ts";
 import { Front } from "./http/front.ts";
 import type { RequestRecord } from "./http/request-track.ts";
 import { Semaphore } from "./http/semaphore.ts";
 import { requestListener } from "./router.ts";
-import { arePrivate, type RootChoice } from "./sessions/roots.ts";
+import { arePrivate, type RootChoice, seenBy } from "./sessions/roots.ts";
 import { SessionService } from "./sessions/service.ts";
 import { CHUNKS_READ_MAX, SERVER_SETTINGS, type ServerSettings } from "./settings.ts";
 import { EventFeeds } from "./streams/event-feed.ts";
@@ -187,7 +189,18 @@ async function newContext(
   });
   const witness =
     options.witness === undefined ? null : await openWitness(options.witness, options);
+  const shares = new FileShares(nodeHost, dataDirectory, Date.now);
   const received = await ReceivedSessions.open({ host: nodeHost, store, dataDirectory, onFault });
+  const sessions = new SessionService({
+    host: nodeHost,
+    roots: options.roots ?? [],
+    moreRoots: () => (demo.isShown ? [demo.root] : []),
+    received: () => received.stores(),
+    cwd: process.cwd(),
+    limits: settings.sessions,
+    nowMs: Date.now,
+    onFault,
+  });
   return {
     store,
     demo,
@@ -204,16 +217,16 @@ async function newContext(
     feeds: new EventFeeds({ store, chunkBytes, nowMs: Date.now, onFault }),
     received,
     witness,
-    sessions: new SessionService({
-      host: nodeHost,
-      roots: options.roots ?? [],
-      moreRoots: () => (demo.isShown ? [demo.root] : []),
-      received: () => received.stores(),
-      cwd: process.cwd(),
-      limits: settings.sessions,
-      nowMs: Date.now,
-      onFault,
-    }),
+    sessions,
+    sharing: {
+      ...{ host: nodeHost, shares, readBody, nowMs: Date.now },
+      copies: new SharedCopies({ shares, nowMs: Date.now, onFault }),
+      run: (work) => sessions.wholeReads.run(work),
+      session: async (urlId) => {
+        const { store, session } = await sessions.open(urlId, seenBy(null));
+        return { dialect: store.dialect, root: store.root, id: session.id, logId: session.logId };
+      },
+    },
     subscriptions: await SubscriptionService.open({
       store,
       host: nodeHost,
@@ -228,18 +241,21 @@ async function newContext(
 }
 
 function runningServer(context: ServerContext): RunningServer {
-  const { front, readers, settings, subscriptions, sessions, received, store, onFault } = context;
+  const { front, readers, settings, subscriptions, sessions, received, sharing, store, onFault } =
+    context;
   front.serve(requestListener(context), (cause) => onFault("the server", cause));
   const stopSweeping = sweepNowAndThen(context);
   let closed: Promise<void> | null = null;
   const close = async () => {
     readers.stop();
     sessions.followers.stop();
+    sharing.copies.stop();
     await front.close(settings.graceMs);
     await stopSweeping();
     await subscriptions.stop();
     await sessions.close();
     await received.close();
+    await sharing.shares.close();
     await store.close();
   };
   const { url, port } = front; // A closed server has no port any more.

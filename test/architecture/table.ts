@@ -41,6 +41,10 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   proving: [
     ...[...LOW, ...DIALECTS, "streams", "store", "listing", "verifying", "scan", "disclosure"],
   ],
+  share: [
+    "client",
+    ...[...LOW, ...DIALECTS, "streams", "store", "listing", "verifying", "scan", "disclosure"],
+  ],
   doctor: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying"],
   erase: [
     ...[...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying", "scan"],
@@ -71,7 +75,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   server: [
     ...["base", "model", "proof", ...DIALECTS, "signing", "render", "usage", "catalog", "store"],
     ...["listing", "verifying", "resume", "streams", "subscriptions", "client", "demo", "postgres"],
-    ...["remote", "tokens", "witness"],
+    ...["remote", "tokens", "witness", "share"],
   ],
   torture: ["base", "log", "proof", "dialects", "signing", "store", "streams", "verifying"],
   viewer: ["base", "model", "proof", "render", "client"],

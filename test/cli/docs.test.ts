@@ -37,6 +37,7 @@ import { scan } from "../../src/cli/scanning/scan.ts";
 import { send } from "../../src/cli/sending/send.ts";
 import { open } from "../../src/cli/serving/open.ts";
 import { serve } from "../../src/cli/serving/serve.ts";
+import { share } from "../../src/cli/serving/share.ts";
 import { token } from "../../src/cli/serving/token.ts";
 import { completions } from "../../src/cli/shell/completions.ts";
 import { usage } from "../../src/cli/usage/usage.ts";
@@ -54,6 +55,7 @@ const COMMANDS = [
     verify,
     redact,
     prove,
+    share,
     resume,
     handoff,
     unpack,

@@ -1,10 +1,7 @@
 /** Redacting: finds what to withhold, shows it, asks, and keeps the copy that was written. */
 
-import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
-import { errnoOf, ioError } from "../../base/errors.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
+import { resolve } from "node:path";
 import type { Host } from "../../base/host.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { userPaths } from "../../base/node-paths.ts";
@@ -17,10 +14,10 @@ import {
 } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
 import { hostOf } from "../../dialects/all.ts";
-import { writeAll } from "../../dialects/files/aside.ts";
 import type { Place } from "../../disclosure/copy-writer.ts";
 import { allOf, type Finder } from "../../disclosure/hits.ts";
 import { entriesNumbered, matching } from "../../disclosure/matching.ts";
+import { NewCopy } from "../../disclosure/new-copy.ts";
 import { copyPlainly } from "../../disclosure/plain-copy.ts";
 import { redactLog } from "../../disclosure/redact.ts";
 import { findsOf, findsOfRules } from "../../disclosure/scanned.ts";
@@ -73,7 +70,7 @@ export async function redactNamed(run: Run): Promise<number> {
   return orVerdictCode(io, () =>
     withTarget(run, async (target) => {
       const finder = await finderOf(run, target.log.id);
-      const file = isDry ? null : await NewCopy.create(output ?? "");
+      const file = isDry ? null : await newCopy(output ?? "");
       try {
         const redacted = await write(run, target, finder, reason, (bytes) => file?.write(bytes));
         return await kept(run, redacted, file);
@@ -87,7 +84,7 @@ export async function redactNamed(run: Run): Promise<number> {
 /** `--in-place`; the disclosed copy also goes to `output`, if given. */
 async function eraseInPlace(run: Run, reason: string, output: string | null): Promise<number> {
   if (output !== null) refuseName(output, false);
-  const file = output === null ? null : await NewCopy.create(output);
+  const file = output === null ? null : await newCopy(output);
   const { eraseNamed } = await import("./erasing.ts");
   const keep = async (path: string) => {
     for await (const chunk of createReadStream(path)) file?.write(chunk as Uint8Array);
@@ -127,7 +124,8 @@ async function kept(
   return 0;
 }
 
-function tellPlaces({ io }: Run, places: readonly Place[]): void {
+/** What goes, line by line. */
+export function tellPlaces({ io }: Run, places: readonly Place[]): void {
   for (const { line, what, rule, bytes } of places.slice(0, PLACES_SHOWN_MAX)) {
     const unit = what === "line" ? "the whole line" : "a string";
     io.err(`line ${line}: ${unit}, ${bytes} bytes (${rule})`);
@@ -208,56 +206,10 @@ function refuseName(output: string, isPlain: boolean): void {
   }
 }
 
-/** A file that gets its name only when it is kept. Mode 0600, like all our files. */
-class NewCopy {
-  readonly path: string;
-  readonly #directory: Directory;
-  readonly #temporary: string;
-  readonly #file: OpenFile;
-  #isKept = false;
-
-  private constructor(path: string, directory: Directory) {
-    this.path = path;
-    this.#directory = directory;
-    this.#temporary = `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`;
-    this.#file = directory.open(this.#temporary, "new");
-  }
-
-  static async create(output: string): Promise<NewCopy> {
-    const path = resolve(output);
-    if (statOf(path)) throw exists(path);
-    try {
-      const directory = await nodeHost.files.openDirectory(dirname(path), { create: false });
-      return new NewCopy(path, directory);
-    } catch (cause) {
-      throw ioError(path, "writing", cause);
-    }
-  }
-
-  write(bytes: Uint8Array): void {
-    writeAll(this.#file, bytes);
-  }
-
-  /** Durable when it resolves; never replaces a file. */
-  async keep(): Promise<void> {
-    const name = basename(this.path);
-    try {
-      await this.#file.sync();
-      this.#directory.open(name, "new").close(); // Takes the name, or fails.
-      this.#directory.rename(this.#temporary, name);
-      this.#isKept = true;
-      await this.#directory.sync();
-    } catch (cause) {
-      throw errnoOf(cause) === "EEXIST" ? exists(this.path) : ioError(this.path, "writing", cause);
-    }
-  }
-
-  /** Call at the end: removes what was not kept. */
-  discard(): void {
-    this.#file.close();
-    if (!this.#isKept) this.#directory.remove(this.#temporary);
-    this.#directory.close();
-  }
+function newCopy(output: string): Promise<NewCopy> {
+  const path = resolve(output);
+  if (statOf(path)) throw exists(path);
+  return NewCopy.create(nodeHost, path, exists);
 }
 
 function exists(path: string): UsageError {

@@ -14,7 +14,7 @@ import { jsonLine } from "../../command/json-line.ts";
 import { type Column, printList } from "../../command/table.ts";
 import type { Scope, TokenEntry } from "../../tokens/token-file.ts";
 
-const DATA_OPTION: CommandOption = {
+export const DATA_OPTION: CommandOption = {
   flags: "--data <directory>",
   summary: "the server's data directory; default: $XDG_DATA_HOME/verbatim",
 };
@@ -144,7 +144,8 @@ async function globsOf(text: string): Promise<readonly string[]> {
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-function expiryOf(text: string | undefined, nowMs: number): number | null {
+/** When something expires that `--expires` names; null: never. */
+export function expiryOf(text: string | undefined, nowMs: number): number | null {
   if (text === undefined) return null;
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const at = unit ? nowMs + Number(count) * (UNIT_MS[unit] ?? 0) : timeOf(text);

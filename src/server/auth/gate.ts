@@ -19,6 +19,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { VerbatimError } from "../../base/errors.ts";
 import { userFileMark } from "../../base/node-user-files.ts";
+import { SHARE_PATH, SHARES_PATH } from "../../share/routes.ts";
 import { Glob, segmentsOf } from "../../subscriptions/glob.ts";
 import { maySeeSessions } from "../../tokens/seen-paths.ts";
 import { ALL_PATHS, readTokenFile, type Scope, type TokenEntry } from "../../tokens/token-file.ts";
@@ -44,10 +45,10 @@ interface Need {
 /** Routes that reveal nothing that is stored. */
 const PUBLIC: ReadonlySet<string> = new Set([
   ...["/", "/favicon.svg", "/licenses.md"],
-  ...["/live", "/health", "/ready", "/v1/openapi.json", OPEN_PATH],
+  ...["/live", "/health", "/ready", "/v1/openapi.json", OPEN_PATH, SHARE_PATH],
 ]);
 /** What is stored in sessions, or about them. */
-const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|tools|demo)(?:\/|$)/;
+const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|tools|demo|shares)(?:\/|$)/;
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /**
@@ -64,7 +65,8 @@ function needsOf(request: IncomingMessage, path: string, stream: string | null):
   if (path.startsWith(CONTROL_ROOT)) return subscriptionNeeds(path);
   if (PUBLIC.has(path) || path.startsWith(ASSET_ROOT)) return [];
   if (path.startsWith(WITNESS_ROOT)) return []; // A signature admits a log.
-  const scope = LOOKS.has(method) ? "read" : "admin";
+  const isRead = LOOKS.has(method) && !path.startsWith(SHARES_PATH); // Shares are their owner's.
+  const scope = isRead ? "read" : "admin";
   const isForSessions = scope === "read" && SESSION_ROUTES.test(path);
   return [{ scope, path: null, isForAnyPath: path === "/metrics", isForSessions }];
 }

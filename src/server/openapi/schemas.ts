@@ -17,6 +17,7 @@ import {
 } from "../../client/schema.ts";
 import * as over from "../../client/search-shapes.ts";
 import * as of from "../../client/session-shapes.ts";
+import * as shared from "../../client/share-shapes.ts";
 import * as used from "../../client/usage-shapes.ts";
 import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import { VERDICTS } from "../../proof/verdict.ts";
@@ -109,6 +110,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   SessionThreads: of.SESSION_THREADS,
   Checkpoint: of.CHECKPOINT,
   Demo: object({ isShown: boolean }),
+  ShareList: shared.SHARE_LIST,
+  NewShare: shared.NEW_SHARE,
   CheckpointKey: of.CHECKPOINT_KEY,
   CheckpointPage: of.CHECKPOINT_PAGE,
   VerifyReport: described(

@@ -7,6 +7,8 @@
 
 const GONE = "This link is not valid: it has expired, was revoked, or never existed.";
 const ENDED = "This share has ended. What you see was loaded before that.";
+const LIVE = "Live: new turns appear here once they are signed and scanned.";
+const NOTHING_YET = "Live: nothing is shown yet. A turn appears once it is signed and scanned.";
 const WAIT_MS = 2_000;
 
 /** Resolves when there is nothing to wait for any more. */
@@ -19,15 +21,15 @@ export async function followShare(
   for (let version: string | null = null; !signal.aborted; ) {
     const response: Response | null = await ask(token, version, signal);
     const status = response?.status ?? 0;
-    if (status === 200 && response !== null) {
-      shown(await response.blob());
+    if (response !== null && (status === 200 || status === 204)) {
+      if (status === 200) shown(await response.blob());
       version = response.headers.get("Share-Version");
       const isLive = response.headers.get("Share-Live") === "yes";
-      tell(isLive ? "Live: new turns appear here once they are signed and scanned." : null);
+      tell(isLive ? (version === "0" ? NOTHING_YET : LIVE) : null);
       if (!isLive) return;
     } else if (status === 404) {
       return tell(version === null ? GONE : ENDED);
-    } else if (status !== 204) {
+    } else {
       tell(
         status === 0
           ? "The server does not answer. Trying again …"

@@ -1,0 +1,107 @@
+/**
+ * Make copy: scans a session and writes its disclosed copy, of what was scanned and nothing after.
+ *
+ * A scan that fails, or that could not search a line, shows nothing: CANNOT_DISCLOSE. Values that
+ * are split over lines are found by the scan of the whole session (scan/deltas.ts).
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { userPaths } from "../base/node-paths.ts";
+import { hostOf } from "../dialects/all.ts";
+import type { Place } from "../disclosure/copy-writer.ts";
+import { allOf, type Finder } from "../disclosure/hits.ts";
+import { entriesNumbered, matching } from "../disclosure/matching.ts";
+import { type Redacted, redactLog } from "../disclosure/redact.ts";
+import { findsIn, findsOfRules } from "../disclosure/scanned.ts";
+import { SessionWindow } from "../listing/session-window.ts";
+import { allRules, SecretFinder } from "../scan/find-secrets.ts";
+import { scanSession } from "../scan/scan-session.ts";
+import { loadSigner } from "../signing/keys/keys.ts";
+import type { SessionLog } from "../signing/session-log.ts";
+import { Store } from "../store/store.ts";
+import { UserJudging } from "../verifying/user-judging.ts";
+import type { CopyOut } from "./shares.ts";
+
+/** What to withhold. */
+export interface Withholding {
+  /** Rules of `verbatim scan`; `default`: all of them. Empty: none. */
+  readonly rules: readonly string[];
+  readonly texts?: readonly string[];
+  readonly entries?: readonly number[];
+  readonly reason: string;
+}
+
+export const DEFAULT_RULES = "default";
+export const DEFAULT_REASON = "withheld before sharing";
+
+export interface SharedSession extends SessionLog {
+  readonly id: string;
+}
+
+export interface MakeOptions {
+  /** How many turns stay unshown. */
+  readonly delay?: number;
+  readonly onPlace?: (place: Place) => void;
+  /** Keeps what was decided about lines that were shown before (live-share.ts). */
+  readonly decided?: (finder: Finder) => Finder;
+  readonly onWarning: (warning: string) => void;
+  readonly nowMs: () => number;
+}
+
+export async function makeCopy(
+  host: Host,
+  log: SharedSession,
+  withholding: Withholding,
+  out: CopyOut,
+  { delay = 0, onPlace = () => {}, decided = (finder) => finder, onWarning, nowMs }: MakeOptions,
+): Promise<Redacted> {
+  const { rules, texts = [], entries = [], reason } = withholding;
+  const names = rules.map((name) => (name === DEFAULT_RULES ? "all" : name));
+  const finders: Finder[] = [entriesNumbered(new Set(entries))];
+  if (texts.length > 0) finders.push(matching(texts));
+  if (names.length > 0) finders.push(await findsOfRules(names));
+  const scan = await scanned(host, log, names);
+  finders.push(scan.finder);
+  const judging = await UserJudging.load(host, { onWarning });
+  const finder = decided(allOf(...finders));
+  return redactLog(hostOf(host, log), log, {
+    ...{ verify: await judging.optionsFor(log), finder, reason, nowMs, onPlace },
+    signer: await loadSigner(host, userPaths()),
+    out: (bytes) => out.write(bytes),
+    until: { turnsBack: delay, endMax: scan.end },
+  });
+}
+
+/** The finds of these rules in the session, and where it ended when it was scanned. */
+async function scanned(
+  host: Host,
+  { dialect, root, id }: SharedSession,
+  names: readonly string[],
+): Promise<{ readonly finder: Finder; readonly end: number }> {
+  const session = new Store(host, { dialect, root, onWarning: () => {} }).session(id);
+  try {
+    const window = await SessionWindow.open(host, session);
+    try {
+      const { end } = window;
+      if (names.length === 0) return { finder: () => [], end };
+      const all = await allRules();
+      const rules = names.includes("all") ? all : all.filter((rule) => names.includes(rule.id));
+      const how = { finder: new SecretFinder(rules), own: null };
+      const { finds, unscanned } = await scanSession(host, session, window, how);
+      const missed = unscanned.find(({ entry }) => entry !== null);
+      if (missed) throw notScanned(session.path, missed.entry ?? 0, missed.reason);
+      return { finder: findsIn(finds), end };
+    } finally {
+      window.close();
+    }
+  } finally {
+    await session.release();
+  }
+}
+
+function notScanned(path: string, entry: number, why: string): VerbatimError {
+  const reason = `line ${entry} could not be scanned: ${why}`;
+  const message = `${path} is not shown: ${reason}; leave out the rules, or mend the session`;
+  return new VerbatimError("CANNOT_DISCLOSE", message, { path, reason });
+}

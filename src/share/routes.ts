@@ -1,0 +1,147 @@
+/**
+ * Routes: `/v1/share` for readers, `/v1/shares` for the owner of the sessions. The server has
+ * checked who asks for the latter (docs/server.md).
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import type { SharedSession } from "./make-copy.ts";
+import { type Share, shareState } from "./share.ts";
+import type { SharedCopies } from "./shared-copies.ts";
+import type { Shares } from "./shares.ts";
+
+export const SHARE_PATH = "/v1/share";
+export const SHARES_PATH = "/v1/shares";
+const BODY_BYTES_MAX = 64 * 1024;
+const TEXTS_MAX = 100;
+
+export interface Sharing {
+  readonly host: Host;
+  readonly shares: Shares;
+  readonly copies: SharedCopies;
+  readonly nowMs: () => number;
+  /** The session that the API names so; throws SESSION_NOT_FOUND. */
+  readonly session: (urlId: string) => Promise<SharedSession>;
+  readonly readBody: (request: IncomingMessage, bytesMax: number) => Promise<Uint8Array>;
+  /** Limits how many sessions are read at once. */
+  readonly run: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+export function isShareRoute(path: string): boolean {
+  return path === SHARE_PATH || path === SHARES_PATH || path.startsWith(`${SHARES_PATH}/`);
+}
+
+/** False: there is no such route. */
+export async function handleShares(
+  sharing: Sharing,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
+  const { method = "", url = "" } = request;
+  const isRead = method === "GET" || method === "HEAD";
+  if (path === SHARE_PATH) {
+    if (!isRead) return false;
+    await sharing.copies.answer(request, response, afterIn(url));
+    return true;
+  }
+  response.setHeader("Cache-Control", "no-store");
+  const id = path.slice(SHARES_PATH.length + 1);
+  if (path === SHARES_PATH && isRead) {
+    const shares = (await sharing.shares.list()).map((each) => wireOf(each, sharing.nowMs()));
+    answer(response, 200, { shares });
+  } else if (path === SHARES_PATH && method === "POST") {
+    answer(response, 201, await create(sharing, request));
+  } else if (path !== SHARES_PATH && method === "DELETE") {
+    await sharing.shares.revoke(id);
+    answer(response, 204, null);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+async function create(sharing: Sharing, request: IncomingMessage) {
+  const { host, shares, nowMs, run } = sharing;
+  const { session, redact, match, reason, expiresInSeconds } = bodyOf(
+    await sharing.readBody(request, BODY_BYTES_MAX),
+  );
+  // Not loaded by servers that share nothing: it has the rules of `scan`.
+  const { createShare } = await import("./create-share.ts");
+  const { DEFAULT_REASON } = await import("./make-copy.ts");
+  const asked = {
+    session: await sharing.session(session),
+    withholding: { rules: redact, texts: match, reason: reason ?? DEFAULT_REASON },
+    expiresAtMs: nowMs() + expiresInSeconds * 1000,
+  };
+  const options = { nowMs, onWarning: () => {} };
+  const made = await run(() => createShare(host, shares, asked, options)).catch((cause) => {
+    if (!(cause instanceof VerbatimError) || cause.code !== "BAD_SETTING") throw cause;
+    throw badRequest("the body", `is wrong: ${cause.message}`);
+  });
+  const { full, lines, withheld } = made.redacted;
+  const strings = withheld.reduce((sum, each) => sum + each.strings, 0);
+  return { token: made.token, ...wireOf(made.share, nowMs()), lines, full, strings };
+}
+
+const DAY_SECONDS = 86_400;
+
+function bodyOf(bytes: Uint8Array) {
+  let body: Readonly<Record<string, unknown>>;
+  try {
+    body = Object(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
+  } catch {
+    throw badRequest("the body", "is not JSON");
+  }
+  const { session, redact = ["default"], match = [], reason, ...more } = body;
+  const { expiresInSeconds = DAY_SECONDS, ...unknown } = more;
+  const [other] = Object.keys(unknown);
+  if (other !== undefined) throw badRequest("the body", "has an unknown field");
+  if (typeof session !== "string") throw badRequest("session", "must be a session's id");
+  if (!areTexts(redact)) throw badRequest("redact", "must be a list of rules");
+  if (!areTexts(match)) throw badRequest("match", "must be a list of texts");
+  if (reason !== undefined && (typeof reason !== "string" || reason.length > 2000)) {
+    throw badRequest("reason", "must be a text of at most 2000 characters");
+  }
+  if (!Number.isSafeInteger(expiresInSeconds) || Number(expiresInSeconds) < 1) {
+    throw badRequest("expiresInSeconds", "must be a whole number of seconds");
+  }
+  return { session, redact, match, reason, expiresInSeconds: Number(expiresInSeconds) };
+}
+
+function areTexts(value: unknown): value is string[] {
+  return (
+    Array.isArray(value) &&
+    value.length <= TEXTS_MAX &&
+    value.every((each) => typeof each === "string" && each !== "")
+  );
+}
+
+/** Without the token's hash. */
+export function wireOf({ sha256: _, ...share }: Share, nowMs: number) {
+  return { ...share, state: shareState({ ...share, sha256: "" }, nowMs) };
+}
+
+function afterIn(url: string): number | null {
+  const mark = url.indexOf("?");
+  const query = new URLSearchParams(mark === -1 ? "" : url.slice(mark + 1));
+  const text = query.get("after");
+  if (query.size > (text === null ? 0 : 1)) throw badRequest("the query", "knows only after");
+  if (text === null) return null;
+  if (!/^\d{1,9}$/.test(text)) throw badRequest("after", "must be a version");
+  return Number(text);
+}
+
+function answer(response: ServerResponse, status: number, value: unknown): void {
+  const body = value === null ? "" : JSON.stringify(value);
+  response.setHeader("X-Content-Type-Options", "nosniff");
+  if (value !== null) response.setHeader("Content-Type", "application/json");
+  response.writeHead(status, value === null ? {} : { "Content-Length": Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function badRequest(part: string, reason: string): VerbatimError {
+  const message = `the request is refused: ${part} ${reason}`;
+  return new VerbatimError("BAD_REQUEST", message, { part, reason });
+}
