@@ -9,7 +9,8 @@ import { SERVER_SETTINGS } from "./server/settings.ts";
 
 type Kinds = Readonly<Record<string, OptionKind>>;
 
-export interface ServerOptions extends Omit<ServeOptions, "dataDirectory" | "roots"> {
+export interface ServerOptions
+  extends Omit<ServeOptions, "createShare" | "dataDirectory" | "roots"> {
   /** The data directory: streams, tokens, and keys that sign webhooks. */
   readonly root: string;
   /**

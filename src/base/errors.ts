@@ -155,7 +155,6 @@ export interface ErrorDetails {
   /** The list of tokens, or a change to it, is not valid. */
   TOKENS_REFUSED: { path: string; reason: string };
   TOKEN_NOT_FOUND: { token: string };
-  /** The list of shares, or a change to it, is not valid. */
   SHARES_REFUSED: { path: string; reason: string };
   SHARE_NOT_FOUND: { share: string };
   /** A request without a valid token. */
@@ -253,9 +252,7 @@ export function badStreamPath(path: string, reason: string): VerbatimError<"BAD_
   );
 }
 
-/**
- * A path that is not opened, because it leads outside its root or to something that is not a file.
- */
+/** A path that is not opened: it leads outside its root or to something that is not a file. */
 export function unsafePath(
   path: string,
   root: string,

@@ -16,8 +16,7 @@ import { readTlsFiles } from "../base/tls-files.ts";
 import { Demo } from "../demo/demo.ts";
 import type { Durability } from "../postgres/store-options.ts";
 import { ReceivedSessions } from "../remote/receiving/received-sessions.ts";
-import { FileShares } from "../share/share-files.ts";
-import { SharedCopies } from "../share/shared-copies.ts";
+import { newSharing, type SharingOptions } from "../share/routes.ts";
 import type { BatchReport } from "../streams/commit/committer.ts";
 import { openLocalStore } from "../streams/local-store.ts";
 import { loadStreamSigner } from "../streams/signing/signing-user.ts";
@@ -84,6 +83,8 @@ export interface ServeOptions extends Partial<ServerSettings> {
   readonly tls?: { readonly keyPath: string; readonly certPath: string };
   /** The public URL behind a proxy: `https://streams.example.com`. */
   readonly publicUrl?: string;
+  /** Makes shares for `POST /v1/shares`. Default: only the command line makes them. */
+  readonly createShare?: SharingOptions["create"];
   /** Called after each request. */
   readonly onRequest?: (record: RequestRecord) => void;
   /** Called for each fault of the server; clients only see INTERNAL. Default: ignored. */
@@ -189,7 +190,6 @@ async function newContext(
   });
   const witness =
     options.witness === undefined ? null : await openWitness(options.witness, options);
-  const shares = new FileShares(nodeHost, dataDirectory, Date.now);
   const received = await ReceivedSessions.open({ host: nodeHost, store, dataDirectory, onFault });
   const sessions = new SessionService({
     host: nodeHost,
@@ -218,15 +218,15 @@ async function newContext(
     received,
     witness,
     sessions,
-    sharing: {
-      ...{ host: nodeHost, shares, readBody, nowMs: Date.now },
-      copies: new SharedCopies({ shares, nowMs: Date.now, onFault }),
+    sharing: newSharing({
+      ...{ host: nodeHost, dataDirectory, nowMs: Date.now, onFault, readBody },
+      create: options.createShare ?? null,
       run: (work) => sessions.wholeReads.run(work),
       session: async (urlId) => {
         const { store, session } = await sessions.open(urlId, seenBy(null));
         return { dialect: store.dialect, root: store.root, id: session.id, logId: session.logId };
       },
-    },
+    }),
     subscriptions: await SubscriptionService.open({
       store,
       host: nodeHost,

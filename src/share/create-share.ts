@@ -1,18 +1,10 @@
 /** Create share: makes the copy of a session, then the share that shows it. */
 
 import { VerbatimError } from "../base/errors.ts";
-import type { Host } from "../base/host.ts";
-import type { Redacted } from "../disclosure/redact.ts";
-import { type MakeOptions, makeCopy, type SharedSession, type Withholding } from "./make-copy.ts";
+import type { CreateShare, NewShare } from "./asked.ts";
+import { makeCopy } from "./make-copy.ts";
 import { newShareId, newShareToken, SHARE_LIMITS, type Share, shareHash } from "./share.ts";
 import type { Shares } from "./shares.ts";
-
-export interface NewShare {
-  readonly session: SharedSession;
-  readonly withholding: Withholding;
-  readonly expiresAtMs: number;
-  readonly isLive?: boolean;
-}
 
 /** A share without a copy; `token` is returned once and not stored. */
 export async function addShare(
@@ -43,16 +35,8 @@ export async function addShare(
   return { token, share };
 }
 
-/**
- * A share with its copy. If no copy can be made, there is no share. `check` sees what was made, and
- * may throw.
- */
-export async function createShare(
-  host: Host,
-  shares: Shares,
-  asked: NewShare,
-  options: MakeOptions & { readonly check?: (redacted: Redacted) => Promise<void> },
-): Promise<{ readonly token: string; readonly share: Share; readonly redacted: Redacted }> {
+/** A share with its copy. If no copy can be made, there is no share. */
+export const createShare: CreateShare = async (host, shares, asked, options) => {
   const { token, share } = await addShare(shares, asked, options.nowMs());
   try {
     const redacted = await shares.publish(share.id, async (out) => {
@@ -65,4 +49,4 @@ export async function createShare(
     await shares.drop(share.id);
     throw cause;
   }
-}
+};

@@ -14,7 +14,8 @@ import { userFileMark } from "../base/node-user-files.ts";
 import type { Finder, Hit } from "../disclosure/hits.ts";
 import { NO_CHECKPOINT, NOTHING_YET, type Redacted } from "../disclosure/redact.ts";
 import { sidecarOf } from "../signing/session-log.ts";
-import { type MakeOptions, makeCopy, type SharedSession, type Withholding } from "./make-copy.ts";
+import type { MakeOptions, SharedSession, Withholding } from "./asked.ts";
+import { makeCopy } from "./make-copy.ts";
 import { type Share, shareState } from "./share.ts";
 import type { Shares } from "./shares.ts";
 

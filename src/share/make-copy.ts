@@ -9,7 +9,6 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { userPaths } from "../base/node-paths.ts";
 import { hostOf } from "../dialects/all.ts";
-import type { Place } from "../disclosure/copy-writer.ts";
 import { allOf, type Finder } from "../disclosure/hits.ts";
 import { entriesNumbered, matching } from "../disclosure/matching.ts";
 import { type Redacted, redactLog } from "../disclosure/redact.ts";
@@ -18,36 +17,12 @@ import { SessionWindow } from "../listing/session-window.ts";
 import { allRules, SecretFinder } from "../scan/find-secrets.ts";
 import { scanSession } from "../scan/scan-session.ts";
 import { loadSigner } from "../signing/keys/keys.ts";
-import type { SessionLog } from "../signing/session-log.ts";
 import { Store } from "../store/store.ts";
 import { UserJudging } from "../verifying/user-judging.ts";
+import type { MakeOptions, SharedSession, Withholding } from "./asked.ts";
 import type { CopyOut } from "./shares.ts";
 
-/** What to withhold. */
-export interface Withholding {
-  /** Rules of `verbatim scan`; `default`: all of them. Empty: none. */
-  readonly rules: readonly string[];
-  readonly texts?: readonly string[];
-  readonly entries?: readonly number[];
-  readonly reason: string;
-}
-
 export const DEFAULT_RULES = "default";
-export const DEFAULT_REASON = "withheld before sharing";
-
-export interface SharedSession extends SessionLog {
-  readonly id: string;
-}
-
-export interface MakeOptions {
-  /** How many turns stay unshown. */
-  readonly delay?: number;
-  readonly onPlace?: (place: Place) => void;
-  /** Keeps what was decided about lines that were shown before (live-share.ts). */
-  readonly decided?: (finder: Finder) => Finder;
-  readonly onWarning: (warning: string) => void;
-  readonly nowMs: () => number;
-}
 
 export async function makeCopy(
   host: Host,

@@ -6,9 +6,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import type { SharedSession } from "./make-copy.ts";
-import { type Share, shareState } from "./share.ts";
-import type { SharedCopies } from "./shared-copies.ts";
+import type { CreateShare, SharedSession } from "./asked.ts";
+import { DEFAULT_REASON, type Share, shareState } from "./share.ts";
+import { FileShares } from "./share-files.ts";
+import { SharedCopies } from "./shared-copies.ts";
 import type { Shares } from "./shares.ts";
 
 export const SHARE_PATH = "/v1/share";
@@ -16,16 +17,29 @@ export const SHARES_PATH = "/v1/shares";
 const BODY_BYTES_MAX = 64 * 1024;
 const TEXTS_MAX = 100;
 
-export interface Sharing {
+export interface SharingOptions {
   readonly host: Host;
-  readonly shares: Shares;
-  readonly copies: SharedCopies;
+  readonly dataDirectory: string;
   readonly nowMs: () => number;
+  readonly onFault: (what: string, cause: unknown) => void;
+  /** Null: only the command line makes shares. */
+  readonly create: CreateShare | null;
   /** The session that the API names so; throws SESSION_NOT_FOUND. */
   readonly session: (urlId: string) => Promise<SharedSession>;
   readonly readBody: (request: IncomingMessage, bytesMax: number) => Promise<Uint8Array>;
   /** Limits how many sessions are read at once. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+export interface Sharing extends SharingOptions {
+  readonly shares: Shares;
+  readonly copies: SharedCopies;
+}
+
+export function newSharing(options: SharingOptions): Sharing {
+  const { host, dataDirectory, nowMs, onFault } = options;
+  const shares = new FileShares(host, dataDirectory, nowMs);
+  return { ...options, shares, copies: new SharedCopies({ shares, nowMs, onFault }) };
 }
 
 export function isShareRoute(path: string): boolean {
@@ -52,7 +66,7 @@ export async function handleShares(
     const shares = (await sharing.shares.list()).map((each) => wireOf(each, sharing.nowMs()));
     answer(response, 200, { shares });
   } else if (path === SHARES_PATH && method === "POST") {
-    answer(response, 201, await create(sharing, request));
+    answer(response, 201, await made(sharing, request));
   } else if (path !== SHARES_PATH && method === "DELETE") {
     await sharing.shares.revoke(id);
     answer(response, 204, null);
@@ -62,27 +76,28 @@ export async function handleShares(
   return true;
 }
 
-async function create(sharing: Sharing, request: IncomingMessage) {
-  const { host, shares, nowMs, run } = sharing;
+async function made(sharing: Sharing, request: IncomingMessage) {
+  const { host, shares, nowMs, run, create } = sharing;
   const { session, redact, match, reason, expiresInSeconds } = bodyOf(
     await sharing.readBody(request, BODY_BYTES_MAX),
   );
-  // Not loaded by servers that share nothing: it has the rules of `scan`.
-  const { createShare } = await import("./create-share.ts");
-  const { DEFAULT_REASON } = await import("./make-copy.ts");
+  if (create === null) {
+    const message = "this server makes no shares; use `verbatim share`, or `verbatim serve`";
+    throw new VerbatimError("NOT_IMPLEMENTED", message, { part: SHARES_PATH });
+  }
   const asked = {
     session: await sharing.session(session),
     withholding: { rules: redact, texts: match, reason: reason ?? DEFAULT_REASON },
     expiresAtMs: nowMs() + expiresInSeconds * 1000,
   };
   const options = { nowMs, onWarning: () => {} };
-  const made = await run(() => createShare(host, shares, asked, options)).catch((cause) => {
+  const created = await run(() => create(host, shares, asked, options)).catch((cause) => {
     if (!(cause instanceof VerbatimError) || cause.code !== "BAD_SETTING") throw cause;
     throw badRequest("the body", `is wrong: ${cause.message}`);
   });
-  const { full, lines, withheld } = made.redacted;
+  const { full, lines, withheld } = created.redacted;
   const strings = withheld.reduce((sum, each) => sum + each.strings, 0);
-  return { token: made.token, ...wireOf(made.share, nowMs()), lines, full, strings };
+  return { token: created.token, ...wireOf(created.share, nowMs()), lines, full, strings };
 }
 
 const DAY_SECONDS = 86_400;

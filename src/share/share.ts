@@ -38,6 +38,7 @@ export const SHARE_LIMITS = {
   readersMax: 60,
 };
 
+export const DEFAULT_REASON = "withheld before sharing";
 export const SHARE_PREFIX = "vbs_";
 const SECRET_BYTES = 16;
 export const SHARE_TOKEN = /^vbs_[\w-]{22}$/;

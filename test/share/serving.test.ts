@@ -7,6 +7,7 @@ import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { VerbatimClient } from "../../src/client.ts";
 import { openApiDocument } from "../../src/server/openapi.ts";
+import { createShare } from "../../src/share/create-share.ts";
 import { SHARE_LIMITS } from "../../src/share/share.ts";
 import { FileShares } from "../../src/share/share-files.ts";
 import { LOOK_MS } from "../../src/share/shared-copies.ts";
@@ -23,7 +24,7 @@ const STRANGER = "vbs_AAAAAAAAAAAAAAAAAAAAAA";
 /** A server that requires tokens, with a shared session. */
 async function served() {
   const { user, root, written } = await sharer();
-  const { server } = await serveSessions([root]);
+  const { server } = await serveSessions([root], { createShare });
   const admin = (await makeToken(server.directory)).token;
   const made = await shareOf(written, server.directory);
   await sleep(600); // The server looks for tokens twice a second.

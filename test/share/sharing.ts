@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { nodeHost } from "../../src/base/node-host.ts";
+import type { MakeOptions, Withholding } from "../../src/share/asked.ts";
 import { createShare } from "../../src/share/create-share.ts";
-import type { MakeOptions, Withholding } from "../../src/share/make-copy.ts";
 import { FileShares } from "../../src/share/share-files.ts";
 import { answered, SigningUser, said, type Written } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

@@ -10,6 +10,7 @@ import {
   UsageError,
   wholeNumber,
 } from "../../command/command.ts";
+import type { CreateShare } from "../../share/asked.ts";
 import { ACCESS_OPTIONS, accessSettings } from "./server-access.ts";
 
 const PORT_MAX = 65_535;
@@ -112,8 +113,11 @@ export const serve: CliCommand = {
     if (durability === undefined) {
       throw new UsageError(`--durability must be ${DURABILITIES.join(", ")}`);
     }
+    const createShare: CreateShare = async (...asked) =>
+      (await import("../../share/create-share.ts")).createShare(...asked);
     const server = await startServer({
       dataDirectory: directory,
+      createShare,
       ...(store === undefined ? {} : { store, durability }),
       port,
       longPollTimeoutMs,

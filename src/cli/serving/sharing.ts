@@ -17,15 +17,15 @@ import type { Redacted } from "../../disclosure/redact.ts";
 import { REASON_CHARS_MAX } from "../../proof/disclosure/statement.ts";
 import { readServedViewer } from "../../server/auth/browser-keys.ts";
 import { HOST_DEFAULT, PORT_DEFAULT } from "../../server/serve.ts";
-import { addShare, createShare, type NewShare } from "../../share/create-share.ts";
+import type { NewShare, Withholding } from "../../share/asked.ts";
+import { addShare, createShare } from "../../share/create-share.ts";
 import { followLive } from "../../share/live-share.ts";
-import { DEFAULT_REASON, type Withholding } from "../../share/make-copy.ts";
-import { type Share, shareState } from "../../share/share.ts";
+import { DEFAULT_REASON, type Share, shareState } from "../../share/share.ts";
 import { FileShares } from "../../share/share-files.ts";
 import type { Shares } from "../../share/shares.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import { counted } from "../caring/findings-report.ts";
-import { tell } from "../proving/redacting.ts";
+import { tellPlaces } from "../proving/redacting.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
 import { EXIT_DECLINED, isAgreed } from "../question.ts";
 import { whereOf } from "../reading/reading.ts";
@@ -58,7 +58,7 @@ export async function shareNamed(run: Run, name: string): Promise<number> {
 async function shareOnce(run: Run, shares: Shares, asked: NewShare, base: string): Promise<number> {
   const places: Place[] = [];
   const check = async (made: Redacted) => {
-    if (run.options.json !== true) tell(run, places);
+    if (run.options.json !== true) tellPlaces(run, places);
     const until = new Date(asked.expiresAtMs).toISOString();
     if (!(await isAgreed(run, `Share ${amountOf(made)}, until ${until}?`))) throw DECLINED;
   };

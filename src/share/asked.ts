@@ -1,0 +1,55 @@
+/**
+ * Asked: what a share is made of. Types only: a server that is part of a program has these, and not
+ * the rules of `scan` (make-copy.ts).
+ */
+
+import type { Host } from "../base/host.ts";
+import type { Place } from "../disclosure/copy-writer.ts";
+import type { Finder } from "../disclosure/hits.ts";
+import type { Redacted } from "../disclosure/redact.ts";
+import type { SessionLog } from "../signing/session-log.ts";
+import type { Share } from "./share.ts";
+import type { Shares } from "./shares.ts";
+
+/** What to withhold. */
+export interface Withholding {
+  /** Rules of `verbatim scan`; `default`: all of them. Empty: none. */
+  readonly rules: readonly string[];
+  readonly texts?: readonly string[];
+  readonly entries?: readonly number[];
+  readonly reason: string;
+}
+
+export interface SharedSession extends SessionLog {
+  readonly id: string;
+}
+
+export interface NewShare {
+  readonly session: SharedSession;
+  readonly withholding: Withholding;
+  readonly expiresAtMs: number;
+  readonly isLive?: boolean;
+}
+
+export interface MakeOptions {
+  /** How many turns stay unshown. */
+  readonly delay?: number;
+  readonly onPlace?: (place: Place) => void;
+  /** Keeps what was decided about lines that were shown before (live-share.ts). */
+  readonly decided?: (finder: Finder) => Finder;
+  readonly onWarning: (warning: string) => void;
+  readonly nowMs: () => number;
+}
+
+export interface CreateOptions extends MakeOptions {
+  /** Sees what was made, and may throw: then there is no share. */
+  readonly check?: (redacted: Redacted) => Promise<void>;
+}
+
+/** `token` is returned once and not stored. */
+export type CreateShare = (
+  host: Host,
+  shares: Shares,
+  asked: NewShare,
+  options: CreateOptions,
+) => Promise<{ readonly token: string; readonly share: Share; readonly redacted: Redacted }>;
