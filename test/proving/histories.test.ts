@@ -227,7 +227,10 @@ test("checkpoints of two histories of one log do not join", async () => {
     const { bytes } = await prove(user, written, [lines.at(-1)?.number ?? 0]);
     return Buffer.from(bytes).toString("latin1").split("\n").slice(0, -2);
   };
-  const [one, other] = [await continued(target.root, "this way"), await continued(copy, "that way")];
+  const [one, other] = [
+    await continued(target.root, "this way"),
+    await continued(copy, "that way"),
+  ];
   const keys = keysOf(user);
   expect([one, other].map((lines) => verdictOf(judge(keys, withEnd(lines))))).toEqual([
     "verified",

@@ -1,0 +1,543 @@
+#!/usr/bin/env python3
+"""Checks a proof (.vbp) of Verbatim with Python's standard library alone.
+
+    python3 verify-proof.py FILE.vbp [KEY.pem ...]
+
+Prints the verdict and the lines that are proven. Exit codes are those of `verbatim verify`: 0 verified,
+1 tampered, 4 untrusted, 5 incomplete, 7 unreadable. Written from docs/formats/proof.md and
+docs/formats/checkpoint.md, to show how little is needed; it knows no pinned heads and no revoked keys.
+"""
+
+import base64
+import functools
+import hashlib
+import json
+import re
+import sys
+
+EXIT = {"verified": 0, "tampered": 1, "untrusted": 4, "incomplete": 5, "unreadable": 7}
+
+
+class Bad(Exception):
+    """Ends the check: the proof is tampered, or unreadable."""
+
+
+def need(condition, why):
+    if not condition:
+        raise Bad("tampered", why)
+
+
+def sha256(*parts):
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def unbase64(text):
+    need(re.fullmatch(r"[A-Za-z0-9_-]*", text), "not base64url")
+    try:
+        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        raise Bad("tampered", "not base64url")
+    need(base64.urlsafe_b64encode(data).rstrip(b"=").decode() == text, "not the one spelling of base64url")
+    return data
+
+
+# Ed25519, RFC 8032, 5.1 and 6.
+P = 2**255 - 19
+L = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+SMALL_Y = {1, P - 1, 0, 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7}
+SMALL_Y |= {P - 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7}
+
+
+def add(p, q):
+    a, b = (p[1] - p[0]) * (q[1] - q[0]) % P, (p[1] + p[0]) * (q[1] + q[0]) % P
+    c, d = 2 * p[3] * q[3] * D % P, 2 * p[2] * q[2] % P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def times(n, p):
+    q = (0, 1, 1, 0)
+    while n:
+        q, p, n = (add(q, p) if n & 1 else q), add(p, p), n >> 1
+    return q
+
+
+def point(data):
+    y = int.from_bytes(data, "little")
+    sign, y = y >> 255, y & (2**255 - 1)
+    x2 = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(x2, (P + 3) // 8, P)
+    if (x * x - x2) % P:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if y >= P or (x * x - x2) % P or (x == 0 and sign):
+        return None
+    x = P - x if x & 1 != sign else x
+    return x, y, 1, x * y % P
+
+
+BASE = point(b"\x58" + b"\x66" * 31)
+
+
+@functools.lru_cache(maxsize=None)
+def is_signed(key, message, signature):
+    if int.from_bytes(key, "little") & (2**255 - 1) in SMALL_Y or len(signature) != 64:
+        return False
+    a, r, s = point(key), point(signature[:32]), int.from_bytes(signature[32:], "little")
+    if a is None or r is None or s >= L:
+        return False
+    h = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % L
+    p, q = times(s, BASE), add(r, times(h, a))
+    return (p[0] * q[2] - q[0] * p[2]) % P == 0 and (p[1] * q[2] - q[1] * p[2]) % P == 0
+
+
+# Leaves and trees.
+
+
+def strings(line, least):
+    """The contents of the long strings of a line: (at, length)."""
+    found, quote = [], line.find(b'"')
+    while least and quote != -1:
+        end = line.find(b'"', quote + 1)
+        while end != -1 and (len(line[:end]) - len(line[quote + 1 : end].rstrip(b"\\")) - quote - 1) % 2:
+            end = line.find(b'"', end + 1)
+        if end == -1:
+            break
+        if end - quote - 1 >= least:
+            found.append((quote + 1, end - quote - 1))
+        quote = line.find(b'"', end + 1)
+    return found
+
+
+def leaf(line, least, salts, gaps):
+    """The leaf of a line whose withheld strings, `gaps`, are filled with anything of their length."""
+    parts, salts = strings(line, least), [salts[at : at + 16] for at in range(0, len(salts), 16)]
+    need(salts and len(salts[-1]) == 16 and len(salts) == 1 + len(parts) - len(gaps), "other salts")
+    table, rest, left, end = b"", b"", list(gaps), 0
+    shown = iter(salts[1:])
+    for at, length in parts:
+        if left and (left[0]["at"], left[0]["len"]) == (at, length):
+            part = bytes.fromhex(left.pop(0)["part"])
+        else:
+            part = sha256(b"\2", next(shown, b""), line[at : at + length])
+        table += at.to_bytes(4, "big") + length.to_bytes(4, "big") + part
+        rest += line[end:at]
+        end = at + length
+    need(not left, "a gap is not a string of its line")
+    return sha256(b"\0", salts[0], len(parts).to_bytes(4, "big"), table, rest + line[end:])
+
+
+def node(left, right):
+    return sha256(b"\1", left, right)
+
+
+def is_included(hash, index, tree, path):
+    at, last = index, tree["size"] - 1
+    for other in path:
+        if last == 0:
+            return False
+        if at % 2 or at == last:
+            hash = node(other, hash)
+            while at % 2 == 0 and at:
+                at, last = at >> 1, last >> 1
+        else:
+            hash = node(hash, other)
+        at, last = at >> 1, last >> 1
+    return index < tree["size"] and last == 0 and hash.hex() == tree["root"]
+
+
+def is_consistent(one, two, path):
+    if one["size"] == two["size"]:
+        return not path and one["root"] == two["root"]
+    if not 0 < one["size"] < two["size"]:
+        return False
+    at, last = one["size"] - 1, two["size"] - 1
+    while at % 2:
+        at, last = at >> 1, last >> 1
+    path = list(path) if at else [bytes.fromhex(one["root"])] + path
+    if not path:
+        return False
+    first = second = path[0]
+    for other in path[1:]:
+        if last == 0:
+            return False
+        if at % 2 or at == last:
+            first, second = node(other, first), node(other, second)
+            while at % 2 == 0 and at:
+                at, last = at >> 1, last >> 1
+        else:
+            second = node(second, other)
+        at, last = at >> 1, last >> 1
+    return last == 0 and first.hex() == one["root"] and second.hex() == two["root"]
+
+
+# Checkpoints: one pattern for each envelope; no JSON is parsed before it matches.
+TEXT = r'"(?:[ !#-\[\]-~]|\\["\\bfnrt]|\\u[0-9a-f]{4})*"'
+N, H, LOG = "(?:0|[1-9][0-9]{0,15})", '"[0-9a-f]{64}"', '"[0-9a-f]{32}"'
+TIME = r'"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z"'
+FOUND = rf'"found":(?:null|\[{N},{N}\]),"vouched":(?:true|false),'
+MID = (
+    rf',"log":{LOG},"seq":{N},"prev":{H},"seg":{H},"tree":\{{"size":{N},"root":{H}\}},"rev":{N},"kid":{H},'
+)
+KINDS = [
+    rf'"genesis"{MID}"salt":{H},"parts":{N},"from":(?:null|\{{"log":{LOG},"seq":{N},"line":{H},"at":{N}\}}),{FOUND}',
+    rf'"recovery"{MID}"cut":{N},{FOUND}"lost":(?:null|\{{"seq":{N},"line":{H}\}}),',
+    rf'"rotate"{MID}"next":{H},(?:"key":"[A-Za-z0-9_-]{{42}}[AEIMQUYcgkosw048]",)?',
+    rf'"link"{MID}"to":\{{"id":{TEXT},"log":{LOG}\}},',
+    rf'"(?:turn|batch|final)"{MID}',
+]
+BODY = (
+    rf'"event_type":"checkpoint","payload":\{{"turn":{N},"byte_offset":{N},"hash":{H},'
+    rf'"sig":"[A-Za-z0-9_-]{{85}}[AQgw]==","fp":"[0-9a-f]{{16}}","ts":{TIME},"v":2,"kind":(?:{"|".join(KINDS)})'
+    r'"sig2":"[A-Za-z0-9_-]{85}[AQgw]"\}\}'
+)
+FLAT = rf'\{{"ts":{TEXT},"type":"checkpoint","thread_id":{TEXT},"directive":{TEXT},{BODY}'
+PAYLOAD = rf'\{{"timestamp":{TEXT},"thread_id":{TEXT},{BODY}'
+ENTIRE = (
+    rf'\{{"type":"checkpoint","sessionId":{TEXT},"uuid":{TEXT},"parentUuid":(?:null|{TEXT}),'
+    rf'"timestamp":{TEXT},"cwd":{TEXT},"version":{TEXT},{BODY}'
+)
+ENVELOPES = {"rye": [FLAT, PAYLOAD], "entire": [ENTIRE]}
+
+
+def checkpoint(line, dialect):
+    """The fields of a checkpoint's line, without LF; None if it is not one."""
+    text = line.decode("latin1")
+    if len(line) > 65536 or not any(re.fullmatch(each, text) for each in ENVELOPES.get(dialect, [PAYLOAD])):
+        return None
+    said = json.loads(text)
+    if any(int(each) >= 2**53 for each in re.findall(r"(?<=[:\[,])[0-9]{16}(?=[,\]}])", text)):
+        return None
+    session = said["sessionId"] if dialect == "entire" else said["thread_id"]
+    return {**said["payload"], "session": session}
+
+
+def kid_of(key):
+    return sha256(key).hex()
+
+
+def fp_of(key):
+    spki = base64.b64encode(bytes.fromhex("302a300506032b6570032100") + key).decode()
+    return sha256(f"-----BEGIN PUBLIC KEY-----\n{spki}\n-----END PUBLIC KEY-----\n".encode()).hex()[:16]
+
+
+def fill(rest, gaps, with_=b"x"):
+    line, at = b"", 0
+    for gap in gaps:
+        shown = gap["at"] - len(line)
+        need(0 <= shown <= len(rest) - at and gap["len"] <= 2**24, "a gap is not in its line")
+        line += rest[at : at + shown] + with_ * gap["len"]
+        at += shown
+    return line + rest[at:]
+
+
+SECRETS = [("hash", 64), ("sig", 88), ("salt", 64), ("sig2", 86)]
+GENESIS = {"hash": b"0" * 64, "sig": b"A" * 86 + b"==", "salt": b"0" * 64, "sig2": b"A" * 86}
+
+
+def open_genesis(rest, gaps):
+    line = fill(rest, gaps)
+    need(len(gaps) == 4, "genesis shows other strings")
+    for gap, (key, length) in zip(gaps, SECRETS):
+        before = f'"{key}":"'.encode()
+        need(gap["len"] == length and line[: gap["at"]].endswith(before), "genesis shows other strings")
+        line = line[: gap["at"]] + GENESIS[key] + line[gap["at"] + length :]
+    return line
+
+
+# What the fields of a record may hold; others are text.
+
+
+def is_count(value):
+    return type(value) is int and 0 <= value < 2**53
+
+
+def is_text(pattern):
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
+
+
+def is_object(**fields):
+    return lambda it: isinstance(it, dict) and list(it) == list(fields) and all(f(it[k]) for k, f in fields.items())
+
+
+def is_pair(value):
+    return isinstance(value, list) and len(value) == 2 and all(map(is_count, value))
+
+
+def or_null(check):
+    return lambda value: value is None or check(value)
+
+
+is_hash, is_log, is_time = is_text("[0-9a-f]{64}"), is_text("[0-9a-f]{32}"), is_text(TIME.strip('"'))
+is_gap = is_object(at=is_count, len=is_count, part=is_hash)
+is_head = is_object(log=is_log, seq=is_count, line=is_hash, at=is_count)
+is_facts = is_object(
+    **{"turn": is_count, "byte_offset": is_count, "fp": is_text("[0-9a-f]{16}"), "ts": is_time, "log": is_log},
+    **{"size": is_count, "rev": is_count, "kid": is_hash, "parts": is_count, "from": or_null(is_head)},
+    **{"found": or_null(is_pair), "vouched": lambda it: type(it) is bool, "line": is_hash, "leaf": or_null(is_hash)},
+)
+CHECKS = {
+    "verbatim": lambda it: it == "proof",
+    "v": lambda it: it == 1,
+    "dialect": is_text("[a-z][a-z0-9-]{0,31}"),
+    "content": is_text("lines|bytes"),
+    "parts": is_count,
+    "checkpoint": is_count,
+    "index": is_count,
+    "entry": or_null(is_count),
+    "without": lambda it: isinstance(it, list) and len(it) > 0 and all(map(is_gap, it)),
+    "genesis": lambda it: isinstance(it, str) or is_facts(it),
+    "consistency": is_pair,
+    "end": is_object(bytes=is_count, sha256=is_hash),
+    "kid": is_hash,
+    "ts": is_time,
+}
+KEYS = {
+    ("verbatim", "v", "dialect", "content", "parts"): 0,
+    ("genesis", "without", "path"): 1,
+    ("genesis", "ts", "kid", "sig"): 1,
+    ("checkpoint",): 2,
+    ("line", "index", "entry", "path"): 3,
+    ("line", "without", "index", "entry", "path"): 3,
+    ("bytes", "salt", "index", "entry", "path"): 3,
+    ("consistency", "path"): 4,
+    ("end",): 5,
+}
+
+
+class Proof:
+    def __init__(self, keys):
+        self.keys = {kid_of(key): key for key in keys}
+        self.signed, self.lines, self.pairs, self.proven = {}, [], [], []
+        self.opened = self.stated = self.named = None
+        self.relied, self.needed, self.problems = set(), set(), []
+
+    def read(self, data):
+        if len(data) > 4 * 2**24:
+            raise Bad("unreadable", "the file is too long")
+        at, rank = 0, -1
+        while at < len(data):
+            need(rank < 5, "bytes follow the end")
+            start, (line, at) = at, self.line(data, at)
+            record = self.record(line)
+            own = KEYS[tuple(record)]
+            need(own >= rank and (own > rank or own >= 2) and (rank > -1 or own == 0), "not in its place")
+            rank, more = own, None
+            if "checkpoint" in record or "line" in record or "without" in record:
+                more, at = self.line(data, at)
+            if own == 0:
+                self.header, self.parts = record, record["parts"]
+                self.inside = record["dialect"] in ENVELOPES
+            elif own == 1:
+                self.genesis(record, more, line)
+            elif own == 2:
+                self.checkpoint(record["checkpoint"], more)
+            elif own == 3:
+                self.shown(record, more)
+            elif own == 4:
+                self.compare(*record["consistency"], self.path(record))
+            else:
+                end = record["end"]
+                need((end["bytes"], end["sha256"]) == (start, sha256(data[:start]).hex()), "checksum")
+        need(rank == 5, "it does not end as it must")
+
+    def line(self, data, at):
+        end = data.find(b"\n", at)
+        need(end != -1, "its last line does not end")
+        return data[at:end], end + 1
+
+    def record(self, line):
+        """A record in its one spelling."""
+        try:
+            record = json.loads(line.decode("ascii"))
+        except (ValueError, RecursionError):
+            raise Bad("tampered", "a record is not JSON")
+        need(isinstance(record, dict), "a record is not an object")
+        if record.get("verbatim") == "proof" and type(record.get("v")) is int and record["v"] > 1:
+            raise Bad("unreadable", "a newer format")
+        need(tuple(record) in KEYS, "a record has other keys")
+        spelled = json.dumps(record, separators=(",", ":")).replace("\x7f", "\\u007f")
+        need(spelled == line.decode("ascii"), "a record is spelled otherwise")
+        self.check(record)
+        return record
+
+    def check(self, record):
+        for key, value in record.items():
+            need(CHECKS.get(key, lambda it: isinstance(it, str))(value), f"{key} is not what it must be")
+        if "sig" in record:
+            need(len(record["sig"]) == 86 and unbase64(record["sig"]), "sig")
+
+    def path(self, record):
+        hashes = [unbase64(each) for each in record["path"].split(" ")] if record["path"] else []
+        need(len(hashes) <= 54 and all(len(each) == 32 for each in hashes), "not a path")
+        return hashes
+
+    def genesis(self, record, rest, line):
+        if rest is None:
+            self.stated = (record, line)
+            return
+        need(self.inside and 1 <= self.parts <= 64, "this genesis cannot be opened")
+        whole = open_genesis(rest, record["without"])
+        said = checkpoint(whole, self.header["dialect"])
+        need(said and said["kind"] == "genesis" and said["seq"] == 0 and said["parts"] == self.parts, "no genesis")
+        need(said["prev"] == "0" * 64, "no genesis")
+        hash = leaf(whole, self.parts, unbase64(record["genesis"]), record["without"])
+        self.opened = {**said, "leaf": hash, "path": self.path(record)}
+
+    def checkpoint(self, seq, line):
+        said = checkpoint(line, self.header["dialect"])
+        need(said and said["seq"] == seq and said["kind"] != "genesis", "not the checkpoint that it should be")
+        need(self.inside or said["session"].startswith(self.header["dialect"] + ":"), "another session")
+        before = next(reversed(self.signed.values()), None) or self.opened
+        if before:
+            need(said["session"] == before["session"] and said["log"] == before["log"], "another log")
+            grows = said["tree"]["size"] - before["tree"]["size"] - self.inside
+            need(seq > before["seq"] and said["byte_offset"] >= before["byte_offset"] and grows >= 0, "chain")
+            need(not before.get("hash_of_line") or seq > before["seq"] + 1 or said["prev"] == before["hash_of_line"], "chain")
+        elif self.stated:
+            need(said["log"] == self.stated[0]["genesis"]["log"], "another log")
+        # A rotation, signed by a key that counts, names the next key.
+        if self.named and self.named[0] == said["kid"] and self.named[1]:
+            self.keys.setdefault(*self.named)
+        self.named = None
+        key = self.keys.get(said["kid"])
+        if key:
+            message = b"verbatim/checkpoint/v2\n" + line[:-97]
+            good = said["fp"] == fp_of(key) and is_signed(key, message, unbase64(said["sig2"]))
+            need(good, f"the signature of checkpoint {seq} is not valid")
+            if said["kind"] == "rotate":
+                next_key = unbase64(said["key"]) if "key" in said else self.keys.get(said["next"])
+                good = next_key and kid_of(next_key) == said["next"]
+                self.named = (said["next"], next_key if good else None)
+        self.signed[seq] = {**said, "hash_of_line": sha256(line, b"\n").hex()}
+
+    def shown(self, record, rest):
+        need((self.header["content"] == "bytes") == (rest is None), "another content")
+        need(not self.lines or self.lines[-1][0]["index"] < record["index"], "lines are not in order")
+        if rest is None:
+            salt, data = unbase64(record["salt"]), unbase64(record["bytes"])
+            need(len(salt) == 16, "other salts")
+            self.lines.append((record, sha256(b"\0", salt, bytes(4), data), data))
+            return
+        gaps = record.get("without", [])
+        whole = fill(rest, gaps)
+        if self.inside and b'"checkpoint"' in whole:
+            try:
+                said = json.loads(whole)
+            except (ValueError, RecursionError):
+                said = None
+            is_claim = isinstance(said, dict) and "checkpoint" in (said.get("type"), said.get("event_type"))
+            need(not is_claim, "an ordinary line claims to be a checkpoint")
+        hash = leaf(whole, self.parts, unbase64(record["line"]), gaps)
+        self.lines.append((record, hash, whole))
+
+    def compare(self, old, new, path):
+        one, two = (self.opened if seq == 0 else self.signed.get(seq) for seq in (old, new))
+        need(one and two and old < new and (old, new) not in self.pairs, "a checkpoint is missing")
+        need(is_consistent(one["tree"], two["tree"], path), "the trees are not consistent")
+        self.pairs.append((old, new))
+        self.relied |= {max(old, 1), new}
+
+    def relate(self):
+        need(self.lines or self.pairs, "it proves nothing")
+        first = self.signed.get(1)
+        need(first or not (self.opened or self.stated), "checkpoint 1 is missing")
+        if self.opened:
+            place = self.opened["tree"]["size"]
+            need(is_included(self.opened["leaf"], place, first["tree"], self.opened["path"]), "genesis")
+            self.relied.add(1)
+        if self.stated:
+            self.judge_stated(*self.stated, first)
+        for record, hash, whole in self.lines:
+            self.prove(record, hash, whole)
+        for seq, each in self.signed.items():
+            need(seq in self.relied | self.needed or each["kind"] == "rotate", f"nothing needs checkpoint {seq}")
+        if any(self.signed[seq]["kid"] not in self.keys for seq in self.relied):
+            self.problems.append("untrusted")
+
+    def judge_stated(self, record, line, first):
+        facts = record["genesis"]
+        need(facts["parts"] == self.parts and facts["line"] == first["prev"], "genesis is another")
+        need(facts["size"] + self.inside <= first["tree"]["size"], "genesis is another")
+        need(facts["byte_offset"] <= first["byte_offset"], "genesis is another")
+        need(self.inside == (facts["leaf"] is not None), "genesis is another")
+        key, message = self.keys.get(record["kid"]), b"verbatim/proof-genesis/v1\n" + line[:-96]
+        if key:
+            need(is_signed(key, message, unbase64(record["sig"])), "the signature of the statement")
+        else:
+            self.problems.append("untrusted")
+
+    def prove(self, record, hash, whole):
+        index, by, proven_by = record["index"], None, None
+        if self.opened and self.opened["tree"]["size"] > index:
+            by = proven_by = self.opened
+        else:
+            by = proven_by = next((c for c in self.signed.values() if c["tree"]["size"] > index), None)
+            need(by, "no checkpoint covers the line")
+            before = self.signed.get(by["seq"] - 1)
+            if by["seq"] == 1:
+                facts = self.stated and self.stated[0]["genesis"]
+                before = self.opened or (facts and {**facts, "seq": 0, "tree": facts, "kind": "genesis"})
+                if not before:
+                    self.problems.append("incomplete")
+                elif facts and facts["size"] > index:
+                    by, before = before, None
+            else:
+                need(before, "the checkpoint before is missing")
+            if before:
+                need(before["tree"]["size"] + self.inside <= index, "the line is a checkpoint")
+                self.needed.add(before["seq"])
+        need(is_included(hash, index, proven_by["tree"], self.path(record)), f"line {index + 1} is not in the tree")
+        self.relied.add(max(1, by["seq"]))
+        if by["kind"] in ("genesis", "recovery") and by["found"] and not by["vouched"]:
+            self.found(by, proven_by["seq"])
+        ends = by["kind"] in ("turn", "final") or by.get("vouched")
+        self.proven.append((index + 1, by["turn"] if ends else by["turn"] + 1, whole))
+
+    def found(self, by, proven_by):
+        for seq, each in self.signed.items():
+            same = seq == proven_by or (proven_by, seq) in self.pairs
+            vouches = each["kind"] == "recovery" and each["vouched"] and each["found"] == by["found"]
+            if same and vouches and seq > by["seq"]:
+                self.relied.add(seq)
+                if each["kid"] in self.keys:
+                    return
+        self.problems.append("incomplete")
+
+
+def judge(data, keys):
+    proof = Proof(keys)
+    try:
+        proof.read(data)
+        proof.relate()
+    except Bad as bad:
+        return bad.args[0], bad.args[1], proof
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return "tampered", "it is not a proof", proof
+    worst = next((each for each in ("untrusted", "incomplete") if each in proof.problems), "verified")
+    return worst, "", proof
+
+
+def key_in(path):
+    with open(path, encoding="ascii") as file:
+        text = "".join(line for line in file.read().splitlines() if "-----" not in line)
+    return base64.b64decode(text)[-32:]
+
+
+def main(path, *key_files):
+    with open(path, "rb") as file:
+        data = file.read()
+    verdict, why, proof = judge(data, [key_in(each) for each in key_files])
+    print(f"{path}: {verdict}{': ' if why else ''}{why}")
+    if verdict not in ("tampered", "unreadable"):
+        for number, turn, whole in proof.proven:
+            print(f"  line {number}, turn {turn}: {whole.decode('utf8', 'replace')}")
+        for old, new in proof.pairs:
+            print(f"  checkpoint {new} continues the log of checkpoint {old}")
+    return EXIT[verdict]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))
