@@ -73,6 +73,8 @@ export async function build({ force = false } = {}) {
     // Before bundling, which leaves no file per command.
     await step("writing the manual page", node, [join(scripts, "shell-files.mjs"), next]);
     await step("bundling the command line", node, [join(scripts, "bundle-cli.mjs"), next]);
+    const proofPage = join(scripts, "bundle-proof-page.mjs");
+    await step("bundling the page of proofs", node, [proofPage, next]);
     await step("building the viewer", node, [join(modules, "vite", "bin", "vite.js"), ...viewer]);
     writeFileSync(join(next, ".stamp"), fingerprint);
     rmSync(dist, { recursive: true, force: true });
@@ -214,6 +216,7 @@ function sourceFingerprint() {
     "package.json",
     "package-lock.json",
     "scripts/bundle-cli.mjs",
+    "scripts/bundle-proof-page.mjs",
     "scripts/bundled-licenses.mjs",
     "scripts/shell-files.mjs",
     ...readdirSync(join(root, "scripts", "shell")).map((name) => join("scripts", "shell", name)),

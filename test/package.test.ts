@@ -65,7 +65,7 @@ test("the package holds the built files, their types and the documents, and noth
     "dist/cli/recent-prices.json",
     ...["dist/completions/bash", "dist/completions/fish", "dist/completions/zsh"],
     ...["dist/licenses.md", "dist/man/verbatim.1"],
-    "package.json",
+    ...["docs/verify-proof.py", "package.json"],
   ]);
   expect(packed.filter((path) => /\.test\.|\/compiled\//.test(path))).toEqual([]);
   const hashed = /^dist\/viewer\/assets\/[\w.-]+-[\w-]{8}\.(?:js|css)$/;

@@ -19,6 +19,7 @@ import type { VerifyReport } from "../signing/judging/report.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { transcriptKeys } from "../signing/trust/trust.ts";
 import type { UserJudging } from "../verifying/user-judging.ts";
+import { proofInPage } from "./proof-page.ts";
 
 /** What no reader of a proof can check. */
 export const NOT_CHECKED = [
@@ -89,7 +90,7 @@ export async function verifyProof(
     const message = cause instanceof Error ? cause.message : String(cause);
     unread.push(findingOf("UNREADABLE", "unreadable", message));
   }
-  const judged = judgeProof(bytes, { crypto: nodeCrypto, keys });
+  const judged = judgeProof(proofInPage(bytes) ?? bytes, { crypto: nodeCrypto, keys });
   const remembered = judging.remembered({ place: "", id: "" });
   const pin = judged.log === null ? null : remembered.ofLog(judged.log);
   const pinned = judgePinned(judged, pin, requirePin);

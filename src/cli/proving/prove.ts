@@ -13,7 +13,11 @@ export const prove: CliCommand = {
     },
   ],
   options: [
-    { flags: "-o, --output <file>", summary: "file to write, NAME.vbp; must not exist" },
+    {
+      flags: "-o, --output <file>",
+      summary:
+        "file to write, NAME.vbp, or NAME.html for a page that checks itself; must not exist",
+    },
     {
       flags: "--entry <n>",
       summary: "prove the entry on this line of the log, from 1",
@@ -36,6 +40,7 @@ export const prove: CliCommand = {
   examples: [
     "verbatim prove hello --entry 12 --context 2 -o answer.vbp",
     "verbatim prove hello.vbd --entry 12 -o answer.vbp",
+    "verbatim prove hello --entry 12 -o answer.html",
     "verbatim prove hello --consistency 3..9 -o heads.vbp",
     "verbatim prove hello --entry 12 --tlog -o answer.tlog-proof",
     "verbatim verify answer.vbp --key ada.pem",

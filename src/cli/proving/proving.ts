@@ -13,6 +13,7 @@ import {
 import { jsonLine } from "../../command/json-line.ts";
 import { PROOF_EXTENSION } from "../../proof/inclusion/records.ts";
 import type { Asked } from "../../proving/assemble.ts";
+import { PAGE_EXTENSION, proofPage } from "../../proving/proof-page.ts";
 import { type Proven, proveCopy, proveLog } from "../../proving/prove.ts";
 import { readOwnKeys, type Signer } from "../../signing/keys/keys.ts";
 import { Trust, transcriptKeys } from "../../signing/trust/trust.ts";
@@ -50,7 +51,8 @@ export async function proveNamed(run: Run): Promise<number> {
 /** How the proof is written, by the name of the file. */
 function formOf(output: string): (proven: Proven) => Promise<Uint8Array> {
   if (output.endsWith(PROOF_EXTENSION)) return async ({ bytes }) => bytes;
-  throw new UsageError(`the name of a proof ends in ${PROOF_EXTENSION}`);
+  if (output.endsWith(PAGE_EXTENSION)) return async ({ bytes }) => proofPage(bytes);
+  throw new UsageError(`the name of a proof ends in ${PROOF_EXTENSION} or ${PAGE_EXTENSION}`);
 }
 
 function askedOf({ options }: Run): Asked {

@@ -3,6 +3,7 @@
 import { nodeHost } from "../../base/node-host.ts";
 import { type Run, textOption } from "../../command/command.ts";
 import { beginsAsProof, PROOF_EXTENSION } from "../../proof/inclusion/records.ts";
+import { beginsAsPage } from "../../proving/proof-page.ts";
 import { type ProofReport, verifyProof } from "../../proving/verify-proof.ts";
 import type { UserJudging } from "../../verifying/user-judging.ts";
 import { counted } from "../caring/findings-report.ts";
@@ -14,7 +15,8 @@ const TEXT_CHARS_MAX = 300;
 
 /** Whether a file is, or should be, a proof. */
 export function isProof(path: string): boolean {
-  return beginsAs(path, beginsAsProof, PROOF_EXTENSION);
+  const begins = (bytes: Uint8Array) => beginsAsProof(bytes) || beginsAsPage(bytes);
+  return beginsAs(path, begins, PROOF_EXTENSION);
 }
 
 export async function* verifyProofs(
