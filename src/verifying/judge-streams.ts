@@ -217,7 +217,10 @@ function sourceFinding(verdict: Verdict, source: string, what: string): Finding 
 }
 
 /** A report with more findings, and the resulting verdict. */
-export function withFindings(report: VerifyReport, findings: readonly Finding[]): VerifyReport {
+export function withFindings<R extends Pick<VerifyReport, "verdict" | "findings">>(
+  report: R,
+  findings: readonly Finding[],
+): R {
   if (findings.length === 0) return report;
   const said = findings.map(({ byteOffset, ...rest }) => ({ ...rest, byte_offset: byteOffset }));
   const verdict = findings.reduce((so, each) => worse(so, each.verdict ?? so), report.verdict);

@@ -5,8 +5,8 @@
  * may name an origin alike. A witness's word counts only under the key that the user knows.
  */
 
-import type { Host } from "../base/host.ts";
 import { toHex } from "../proof/bytes.ts";
+import { turnBefore } from "../proof/checkpoint.ts";
 import { hasTurns } from "../proof/envelopes.ts";
 import { type Note, readNote, signedBy } from "../proof/tlog/note.ts";
 import {
@@ -19,7 +19,7 @@ import {
 import type { VerifyReport } from "../signing/judging/report.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import type { KnownWitness } from "./known-witnesses.ts";
-import { checkpointAt } from "./signed-log.ts";
+import type { FoundCheckpoint } from "./signed-log.ts";
 
 /** A head of this log, signed by its own key. */
 export interface SignedNote {
@@ -55,6 +55,15 @@ export function witnessesOf(
   });
 }
 
+/** The report on a log, or on a disclosed copy of one. */
+export interface JudgedLog
+  extends Pick<VerifyReport, "verdict" | "session" | "path" | "log" | "keys" | "findings"> {
+  readonly dialect: string | null;
+  readonly signed_through: { readonly seq: number; readonly ts: string } | null;
+}
+
+export type FindCheckpoint = (seq: number) => Promise<FoundCheckpoint | null>;
+
 /** How a verified log relates to a note about it. */
 export type Compared =
   /** The log has that checkpoint; `to` says how far, for people. */
@@ -65,16 +74,17 @@ export type Compared =
   | { readonly is: "FORK"; readonly evidence: Uint8Array | null };
 
 export async function compareWith(
-  host: Host,
-  report: VerifyReport,
+  report: JudgedLog,
   { at, head }: SignedNote,
+  find: FindCheckpoint,
 ): Promise<Compared> {
   if (at.seq > (report.signed_through?.seq ?? -1)) return { is: "BEHIND" };
-  const found = await checkpointAt(host, report, at.seq);
+  const found = await find(at.seq);
   if (found === null) return { is: "FORK", evidence: null };
-  const { turn, tree } = found.checkpoint;
+  const { tree } = found.checkpoint;
   const isSameTree = tree.size === head.size && tree.root === toHex(head.root);
   if (found.line !== at.line || !isSameTree) return { is: "FORK", evidence: found.bytes };
-  const to = hasTurns(report.dialect) ? `turn ${turn}` : `checkpoint ${at.seq}`;
+  const isInTurns = hasTurns(report.dialect ?? "");
+  const to = isInTurns ? `turn ${turnBefore(found.checkpoint)}` : `checkpoint ${at.seq}`;
   return { is: "same", to, isNewest: at.seq === report.signed_through?.seq };
 }

@@ -162,6 +162,31 @@ async function eachLeaf(
   }
 }
 
+/** The checkpoint `seq` of a log in a disclosed copy that was verified; null if it has none. */
+export async function checkpointInCopy(
+  host: Host,
+  path: string,
+  log: string,
+  seq: number,
+): Promise<FoundCheckpoint | null> {
+  const reader = new LogReader(host, basename(path), { root: dirname(path), onBadLine: "skip" });
+  for await (const { bytes: bare } of reader) {
+    if (!Buffer.from(bare.buffer, bare.byteOffset, bare.length).includes(CHECKPOINT)) continue;
+    for (const envelope of [...INSIDE, "sidecar"] as const) {
+      const checkpoint = readCheckpoint(bare, envelope);
+      if (checkpoint?.seq === seq && checkpoint.log === log) return found(checkpoint, bare);
+    }
+  }
+  return null;
+}
+
+const CHECKPOINT = '"event_type":"checkpoint"';
+
+function found(checkpoint: Checkpoint, bare: Uint8Array): FoundCheckpoint {
+  const bytes = concat(bare, Uint8Array.of(LF));
+  return { checkpoint, line: toHex(nodeCrypto.sha256(bytes)), bytes };
+}
+
 export interface FoundCheckpoint {
   readonly checkpoint: Checkpoint;
   /** The hash of its line, and the line itself, with its LF. */
@@ -185,8 +210,7 @@ export async function checkpointAt(
       const checkpoint = readCheckpoint(bare, envelope);
       if (checkpoint === null || checkpoint.seq > seq) continue;
       if (checkpoint.seq < seq) return null;
-      const bytes = concat(bare, Uint8Array.of(LF));
-      return { checkpoint, line: toHex(nodeCrypto.sha256(bytes)), bytes };
+      return found(checkpoint, bare);
     }
   }
   return null;

@@ -78,6 +78,15 @@ test("a log that the operator does not list is 404; by another key, or falsely s
   const falseLine = lied.slice(lied.indexOf("\u2014"));
   assert.equal(await ask(`${body}\n${falseLine}`), 403, "a signature over something else");
   assert.equal(await ask(`${good}${falseLine}`), 403, "a true and a false one by the same key");
+  const lines = (note: string) => note.slice(note.indexOf("\u2014"));
+  own.admit(other.vkey(USER_NAME));
+  const falseOther = lines(other.note(bodyOf(ORIGIN, leavesOf(3), extension(2))));
+  assert.equal(
+    await ask(`${good}${falseOther}`),
+    403,
+    "a true one, and a false one by another key",
+  );
+  own.list(`name ${WITNESS_NAME}`, `log ${own.log.vkey(USER_NAME)}`);
   const foreign = other.note(body);
   assert.equal(await ask(`${good}${foreign.slice(foreign.indexOf("\u2014"))}`), 200, "unknown too");
 });

@@ -166,6 +166,31 @@ test("two signed lines of one checkpoint are a rollback, and both are kept as ev
   }
 }, 60_000);
 
+test("a disclosed copy is compared with witnesses too: witnessed, behind, replaced", async () => {
+  const { user, server } = await start();
+  const copyOf = async (turns: number, name: string, word?: string) => {
+    await user.thread(turns, word === undefined ? {} : { word });
+    const args = ["redact", ID, "--entry", "1", "--reason", "a test", "--yes", "-o", name];
+    const [code, text] = await user.ran(args);
+    assert.equal(code, 0, text);
+  };
+  await copyOf(2, "short.vbd");
+  await copyOf(4, "forged.vbd", "replaced");
+  await copyOf(4, "good.vbd");
+  assert.equal((await user.witness(server))[0], 0);
+  const good = await user.ran(["verify", "good.vbd", "--require-witness", W, "--ask-witness"]);
+  assert.equal(good[0], 0, good[1]);
+  expect(good[1]).toMatch(/witnessed by .* to turn 3/);
+  for (const [name, code] of [
+    ["short.vbd", "BEHIND"],
+    ["forged.vbd", "FORK"],
+  ] as const) {
+    const [ran, text] = await user.ran(["verify", name]);
+    assert.equal(ran, 6, text);
+    expect(text).toContain(`error ${code}: ${W} cosigned`);
+  }
+}, 60_000);
+
 test("verify --pin pins nothing that a witness contradicts", async () => {
   const { user, server } = await start();
   await user.thread(4);

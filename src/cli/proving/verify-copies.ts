@@ -9,6 +9,7 @@ import { beginsAsCopy, COPY_EXTENSION, MAGIC_BYTES } from "../../proof/disclosur
 import type { UserJudging } from "../../verifying/user-judging.ts";
 import { counted } from "../caring/findings-report.ts";
 import { FRESHNESS, reasonLine } from "./verify-text.ts";
+import type { WitnessJudge } from "./verify-witnessed.ts";
 
 /** Whether a file is, or should be, a disclosed copy. */
 export function isCopy(path: string): boolean {
@@ -41,6 +42,7 @@ export async function* verifyCopies(
   paths: readonly string[],
   judging: UserJudging,
   { options, io }: Run,
+  witnesses: WitnessJudge,
 ): AsyncGenerator<{ readonly report: CopyReport; readonly lines: readonly string[] }> {
   if (paths.length === 0) return;
   const named = textOption("--key", options.key);
@@ -51,8 +53,9 @@ export async function* verifyCopies(
     const onProgress = (bytes: number, of: number) => {
       if (of > 0) io.progress(`${path}: ${Math.floor((100 * bytes) / of)} %`);
     };
-    const report = await verifyCopy(nodeHost, path, { judging, key, requirePin, onProgress });
+    const alone = await verifyCopy(nodeHost, path, { judging, key, requirePin, onProgress });
     io.progress(null);
+    const report = await witnesses.extendCopy(alone, key);
     yield { report, lines: describeCopy(report) };
   }
 }

@@ -11,18 +11,27 @@ import { nodeHost } from "../../base/node-host.ts";
 import { userPaths } from "../../base/node-paths.ts";
 import { type Run, textOption, textOptions } from "../../command/command.ts";
 import { concat, utf8 } from "../../proof/bytes.ts";
+import { kidOf } from "../../proof/ed25519-keys.ts";
 import { spellNote } from "../../proof/tlog/note.ts";
 import { originOf } from "../../proof/tlog/tree-head.ts";
 import { type Finding, findingOf } from "../../proof/verdict.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
+import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
 import { transcriptKeys } from "../../signing/trust/trust.ts";
 import { withFindings } from "../../verifying/judge-streams.ts";
 import type { UserJudging } from "../../verifying/user-judging.ts";
-import { compareWith, noteOfLog, type SignedNote, witnessesOf } from "../../witness/judging.ts";
+import {
+  compareWith,
+  type FindCheckpoint,
+  type JudgedLog,
+  noteOfLog,
+  type SignedNote,
+  witnessesOf,
+} from "../../witness/judging.ts";
 import type { Kept } from "../../witness/kept.ts";
 import { type KnownWitness, readKnownWitnesses } from "../../witness/known-witnesses.ts";
 import { BRANCH_DEFAULT, readPublished } from "../../witness/publish.ts";
-import { checkpointAt } from "../../witness/signed-log.ts";
+import { checkpointAt, checkpointInCopy } from "../../witness/signed-log.ts";
 import { askNewest } from "../../witness/submit.ts";
 import { checkStamp } from "../../witness/timestamp.ts";
 import { keptNotes, nameIn } from "./witnessing.ts";
@@ -37,7 +46,7 @@ export interface Witnessed {
   readonly asked: boolean;
 }
 
-export type WitnessedReport = VerifyReport & { readonly witnessed?: readonly Witnessed[] };
+export type WitnessedReport<R> = R & { readonly witnessed?: readonly Witnessed[] };
 
 export class WitnessJudge {
   readonly #run: Run;
@@ -53,10 +62,25 @@ export class WitnessJudge {
     this.#required = textOptions("--require-witness", run.options.requireWitness) ?? [];
   }
 
-  async extend(report: VerifyReport): Promise<WitnessedReport> {
+  extend(report: VerifyReport): Promise<WitnessedReport<VerifyReport>> {
+    return this.#extend(report, null, (seq) => checkpointAt(nodeHost, report, seq));
+  }
+
+  /** `key`: also trusted, by the user's word. */
+  extendCopy<R extends JudgedLog>(report: R, key: Uint8Array | null): Promise<WitnessedReport<R>> {
+    return this.#extend(report, key, (seq) => {
+      return checkpointInCopy(nodeHost, report.path, report.log ?? "", seq);
+    });
+  }
+
+  async #extend<R extends JudgedLog>(
+    report: R,
+    key: Uint8Array | null,
+    find: FindCheckpoint,
+  ): Promise<WitnessedReport<R>> {
     const { log, signed_through: through, verdict } = report;
     if (verdict === "tampered" || verdict === "unreadable") return report;
-    const one = new OneLog(report, this.#keysOf(report), this.#known, this.#kept);
+    const one = new OneLog(report, this.#keysOf(report, key), this.#known, this.#kept, find);
     if (log !== null && through !== null) {
       // The log may be rows of a database, of which there is no file.
       await this.#judge(one, log).catch((cause: unknown) => {
@@ -81,11 +105,16 @@ export class WitnessJudge {
   }
 
   /** The trusted keys that signed the log. */
-  #keysOf({ keys, session, signed_through: through }: VerifyReport): Uint8Array[] {
+  #keysOf(
+    { keys, session, signed_through: through }: JudgedLog,
+    given: Uint8Array | null,
+  ): Uint8Array[] {
     const trusted = transcriptKeys(this.#judging.trust, session);
+    const own = given ? [given] : [];
     return keys.flatMap(({ kid, trusted: isTrusted }) => {
       const key = kid !== null && isTrusted ? trusted.byKid(kid, through?.ts ?? "") : null;
-      return key?.publicKey ? [key.publicKey] : [];
+      const isGiven = given !== null && kid === kidOf(nodeCrypto, given);
+      return key?.publicKey ? [key.publicKey] : isGiven ? own : [];
     });
   }
 }
@@ -93,18 +122,21 @@ export class WitnessJudge {
 class OneLog {
   readonly findings: Finding[] = [];
   readonly witnessed: Witnessed[] = [];
-  readonly #report: VerifyReport;
+  readonly #report: JudgedLog;
+  readonly #find: FindCheckpoint;
   readonly #keys: readonly Uint8Array[];
   readonly #known: readonly KnownWitness[];
   readonly #kept: Kept;
 
   constructor(
-    report: VerifyReport,
+    report: JudgedLog,
     keys: readonly Uint8Array[],
     known: readonly KnownWitness[],
     kept: Kept,
+    find: FindCheckpoint,
   ) {
     this.#report = report;
+    this.#find = find;
     this.#keys = keys;
     this.#known = known;
     this.#kept = kept;
@@ -179,7 +211,7 @@ class OneLog {
   async stamps(caFile: string | null): Promise<void> {
     for (const { path, seq, line } of this.#kept.stamps(this.#log)) {
       const what = `the time stamp ${path} of checkpoint ${seq}`;
-      const found = await checkpointAt(nodeHost, this.#report, seq);
+      const found = await this.#find(seq);
       const stamped = await checkStamp(path, line, caFile);
       if (found?.line !== line)
         this.#say("TIMESTAMPED", `${what} is of another line than the log's`);
@@ -215,7 +247,7 @@ class OneLog {
 
   /** Null if the log contradicts the note: then it was rolled back. */
   async #compare(signed: SignedNote, who: string) {
-    const compared = await compareWith(nodeHost, this.#report, signed);
+    const compared = await compareWith(this.#report, signed, this.#find);
     if (compared.is === "same") return compared;
     const { seq } = signed.at;
     if (compared.is === "BEHIND") {

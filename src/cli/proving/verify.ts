@@ -106,7 +106,7 @@ export const verify: CliCommand = {
       await io.print(text);
     };
     for (const of of [
-      verifyCopies(copies, verifier.judging, run),
+      verifyCopies(copies, verifier.judging, run, witnesses),
       verifyProofs(proofs, verifier.judging, run),
     ]) {
       for await (const { report, lines } of of) {
