@@ -110,6 +110,10 @@ function addCommand(parent: Command, names: string, command: CliCommand): Comman
 /** Errors about the command line's arguments. */
 const USAGE_CODES: ReadonlySet<string> = new Set(["BAD_ID", "MODEL_UNKNOWN"]);
 
+function isUsage({ code, details }: VerbatimError): boolean {
+  return USAGE_CODES.has(code) || ("setting" in details && details.setting.startsWith("--"));
+}
+
 /** Prints what failed, with a stack only for internal errors. */
 function exitCodeOf(error: unknown, commandName: string, io: Io): number {
   if (error instanceof OutputClosed) return 0;
@@ -121,7 +125,7 @@ function exitCodeOf(error: unknown, commandName: string, io: Io): number {
   }
   if (error instanceof VerbatimError) {
     io.err(`error: ${error.message} (${error.code})`);
-    return USAGE_CODES.has(error.code) ? EXIT_USAGE : EXIT_IO;
+    return isUsage(error) ? EXIT_USAGE : EXIT_IO;
   }
   if (error instanceof Error && "syscall" in error) {
     io.err(`error: ${errnoSentence(error)}`);

@@ -99,7 +99,7 @@ test("wrong arguments are wrong usage", async () => {
   ];
   for (const args of cases) expect([args, (await user.run(args)).code]).toEqual([args, 2]);
   const rule = await user.redact("--rule", "nonsense", "--dry-run");
-  expect(rule.stderr).toContain("BAD_SETTING");
+  expect([rule.code, rule.stderr]).toEqual([2, expect.stringContaining("BAD_SETTING")]);
 });
 
 test("what is in a checkpoint cannot be withheld", async () => {

@@ -8,7 +8,7 @@ import { type ProofReport, verifyProof } from "../../proving/verify-proof.ts";
 import type { UserJudging } from "../../verifying/user-judging.ts";
 import { counted } from "../caring/findings-report.ts";
 import { beginsAs, nameOf } from "./verify-copies.ts";
-import { FRESHNESS, reasonLine } from "./verify-text.ts";
+import { reasonLine } from "./verify-text.ts";
 
 /** More of a line is not printed; `--json` has all of it. */
 const TEXT_CHARS_MAX = 300;
@@ -37,9 +37,11 @@ export async function* verifyProofs(
 
 /** One line with the verdict, then what is proven, and by what. */
 function describeProof(report: ProofReport): string[] {
-  const { path, verdict, lines, findings, freshness } = report;
+  const { path, verdict, lines, findings } = report;
   const reasons = findings.filter((each) => each.verdict === verdict || !each.verdict);
-  const amount = `: ${counted(lines.length, "line")}; ${FRESHNESS[freshness]}`;
+  const shown =
+    lines.length > 0 ? counted(lines.length, "line") : "one checkpoint continues another";
+  const amount = `: ${shown}; it says nothing about other lines`;
   return [
     `${path}: ${verdict}${verdict === "verified" ? amount : ""}`,
     ...(verdict === "tampered" || verdict === "unreadable" ? [] : factsOf(report)),
