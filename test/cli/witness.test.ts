@@ -311,6 +311,22 @@ test("a witness that lies or fails is refused: another key, nonsense, no server"
   assert.ok(!existsSync(join(user.state, "witnessed")));
 }, 60_000);
 
+test("a head that another key signed under the same name does not count, though the witness cosigned it", async () => {
+  const { user, server, own } = await start();
+  await user.thread(2);
+  const { stdout } = await user.run(["verify", ID, "--json"]);
+  const origin = `${NAME}/${jsonLines(stdout)[0]?.log}`;
+  const body = own.request(0, 50, { origin });
+  const added = await fetch(`${server.url}/witness/add-checkpoint`, { method: "POST", body });
+  assert.equal(added.status, 200, "the operator lists both keys under this name");
+  const list = `witness ${W} ${server.running.witnessKey} ${server.url}/witness\n`;
+  writeFileSync(join(user.home, ".config/verbatim/witnesses"), list, { mode: 0o600 });
+  const [code, text] = await user.verify("--ask-witness", "--origin", NAME);
+  assert.equal(code, 6);
+  expect(text).toMatch(/^hello-1: unpinned/);
+  expect(text).toContain("not signed by a key of this log");
+}, 60_000);
+
 test("an answer that was recorded earlier is not fresh: the time of the cosignature shows it", async () => {
   const { user, own } = await start();
   await user.thread(2);
