@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks a proof (.vbp) of Verbatim with Python's standard library alone.
+"""Checks a proof (.vbp) or a disclosed copy (.vbd) of Verbatim with Python's standard library alone.
 
-    python3 verify-proof.py FILE.vbp [KEY.pem ...]
+    python3 verify-proof.py FILE [KEY.pem ...]
 
 Prints the verdict and the lines that are proven. Exit codes are those of `verbatim verify`: 0 verified,
-1 tampered, 4 untrusted, 5 incomplete, 7 unreadable. Written from docs/formats/proof.md and
-docs/formats/checkpoint.md, to show how little is needed; it knows no pinned heads and no revoked keys.
+1 tampered, 4 untrusted, 5 incomplete, 7 unreadable. Written from docs/formats/proof.md,
+disclosure.md and checkpoint.md, to show how little is needed; it knows no pinned heads and no revoked keys.
 """
 
 import base64
