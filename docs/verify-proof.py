@@ -305,11 +305,68 @@ KEYS = {
 }
 
 
-class Proof:
+def line_at(data, at):
+    end = data.find(b"\n", at)
+    need(end != -1, "its last line does not end")
+    return data[at:end], end + 1
+
+
+def read_record(line, name, known, checks):
+    """A record in its one spelling."""
+    try:
+        record = json.loads(line.decode("ascii"))
+    except (ValueError, RecursionError):
+        raise Bad("tampered", "a record is not JSON")
+    need(isinstance(record, dict), "a record is not an object")
+    if record.get("verbatim") == name and type(record.get("v")) is int and record["v"] > 1:
+        raise Bad("unreadable", "a newer format")
+    need(tuple(record) in known, "a record has other keys")
+    spelled = json.dumps(record, separators=(",", ":")).replace("\x7f", "\\u007f")
+    need(spelled == line.decode("ascii"), "a record is spelled otherwise")
+    for key, value in record.items():
+        need(checks.get(key, lambda it: isinstance(it, str))(value), f"{key} is not what it must be")
+    if "sig" in record:
+        need(len(record["sig"]) == 86 and unbase64(record["sig"]), "sig")
+    return record
+
+
+def is_claim(line):
+    """Whether an ordinary line of a log claims to be a checkpoint."""
+    try:
+        said = json.loads(line) if b'"checkpoint"' in line else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(said, dict) and "checkpoint" in (said.get("type"), said.get("event_type"))
+
+
+class Reader:
+    """Keys, and the rotations that name further ones."""
+
     def __init__(self, keys):
-        self.keys = {kid_of(key): key for key in keys}
+        self.keys, self.named = {kid_of(key): key for key in keys}, None
+
+    def check_signature(self, said, line):
+        # A rotation, signed by a key that counts, names the next key.
+        if self.named and self.named[0] == said["kid"] and self.named[1]:
+            self.keys.setdefault(*self.named)
+        self.named = None
+        key = self.keys.get(said["kid"])
+        if not key:
+            return
+        message = b"verbatim/checkpoint/v2\n" + line[:-97]
+        good = said["fp"] == fp_of(key) and is_signed(key, message, unbase64(said["sig2"]))
+        need(good, f"the signature of checkpoint {said['seq']} is not valid")
+        if said["kind"] == "rotate":
+            next_key = unbase64(said["key"]) if "key" in said else self.keys.get(said["next"])
+            good = next_key and kid_of(next_key) == said["next"]
+            self.named = (said["next"], next_key if good else None)
+
+
+class Proof(Reader):
+    def __init__(self, keys):
+        super().__init__(keys)
         self.signed, self.lines, self.pairs, self.proven = {}, [], [], []
-        self.opened = self.stated = self.named = None
+        self.opened = self.stated = None
         self.relied, self.needed, self.problems = set(), set(), []
 
     def read(self, data):
@@ -318,13 +375,13 @@ class Proof:
         at, rank = 0, -1
         while at < len(data):
             need(rank < 5, "bytes follow the end")
-            start, (line, at) = at, self.line(data, at)
-            record = self.record(line)
+            start, (line, at) = at, line_at(data, at)
+            record = read_record(line, "proof", KEYS, CHECKS)
             own = KEYS[tuple(record)]
             need(own >= rank and (own > rank or own >= 2) and (rank > -1 or own == 0), "not in its place")
             rank, more = own, None
             if "checkpoint" in record or "line" in record or "without" in record:
-                more, at = self.line(data, at)
+                more, at = line_at(data, at)
             if own == 0:
                 self.header, self.parts = record, record["parts"]
                 self.inside = record["dialect"] in ENVELOPES
@@ -340,32 +397,6 @@ class Proof:
                 end = record["end"]
                 need((end["bytes"], end["sha256"]) == (start, sha256(data[:start]).hex()), "checksum")
         need(rank == 5, "it does not end as it must")
-
-    def line(self, data, at):
-        end = data.find(b"\n", at)
-        need(end != -1, "its last line does not end")
-        return data[at:end], end + 1
-
-    def record(self, line):
-        """A record in its one spelling."""
-        try:
-            record = json.loads(line.decode("ascii"))
-        except (ValueError, RecursionError):
-            raise Bad("tampered", "a record is not JSON")
-        need(isinstance(record, dict), "a record is not an object")
-        if record.get("verbatim") == "proof" and type(record.get("v")) is int and record["v"] > 1:
-            raise Bad("unreadable", "a newer format")
-        need(tuple(record) in KEYS, "a record has other keys")
-        spelled = json.dumps(record, separators=(",", ":")).replace("\x7f", "\\u007f")
-        need(spelled == line.decode("ascii"), "a record is spelled otherwise")
-        self.check(record)
-        return record
-
-    def check(self, record):
-        for key, value in record.items():
-            need(CHECKS.get(key, lambda it: isinstance(it, str))(value), f"{key} is not what it must be")
-        if "sig" in record:
-            need(len(record["sig"]) == 86 and unbase64(record["sig"]), "sig")
 
     def path(self, record):
         hashes = [unbase64(each) for each in record["path"].split(" ")] if record["path"] else []
@@ -396,19 +427,7 @@ class Proof:
             need(not before.get("hash_of_line") or seq > before["seq"] + 1 or said["prev"] == before["hash_of_line"], "chain")
         elif self.stated:
             need(said["log"] == self.stated[0]["genesis"]["log"], "another log")
-        # A rotation, signed by a key that counts, names the next key.
-        if self.named and self.named[0] == said["kid"] and self.named[1]:
-            self.keys.setdefault(*self.named)
-        self.named = None
-        key = self.keys.get(said["kid"])
-        if key:
-            message = b"verbatim/checkpoint/v2\n" + line[:-97]
-            good = said["fp"] == fp_of(key) and is_signed(key, message, unbase64(said["sig2"]))
-            need(good, f"the signature of checkpoint {seq} is not valid")
-            if said["kind"] == "rotate":
-                next_key = unbase64(said["key"]) if "key" in said else self.keys.get(said["next"])
-                good = next_key and kid_of(next_key) == said["next"]
-                self.named = (said["next"], next_key if good else None)
+        self.check_signature(said, line)
         self.signed[seq] = {**said, "hash_of_line": sha256(line, b"\n").hex()}
 
     def shown(self, record, rest):
@@ -421,13 +440,7 @@ class Proof:
             return
         gaps = record.get("without", [])
         whole = fill(rest, gaps)
-        if self.inside and b'"checkpoint"' in whole:
-            try:
-                said = json.loads(whole)
-            except (ValueError, RecursionError):
-                said = None
-            is_claim = isinstance(said, dict) and "checkpoint" in (said.get("type"), said.get("event_type"))
-            need(not is_claim, "an ordinary line claims to be a checkpoint")
+        need(not (self.inside and is_claim(whole)), "an ordinary line claims to be a checkpoint")
         hash = leaf(whole, self.parts, unbase64(record["line"]), gaps)
         self.lines.append((record, hash, whole))
 
@@ -505,8 +518,255 @@ class Proof:
         self.problems.append("incomplete")
 
 
+# Disclosed copies.
+COPY_KEYS = {
+    ("verbatim", "v", "dialect", "content", "parts", "genesis"): "header",
+    ("line",): "line",
+    ("line", "without"): "line",
+    ("leaf", "why"): "leaf",
+    ("leaf", "why", "mask"): "leaf",
+    ("genesis", "without"): "opened",
+    ("genesis",): "stated",
+    ("checkpoint",): "checkpoint",
+    ("bytes", "salt"): "bytes",
+    ("bytes",): "bytes",
+    ("statement", "sig"): "statement",
+}
+
+
+def is_why(value):
+    return is_count(value) and value < 1000
+
+
+def is_mask(value):
+    return isinstance(value, str) and len(value.encode("utf-16-le", "surrogatepass")) <= 2 * 4096
+
+
+def is_copy_gap(gap):
+    good = isinstance(gap, dict) and tuple(gap)[:3] == ("at", "len", "part")
+    good = good and tuple(gap)[3:] in ((), ("why",), ("why", "mask"))
+    good = good and is_gap({key: gap[key] for key in ("at", "len", "part")})
+    return good and is_why(gap.get("why", 0)) and is_mask(gap.get("mask", ""))
+
+
+def is_reason(it):
+    fields = {"rule": 200, "reason": 2000}
+    good = isinstance(it, dict) and list(it) == ["rule", "reason", "lines", "strings"]
+    good = good and all(isinstance(it[key], str) and len(it[key]) <= most for key, most in fields.items())
+    return good and is_count(it["lines"]) and is_count(it["strings"])
+
+
+COPY_CHECKS = {
+    **{key: CHECKS[key] for key in ("v", "dialect", "content", "parts")},
+    "verbatim": lambda it: it == "disclosure",
+    "genesis": lambda it: isinstance(it, str) or is_facts(it),
+    "leaf": is_hash,
+    "why": is_why,
+    "mask": is_mask,
+    "without": lambda it: isinstance(it, list) and len(it) > 0 and all(map(is_copy_gap, it)),
+    "statement": is_object(
+        head=is_object(log=lambda it: isinstance(it, str), seq=is_count, line=is_hash, ts=lambda it: isinstance(it, str)),
+        genesis=or_null(is_facts),
+        withheld=lambda it: isinstance(it, list) and len(it) <= 1000 and all(map(is_reason, it)),
+        left_out=is_object(lines=is_count, bytes=is_count),
+        **{"ts": is_time, "kid": is_hash, "bytes": is_count, "sha256": is_hash},
+    ),
+}
+
+
+class Tree:
+    def __init__(self):
+        self.size, self.peaks = 0, []
+
+    def push(self, hash):
+        at, self.size = self.size, self.size + 1
+        while at % 2:
+            hash, at = node(self.peaks.pop(), hash), at >> 1
+        self.peaks.append(hash)
+
+    def root(self):
+        hash = self.peaks[-1] if self.peaks else sha256()
+        for peak in reversed(self.peaks[:-1]):
+            hash = node(peak, hash)
+        return hash.hex()
+
+
+class Copy(Reader):
+    def __init__(self, keys):
+        super().__init__(keys)
+        self.problems, self.proven, self.pairs = [], [], []
+        self.header = self.genesis = self.newest = self.raw = self.head = None
+        self.tree, self.segment, self.reasons, self.found = Tree(), hashlib.sha256(), {}, {}
+        self.start = self.bytes = self.unmeasured = self.seq = 0
+        self.prev, self.log, self.session, self.has_segment, self.over = None, None, None, True, False
+
+    def read(self, data):
+        at = 0
+        while at < len(data):
+            need(not self.over, "bytes follow the statement")
+            start, (line, at) = at, line_at(data, at)
+            record = read_record(line, "disclosure", COPY_KEYS, COPY_CHECKS)
+            kind = COPY_KEYS[tuple(record)]
+            need((kind == "header") == (self.header is None), "it does not begin as a copy does")
+            more = None
+            if kind in ("line", "opened", "checkpoint"):
+                more, at = line_at(data, at)
+            if kind == "statement":
+                self.statement(record, line, data[:start])
+                continue
+            need(self.head != "inside", "a record follows the head")
+            if kind != "bytes":
+                self.end_raw()
+            if kind != "header":
+                self.head = None
+            raw = self.header and self.header["content"] == "bytes"
+            need(not raw or kind not in ("line", "opened"), "another content")
+            need(raw or kind != "bytes", "another content")
+            getattr(self, "take_" + kind)(record, more)
+        need(self.over, "it does not end with a statement")
+
+    def take_header(self, record, _):
+        self.header, self.parts = record, record["parts"]
+        self.inside = record["dialect"] in ENVELOPES
+        need(record["genesis"] in ("opened", "stated", "absent"), "genesis")
+        need(record["genesis"] != "opened" or (self.inside and 1 <= self.parts <= 64), "genesis")
+        if record["genesis"] == "absent":
+            self.problems.append("incomplete")
+            self.genesis, self.seq, self.has_segment = "absent", 1, False
+
+    def take_line(self, record, rest):
+        gaps = record.get("without", [])
+        need(all("why" in gap for gap in gaps), "a gap has no reason")
+        whole = fill(rest, gaps)
+        self.push(leaf(whole, self.parts, self.salts(record["line"]), gaps), True, len(whole) + 1)
+        need(not (self.inside and is_claim(whole)), "an ordinary line claims to be a checkpoint")
+        for gap in gaps:
+            self.count(gap["why"], 1)
+        self.proven.append((self.tree.size, "?", whole))
+
+    def take_leaf(self, record, _):
+        self.push(bytes.fromhex(record["leaf"]), True, 0)
+        self.unmeasured += 1
+        self.count(record["why"], 0)
+
+    def take_bytes(self, record, _):
+        data = unbase64(record["bytes"])
+        need(("salt" in record) == (self.raw is None) and 0 < len(data) <= 49152, "pieces")
+        if self.raw is None:
+            salt = unbase64(record["salt"])
+            need(len(salt) == 16, "salt")
+            self.raw = [hashlib.sha256(b"\0" + salt + bytes(4)), 49152]
+        need(self.raw[1] == 49152, "pieces")
+        self.raw[0].update(data)
+        self.raw[1] = len(data)
+        self.bytes += len(data)
+
+    def end_raw(self):
+        if self.raw:
+            self.push(self.raw[0].digest(), True, 0)
+        self.raw = None
+
+    def take_opened(self, record, rest):
+        gaps = record["without"]
+        whole = open_genesis(rest, gaps)
+        said = checkpoint(whole, self.header["dialect"])
+        need(said and said["kind"] == "genesis" and said["seq"] == 0 and said["prev"] == "0" * 64, "genesis")
+        need(said["parts"] == self.parts and self.header["genesis"] == "opened" and not self.genesis, "genesis")
+        need(not any("why" in gap for gap in gaps) and self.place(said["byte_offset"]) == said["byte_offset"], "genesis")
+        self.compare(said)
+        self.push(leaf(whole, self.parts, self.salts(record["genesis"]), gaps), False, len(whole) + 1)
+        self.begin(said, said["byte_offset"] + len(whole) + 1, None)
+
+    def take_stated(self, record, _):
+        facts = record["genesis"]
+        need(isinstance(facts, dict) and self.header["genesis"] == "stated" and not self.genesis, "genesis")
+        need(facts["parts"] == self.parts and self.inside == (facts["leaf"] is not None), "genesis")
+        place = facts["byte_offset"]
+        need(self.place(place) == place and facts["size"] == self.tree.size, "genesis is not at its place")
+        if self.inside:
+            self.push(bytes.fromhex(facts["leaf"]), False, 0)
+        self.begin({**facts, "kind": "genesis"}, place, facts["line"])
+        self.genesis, self.unmeasured = facts, int(self.inside)
+
+    def begin(self, said, end, line):
+        self.genesis, self.seq, self.prev, self.log = "opened", 1, line, said["log"]
+        self.note_found(said, said["byte_offset"])
+        self.segment, self.start, self.bytes, self.unmeasured = hashlib.sha256(), end, 0, 0
+
+    def take_checkpoint(self, record, line):
+        said = checkpoint(line, self.header["dialect"])
+        salts = self.salts(record["checkpoint"]) if record["checkpoint"] else b""
+        need(said and said["kind"] != "genesis" and self.genesis and (self.inside or not salts), "not a checkpoint")
+        need(self.inside or said["session"].startswith(self.header["dialect"] + ":"), "another session")
+        place = self.place(said["byte_offset"])
+        self.compare(said)
+        need(place == said["byte_offset"] and said["seq"] == self.seq, "a checkpoint is not at its place")
+        need(self.prev in (None, said["prev"]) and self.log in (None, said["log"]), "chain")
+        need(self.session in (None, said["session"]), "another session")
+        self.check_signature(said, line)
+        self.note_found(said, place)
+        if salts:
+            self.push(leaf(line, self.parts, salts, []), False, 0)
+        self.seq, self.log, self.session = self.seq + 1, said["log"], said["session"]
+        self.prev, self.newest = sha256(line, b"\n").hex(), said
+        self.head = "inside" if self.inside and not salts else "salted"
+        self.segment, self.start = hashlib.sha256(), place + (len(line) + 1 if self.inside else 0)
+        self.bytes, self.unmeasured, self.has_segment = 0, 0, True
+
+    def note_found(self, said, place):
+        found = said["found"] if said["kind"] in ("genesis", "recovery") else None
+        if found:
+            need(found[0] <= found[1] <= place, "a range outside the log was found")
+            self.found[tuple(found)] = not said["vouched"]
+
+    def statement(self, record, line, before):
+        said = record["statement"]
+        head = {key: (self.newest or {}).get(key) for key in ("log", "seq", "ts")}
+        need(self.newest and self.head == ("inside" if self.inside else "salted") and not self.raw, "no head")
+        need(said["head"] == {**head, "line": self.prev}, "another head")
+        need((said["bytes"], said["sha256"]) == (len(before), sha256(before).hex()), "other bytes")
+        stated = self.genesis if isinstance(self.genesis, dict) else None
+        need(said["genesis"] == stated, "another genesis")
+        counts = [[each["lines"], each["strings"]] for each in said["withheld"]]
+        need(counts == [self.reasons.get(n, [0, 0]) for n in range(len(counts))], "other reasons")
+        need(all(n < len(counts) for n in self.reasons), "other reasons")
+        key = self.keys.get(said["kid"])
+        message = b"verbatim/disclosure/v1\n" + line[:-96]
+        need(not key or is_signed(key, message, unbase64(record["sig"])), "the signature of the statement")
+        if not key or self.newest["kid"] not in self.keys:
+            self.problems.append("untrusted")
+        if any(self.found.values()):
+            self.problems.append("incomplete")
+        self.over = True
+
+    def relate(self):
+        pass
+
+    def salts(self, text):
+        salts = unbase64(text)
+        need(salts and len(salts) % 16 == 0, "salts")
+        return salts
+
+    def push(self, hash, in_segment, length):
+        self.tree.push(hash)
+        if in_segment:
+            self.segment.update(hash)
+        self.bytes += length
+
+    def place(self, said):
+        least = self.start + self.bytes + self.unmeasured
+        return max(said, least) if self.unmeasured else least
+
+    def compare(self, said):
+        need(not self.has_segment or said["seg"] == self.segment.hexdigest(), "segment")
+        need(said["tree"] == {"size": self.tree.size, "root": self.tree.root()}, "tree")
+
+    def count(self, why, what):
+        self.reasons.setdefault(why, [0, 0])[what] += 1
+
+
 def judge(data, keys):
-    proof = Proof(keys)
+    proof = (Copy if data.startswith(b'{"verbatim":"disclosure",') else Proof)(keys)
     try:
         proof.read(data)
         proof.relate()
@@ -531,7 +791,7 @@ def main(path, *key_files):
     print(f"{path}: {verdict}{': ' if why else ''}{why}")
     if verdict not in ("tampered", "unreadable"):
         for number, turn, whole in proof.proven:
-            print(f"  line {number}, turn {turn}: {whole.decode('utf8', 'replace')}")
+            print(f"  line {number}{f', turn {turn}' if turn != '?' else ''}: {whole.decode('utf8', 'replace')}")
         for old, new in proof.pairs:
             print(f"  checkpoint {new} continues the log of checkpoint {old}")
     return EXIT[verdict]

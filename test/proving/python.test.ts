@@ -14,7 +14,7 @@ import { type KeyAnswer, publicKeyPem } from "../../src/proof/ed25519-keys.ts";
 import { proveCopy } from "../../src/proving/prove.ts";
 import { loadSigner } from "../../src/signing/keys/keys.ts";
 import { testKey } from "../signing/json-key.ts";
-import { disclose, keysOf, SECRET } from "../support/disclosing.ts";
+import { disclose, judgeBytes, keysOf, SECRET } from "../support/disclosing.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { judge, linesIn, prove, withEnd } from "../support/proving.ts";
 import { isTried, seed } from "../support/seed.ts";
@@ -109,6 +109,38 @@ test.each(Object.keys(SHAPES))("the page of Python agrees with verify (%s)", asy
   const stranger = proofs.map((bytes) => judge(keysOf(new SigningUser()), bytes).verdict);
   expect(verdictsOf([], proofs)).toEqual(stranger);
   expect(new Set(stranger)).toEqual(new Set(["untrusted"]));
+});
+
+test.each(Object.keys(SHAPES))("it agrees on disclosed copies (%s)", async (name) => {
+  const user = new SigningUser();
+  const shape = SHAPES[name] ?? { dialect: "rye" };
+  const { target } = await user.write(shape, ["one", SECRET, "three"].flatMap(turnOf));
+  const first = await loadSigner(nodeHost, user.places);
+  await user.rotate();
+  await user.write(shape, turnOf("four"), { root: target.root });
+  const copies = [
+    (await disclose(user, target, { hasMasks: true, entries: [1] })).bytes,
+    (await disclose(user, target, { finder: () => [] })).bytes,
+  ];
+  const all = copies.flatMap((copy) => {
+    const lines = copy.toString("latin1").split("\n").slice(0, -1);
+    const joined = (some: readonly string[]) => Buffer.from(`${some.join("\n")}\n`, "latin1");
+    const flipped = Array.from({ length: copy.length }, (_, at) => at)
+      .filter((at) => isTried(at, 60))
+      .map((at) => {
+        const bytes = Buffer.from(copy);
+        bytes[at] = (bytes[at] as number) ^ (1 << ((at + seed) % 8));
+        return bytes;
+      });
+    const moved = lines.map((_, n) => joined([...lines.slice(0, n), ...lines.slice(n + 2)]));
+    return [copy, ...flipped, ...moved];
+  });
+  const reader = new SigningUser();
+  await reader.trusts(first.publicKey);
+  const ours = all.map((bytes) => judgeBytes(keysOf(reader), bytes).verdict);
+  expect(verdictsOf([first.publicKey], all)).toEqual(ours);
+  expect(ours.filter((verdict) => verdict === "verified")).toHaveLength(2);
+  expect(verdictsOf([], copies)).toEqual(["untrusted", "untrusted"]);
 });
 
 test("it is run by hand with a file and a key", () => {
