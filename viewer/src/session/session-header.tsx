@@ -28,6 +28,7 @@ import {
 import { ExportMenu } from "./export-menu.tsx";
 import { ResumeButton } from "./resume-button.tsx";
 import type { SessionStore } from "./session-store.ts";
+import { ShareDialog } from "./share-dialog.tsx";
 import { ToolButton } from "./tool-button.tsx";
 
 interface HeaderProps {
@@ -42,6 +43,7 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
   const head = store.head.value;
   const { client, id } = store;
   const [isProofShown, showProof] = useState(false);
+  const [isSharing, share] = useState(false);
   return (
     <header class="session-head">
       <div class="session-line">
@@ -55,6 +57,7 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
           <ToolButton name="Filter" icon="filter" run={filter} kind="filter-button" />
           <ResumeButton command={head?.resumeCommand ?? null} />
           <ExportMenu store={store} />
+          <ToolButton name="Share" icon="share" run={() => share(true)} />
           <button
             type="button"
             class="help-button"
@@ -79,6 +82,7 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
           )}
         </Facts>
       )}
+      {isSharing && <ShareDialog client={client} id={id} close={() => share(false)} />}
       {isProofShown && <ProofPanel client={client} id={id} />}
       {store.fate.value === null && head !== null && (
         <ProofBanner

@@ -6,6 +6,8 @@ const ICONS = {
   filter: "M4 5h16l-6 7.5V19l-4 1.5v-8z",
   export: "M12 4v11m-4.5-4.5L12 15l4.5-4.5M5 20h14",
   files: "M6 3h8l4 4v14H6zM14 3v5h4",
+  share:
+    "M18 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6M6 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6m12 7a3 3 0 1 0 0-6 3 3 0 0 0 0 6M8.6 10.5l6.8-4m-6.8 7 6.8 4",
   resume: "M7 4v16l12-8z",
 } as const;
 

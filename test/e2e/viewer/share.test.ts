@@ -1,0 +1,140 @@
+/**
+ * A share in real browsers: the owner shares a session with an address, a key and a private file; a
+ * stranger with the link and the public key checks it, until it is revoked.
+ */
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { nodeHost } from "../../../src/base/node-host.ts";
+import { userPaths } from "../../../src/base/node-paths.ts";
+import { publicKeyPem } from "../../../src/proof/ed25519-keys.ts";
+import { addShare, createShare } from "../../../src/share/create-share.ts";
+import { followLive } from "../../../src/share/live-share.ts";
+import { FileShares } from "../../../src/share/share-files.ts";
+import { loadOwnKeys } from "../../../src/signing/keys/keys.ts";
+import { makeToken } from "../../server/auth/token-user.ts";
+import { ENTRIES, OPTIONS, SECRETS, WITHHOLDING } from "../../share/sharing.ts";
+import { turnOf } from "../../support/signing-user.ts";
+import { eventually } from "../eventually.ts";
+import { browserTest, viewerScene, type WrittenSession } from "./harness.ts";
+
+let admin = "";
+let live: WrittenSession;
+
+const viewer = viewerScene(
+  async (scene) => {
+    await scene.write({ id: "table-1", entries: ENTRIES });
+    live = await scene.write({ id: "live-2", entries: turnOf("turn 1") });
+    admin = (await makeToken(join(scene.home, "streams"))).token;
+  },
+  { createShare },
+);
+
+async function pem(): Promise<string> {
+  const [key] = await loadOwnKeys(userPaths());
+  return publicKeyPem(key?.publicKey ?? assert.fail());
+}
+
+/** Every body that the page receives. */
+function watched(page: Page): string[] {
+  const bodies: string[] = [];
+  page.on("response", (response) => {
+    response.text().then(
+      (text) => bodies.push(text),
+      () => {},
+    );
+  });
+  return bodies;
+}
+
+async function faults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate("axe.run(document)")) as axe.AxeResults;
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
+
+browserTest(
+  "the owner shares a session; a stranger checks it with the key; revoking ends it",
+  async () => {
+    const owner = await viewer.open("#/", { mayLog: /401/ });
+    await owner.getByLabel("Token").fill(admin);
+    await owner.keyboard.press("Enter");
+    await owner.getByText("Where do I send the table?").first().click();
+    await owner.getByRole("button", { name: "Share" }).click();
+    await owner.getByLabel("Withhold lines with one of these texts").fill("Mill Lane\nI met Ada");
+    await owner.getByLabel("Reason, for readers").fill("private");
+    assert.deepEqual(await faults(owner), []);
+    await owner.getByRole("button", { name: "Make the link" }).click();
+    const link = await owner.getByLabel("The link, which is shown only once").inputValue();
+    assert.match(link, /#\/share\/vbs_[\w-]{22}$/);
+    await owner.getByText("withholds 1 string").waitFor();
+
+    const stranger = await viewer.open("#/copy", { isStranger: true, mayLog: /401|404/ });
+    const bodies = watched(stranger);
+    await stranger.goto(link);
+    await stranger.getByText(/^untrusted: 2 of 5 lines in full/).waitFor();
+    assert.equal(await stranger.getByRole("navigation").count(), 0, "it has no lists");
+    await stranger.getByLabel("Public key of the signer").fill(await pem());
+    await stranger.getByRole("button", { name: "Use this key" }).click();
+    await stranger.getByText("verified in part: 2 of 5 lines in full, 1 string withheld").waitFor();
+    await stranger.getByText("Good night.", { exact: true }).waitFor();
+    const saving = stranger.waitForEvent("download");
+    await stranger.getByRole("button", { name: "Download it" }).click();
+    const saved = await (await saving).path();
+    assert.ok(existsSync(saved));
+    bodies.push(readFileSync(saved, "utf8"));
+    for (const [width, colorScheme] of [
+      [360, "dark"],
+      [1280, "light"],
+    ] as const) {
+      await stranger.setViewportSize({ width, height: 900 });
+      await stranger.emulateMedia({ colorScheme });
+      assert.deepEqual(await faults(stranger), [], `${width} ${colorScheme}`);
+      assert.ok(Number(await stranger.evaluate("document.documentElement.scrollWidth")) <= width);
+    }
+    assert.ok(bodies.length > 3);
+    for (const secret of SECRETS) {
+      assert.ok(!bodies.some((body) => body.includes(secret)), secret);
+    }
+
+    await owner.getByRole("button", { name: "Revoke" }).click();
+    await owner.getByText("Revoked: the link shows nothing any more.").waitFor();
+    await stranger.reload();
+    await stranger.getByText("This link is not valid").waitFor();
+    assert.equal(await stranger.getByText("Good night.").count(), 0);
+    await stranger.goto("about:blank");
+    await stranger.goto(`${viewer.url}/#/`);
+    await stranger.getByText("These sessions are private").waitFor();
+  },
+);
+
+browserTest("a live share shows new turns by itself, and says when it has ended", async () => {
+  const shares = new FileShares(nodeHost, join(viewer.home, "streams"), Date.now);
+  const { id, root, dialect, path } = live;
+  const session = { id, root, dialect, logId: path.slice(root.length + 1) };
+  const asked = {
+    ...{ session, withholding: WITHHOLDING, isLive: true },
+    expiresAtMs: Date.now() + 600_000,
+  };
+  const { token, share } = await addShare(shares, asked, Date.now());
+  const page = await viewer.open(`#/share/${token}`, { isStranger: true, mayLog: /404/ });
+  await page.getByText("Live: nothing is shown yet").waitFor();
+  const signal = new AbortController().signal;
+  const following = followLive(nodeHost, shares, share, asked, {
+    ...OPTIONS,
+    signal,
+    onShown: () => {},
+  });
+  await page.getByText("turn 1: done").first().waitFor();
+  await viewer.write({ id, entries: turnOf("turn 2") });
+  await page.getByText("turn 2: done").first().waitFor();
+  await shares.revoke(share.id);
+  await page.getByText("This share has ended").waitFor();
+  assert.equal(await following, "ended");
+  await eventually("what was loaded stays", () =>
+    page.getByText("turn 2: done").count(),
+  ).toBeGreaterThan(0);
+});
