@@ -29,6 +29,7 @@ export const ORDER = [
       "docs/guides/keep-history.md",
       "docs/guides/frameworks.md",
       "docs/guides/sign-and-verify.md",
+      "docs/guides/redact-and-share.md",
       "docs/guides/resume-after-a-crash.md",
       "docs/guides/run-the-server.md",
       "docs/guides/move-to-postgresql.md",

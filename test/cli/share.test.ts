@@ -1,0 +1,68 @@
+/** `verbatim share`: what a person and a script see. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { CliUser, jsonLines } from "./cli.ts";
+
+const ID = "hello-1739012630";
+const SECRET = `ship it to 17 Mill Lane, please, before the end of the week: ${"z".repeat(40)}`;
+
+async function recorded(): Promise<CliUser> {
+  const user = new CliUser();
+  const turns = ["good morning", SECRET, "mail ada@lovelace.org", "good night"].flatMap((text) => [
+    { type: "step_start" },
+    { type: "assistant_text", text },
+  ]);
+  const args = ["record", "--dialect", "rye", "--directive", "hello", "--session", ID, "--sign"];
+  const input = turns.map((turn) => `${JSON.stringify(turn)}\n`).join("");
+  assert.equal((await user.run(args, { input })).code, 0);
+  return user;
+}
+
+test("a link is printed once, listed without its token, and revoked for good", async () => {
+  const user = await recorded();
+  const share = (...args: string[]) => user.run(["share", ...args, "--data", "data"]);
+  const folder = join(user.cwd, "data/.shares");
+  const asked = await share(ID);
+  expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("add --yes")]);
+  expect((await share("ls")).stderr).toContain("there are no shares");
+
+  const made = await share(ID, "--match", "17 Mill Lane", "--expires", "2h", "--yes");
+  expect(made.code).toBe(0);
+  expect(made.stdout).toMatch(/^http:\/\/127\.0\.0\.1:4437\/#\/share\/vbs_[\w-]{22}\n$/);
+  expect(made.stderr).toMatch(/line \d+: a string, \d+ bytes \(match\)/);
+  expect(made.stderr).toMatch(/line \d+: the whole line, \d+ bytes \(email\)/);
+  const [copy = ""] = readdirSync(folder).filter((name) => name.endsWith(".vbd"));
+  const text = readFileSync(join(folder, copy), "utf8");
+  assert.ok(text.includes("good night") && !/Mill Lane|lovelace/.test(text));
+  const token = made.stdout.trim().split("/").at(-1) ?? "";
+  assert.ok(!readFileSync(join(folder, "shares.json"), "utf8").includes(token));
+
+  const [listed] = jsonLines((await share("ls", "--json")).stdout) as [{ id: string }];
+  expect(listed).toMatchObject({ session: ID, rules: ["default", "match"], state: "valid" });
+  const revoked = await share("revoke", listed.id);
+  expect([revoked.code, revoked.stderr]).toEqual([0, expect.stringContaining("revoked: ")]);
+  expect(readdirSync(folder).filter((name) => name.endsWith(".vbd"))).toEqual([]);
+  expect((await share("ls")).stdout).toContain("revoked");
+});
+
+test.each([
+  [["share"], 2],
+  [["share", "revoke"], 2],
+  [["share", "revoke", "ffffffff"], 7],
+  [["share", ID, "more"], 2],
+  [["share", ID, "--delay", "1"], 2],
+  [["share", ID, "--expires", "yesterday"], 2],
+  [["share", ID, "--expires", "9999d", "--yes"], 7],
+  [["share", ID, "--url", "logs"], 2],
+  [["share", ID, "--redact", "nothing-like-it", "--yes"], 7],
+])("%j is refused, and leaves no share", async (args, code) => {
+  const user = await recorded();
+  const ran = await user.run([...args, "--data", "data"]);
+  assert.equal(ran.stdout, "");
+  assert.equal(ran.code, code, ran.stderr);
+  const { stdout } = await user.run(["share", "ls", "--json", "--data", "data"]);
+  assert.equal(stdout, "");
+});
