@@ -57,7 +57,7 @@ test.each([
   [["share", ID, "--expires", "yesterday"], 2],
   [["share", ID, "--expires", "9999d", "--yes"], 7],
   [["share", ID, "--url", "logs"], 2],
-  [["share", ID, "--redact", "nothing-like-it", "--yes"], 7],
+  [["share", ID, "--redact", "nothing-like-it", "--yes"], 2],
 ])("%j is refused, and leaves no share", async (args, code) => {
   const user = await recorded();
   const ran = await user.run([...args, "--data", "data"]);
