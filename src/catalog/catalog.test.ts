@@ -408,7 +408,7 @@ test("using a closed catalog stores nothing, and is not an error", async () => {
 test("a bug in our own code is not treated as a database failure", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
-  const wrong = { ...SUMMARY, turns: undefined } as unknown as Summary;
+  const wrong = { ...SUMMARY, turns: () => 0 } as unknown as Summary;
   await assert.rejects(
     catalog.freshen("rye", root, [log("a")], async () => wrong),
     TypeError,
