@@ -10,11 +10,14 @@
 
 import { dirname } from "node:path";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
-import type { Directory, Files } from "../base/files.ts";
+import { openAgain, openIfThere } from "../base/file-steps.ts";
+import type { Directory, Files, OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { placeOf as findingPlace } from "../dialects/derived-files.ts";
+import { writeAll } from "../dialects/files/aside.ts";
 import { derivedKind } from "../doctor/own-names.ts";
 import { finding } from "../findings/finding.ts";
+import { readChunks } from "../log/bytes.ts";
 import { LogLock } from "../log/lock.ts";
 import { INTENT_ENDING, openLogPath } from "../log/log-path.ts";
 import type { Head } from "../proof/pin.ts";
@@ -68,7 +71,7 @@ export async function finishErasure(carrying: CarryingOut): Promise<boolean> {
     const lock = new LogLock(host, place.directory, place.name);
     try {
       await lock.acquire(0);
-      const intent = await readIntent(await reopened(host, target), place.name, target);
+      const intent = await readIn(host, target, place.name);
       if (intent) await carryOut(carrying, place.name, intent);
       else removeStaged(place.directory, place.name);
       return intent !== null;
@@ -91,8 +94,9 @@ export async function carryOut(
   const path = dirname(`${root}/${logId}`);
   const directory = await host.files.openDirectory(path, { create: false, root });
   try {
-    for (const [from, to] of moves) ifThere(() => directory.rename(from, to));
-    for (const each of removes) removeIfThere(directory, each);
+    for (const [from, to] of moves) await copyTo(directory, from, to);
+    await directory.sync();
+    for (const each of [...removes, ...moves.map(([from]) => from)]) removeIfThere(directory, each);
     await directory.sync();
     const head = await verifiedHead(host, target, verify, log);
     const { place, others } = await names();
@@ -113,7 +117,9 @@ export async function carryOut(
 
 /** Files of an erasure that was never intended. */
 export function removeStaged(directory: Directory, logName: string): void {
-  for (const name of Object.values(stagedNames(logName))) removeIfThere(directory, name);
+  const intent = `${logName}${INTENT_ENDING}.tmp`;
+  for (const name of [intent, ...Object.values(stagedNames(logName))])
+    removeIfThere(directory, name);
 }
 
 /** The head of the new log, if it is verified and continues what the copy shows. */
@@ -162,19 +168,46 @@ function notCarriedOut({ path, verdict }: VerifyReport, reason: string): Verbati
   return new VerbatimError("NOT_VERIFIED", message, { path, verdict });
 }
 
-function removeIfThere(directory: Directory, name: string): void {
-  ifThere(() => directory.remove(name));
+/**
+ * Copies, because not every file system keeps one of the two names if the power is cut during a
+ * rename. Without the file, an earlier process was here, and the copy is durable.
+ */
+async function copyTo(directory: Directory, from: string, to: string): Promise<void> {
+  const file = openIfThere(directory, from);
+  try {
+    if (file) await replaceWithBytes(directory, to, file);
+  } finally {
+    file?.close();
+  }
 }
 
-function ifThere(work: () => void): void {
+async function replaceWithBytes(directory: Directory, to: string, file: OpenFile): Promise<void> {
+  const copy = openAgain(directory, `${to}.tmp`);
   try {
-    work();
+    for await (const chunk of readChunks(file, 0, file.size())) writeAll(copy, chunk);
+    await copy.sync();
+  } finally {
+    copy.close();
+  }
+  directory.rename(`${to}.tmp`, to);
+}
+
+function removeIfThere(directory: Directory, name: string): void {
+  try {
+    directory.remove(name);
   } catch (cause) {
     if (errnoOf(cause) !== "ENOENT") throw cause;
   }
 }
 
-/** The log's directory, in which the intent can be seen. */
-function reopened({ files }: Host, { root, logId }: StoredLog): Promise<Directory> {
-  return files.openDirectory(dirname(`${root}/${logId}`), { create: false, root });
+/** Read by the given host: the other one does not see it. */
+async function readIn({ files }: Host, target: StoredLog, name: string): Promise<Intent | null> {
+  const { root, logId } = target;
+  const path = dirname(`${root}/${logId}`);
+  const directory = await files.openDirectory(path, { create: false, root });
+  try {
+    return await readIntent(directory, name, target);
+  } finally {
+    directory.close();
+  }
 }

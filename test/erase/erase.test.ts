@@ -1,17 +1,20 @@
 /** Erasing from real sessions of every dialect: verdicts, entries, pins, and every byte that is left. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { allOf, type Finder } from "../../src/disclosure/hits.ts";
+import type { Finder } from "../../src/disclosure/hits.ts";
 import { entriesNumbered, matching } from "../../src/disclosure/matching.ts";
+import { finishErasure } from "../../src/erase/carry-out.ts";
 import { erase, tryErasing } from "../../src/erase/erase.ts";
-import { sessionErasing } from "../../src/erase/session-erasing.ts";
+import { carryingOut, refuseOthers, sessionErasing } from "../../src/erase/session-erasing.ts";
 import { verifyLog } from "../../src/signing/judging/verify.ts";
+import { verifyWithCopy } from "../../src/verifying/erased-copy.ts";
 import { UserJudging } from "../../src/verifying/user-judging.ts";
 import { SECRET, SHORT } from "../support/disclosing.ts";
+import { refusal, thrownRefusal } from "../support/refusal.ts";
 import {
   ALL_SHAPES,
   answered,
@@ -61,5 +64,102 @@ test.each(Object.entries(ALL_SHAPES))(
     assert.ok(readFileSync(written.path, "utf8").includes("17 Mill Lane"));
   },
 );
-void allOf;
-void entriesNumbered;
+
+test("an erased entry is a placeholder with its role, and the entries around it are unchanged", async () => {
+  for (const shape of Object.values(ALL_SHAPES)) {
+    const user = new SigningUser();
+    const written = await user.write(shape, ENTRIES);
+    const before = readFileSync(written.path, "utf8").split("\n");
+    const at = before.findIndex((line) => line.includes("90417")) + 1;
+    const { counts } = await eraseFrom(user, written, entriesNumbered(new Set([at])));
+    assert.deepEqual(counts, { text: 0, string: 0, line: 1 });
+    assert.equal((await verdictOf(user, written)).verdict, "verified");
+    const text = readFileSync(written.path, "utf8");
+    assert.ok(!text.includes("90417") && text.includes("[erased]") && text.includes("48213"));
+  }
+});
+
+test("lines that a signer found stay found, until a person vouches for them", async () => {
+  for (const shape of Object.values(ALL_SHAPES)) {
+    const user = new SigningUser();
+    const written = await user.write(shape, ENTRIES);
+    const lines = readFileSync(written.path, "utf8").trimEnd().split("\n");
+    const copied = lines.find((line) => line.includes("good morning")) ?? "";
+    appendFileSync(written.path, `${copied.replace("good morning", "found 48213 here")}\n`);
+    await eraseFrom(user, written, matching(["48213"]));
+    const { verdict, found } = await verdictOf(user, written);
+    assert.equal(verdict, "incomplete");
+    const [[from, to] = [0, 0]] = found;
+    const bytes = readFileSync(written.path).subarray(from, to).toString();
+    assert.equal(found.length, 1);
+    assert.match(bytes, /^[^\n]*found \[erased\] here[^\n]*\n$/);
+  }
+});
+
+test("a copy that is not of this log, or was altered, makes the session tampered", async () => {
+  const user = new SigningUser();
+  const [one, other] = [
+    await user.write({ dialect: "homeagent" }, ENTRIES),
+    await user.write({ dialect: "homeagent" }, ENTRIES),
+  ];
+  for (const each of [one, other]) await eraseFrom(user, each, matching(["48213"]));
+  const verify = async () => {
+    const judging = await UserJudging.load(nodeHost, { places: user.places, onWarning: () => {} });
+    return verifyWithCopy(nodeHost, one.target, await judging.optionsFor(one.target));
+  };
+  assert.equal((await verify()).verdict, "verified");
+  const copy = `${one.path}.vbd`;
+  const bytes = readFileSync(copy);
+  const altered = Buffer.from(bytes.toString().replace("good morning", "good evening"));
+  for (const wrong of [readFileSync(`${other.path}.vbd`), altered, bytes.subarray(0, 900)]) {
+    writeFileSync(copy, wrong);
+    const { verdict, findings } = await verify();
+    assert.deepEqual([verdict, findings[0]?.code], ["tampered", "ERASED_COPY_MISMATCH"]);
+  }
+});
+
+test("a planted intent changes no pinned head", async () => {
+  const user = new SigningUser();
+  const [mine, older] = [
+    await user.write({ dialect: "homeagent" }, ENTRIES),
+    await user.write({ dialect: "homeagent" }, ENTRIES.slice(0, 3)),
+  ];
+  const pinned = await user.remembered(mine.target);
+  cpSync(older.path, `${mine.path}.erase-log`);
+  cpSync(older.sidecarPath, `${mine.path}.erase-log.checkpoints`);
+  const name = "evening.jsonl";
+  const moves = [
+    [`${name}.erase-log.checkpoints`, `${name}.checkpoints`],
+    [`${name}.erase-log`, name],
+  ];
+  const { log } = await user.verify(older);
+  const { dialect, id } = mine.target;
+  const intent = { verbatim: "erase", v: 1, dialect, id, log, moves, removes: [] };
+  writeFileSync(`${mine.path}.erase`, JSON.stringify(intent));
+  const carrying = carryingOut(nodeHost, mine.target, { places: user.places, onWarning: () => {} });
+  await assert.rejects(finishErasure(carrying));
+  assert.deepEqual((await user.remembered(mine.target)).here, pinned.here);
+  assert.equal((await user.verify(mine)).verdict, "unreadable");
+  rmSync(`${mine.path}.erase`);
+  assert.equal((await user.verify(mine)).verdict, "rollback");
+});
+
+test("streams, other programs' sessions, a reason with the value and other signers are refused", async () => {
+  const user = new SigningUser();
+  const { target } = await user.write({ dialect: "verbatim" }, ENTRIES);
+  for (const dialect of ["streams", "claude-code", "codex"]) {
+    thrownRefusal(() => refuseOthers({ ...target, dialect }), "CANNOT_ERASE");
+  }
+  thrownRefusal(() => refuseOthers({ ...target, id: null }), "CANNOT_ERASE");
+  const onWarning = () => {};
+  const asked = {
+    finder: matching(["48213"]),
+    reason: "it is 48213",
+    places: user.places,
+    onWarning,
+  };
+  await refusal(
+    tryErasing(await sessionErasing(nodeHost, target, asked), () => {}),
+    "CANNOT_ERASE",
+  );
+});

@@ -1,7 +1,7 @@
 /** `verbatim redact --in-place`: what a person sees, and every byte that is left afterwards. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser, jsonLines } from "../cli/cli.ts";
@@ -100,3 +100,52 @@ test.each([
     expect(found.stdout).toContain("morning");
   },
 );
+
+test("on another machine the session is a rollback until head accept, which explains the link", async () => {
+  const user = new Eraser();
+  await user.record("verbatim", "hello", ["one", `I am ${VALUE}`, "two"]);
+  const { stdout: pins } = await user.run(["head", "export"]);
+  const args = ["redact", "hello", "--in-place", "--match", VALUE, "--reason", "private", "--yes"];
+  assert.equal((await user.run([...args, "-o", "proof.vbd"])).code, 0);
+  assert.equal((await user.run(["verify", "proof.vbd"])).code, 0);
+  // Its pins, as another machine has them.
+  writeFileSync(join(user.home, ".local/state/verbatim/heads.jsonl"), pins);
+  const verified = await user.run(["verify", "hello"]);
+  expect([verified.code, verified.stdout]).toEqual([6, expect.stringContaining("REPLACED")]);
+  const accepted = await user.run(["head", "accept", "hello", "--yes"]);
+  expect(accepted.stderr).toContain("signed link to this one");
+  expect([accepted.code, (await user.run(["verify", "hello"])).code]).toEqual([0, 0]);
+});
+
+test("an interrupted erasure is unreadable for every command, and repair finishes it", async () => {
+  const user = new Eraser();
+  await user.record("verbatim", "hello", ["one", "two"]);
+  const log = join(user.cwd, ".verbatim/sessions/hello.jsonl");
+  const intent = {
+    verbatim: "erase",
+    v: 1,
+    dialect: "verbatim",
+    id: "hello",
+    log: "",
+    moves: [],
+    removes: [],
+  };
+  writeFileSync(`${log}.erase`, JSON.stringify(intent));
+  const verified = await user.run(["verify", "hello"]);
+  expect([verified.code, verified.stdout]).toEqual([7, expect.stringContaining("NEEDS_RECOVERY")]);
+  for (const args of [
+    ["show", "hello"],
+    ["resume", "hello", "--for", "anthropic"],
+  ]) {
+    const { code, stdout, stderr } = await user.run(args);
+    expect([args, code, stdout + stderr]).toEqual([
+      args,
+      7,
+      expect.stringContaining("erasure was interrupted"),
+    ]);
+  }
+  // Planted: there is no new log, so nothing is changed.
+  const repaired = await user.run(["repair", "hello"]);
+  expect(repaired.stderr).toContain("is not carried out");
+  assert.notEqual(repaired.code, 0);
+});

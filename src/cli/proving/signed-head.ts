@@ -3,14 +3,17 @@
  * its path, if `--root` is a server's data directory.
  */
 
-import { relative, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { type Run, UsageError } from "../../command/command.ts";
 import { dialectNamed, hostOf } from "../../dialects/all.ts";
+import { verifyCopy } from "../../disclosure/verify-copy.ts";
 import { holdLog } from "../../doctor/held-log.ts";
 import { findSession } from "../../listing/find-session.ts";
+import { COPY_EXTENSION } from "../../proof/disclosure/copy-file.ts";
 import type { Head, Pin } from "../../proof/pin.ts";
 import type { Rollback } from "../../proof/pins.ts";
 import { EXIT_CODES, type Verdict } from "../../proof/verdict.ts";
@@ -18,6 +21,7 @@ import { readHead, type SessionHead, type StoredLog } from "../../signing/heads/
 import { putSurplusAside } from "../../signing/judging/surplus.ts";
 import type { VerifyOptions } from "../../signing/judging/verify-options.ts";
 import { isDataDirectory } from "../../verifying/data-directories.ts";
+import { verifyWithCopy } from "../../verifying/erased-copy.ts";
 import { UserJudging } from "../../verifying/user-judging.ts";
 import { withSignedStream } from "../../verifying/verify-directory.ts";
 import { refuseDatabases } from "../caring/copy-places.ts";
@@ -27,6 +31,8 @@ import { streamJudging, streamNamed } from "./verify-streams.ts";
 export interface NamedHead extends Pick<SessionHead, "head" | "surplus"> {
   /** The pin of the session, and how its log contradicts it. */
   readonly loss: { readonly pin: Pin; readonly rollback: Rollback } | null;
+  /** Why the log was replaced, if its own signer did that; else null. */
+  readonly replacedBy: string | null;
   /** Other names of its store under which it is pinned. */
   readonly otherPlaces: readonly string[];
 }
@@ -88,12 +94,39 @@ async function readHeadOf(log: StoredLog, options: VerifyOptions): Promise<Named
   const { head, rollback, surplus } = await readHead(hostOfNamed(log), log, options);
   const pin = options.remembered?.here ?? options.remembered?.ofLog(head.log) ?? null;
   const otherPlaces = options.remembered?.otherPlaces ?? [];
-  return { head, surplus, loss: pin && rollback && { pin, rollback }, otherPlaces };
+  const loss = pin && rollback && { pin, rollback };
+  const replacedBy =
+    loss?.rollback === "REPLACED" ? await erasureOf(hostOfNamed(log), log, options, pin) : null;
+  return { head, surplus, loss, replacedBy, otherPlaces };
+}
+
+/** The signed link from the pinned log to this one, in words; null if there is none. */
+async function erasureOf(
+  host: Host,
+  log: StoredLog,
+  { remembered: _, ...options }: VerifyOptions,
+  pin: Pin | null,
+): Promise<string | null> {
+  const { from, verdict, findings } = await verifyWithCopy(host, log, {
+    ...options,
+    filesProof: null,
+  });
+  const path = join(log.root, log.logId + COPY_EXTENSION);
+  if (!existsSync(path) || from?.log !== pin?.log || verdict === "tampered") return null;
+  if (findings.some(({ code }) => code === "ERASED_COPY_MISMATCH")) return null;
+  const judging = await UserJudging.load(nodeHost, { onWarning: () => {} });
+  const copy = await verifyCopy(nodeHost, path, { judging });
+  if (copy.verdict !== "verified" && copy.verdict !== "incomplete") return null;
+  return (
+    `its signer erased something from it: the log that was pinned ends with a signed link to this ` +
+    `one (checkpoint ${from?.seq}), and everything that ${path} shows of it is in this log`
+  );
 }
 
 /** Describes what a session has lost of its signed or pinned content; empty if nothing. */
-export function describeLosses({ head, loss, surplus }: NamedHead): string[] {
+export function describeLosses({ head, loss, replacedBy, surplus }: NamedHead): string[] {
   const losses = loss ? [describeLoss(head, loss)] : [];
+  if (replacedBy !== null) losses.push(replacedBy);
   const isToldOf = loss?.rollback === "BEHIND" && loss.pin.seq >= (surplus?.seq ?? 0);
   if (surplus && !isToldOf) {
     losses.push(
