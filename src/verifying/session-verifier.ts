@@ -162,7 +162,7 @@ export class SessionVerifier {
       return [target, ...inside];
     } catch (cause) {
       const code = cause instanceof VerbatimError ? cause.code : null;
-      if (code === "IO_ERROR" || code === "UNSAFE_PATH") {
+      if (code === "IO_ERROR" || code === "UNSAFE_PATH" || code === "NEEDS_RECOVERY") {
         const refused = await this.#refusedAs(name);
         if (refused) return [refused];
       }

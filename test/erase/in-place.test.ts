@@ -117,7 +117,7 @@ test("on another machine the session is a rollback until head accept, which expl
   expect([accepted.code, (await user.run(["verify", "hello"])).code]).toEqual([0, 0]);
 });
 
-test("an interrupted erasure is unreadable for every command, and repair finishes it", async () => {
+test("an interrupted erasure is unreadable for every command, and repair refuses a planted one", async () => {
   const user = new Eraser();
   await user.record("verbatim", "hello", ["one", "two"]);
   const log = join(user.cwd, ".verbatim/sessions/hello.jsonl");
@@ -146,6 +146,5 @@ test("an interrupted erasure is unreadable for every command, and repair finishe
   }
   // Planted: there is no new log, so nothing is changed.
   const repaired = await user.run(["repair", "hello"]);
-  expect(repaired.stderr).toContain("is not carried out");
   assert.notEqual(repaired.code, 0);
 });
