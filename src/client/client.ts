@@ -1,6 +1,6 @@
 /** Client: a server's sessions and streams, using only `fetch`. */
 
-import { checkOptions, type OptionKinds } from "../base/choice.ts";
+import { checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import { type ClientOptions, Requester } from "./request.ts";
 import type { ToolOptions, ToolReport } from "./search-shapes.ts";
 import { SessionsClient } from "./sessions.ts";
@@ -48,6 +48,7 @@ export class VerbatimClient {
   /** Shares part of a session: the link is `${url}/#/share/${token}`. Only its owner may. */
   async share(asked: ShareRequest): Promise<NewShareItem> {
     checkOptions("share", asked, SHARE_OPTIONS);
+    checkKind("session", asked.session, "text");
     const headers = { "Content-Type": "application/json" };
     const body = JSON.stringify(asked);
     return this.#requester.json("/v1/shares", { method: "POST", headers, body });
@@ -55,6 +56,7 @@ export class VerbatimClient {
 
   /** Revokes a share for good. */
   async revokeShare(id: string): Promise<void> {
+    checkKind("id", id, "text");
     await this.#requester.send(`/v1/shares/${encodeURIComponent(id)}`, { method: "DELETE" });
   }
 

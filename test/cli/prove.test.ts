@@ -45,7 +45,10 @@ test("a proof of one entry convinces a reader who has the public key", async () 
   assert.ok(text.includes("the answer") && !text.includes("private"));
 
   const own = await user.run(["verify", "answer.vbp"]);
-  expect([own.code, own.stdout]).toEqual([0, expect.stringContaining("verified: 1 line; it says nothing about other")]);
+  expect([own.code, own.stdout]).toEqual([
+    0,
+    expect.stringContaining("verified: 1 line; it says nothing about other"),
+  ]);
   expect(own.stdout).toContain(`line ${entry} (entry ${entry}), turn 2, in checkpoint `);
   expect(own.stdout).toContain("not checkable: hash, sig and seg of every checkpoint");
 

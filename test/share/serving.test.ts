@@ -192,3 +192,21 @@ test("the owner shares, lists and revokes; a token that only reads may not", asy
   }
   assert.equal((await new FileShares(nodeHost, server.directory, Date.now).list()).length, 2);
 });
+
+test("where everyone on the machine may read sessions, only a token makes, lists or revokes shares", async () => {
+  const { root } = await sharer();
+  const { server } = await serveSessions([root], { createShare });
+  assert.equal((await fetch(`${server.url}/v1/sessions`)).status, 200);
+  const body = JSON.stringify({ session: "x" });
+  for (const [method, path] of [
+    ["POST", "/v1/shares"],
+    ["GET", "/v1/shares"],
+    ["DELETE", "/v1/shares/00"],
+  ] as const) {
+    const response = await fetch(server.url + path, {
+      method,
+      body: method === "POST" ? body : null,
+    });
+    assert.equal(response.status, 401, method);
+  }
+});

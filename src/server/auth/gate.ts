@@ -7,8 +7,7 @@
  * - Once there were tokens, one is required as long as the process runs: deleting or emptying the
  *   file does not open the server. If the file cannot be used, every request is refused and the
  *   operator is notified.
- * - A change of the file takes effect within LOOK_MS. Checking costs one `stat`; requests in
- *   between cost nothing.
+ * - A change of the file takes effect within LOOK_MS, for the price of one `stat`.
  * - A token is found by its SHA-256 and compared in constant time: the time reveals nothing about
  *   existing tokens.
  * - Long-lasting requests are checked again (`holds`) against the current file: a token that was
@@ -156,7 +155,8 @@ export class TokenGate {
   /** The pass, null when no token is required; throws a refusal. */
   admit(request: IncomingMessage, path: string, stream: string | null): Pass | null {
     const browsers = SESSION_ROUTES.test(path) ? this.#options.browsers : null;
-    if (!this.isRequired && browsers === null) return null;
+    // Making a share signs with the user's key: never for everyone on the machine.
+    if (!this.isRequired && browsers === null && !path.startsWith(SHARES_PATH)) return null;
     const needs = needsOf(request, path, stream);
     if (needs.length === 0) return null;
     if (this.#fault !== null) throw this.#fault;
