@@ -236,8 +236,11 @@ sampleTest("a palette goes to sessions, projects, agents and pages, by keyboard 
   const box = page.getByRole("combobox", { name: /Go to a session/ });
   const option = (name: string) => page.locator("dialog").getByRole("option", { name });
   const chosen = (name: string) => option(name).and(page.locator("[aria-selected=true]"));
-  await page.keyboard.press("Control+k");
-  await box.waitFor();
+  const openPalette = async () => {
+    await page.keyboard.press("Control+k");
+    await box.and(page.locator(":focus")).waitFor();
+  };
+  await openPalette();
   await page.keyboard.press("Tab");
   const isInside = () => document.activeElement?.closest("dialog") !== null;
   assert.ok(
@@ -246,7 +249,7 @@ sampleTest("a palette goes to sessions, projects, agents and pages, by keyboard 
   );
   await page.keyboard.press("Escape");
   await box.waitFor({ state: "detached" });
-  await page.keyboard.press("Control+k");
+  await openPalette();
   await page.keyboard.type("gemini");
   await option("Gemini CLI").first().waitFor();
   await page.keyboard.press("ArrowDown");
@@ -254,18 +257,18 @@ sampleTest("a palette goes to sessions, projects, agents and pages, by keyboard 
   await page.locator("[role=option][aria-selected=true]").waitFor();
   await option("Agents").first().click();
   await page.waitForURL(/agent=Gemini/);
-  await page.keyboard.press("Control+k");
+  await openPalette();
   await page.keyboard.type("mend the check");
   await chosen("Mend the checkout").waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(/#\/s\//);
   await page.locator(".entry", { hasText: "Mend the checkout" }).first().waitFor();
-  await page.keyboard.press("Control+k");
+  await openPalette();
   await page.keyboard.type("acme");
   await chosen("shop").waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(/project=acme%2Fshop/);
-  await page.keyboard.press("Control+k");
+  await openPalette();
   await page.keyboard.type("usage");
   await option("Usage").first().waitFor();
   await page.keyboard.press("Escape");
