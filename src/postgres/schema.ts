@@ -198,9 +198,33 @@ CREATE TABLE checkpoints (
 );
 `;
 
+/** Written by `share/share-tables.ts`. */
+export const SHARES = `
+CREATE TABLE shares (
+  id text PRIMARY KEY,
+  sha256 text UNIQUE NOT NULL,
+  "createdAt" bigint NOT NULL,
+  "expiresAt" bigint NOT NULL,
+  "revokedAt" bigint,
+  "isLive" boolean NOT NULL,
+  version bigint NOT NULL DEFAULT 0,
+  taken bigint NOT NULL DEFAULT 0,
+  bytes bigint NOT NULL DEFAULT 0,
+  settings text NOT NULL
+);
+CREATE TABLE share_parts (
+  share text NOT NULL REFERENCES shares ON DELETE CASCADE,
+  version bigint NOT NULL,
+  part integer NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (share, version, part)
+);
+`;
+
 export const MIGRATIONS: readonly string[] = [
   TABLES,
   CHECKPOINTS,
   UNSIGNED + SIGN_GROUP,
   `DROP FUNCTION IF EXISTS commit_group; ${COMMIT_GROUP}`, // It was part of the first.
+  SHARES,
 ];

@@ -218,9 +218,9 @@ async function newContext(
     received,
     witness,
     sessions,
-    sharing: newSharing({
+    sharing: await newSharing({
       ...{ host: nodeHost, dataDirectory, nowMs: Date.now, onFault, readBody },
-      create: options.createShare ?? null,
+      ...{ create: options.createShare ?? null, database: options.store ?? null },
       run: (work) => sessions.wholeReads.run(work),
       session: async (urlId) => {
         const { store, session } = await sessions.open(urlId, seenBy(null));

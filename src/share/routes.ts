@@ -20,6 +20,8 @@ const TEXTS_MAX = 100;
 export interface SharingOptions {
   readonly host: Host;
   readonly dataDirectory: string;
+  /** The URL of the database that has the shares; null: they are files in the data directory. */
+  readonly database: string | null;
   readonly nowMs: () => number;
   readonly onFault: (what: string, cause: unknown) => void;
   /** Null: only the command line makes shares. */
@@ -36,10 +38,16 @@ export interface Sharing extends SharingOptions {
   readonly copies: SharedCopies;
 }
 
-export function newSharing(options: SharingOptions): Sharing {
-  const { host, dataDirectory, nowMs, onFault } = options;
-  const shares = new FileShares(host, dataDirectory, nowMs);
+export async function newSharing(options: SharingOptions): Promise<Sharing> {
+  const { nowMs, onFault } = options;
+  const shares = await sharesOf(options);
   return { ...options, shares, copies: new SharedCopies({ shares, nowMs, onFault }) };
+}
+
+/** Without a database, its code is not loaded. */
+async function sharesOf({ host, dataDirectory, database, nowMs }: SharingOptions): Promise<Shares> {
+  if (database === null) return new FileShares(host, dataDirectory, nowMs);
+  return (await import("./share-tables.ts")).ShareTables.of(database, nowMs);
 }
 
 export function isShareRoute(path: string): boolean {

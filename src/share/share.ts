@@ -17,7 +17,7 @@ export interface Share {
   readonly expiresAt: string;
   readonly revokedAt: string | null;
   readonly isLive: boolean;
-  /** How many copies were published; 0: there is none yet. */
+  /** Grows with each copy that is published; 0: there is none yet. */
   readonly version: number;
   /** Length of the copy. */
   readonly bytes: number;

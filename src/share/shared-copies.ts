@@ -55,6 +55,7 @@ export class SharedCopies {
   readonly #readers = new Map<AbortController, Reader>();
   readonly #buckets = new Map<string, { left: number; atMs: number }>();
   #looking: NodeJS.Timeout | undefined;
+  #isLooking = false;
 
   constructor(options: SharedCopiesOptions) {
     this.#options = options;
@@ -144,7 +145,7 @@ export class SharedCopies {
     const ending = new AbortController();
     const close = () => ending.abort();
     this.#readers.set(ending, reader);
-    this.#looking ??= setInterval(() => void this.#look(), LOOK_MS);
+    this.#looking ??= setInterval(() => void this.#lookOnce(), LOOK_MS);
     response.once("close", close);
     try {
       await work(ending.signal);
@@ -156,6 +157,14 @@ export class SharedCopies {
         this.#looking = undefined;
       }
     }
+  }
+
+  /** One at a time: a database may be slow to answer. */
+  async #lookOnce(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    await this.#look();
+    this.#isLooking = false;
   }
 
   async #look(): Promise<void> {

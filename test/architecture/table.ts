@@ -42,7 +42,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
     ...[...LOW, ...DIALECTS, "streams", "store", "listing", "verifying", "scan", "disclosure"],
   ],
   share: [
-    "client",
+    ...["client", "postgres"],
     ...[...LOW, ...DIALECTS, "streams", "store", "listing", "verifying", "scan", "disclosure"],
   ],
   doctor: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying"],

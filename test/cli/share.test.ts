@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { lacksPostgres, newDatabase, rowsIn } from "../support/postgres.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 
 const ID = "hello-1739012630";
@@ -48,8 +49,32 @@ test("a link is printed once, listed without its token, and revoked for good", a
   expect((await share("ls")).stdout).toContain("revoked");
 });
 
+test.skipIf(lacksPostgres)(
+  "with --store, shares are in the database and not in files",
+  async () => {
+    const user = await recorded();
+    const url = await newDatabase();
+    const share = (...args: string[]) => user.run(["share", ...args, "--store", url]);
+    const made = await share(ID, "--match", "17 Mill Lane", "--yes");
+    expect(made.code, made.stderr).toBe(0);
+    expect(made.stdout).toMatch(/#\/share\/vbs_[\w-]{22}\n$/);
+    const parts = "SELECT convert_from(bytes, 'UTF8') AS text FROM verbatim.share_parts";
+    const [copy] = await rowsIn(url, parts);
+    assert.match(String(copy?.text), /good night/);
+    assert.doesNotMatch(String(copy?.text), /Mill Lane|lovelace/);
+    const [listed] = jsonLines((await share("ls", "--json")).stdout) as [{ id: string }];
+    expect(listed).toMatchObject({ session: ID, rules: ["default", "match"], state: "valid" });
+    expect((await user.run(["share", "ls"])).stderr).toContain("there are no shares");
+    expect((await share("revoke", listed.id)).stderr).toContain("revoked: ");
+    expect((await share("revoke", "ffffffff")).code).toBe(7);
+    expect((await share("ls")).stdout).toContain("revoked");
+    expect(await rowsIn(url, parts)).toEqual([]);
+  },
+);
+
 test.each([
   [["share"], 2],
+  [["share", ID, "--store", "mysql://db/x", "--yes"], 2],
   [["share", "revoke"], 2],
   [["share", "revoke", "ffffffff"], 7],
   [["share", ID, "more"], 2],

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, test } from "vitest";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
-import { CHECKPOINTS, TABLES } from "../../src/postgres/schema.ts";
+import { CHECKPOINTS, SHARES, TABLES } from "../../src/postgres/schema.ts";
 import { UNSIGNED } from "../../src/postgres/signing/signing-schema.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
@@ -15,6 +15,7 @@ test("the tables on the format page are the current ones", () => {
   assert.equal(page.block("sql postgres-schema").trim(), TABLES.trim());
   assert.equal(page.block("sql postgres-schema-2").trim(), CHECKPOINTS.trim());
   assert.equal(page.block("sql postgres-schema-3").trim(), UNSIGNED.trim());
+  assert.equal(page.block("sql postgres-schema-5").trim(), SHARES.trim());
 });
 
 describe.skipIf(lacksPostgres)("with a database", () => {

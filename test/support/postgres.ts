@@ -42,6 +42,14 @@ export function newSchema(): string {
   return `s${randomBytes(8).toString("hex")}`;
 }
 
+/** The URL of a database of its own: servers that are started by URL use one schema. */
+export async function newDatabase(): Promise<string> {
+  const shared = await sharedPostgres();
+  const name = newSchema();
+  await rowsIn(shared, `CREATE DATABASE ${name}`);
+  return shared.replace("/postgres?", `/${name}?`);
+}
+
 /** Runs one statement, past any store. */
 export async function rowsIn(
   url: string,

@@ -45,6 +45,10 @@ export const share: CliCommand = {
       summary: "the server's address in the link; default: that of this machine",
     },
     DATA_OPTION,
+    {
+      flags: "--store <url>",
+      summary: "the server's database instead: postgres://user@host/database",
+    },
     YES_OPTION,
     { flags: "--json", summary: "print JSON" },
     ...WHERE_OPTIONS,
@@ -55,6 +59,7 @@ export const share: CliCommand = {
     "verbatim share hello --live --delay 1 --expires 2h",
     "verbatim share ls",
     "verbatim share revoke 3f9a1c07",
+    "verbatim share last --store postgres://verbatim@db.example.com/streams --yes",
   ],
 
   async run(run) {

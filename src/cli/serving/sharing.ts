@@ -24,6 +24,7 @@ import { DEFAULT_REASON, type Share, shareState } from "../../share/share.ts";
 import { FileShares } from "../../share/share-files.ts";
 import type { Shares } from "../../share/shares.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
+import { isDatabase } from "../caring/copy-places.ts";
 import { counted } from "../caring/findings-report.ts";
 import { tellPlaces } from "../proving/redacting.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
@@ -120,12 +121,19 @@ export async function revoke(run: Run, id: string): Promise<number> {
 }
 
 async function withShares(run: Run, work: (shares: Shares) => Promise<number>): Promise<number> {
-  const shares = new FileShares(nodeHost, directoryOf(run), Date.now);
+  const shares = await sharesOf(run);
   try {
     return await work(shares);
   } finally {
     await shares.close();
   }
+}
+
+async function sharesOf(run: Run): Promise<Shares> {
+  const url = textOption("--store", run.options.store);
+  if (url === undefined) return new FileShares(nodeHost, directoryOf(run), Date.now);
+  if (!isDatabase(url)) throw new UsageError("--store takes postgres://user@host/database");
+  return (await import("../../share/share-tables.ts")).ShareTables.open(url, Date.now);
 }
 
 function directoryOf({ options }: Run): string {
