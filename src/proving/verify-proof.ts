@@ -11,7 +11,7 @@ import type { Host } from "../base/host.ts";
 import { keyOf, type ReportedKey, withKey } from "../disclosure/verify-copy.ts";
 import { readStretch } from "../log/bytes.ts";
 import { openLogPath, openToRead } from "../log/log-path.ts";
-import { judgeProof, type ProofJudgement } from "../proof/inclusion/judge.ts";
+import { judgeProof, notCheckedIn, type ProofJudgement } from "../proof/inclusion/judge.ts";
 import { PROOF_BYTES_MAX } from "../proof/inclusion/records.ts";
 import type { Freshness } from "../proof/pins.ts";
 import { type Finding, findingOf, type Verdict, worse } from "../proof/verdict.ts";
@@ -20,14 +20,6 @@ import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { transcriptKeys } from "../signing/trust/trust.ts";
 import type { UserJudging } from "../verifying/user-judging.ts";
 import { proofInPage } from "./proof-page.ts";
-
-/** What no reader of a proof can check. */
-export const NOT_CHECKED = [
-  "hash, sig and seg of every checkpoint",
-  "entry numbers, which are the prover's word",
-  "whether the log continued",
-] as const;
-const NOT_CHECKED_OF_GENESIS = "sig2 and salt of genesis; prev of checkpoint 1";
 
 /** A public format, like the report on a session: fields are added, never renamed. */
 export interface ProofReport {
@@ -158,7 +150,7 @@ function reportOf(
       ...{ text: Buffer.from(bytes).toString(), strings_withheld: gaps.length },
     })),
     ...{ consistent, genesis, prover: prover && keyOf(prover), keys: keys.map(keyOf), freshness },
-    not_checked: genesis ? [...NOT_CHECKED, NOT_CHECKED_OF_GENESIS] : NOT_CHECKED,
+    not_checked: notCheckedIn(genesis),
     findings: findings.map(({ code, verdict, byteOffset, turn, message }) => {
       return { code, verdict, byte_offset: byteOffset, turn, message };
     }),

@@ -65,6 +65,16 @@ export interface ProofJudgement {
   readonly verdict: Verdict;
 }
 
+/** What no reader of a proof can check. */
+export function notCheckedIn(genesis: ProofJudgement["genesis"]): readonly string[] {
+  return [
+    "hash, sig and seg of every checkpoint",
+    "entry numbers, which are the prover's word",
+    "whether the log continued",
+    ...(genesis ? ["sig2 and salt of genesis; prev of checkpoint 1"] : []),
+  ];
+}
+
 export function judgeProof(bytes: Uint8Array, options: ProofJudgeOptions): ProofJudgement {
   const content = new ProofContent(options);
   const judge = new Relating(content, options);

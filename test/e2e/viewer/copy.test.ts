@@ -12,6 +12,7 @@ import { allOf, type Finder } from "../../../src/disclosure/hits.ts";
 import { entriesNumbered, matching } from "../../../src/disclosure/matching.ts";
 import { redactLog } from "../../../src/disclosure/redact.ts";
 import { publicKeyPem } from "../../../src/proof/ed25519-keys.ts";
+import { proveLog } from "../../../src/proving/prove.ts";
 import { loadOwnKeys, loadSigner } from "../../../src/signing/keys/keys.ts";
 import { SessionVerifier } from "../../../src/verifying/session-verifier.ts";
 import { answered, said, turnOf } from "../../support/signing-user.ts";
@@ -21,6 +22,7 @@ const ADDRESS =
   "please deliver the new garden table to 17 Mill Lane, in the afternoon, thanks a lot";
 const SPOOF = `{"withheld":"no <b>markup</b> \u202e","why":"${"x".repeat(70)}"}`;
 let copies: Readonly<Record<"rye" | "homeagent", string>>;
+let proof: string;
 
 const viewer = viewerScene(async (scene) => {
   const entries = [...turnOf("Say hello"), said(ADDRESS), answered(SPOOF), said("code 90417")];
@@ -35,13 +37,33 @@ const viewer = viewerScene(async (scene) => {
       allOf(finder, entriesNumbered(new Set([1]))),
     ),
   };
+  proof = await proofOf(scene.root, "kitchen/2026-02-09");
 });
 
-async function copyOf(root: string, id: string, finder: Finder): Promise<string> {
+async function found(root: string, id: string) {
   const where = { cwd: root, root };
   const verifier = await SessionVerifier.open(nodeHost, { where, onWarning: () => {} });
   const [log] = await verifier.find([id]);
   assert.ok(log);
+  return { verifier, log };
+}
+
+/** A proof of the first line. */
+async function proofOf(root: string, id: string): Promise<string> {
+  const { verifier, log } = await found(root, id);
+  const wanted = { entries: [1], context: 0, consistency: null };
+  const { bytes } = await proveLog(hostOf(nodeHost, log), log, wanted, {
+    verify: () => verifier.judging.optionsFor(log),
+    signer: await loadSigner(nodeHost, userPaths()),
+    ...{ nowMs: Date.now, indexDirectory: null },
+  });
+  const path = join(root, "first.vbp");
+  writeFileSync(path, bytes);
+  return path;
+}
+
+async function copyOf(root: string, id: string, finder: Finder): Promise<string> {
+  const { verifier, log } = await found(root, id);
   const pieces: Buffer[] = [];
   await redactLog(hostOf(nodeHost, log), log, {
     ...{ verify: await verifier.judging.optionsFor(log), finder, reason: "a private address" },
@@ -128,6 +150,24 @@ browserTest("one flipped byte of a copy is tampered, and nothing of it is proven
 });
 
 browserTest(
+  "a proof is untrusted until the key is entered; a flipped byte is tampered",
+  async () => {
+    const page = await opened(proof);
+    assert.match(await verdictOn(page).innerText(), /untrusted: 1 line/);
+    await page.getByLabel("Public key of the signer").fill(await pem());
+    await page.getByRole("button", { name: "Use this key" }).click();
+    await page.getByText("verified: 1 line").waitFor();
+    await page.getByText("Entry 1, as the prover says, turn 1, in checkpoint 1").waitFor();
+    assert.ok(((await page.locator("main").textContent()) ?? "").includes("Say hello"));
+    const path = join(viewer.home, "flipped.vbp");
+    writeFileSync(path, readFileSync(proof, "latin1").replace("Say hello", "Say jello"), "latin1");
+    await page.getByLabel("Choose a file").setInputFiles(path);
+    await page.getByText("This proof is not of what was signed").waitFor();
+    assert.ok(!((await page.locator("main").textContent()) ?? "").includes("Say jello"));
+  },
+);
+
+browserTest(
   "on a phone and a screen, in both themes, without a fault that axe-core finds",
   async () => {
     for (const [width, theme] of [
@@ -135,7 +175,7 @@ browserTest(
       [1280, "light"],
       [360, "light"],
     ] as const) {
-      for (const path of Object.values(copies)) {
+      for (const path of [...Object.values(copies), proof]) {
         const page = await opened(path, width, theme);
         await page.evaluate(
           "document.querySelectorAll('details').forEach((each) => { each.open = true; })",

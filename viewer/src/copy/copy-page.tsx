@@ -1,14 +1,20 @@
-/** Copy page: a disclosed copy, from a file or a share, judged and shown in this browser. */
+/** Copy page: a disclosed copy or a proof, from a file or a share, judged and shown in this browser. */
 
 import { useEffect, useState } from "preact/hooks";
+import { MAGIC_BYTES } from "../../../src/proof/disclosure/copy-file.ts";
+import type { ProofJudgement } from "../../../src/proof/inclusion/judge.ts";
+import { beginsAsProof, PROOF_BYTES_MAX } from "../../../src/proof/inclusion/records.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
+import { judgeProofHere } from "../proof/judge-proof.ts";
+import { WebProofCrypto } from "../proof/web-crypto.ts";
 import { reasonOf } from "../server.ts";
 import { saveAs } from "../session/export.ts";
 import { sizeOf } from "../words.ts";
 import { CopyLine } from "./copy-line.tsx";
 import { CopyVerdict } from "./copy-verdict.tsx";
 import { enteredKeys } from "./entered-keys.ts";
-import { type JudgedCopy, judgeCopy } from "./judge-copy.ts";
+import { type JudgedCopy, judgeCopy, Trusted } from "./judge-copy.ts";
+import { ProofView } from "./proof-view.tsx";
 import { followShare } from "./share.ts";
 import "../proof/proof.css";
 import "./copy.css";
@@ -64,14 +70,14 @@ function Choose({ open }: { readonly open: (opened: Opened) => void }) {
   };
   return (
     <div class="copy-choose">
-      <h1>Check a disclosed copy</h1>
+      <h1>Check a disclosed copy or a proof</h1>
       <p>
-        A <code>.vbd</code> file shows part of a session and proves that it is part of it. It is
-        read in this browser only, and sent nowhere.
+        A <code>.vbd</code> or <code>.vbp</code> file shows part of a session and proves that it is
+        part of it. It is read in this browser only, and sent nowhere.
       </p>
       <label class="button primary">
         Choose a file
-        <input type="file" class="unseen" accept=".vbd" onChange={choose} />
+        <input type="file" class="unseen" accept=".vbd,.vbp" onChange={choose} />
       </label>
       <small>or drop it here</small>
     </div>
@@ -79,12 +85,12 @@ function Choose({ open }: { readonly open: (opened: Opened) => void }) {
 }
 
 function Judging({ name, copy }: Opened) {
-  const [judged, show] = useState<JudgedCopy | null>(null);
+  const [judged, show] = useState<JudgedFile | null>(null);
   const [fault, fail] = useState<string | null>(null);
   const keys = enteredKeys.value;
   useEffect(() => {
     let isOver = false;
-    judgeCopy(copy, keys).then(
+    judgeFile(copy, keys).then(
       (each) => isOver || show(each),
       (cause) => isOver || fail(reasonOf(cause)),
     );
@@ -92,9 +98,9 @@ function Judging({ name, copy }: Opened) {
       isOver = true;
     };
   }, [copy, keys]);
-  if (fault !== null) return <p role="alert">The copy cannot be read: {fault}</p>;
+  if (fault !== null) return <p role="alert">The file cannot be read: {fault}</p>;
   if (judged === null) return <p role="status">Checking {sizeOf(copy.size)} …</p>;
-  const { session } = judged.disclosed.judge;
+  const { session } = judged.is === "copy" ? judged.disclosed.judge : judged.proof;
   return (
     <article>
       <header class="copy-head">
@@ -105,15 +111,36 @@ function Judging({ name, copy }: Opened) {
         <button
           type="button"
           onClick={() => saveAs(name, [copy], "application/octet-stream")}
-          title="Then check it with: verbatim verify FILE.vbd --key KEY.pem"
+          title="Then check it with: verbatim verify FILE --key KEY.pem"
         >
           Download it for your own verifier
         </button>
       </header>
-      <CopyVerdict judged={judged} />
-      <Lines judged={judged} />
+      {judged.is === "copy" ? (
+        <>
+          <CopyVerdict judged={judged} />
+          <Lines judged={judged} />
+        </>
+      ) : (
+        <ProofView judged={judged.proof} canVerify={judged.canVerify} />
+      )}
     </article>
   );
+}
+
+type JudgedFile =
+  | ({ readonly is: "copy" } & JudgedCopy)
+  | { readonly is: "proof"; readonly proof: ProofJudgement; readonly canVerify: boolean };
+
+async function judgeFile(file: Blob, keys: ReadonlyMap<string, Uint8Array>): Promise<JudgedFile> {
+  const begin = new Uint8Array(await file.slice(0, MAGIC_BYTES).arrayBuffer());
+  if (!beginsAsProof(begin)) return { is: "copy", ...(await judgeCopy(file, keys)) };
+  const crypto = new WebProofCrypto();
+  const canVerify = await crypto.canVerify();
+  const trusted = new Trusted(crypto, canVerify ? keys : new Map());
+  const bytes = new Uint8Array(await file.slice(0, PROOF_BYTES_MAX + 1).arrayBuffer());
+  const proof = await judgeProofHere(crypto, bytes, trusted.keys);
+  return { is: "proof", proof, canVerify };
 }
 
 function Lines({ judged: { rows, disclosed } }: { readonly judged: JudgedCopy }) {

@@ -77,7 +77,7 @@ export function CopyVerdict({ judged }: { readonly judged: JudgedCopy }) {
           </small>
         </dd>
       </dl>
-      <KeyForm judged={judged} />
+      <KeyForm used={[...judge.keys, redactor]} />
     </section>
   );
 }
@@ -107,7 +107,7 @@ function Facts({ judged }: { readonly judged: JudgedCopy }) {
   );
 }
 
-function KeyLine({ answer: { kid, refusal, rotatedFrom } }: { readonly answer: KeyAnswer }) {
+export function KeyLine({ answer: { kid, refusal, rotatedFrom } }: { readonly answer: KeyAnswer }) {
   const trust = refusal === null ? "the key you entered" : trustWords(refusal);
   const words = refusal === "KEY_UNKNOWN" ? "not entered yet" : trust;
   return (
@@ -118,12 +118,11 @@ function KeyLine({ answer: { kid, refusal, rotatedFrom } }: { readonly answer: K
   );
 }
 
-/** The reader enters the signer's public key; it counts for every copy that is opened here. */
-function KeyForm({ judged }: { readonly judged: JudgedCopy }) {
+/** The reader enters the signer's public key; it counts for everything that is opened here. */
+export function KeyForm(props: { readonly used: readonly (KeyAnswer | null)[] }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [told, tell] = useState<string | null>(null);
-  const { judge, redactor } = judged.disclosed;
-  const used = new Set([...judge.keys, redactor].map((key) => key?.kid ?? ""));
+  const used = new Set(props.used.map((key) => key?.kid ?? ""));
   const take = (text: string) => {
     const entered = enterKey(text);
     if ("fault" in entered) return tell(entered.fault);
@@ -144,7 +143,7 @@ function KeyForm({ judged }: { readonly judged: JudgedCopy }) {
     <form class="copy-key" onSubmit={submit}>
       <label for="copy-key">Public key of the signer</label>
       <p id="copy-key-note">
-        Get it from the signer in another way than this copy: with the copy, it proves nothing.
+        Get it from the signer in another way than this file: with the file, it proves nothing.
       </p>
       <textarea
         ref={field}

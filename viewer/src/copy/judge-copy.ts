@@ -76,7 +76,8 @@ export async function judgeCopy(
   return { disclosed: judge.finish(), rows, notChecked: NOT_CHECKED, canVerify };
 }
 
-class Trusted {
+/** Keys that the reader entered, and those that they hand over to. */
+export class Trusted {
   readonly #crypto: WebProofCrypto;
   readonly #given: ReadonlyMap<string, KeyAnswer>;
   /** Keys in rotations: they count only if the judge follows the rotation. */

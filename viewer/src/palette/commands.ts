@@ -27,7 +27,7 @@ const listHrefOf = (filter: Partial<ListFilter>) => {
 const FIXED: readonly Command[] = [
   { group: "Pages", name: "Sessions", note: "All sessions by day", deed: "#/" },
   { group: "Pages", name: "Usage", note: "Cost and tokens", deed: "#/usage" },
-  { group: "Pages", name: "Check a disclosed copy", note: "A .vbd file", deed: "#/copy" },
+  { group: "Pages", name: "Check a disclosed copy or a proof", note: ".vbd, .vbp", deed: "#/copy" },
   ...(
     [
       ["cost", "Most expensive sessions"],

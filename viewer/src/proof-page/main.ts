@@ -1,9 +1,6 @@
 /**
  * Proof page: a proof that judges itself in the browser, with the code that `verbatim verify` uses.
  * src/proving/proof-page.ts writes the page around it. Nothing is loaded, nothing is sent.
- *
- * WebCrypto is asynchronous and the judge is not: the first pass only collects the signatures, the
- * second judges with what WebCrypto said of them.
  */
 
 import {
@@ -13,7 +10,8 @@ import {
   kidOf,
   publicKeyFault,
 } from "../../../src/proof/ed25519-keys.ts";
-import { judgeProof, type ProofJudgement } from "../../../src/proof/inclusion/judge.ts";
+import type { ProofJudgement } from "../../../src/proof/inclusion/judge.ts";
+import { judgeProofHere } from "../proof/judge-proof.ts";
 import { WebProofCrypto } from "../proof/web-crypto.ts";
 
 const crypto = new WebProofCrypto();
@@ -40,17 +38,6 @@ function keysWith(publicKey: Uint8Array | null): Keys {
     },
     byFp: (fp) => unknown(null, fp),
   };
-}
-
-async function judged(publicKey: Uint8Array | null): Promise<ProofJudgement> {
-  const keys = keysWith(publicKey);
-  const asked: [Uint8Array, Uint8Array, Uint8Array][] = [];
-  const { sha256, runningSha256, aes256, indexOf } = crypto;
-  const verifyEd25519 = (...signature: (typeof asked)[number]) => asked.push(signature) > 0;
-  const collecting = { sha256, runningSha256, aes256, indexOf, verifyEd25519 };
-  judgeProof(proof, { crypto: collecting, keys });
-  for (const signature of asked) await crypto.ahead(...signature);
-  return judgeProof(proof, { crypto, keys });
 }
 
 /** A key as PEM, or its 32 bytes in hex or base64url; null if it is none of these. */
@@ -117,7 +104,8 @@ async function check(): Promise<void> {
   const isBad = text.trim() !== "" && (!key || fault !== null);
   const cannot = (await crypto.canVerify()) ? "" : "This browser cannot check Ed25519 signatures.";
   if (note) note.textContent = isBad ? `Not a public key${fault ? `: ${fault}` : ""}.` : cannot;
-  show(await judged(isBad || cannot ? null : key));
+  const keys = keysWith(isBad || cannot ? null : key);
+  show(await judgeProofHere(crypto, proof, keys));
 }
 
 document.getElementById("check")?.addEventListener("click", () => void check());

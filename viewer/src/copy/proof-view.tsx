@@ -1,0 +1,100 @@
+/** Proof view: a proof of single lines, judged and shown in this browser. */
+
+import { notCheckedIn, type ProofJudgement } from "../../../src/proof/inclusion/judge.ts";
+import type { Verdict } from "../../../src/proof/verdict.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
+import { counted, fullTimeOf } from "../words.ts";
+import { CopyLine } from "./copy-line.tsx";
+import { KeyForm, KeyLine } from "./copy-verdict.tsx";
+
+const SENTENCES: Readonly<Partial<Record<Verdict, string>>> = {
+  verified: "These lines were in the log at this place when it was signed. Others are not judged.",
+  tampered: "This proof is not of what was signed. Do not rely on anything in it.",
+  unreadable: "No verdict was reached: the proof is too long, or of a newer version.",
+  untrusted:
+    "Nothing says that it was changed. Whether the right person signed it, only their key can tell.",
+  incomplete: "What is signed is valid. Some of it was unsigned when its signer found it.",
+};
+
+interface Props {
+  readonly judged: ProofJudgement;
+  readonly canVerify: boolean;
+}
+
+export function ProofView({ judged, canVerify }: Props) {
+  const { verdict, lines, consistent, keys, prover, genesis, findings } = judged;
+  const tone = TONES[verdict];
+  const amount = lines.length > 0 ? `: ${counted(lines.length, "line")}` : "";
+  const reasons = findings.filter((each) => each.verdict === verdict);
+  return (
+    <>
+      <section class="proof-panel copy-verdict" aria-labelledby="verdict-title">
+        <h2 id="verdict-title">Verdict of your browser</h2>
+        <p class={`proof-sentence tone-${tone}`} role="status">
+          <span aria-hidden="true">{SIGNS[tone]}</span>{" "}
+          <span>
+            {VERDICT_WORDS[verdict]}
+            {amount}
+          </span>
+        </p>
+        <p>{SENTENCES[verdict] ?? ""}</p>
+        {verdict !== "verified" && (
+          <ul class="copy-findings">
+            {reasons.map(({ code, message }, n) => (
+              <li key={n}>
+                {shownText(message)} <small>{code}</small>
+              </li>
+            ))}
+          </ul>
+        )}
+        {!canVerify && (
+          <p role="alert">This browser cannot check Ed25519 signatures on this page.</p>
+        )}
+        <dl>
+          <dt>Signed by</dt>
+          <dd>
+            {keys.map((key) => (
+              <KeyLine key={key.kid ?? ""} answer={key} />
+            ))}
+          </dd>
+          {genesis === "stated" && prover !== null && (
+            <>
+              <dt>How the log began</dt>
+              <dd>
+                is the prover's word: <KeyLine answer={prover} />
+              </dd>
+            </>
+          )}
+          <dt>Not checkable</dt>
+          <dd>{notCheckedIn(genesis).join("; ")}</dd>
+        </dl>
+        <KeyForm used={[...keys, prover]} />
+      </section>
+      <section aria-labelledby="lines-title">
+        <h2 id="lines-title">Lines</h2>
+        {consistent.map(([from, to]) => (
+          <p key={to}>
+            Checkpoint {to} continues the log of checkpoint {from}.
+          </p>
+        ))}
+        <ol class="copy-lines">
+          {lines.map(({ index, entry, turn, seq, ts, bytes, gaps }) => (
+            <li key={index}>
+              <p class="copy-note">
+                {entry === null ? "Context" : `Entry ${entry}, as the prover says`}
+                {turn !== null && `, turn ${turn}`}, in checkpoint {seq} of {fullTimeOf(ts)}
+              </p>
+              <ol class="copy-lines">
+                <CopyLine
+                  row={{ is: "line", bytes, gaps, because: null, number: index + 1 }}
+                  reasons={[]}
+                />
+              </ol>
+            </li>
+          ))}
+        </ol>
+      </section>
+    </>
+  );
+}
