@@ -74,6 +74,7 @@ function fileOf(log: string): string {
 }
 
 async function refOf(directory: string, branch: string): Promise<string> {
+  await gitIn(directory)(["rev-parse", "--git-dir"]); // Otherwise a missing repository is no branch.
   const ref = `refs/heads/${branch}`;
   const { code } = await raw(directory, ["check-ref-format", ref]);
   if (code !== 0) throw programFailed(GIT, `${JSON.stringify(branch)} is no name of a branch`);
@@ -81,7 +82,6 @@ async function refOf(directory: string, branch: string): Promise<string> {
 }
 
 async function commitOf(directory: string, ref: string): Promise<string | null> {
-  await gitIn(directory)(["rev-parse", "--git-dir"]); // Otherwise a missing repository is no branch.
   const { code, stdout } = await raw(directory, ["rev-parse", "--verify", "--quiet", ref]);
   return code === 0 ? stdout.toString().trim() : null;
 }

@@ -207,6 +207,7 @@ test("a branch or directory that git refuses is an error with git's reason; noth
   const cases: [number, RegExp, string[]][] = [
     [2, /give --git/, []],
     [7, /not a git repository/, ["--git", tempDirectory()]],
+    [7, /cannot change to/, ["--git", join(tempDirectory(), "missing")]],
     [7, /is no name of a branch/, ["--git", path, "--branch", "a..b"]],
     [7, /is no name of a branch/, ["--git", path, "--branch", "x; touch y"]],
   ];
