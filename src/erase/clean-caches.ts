@@ -18,7 +18,7 @@ import { Catalog, realRoot } from "../catalog/catalog.ts";
 import { SearchIndex } from "../catalog/search/search-index.ts";
 import type { Cache } from "../catalog/sqlite.ts";
 import { removeRows } from "../catalog/table.ts";
-import { indexName } from "../proving/index-file.ts";
+import { removeIndex } from "../proving/index-file.ts";
 import type { StoredLog } from "./intent.ts";
 
 /** Files next to the catalog that are made again when they are needed. */
@@ -31,7 +31,7 @@ export async function cleanCaches(target: StoredLog): Promise<void> {
   const { id } = target;
   rmSync(keptListingPath(), { force: true });
   for (const name of KEPT_FILES) rmSync(join(dirname(path), name), { force: true });
-  rmSync(join(leafIndexDirectory(), await indexName(target)), { force: true });
+  await removeIndex(leafIndexDirectory(), target);
   await cleaned(path, async () => {
     const catalog = await Catalog.open(path);
     try {

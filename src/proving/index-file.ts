@@ -62,7 +62,9 @@ export async function saveIndex(
   }
 }
 
-/** Removes a log's index, for whoever erases the log. */
-export async function removeIndex(directory: string, target: SignableLog): Promise<void> {
+export async function removeIndex(
+  directory: string,
+  target: Pick<SignableLog, "root" | "logId">,
+): Promise<void> {
   await rm(join(directory, await indexName(target)), { force: true });
 }

@@ -191,7 +191,7 @@ test("the title is the name that a user gave the thread, also if only Codex's da
   expect(await summaryOf(damaged, ID)).toMatchObject({ title: "hello" });
 });
 
-test("thread names are read from the database that Codex is told to use", async () => {
+test("thread names are read from the database that Codex is set to use", async () => {
   const named = (name: string) => {
     const directory = tempDirectory();
     const database = new DatabaseSync(join(directory, "state_5.sqlite"));

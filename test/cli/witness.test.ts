@@ -417,7 +417,7 @@ test("wrong arguments are refused: no witness, a bad key, a reserved name, anoth
   await user.thread(2);
   const cases: [number, string, string[]][] = [
     [2, "give --to", []],
-    [2, "is in your list", ["--to", "nobody"]],
+    [2, "is in your list", ["--to", "unknown"]],
     [7, "the key of the witness", ["--to", "https://x.example", "--witness-key", "x"]],
   ];
   for (const [code, message, args] of cases) {

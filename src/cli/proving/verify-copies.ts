@@ -45,9 +45,7 @@ export async function* verifyCopies(
   witnesses: WitnessJudge,
 ): AsyncGenerator<{ readonly report: CopyReport; readonly lines: readonly string[] }> {
   if (paths.length === 0) return;
-  const named = textOption("--key", options.key);
-  const { readPublicKeyFile } = await import("../../signing/keys/key-files.ts");
-  const key = named === undefined ? null : await readPublicKeyFile(named);
+  const key = await givenKey(options);
   const requirePin = options.requirePin === true;
   for (const path of paths) {
     const onProgress = (bytes: number, of: number) => {
@@ -58,6 +56,13 @@ export async function* verifyCopies(
     const report = await witnesses.extendCopy(alone, key);
     yield { report, lines: describeCopy(report) };
   }
+}
+
+/** The key in the file that `--key` names. */
+export async function givenKey(options: Run["options"]): Promise<Uint8Array | null> {
+  const named = textOption("--key", options.key);
+  const { readPublicKeyFile } = await import("../../signing/keys/key-files.ts");
+  return named === undefined ? null : readPublicKeyFile(named);
 }
 
 /** One line with the verdict, then what it is based on. */

@@ -1,13 +1,13 @@
 /** Verify proofs: the reports on proofs, and how `verify` prints them. */
 
 import { nodeHost } from "../../base/node-host.ts";
-import { type Run, textOption } from "../../command/command.ts";
+import type { Run } from "../../command/command.ts";
 import { beginsAsProof, PROOF_EXTENSION } from "../../proof/inclusion/records.ts";
 import { beginsAsPage } from "../../proving/proof-page.ts";
 import { type ProofReport, verifyProof } from "../../proving/verify-proof.ts";
 import type { UserJudging } from "../../verifying/user-judging.ts";
 import { counted } from "../caring/findings-report.ts";
-import { beginsAs, nameOf } from "./verify-copies.ts";
+import { beginsAs, givenKey, nameOf } from "./verify-copies.ts";
 import { reasonLine } from "./verify-text.ts";
 
 /** More of a line is not printed; `--json` has all of it. */
@@ -25,9 +25,7 @@ export async function* verifyProofs(
   { options }: Run,
 ): AsyncGenerator<{ readonly report: ProofReport; readonly lines: readonly string[] }> {
   if (paths.length === 0) return;
-  const named = textOption("--key", options.key);
-  const { readPublicKeyFile } = await import("../../signing/keys/key-files.ts");
-  const key = named === undefined ? null : await readPublicKeyFile(named);
+  const key = await givenKey(options);
   const requirePin = options.requirePin === true;
   for (const path of paths) {
     const report = await verifyProof(nodeHost, path, { judging, key, requirePin });

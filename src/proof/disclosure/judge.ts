@@ -315,7 +315,7 @@ export class DisclosureJudge {
       return this.#malformed("this is not a checkpoint");
     }
     if (!this.#hasGenesis) return this.#malformed("a checkpoint comes before genesis");
-    const { dialect = "" } = this.#header ?? {};
+    const { dialect = "", parts = 0 } = this.#header ?? {};
     if (!isInside && !checkpoint.session.startsWith(`${dialect}:`)) {
       return this.#end("OTHER_SESSION", "a checkpoint is of another dialect than the copy");
     }
@@ -326,7 +326,6 @@ export class DisclosureJudge {
     whole.set(line);
     whole[line.length] = LF;
     this.#judge.checkpoint(checkpoint, whole, { place, end }, checkpoint.hash);
-    const { parts = 0 } = this.#header ?? {};
     // No tree covers the head, so it has no salts, and nothing follows it.
     this.#isHead = isInside && salts.length === 0;
     if (salts.length > 0 && !this.#leaves.addLine(line, parts, salts, NO_GAPS, false)) {
@@ -378,9 +377,8 @@ export class DisclosureJudge {
     if (!isHead || head.line !== newest.line) return "it names another head";
     if (bytes !== this.#at || sha256 !== this.#hash.hex()) return "it is of other bytes";
     if (JSON.stringify(genesis) !== JSON.stringify(this.#stated)) return "it has another genesis";
-    const none = { lines: 0, strings: 0 };
     const isCounted = withheld.every(({ lines, strings }, n) => {
-      const own = this.#withheld[n] ?? none;
+      const own = this.#withheld[n] ?? { lines: 0, strings: 0 };
       return own.lines === lines && own.strings === strings;
     });
     if (!isCounted || this.#withheld.length > withheld.length) return "its reasons are others";

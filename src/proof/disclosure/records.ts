@@ -71,6 +71,15 @@ export function readRecord(line: Uint8Array): DisclosureRecord | null {
     const salts = saltsOf(text.slice(WHOLE_LINE.length, -2)); // Nearly all records, so at once.
     return salts && text.endsWith('"}') ? { is: "line", salts, gaps: NONE } : null;
   }
+  return readSpelled(text, recordOf, spellRecord);
+}
+
+/** The record in a text; null when there is none, or it is spelled otherwise. */
+export function readSpelled<R extends { readonly is: string }>(
+  text: string,
+  recordOf: (value: Fields) => R | null,
+  spell: (record: R) => string,
+): R | null {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -78,7 +87,7 @@ export function readRecord(line: Uint8Array): DisclosureRecord | null {
     return null;
   }
   const record = isObject(value) ? recordOf(value) : null;
-  return record && (record.is === "newer" || spellRecord(record) === text) ? record : null;
+  return record && (record.is === "newer" || spell(record) === text) ? record : null;
 }
 
 /** The one spelling of a record, without LF. */

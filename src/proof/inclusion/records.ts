@@ -7,7 +7,7 @@ import { LOG_LIMITS } from "../../base/limits.ts";
 import { asAscii, fromBase64url, toBase64url } from "../bytes.ts";
 import { asciiJson } from "../checkpoint.ts";
 import { isObject } from "../claims.ts";
-import { type Gap, gapOf, saltsOf } from "../disclosure/records.ts";
+import { type Gap, gapOf, readSpelled, saltsOf } from "../disclosure/records.ts";
 import { readStated, type StatedGenesis, statedFields } from "../disclosure/stated-genesis.ts";
 import { isCount, isHash, isText, TIME } from "../disclosure/values.ts";
 import { BLOCK } from "../leaf.ts";
@@ -76,15 +76,7 @@ export function announcesLine({ is }: ProofRecord): boolean {
 
 /** A line's record, passed without its LF; null when it is not one, or spelled otherwise. */
 export function readProofRecord(line: Uint8Array): ProofRecord | null {
-  const text = asAscii(line);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  const record = isObject(value) ? recordOf(value) : null;
-  return record && (record.is === "newer" || spellProofRecord(record) === text) ? record : null;
+  return readSpelled(asAscii(line), recordOf, spellProofRecord);
 }
 
 /** The one spelling of a record, without LF. */
