@@ -20,7 +20,9 @@ export async function vouchForSession(
   try {
     await session.addCheckpoints(async (signer) => {
       const earlier = (await shown.agreed(signer)).map((range) => ({ vouches: range }));
-      return signer.mustState ? [{ vouches: null }, ...earlier] : earlier;
+      const dues = signer.mustState ? [{ vouches: null }, ...earlier] : earlier;
+      // No copy or proof can end with the first checkpoint (disclosure/redact.ts).
+      return signer.isBeginning ? [...dues, "recovery"] : dues;
     });
   } finally {
     await session.release(); // Not closed: the session may continue.

@@ -296,9 +296,12 @@ test("unsigned lines are shown and vouched for, and then the session is verified
 test("a session that was never signed is signed after a person has seen it", async () => {
   const user = new SigningCliUser();
   putThread(user.cwd, ID, [{ ...event("user_message", { text: "hi" }), thread_id: ID }]);
+  const prove = ["prove", ID, "--entry", "1", "-o", "hi.vbp"];
+  assert.match((await user.run(prove)).stderr, /`repair --vouch` signs it/);
   const { code, stdout } = await user.run(["repair", "--vouch", "--yes", ID]);
   assert.deepEqual([code, stdout.includes("vouched for 1 line")], [0, true]);
   assert.deepEqual(await user.verdict(ID), ["verified", 0]);
+  assert.equal((await user.run(prove)).stdout, "hi.vbp: verified: 1 line\n");
 });
 
 test("after an accepted rollback, the next append records what was lost", async () => {

@@ -177,7 +177,7 @@ async function appendToStream(
 }
 
 /** Answers that the protocol defines for refused appends. */
-const REFUSALS = {
+export const REFUSALS = {
   "stale-epoch": [403, "STALE_EPOCH", "a newer epoch of this producer has written"],
   "new-epoch-not-at-0": [400, "BAD_EPOCH", "a new epoch begins with Producer-Seq 0"],
   gap: [409, "SEQUENCE_GAP", "an earlier Producer-Seq is missing; send that first"],
