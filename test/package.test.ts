@@ -24,7 +24,7 @@ const doors = declaredDoors();
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 /** Whether this Node's own SQLite is used (src/catalog/sqlite-driver.ts). */
 const HAS_SQLITE = major >= 24 || (major === 22 && minor >= 16);
-/** On Linux with glibc, Windows and macOS. */
+/** On Linux with glibc and on macOS. */
 const SQLITE_PACKAGE = `verbatim-log-sqlite-${process.platform}-${process.arch}`;
 
 let folder: string;

@@ -1,11 +1,15 @@
 /** The files that a release needs: workflows and templates that GitHub can read, and that name what exists. */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { parse } from "yaml";
+import { missingFor, notesOf } from "../scripts/release/notes.mjs";
+import { sqlitePackages, writeSqlitePackage } from "../scripts/release/sqlite-packages.mjs";
 import { root } from "./public-api/doors.ts";
+import { tempDirectory } from "./support/temp-directory.ts";
 
 const textOf = (path: string) => readFileSync(join(root, path), "utf8");
 const scripts: Readonly<Record<string, string>> = JSON.parse(textOf("package.json")).scripts;
@@ -57,22 +61,125 @@ test("the tests run on Linux x64 and arm64 and on macOS, with Node 20, 22, 24 an
   }
 });
 
-test("a release is published with provenance, after the tests", () => {
-  const flow = new Map(WORKFLOWS).get("release.yml") ?? assert.fail();
-  const { permissions, steps } = flow.jobs.publish ?? assert.fail();
-  assert.equal(permissions?.["id-token"], "write");
-  const runs = steps.map(({ run }) => run ?? "");
-  const publish = runs.findIndex((run) => /npm publish \S+ --provenance/.test(run));
-  const pack = runs.indexOf("npm run release:pack -- dist.release");
-  assert.ok(runs.includes("npm test") && pack > runs.indexOf("npm test") && publish > pack);
+/** The commands of a release's job, one string per step. */
+function commandsOf(name: string): readonly string[] {
+  const { steps } = new Map(WORKFLOWS).get("release.yml")?.jobs[name] ?? assert.fail(name);
+  return steps.map(({ run }) => run ?? "");
+}
+
+test("every action is pinned by its commit, the same in each place", () => {
+  const uses = WORKFLOWS.flatMap(([name]) =>
+    [...textOf(`.github/workflows/${name}`).matchAll(/uses: (.*)/g)].map(
+      ([, action = ""]) => action,
+    ),
+  );
+  for (const action of uses) assert.match(action, /^[\w/-]+@[0-9a-f]{40} # v[\d.]+$/);
+  assert.equal(new Set(uses).size, new Set(uses.map((action) => action.split("@")[0])).size);
 });
 
-test("each platform gets an executable after the packages are published", () => {
-  const flow = new Map(WORKFLOWS).get("release.yml") ?? assert.fail();
-  const job = (flow.jobs.executable ?? assert.fail()) as Job & { readonly needs: string };
-  assert.equal(job.needs, "publish");
-  assert.equal(job.strategy?.matrix.os?.length, 3);
-  assert.ok(job.steps.some(({ run }) => run?.includes("npm run release:executable")));
+test("a release is published after the tests, by a job that runs no code of the repository", () => {
+  const pack = commandsOf("pack");
+  const notes = pack.findIndex((run) => run.includes("scripts/release/notes.mjs"));
+  const tests = pack.indexOf("npm test");
+  assert.ok(notes !== -1 && tests > notes);
+  assert.ok(pack.indexOf("npm run release:pack -- dist.release") > tests);
+
+  const { jobs } = new Map(WORKFLOWS).get("release.yml") ?? assert.fail();
+  for (const [name, { permissions, steps }] of Object.entries(jobs)) {
+    const isTrusted = permissions !== undefined;
+    const runsCode = steps.some(({ uses = "" }) => uses.startsWith("actions/checkout"));
+    assert.notEqual(isTrusted, runsCode, name);
+  }
+  assert.deepEqual(jobs.publish?.permissions, { "id-token": "write" });
+  assert.equal(jobs.executable?.strategy?.matrix.os?.length, 3);
+});
+
+test("publishing again publishes what is missing, SQLite first", () => {
+  const run = commandsOf("publish").find((each) => each.includes("npm publish")) ?? assert.fail();
+  const folder = tempDirectory();
+  const tarballs = [
+    "verbatim-log",
+    "verbatim-log-sqlite-linux-x64",
+    "verbatim-log-sqlite-darwin-x64",
+  ];
+  for (const name of tarballs) writeFileSync(join(folder, `${name}-1.2.3.tgz`), "");
+  // The registry has one of them.
+  const npm = `#!/bin/sh
+    [ "$1" = publish ] && echo "$@" >>published
+    [ "$*" = "view verbatim-log-sqlite-darwin-x64@1.2.3 version" ] && echo 1.2.3 || true`;
+  writeFileSync(join(folder, "npm"), npm, { mode: 0o755 });
+  const env = { PATH: `${folder}:${process.env.PATH}`, GITHUB_REF_NAME: "v1.2.3" };
+  execFileSync("bash", ["--norc", "-e", "-c", run], { cwd: folder, env });
+  assert.deepEqual(readFileSync(join(folder, "published"), "utf8").trim().split("\n"), [
+    "publish ./verbatim-log-sqlite-linux-x64-1.2.3.tgz --provenance --access public",
+    "publish ./verbatim-log-1.2.3.tgz --provenance --access public",
+  ]);
+});
+
+const URL = "git+https://github.com/ada/verbatim.git";
+const CHANGED = `# Changelog
+
+## 1.2.3 (2026-12-01)
+
+One line
+and its rest ([page](docs/a.md)).
+
+### Part
+
+- A fact
+  of two lines ([site](https://example.com)).
+- Another.
+
+## 1.2.2 (2026-11-01)
+
+- Old.
+`;
+
+test("the release page has the changelog's section of its version, with whole links", () => {
+  assert.equal(
+    notesOf({ version: "1.2.3", repository: { url: URL } }, CHANGED),
+    "One line and its rest ([page](https://github.com/ada/verbatim/blob/v1.2.3/docs/a.md)).\n\n" +
+      "### Part\n\n- A fact of two lines ([site](https://example.com)).\n- Another.",
+  );
+  const { version } = JSON.parse(textOf("package.json"));
+  assert.match(notesOf({ version, repository: { url: URL } }, textOf("CHANGELOG.md")), /^- /m);
+});
+
+test("a release names all that is missing, and says what to do", () => {
+  const repository = { url: URL };
+  const place = { tag: "v1.2.3", repository: "ada/verbatim" };
+  assert.deepEqual(missingFor({ version: "1.2.3", repository }, CHANGED, place), []);
+  const [noPlace = "", noTag = "", noHeading = "", ...more] = missingFor(
+    { version: "1.2.4" },
+    CHANGED.replace("## 1.2.3 (2026-12-01)", "## 1.2.4 (unreleased)"),
+    place,
+  );
+  assert.match(noPlace, /no "repository", .* Set it to/);
+  assert.match(noTag, /The tag is v1\.2\.3; .* v1\.2\.4/);
+  assert.match(noHeading, /no heading "## 1\.2\.4 \(YYYY-MM-DD\)"/);
+  assert.deepEqual(more, []);
+  const fork = { ...place, repository: "eve/verbatim" };
+  assert.match(String(missingFor({ version: "1.2.3", repository }, CHANGED, fork)), /this is eve/);
+});
+
+test("SQLite is packed for the platforms that Verbatim runs on, each with the repository", () => {
+  const packages = sqlitePackages();
+  assert.deepEqual(
+    packages.map(({ name }) => name.replace("verbatim-log-sqlite-", "")),
+    [
+      "darwin-arm64",
+      "darwin-x64",
+      "linux-arm64",
+      "linux-arm64-musl",
+      "linux-x64",
+      "linux-x64-musl",
+    ],
+  );
+  const [first = assert.fail()] = packages;
+  const release = { version: "1.2.3", repository: { type: "git", url: URL } };
+  const folder = writeSqlitePackage(first, release, tempDirectory());
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  assert.deepEqual([manifest.version, manifest.repository], ["1.2.3", release.repository]);
 });
 
 test("issue templates have a name, a description and fields with ids", () => {

@@ -45,7 +45,7 @@ export async function packRelease(into, { isLocal = false } = {}) {
     const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const { name, version, files } = manifest;
     const packages = sqlitePackages();
-    const folders = packages.map((one) => writeSqlitePackage(one, version, staging));
+    const folders = packages.map((one) => writeSqlitePackage(one, manifest, staging));
 
     const folder = join(staging, name);
     mkdirSync(folder);

@@ -12,6 +12,9 @@ import { root } from "../setup.mjs";
 
 const source = join(root, "node_modules", "@photostructure", "sqlite");
 
+/** Platforms of the source that Verbatim runs on: Windows is refused (`UNSUPPORTED_PLATFORM`). */
+const SYSTEMS = ["darwin", "linux"];
+
 /** The Nodes that need a package: `findDriver` refuses their own SQLite, if they have one. */
 const NEEDED_BY = ">=20.19 <22.16 || >=23 <24";
 
@@ -24,6 +27,7 @@ export function sqlitePackages() {
     .sort()
     .flatMap((platform) => {
       const [os = "", cpu = ""] = platform.split("-");
+      if (!SYSTEMS.includes(os)) return [];
       return readdirSync(join(prebuilds, platform)).map((file) => {
         const isMusl = file.endsWith(".musl.node");
         const name = `verbatim-log-sqlite-${platform}${isMusl ? "-musl" : ""}`;
@@ -37,17 +41,18 @@ export function sqlitePackages() {
  * Writes the package into a folder below `into`, and returns that folder.
  *
  * @param {SqlitePackage} sqlite
- * @param {string} version
+ * @param {{ version: string, repository?: object }} release npm refuses provenance without `repository`.
  * @param {string} into
  */
-export function writeSqlitePackage({ name, os, cpu, libc, binary }, version, into) {
+export function writeSqlitePackage({ name, os, cpu, libc, binary }, release, into) {
   const folder = join(into, name);
   mkdirSync(folder);
   const manifest = {
     name,
-    version,
+    version: release.version,
     description: `SQLite for verbatim-log on Node 20, ${os} ${cpu}`,
     license: "MIT",
+    repository: release.repository,
     main: "index.cjs",
     engines: { node: NEEDED_BY },
     os: [os],
