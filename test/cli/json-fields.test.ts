@@ -1,0 +1,134 @@
+/**
+ * JSON fields: what scripts may rely on (docs/compatibility.md). json-fields.json has the fields and
+ * types of each command's `--json`. Add new fields with UPDATE_JSON_FIELDS=1; never remove one.
+ */
+
+import assert from "node:assert/strict";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { answerRow, callOf, promptRow, writeClaude } from "../support/agent-home.ts";
+import { CliUser, jsonLines, root } from "./cli.ts";
+
+type Shape = string | { readonly [field: string]: Shape } | readonly Shape[];
+
+const table = new URL("json-fields.json", import.meta.url);
+const ID = "hello-1739012630";
+const AGENT = "6f1c2d3e-1000-4000-8000-000000000000";
+const LONG = `ship it to 17 Mill Lane, ${"please ".repeat(20)}`;
+/** The golden files hold these, value by value. `tail` prints what `show` does. */
+const IN_GOLDEN = ["doctor", "repair", "resume", "serve", "show", "tail", "verify"];
+
+/** The fields of all values together, and the types of each. `?`: some values lack it. */
+function shapeOf(values: readonly unknown[]): Shape {
+  if (values.length > 0 && values.every(Array.isArray)) return [shapeOf(values.flat())];
+  const objects = values.filter((each): each is Record<string, unknown> => {
+    return typeof each === "object" && each !== null && !Array.isArray(each);
+  });
+  if (objects.length === 0 || objects.length < values.length) {
+    return [...new Set(values.map((each) => (each === null ? "null" : typeof each)))].sort().join();
+  }
+  const fields = [...new Set(objects.flatMap(Object.keys))].sort();
+  return Object.fromEntries(
+    fields.map((field) => {
+      const having = objects.filter((each) => field in each);
+      const name = having.length < objects.length ? `${field}?` : field;
+      return [name, shapeOf(having.map((each) => each[field]))];
+    }),
+  );
+}
+
+/** A signed session of ours, and one of Claude Code with costs and a key in its text. */
+async function recorded(): Promise<CliUser> {
+  const user = new CliUser();
+  const entries = [
+    { type: "step_start" },
+    { type: "user_message", text: "mail ada@lovelace.org" },
+    { type: "assistant_text", text: LONG },
+    { type: "step_start" },
+    { type: "thread_complete", cost: { turns: 2, tokens: 10, spend: 0.5 } },
+  ];
+  const input = entries.map((each) => `${JSON.stringify(each)}\n`).join("");
+  const args = ["record", "--dialect", "rye", "--directive", "hello", "--session", ID, "--sign"];
+  assert.equal((await user.run(args, { input })).code, 0);
+  const at = Date.now() - 2000;
+  const placed = { session: AGENT, at };
+  writeClaude(user.home, `-home-me-app/${AGENT}.jsonl`, [
+    promptRow("Where is ada@lovelace.org?", placed),
+    answerRow("m1", { ...placed, content: [{ type: "text", text: "Here" }, callOf("c1")] }),
+    answerRow("m2", { ...placed, at: at + 1000 }),
+  ]);
+  return user;
+}
+
+test("--json of every command has the fields and types that it had", async () => {
+  const user = await recorded();
+  const found: Record<string, Shape> = {};
+  const run = async (command: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await user.run([...command.split(" "), ...args, "--json"]);
+    assert.ok([0, 1].includes(code ?? -1) && stdout !== "", `${command}: ${code} ${stderr}`);
+    const lines = jsonLines(stdout);
+    found[command] = shapeOf(lines);
+    return lines;
+  };
+  await run("ls", "--all");
+  await run("agents");
+  await run("search", "here");
+  await run("scan", "--all");
+  await run("stats");
+  await run("usage");
+  for (const report of ["daily", "weekly", "monthly", "session", "project", "model", "agent"]) {
+    await run(`usage ${report}`);
+  }
+  await run("usage blocks");
+  await run("usage --explain", AGENT);
+  await run("export", ID, "--otlp", "http://127.0.0.1:4318");
+  await run("prove", ID, "--entry", "3", "-o", "a.vbp");
+  await run("redact", ID, "--match", "17 Mill", "--reason", "r", "-o", "a.vbd", "--yes");
+  const [share] = await run("share", ID, "--yes");
+  await run("share ls");
+  await run("share revoke", String(share?.id));
+  await run("handoff", ID, "--output", "a.vbx");
+  await run("unpack", "a.vbx", "--root", "other", "--dialect", "entire");
+  await run("guard", "--once");
+  await run("guard --verify");
+  rmSync(join(user.home, `.claude/projects/-home-me-app/${AGENT}.jsonl`));
+  await run("restore", AGENT);
+  await run("head show");
+  await run("keys init");
+  await run("keys list");
+  await run("keys show");
+  await run("keys rotate");
+  const pem = join(user.home, "old.pem");
+  await user.run(["keys", "export", pem, "--private"]);
+  await run("keys import", pem, "--as", "current");
+  await run("trust list");
+  cpSync(join(root, "test/golden/corpus/data"), join(user.cwd, "data"), { recursive: true });
+  const [token] = await run("token create", "--data", "data", "--expires", "30d", "--name", "n");
+  await run("token list", "--data", "data");
+  await run("token revoke", String(token?.id), "--data", "data");
+  await run("backup", "backup", "--data", "data");
+  await run("copy", "--from", "backup", "--to", "copy");
+  await run("send", "--to", "http://127.0.0.1:1/x");
+  await run("torture", "--seed", "1", "--steps", "50");
+
+  if (process.env.UPDATE_JSON_FIELDS === "1") {
+    const lines = Object.entries(found).map((each) =>
+      each.map((it) => JSON.stringify(it)).join(": "),
+    );
+    writeFileSync(table, `{\n${lines.join(",\n")}\n}\n`);
+  }
+  assert.deepEqual(found, JSON.parse(readFileSync(table, "utf8")));
+  const named = COMMANDS.flatMap((each) =>
+    "commands" in each
+      ? each.commands.map((sub) => ({ ...sub, name: `${each.name} ${sub.name}` }))
+      : each,
+  );
+  const withJson = named.filter(({ options }) => options.some(({ flags }) => flags === "--json"));
+  const held = new Set([...Object.keys(found), ...IN_GOLDEN]);
+  assert.deepEqual(
+    withJson.map(({ name }) => name).filter((name) => !held.has(name)),
+    [],
+  );
+});
