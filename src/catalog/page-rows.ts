@@ -219,10 +219,10 @@ export async function keepCosts(
   costs: ReadonlyMap<string, number>,
 ): Promise<void> {
   const text = `INSERT OR REPLACE INTO costs
-SELECT root, ?3, ?4 FROM roots WHERE dialect = ?1 AND path = ?2`;
+SELECT root, ?, ? FROM roots WHERE dialect = ? AND path = ?`;
   await catalog.attempt((cache) => {
     cache.transaction(() => {
-      for (const [id, cost] of costs) cache.run(text, dialect, realRoot(root), id, cost);
+      for (const [id, cost] of costs) cache.run(text, id, cost, dialect, realRoot(root));
     });
   }, undefined);
 }
@@ -243,9 +243,9 @@ export async function keepVerdict(
   { id, size, mtimeMs, verdict, judgedMs }: Judged,
 ): Promise<void> {
   const text = `INSERT OR REPLACE INTO verdicts
-SELECT root, ?3, ?4, ?5, ?6, ?7 FROM roots WHERE dialect = ?1 AND path = ?2`;
+SELECT root, ?, ?, ?, ?, ? FROM roots WHERE dialect = ? AND path = ?`;
   const values = [id, size, microseconds(mtimeMs), verdict, Math.round(judgedMs)];
-  await catalog.attempt((cache) => cache.run(text, dialect, realRoot(root), ...values), undefined);
+  await catalog.attempt((cache) => cache.run(text, ...values, dialect, realRoot(root)), undefined);
 }
 
 /** Sessions that were not judged as they are now, or not since a moment; the latest first. */

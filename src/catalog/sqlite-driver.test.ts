@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "vitest";
 import { findDriver, loadDriver, problemOf, remedyOf } from "./sqlite-driver.ts";
 
@@ -72,4 +73,15 @@ test("an error of SQLite has the name of its code, whichever driver reports it",
   assert.equal(problemOf(Object.assign(new Error(), { errcode: 99 })), "SQLITE_99");
   assert.equal(problemOf(Object.assign(new Error(), { code: "EROFS" })), "EROFS");
   database.close();
+});
+
+test("no statement has numbered parameters: Node before 22.20 and 24.8 cannot bind them", () => {
+  const source = new URL("../", import.meta.url);
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" });
+  const sources = files.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  assert.ok(sources.length > 100);
+  const numbered = sources.filter((name) =>
+    /\?\d/.test(readFileSync(new URL(name, source), "utf8")),
+  );
+  assert.deepEqual(numbered, []);
 });

@@ -60,23 +60,23 @@ const BATCH_MAX = 2_000;
 
 const LOOK = (source: string) => `
 SELECT f.entry, e.start, e.role, e.at, e.tools, s.id, s.root, s.agent, s.models
-FROM (${source} LIMIT ?4) f
+FROM (${source} LIMIT ?) f
 CROSS JOIN entries e ON e.entry = f.entry
 CROSS JOIN sessions s ON s.session = e.session
 ORDER BY f.entry DESC`;
 
 const BY_WORDS = LOOK(`
-SELECT rowid AS entry FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid >= ?3
+SELECT rowid AS entry FROM words WHERE words MATCH ? AND rowid < ? AND rowid >= ?
 ORDER BY rowid DESC`);
 /** Without wanted words, all entries but those with an unwanted one. */
 const BY_ALL = LOOK(`
-SELECT entry FROM entries WHERE entry < ?2 AND entry >= ?3
-  AND (?1 IS NULL OR entry NOT IN (SELECT rowid FROM words WHERE words MATCH ?1))
+SELECT entry FROM entries WHERE entry < ? AND entry >= ?
+  AND (? IS NULL OR entry NOT IN (SELECT rowid FROM words WHERE words MATCH ?))
 ORDER BY entry DESC`);
 
 const RANGE = `
 SELECT min(entry), max(entry) FROM entries WHERE session IN
-  (SELECT session FROM sessions WHERE instr('/' || id, '/' || ?1) > 0)`;
+  (SELECT session FROM sessions WHERE instr('/' || id, '/' || ?) > 0)`;
 
 export function findEntries<P extends IndexedPlace>(
   cache: Cache,
@@ -87,6 +87,7 @@ export function findEntries<P extends IndexedPlace>(
   const roots = rootsOf(cache, places);
   const range = rangeOf(cache, query, session, after);
   const match = matchOf(query);
+  const without = matchAny(query.without);
   const found = new Found<P>(options);
   let { before } = range;
   let examined = 0;
@@ -97,7 +98,7 @@ export function findEntries<P extends IndexedPlace>(
     if (asked <= 0) return found.page(before);
     const rows =
       match === null
-        ? cache.all(BY_ALL, matchAny(query.without), before, range.from, asked)
+        ? cache.all(BY_ALL, before, range.from, without, without, asked)
         : cache.all(BY_WORDS, match, before, range.from, asked);
     for (const row of rows) {
       const place = roots.get(Number(row.root));

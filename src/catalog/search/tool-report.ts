@@ -36,13 +36,13 @@ export interface ToolSums<P extends IndexedPlace = IndexedPlace> {
 }
 
 /**
- * ?1 the roots, ?2 and ?3 days, ?4 and ?5 sessions. Rows without a day count when no day is given.
+ * Roots, two sessions, two days (each twice). Rows without a day count when no day is given.
  * CROSS: starting with the sessions would read all of a root for every thousand.
  */
 const WITHIN = `
-s.root IN (SELECT value FROM json_each(?1))
-  AND t.session >= ?4 AND t.session < ?5
-  AND (?2 IS NULL OR t.day >= ?2) AND (?3 IS NULL OR (t.day < ?3 AND t.day <> ''))`;
+s.root IN (SELECT value FROM json_each(?))
+  AND t.session >= ? AND t.session < ?
+  AND (? IS NULL OR t.day >= ?) AND (? IS NULL OR (t.day < ? AND t.day <> ''))`;
 
 /** With max(), SQLite takes the other columns from the row that has it. */
 const TOOLS = `
@@ -67,8 +67,10 @@ export async function sumTools<P extends IndexedPlace>(
       last = Number(cache.value("SELECT max(session) FROM sessions") ?? 0);
       const roots = rootsOf(cache, places);
       const keys = JSON.stringify([...roots.keys()]);
-      const within = [keys, since, until, from, from + SESSIONS_AT_ONCE] as const;
-      for (const row of cache.all(TOOLS, ...within)) addTool(tools, toolRow(row, roots));
+      const sessions = [from, from + SESSIONS_AT_ONCE] as const;
+      const days = [since, since, until, until] as const;
+      for (const row of cache.all(TOOLS, keys, ...sessions, ...days))
+        addTool(tools, toolRow(row, roots));
     });
     await nextTurn();
   }

@@ -237,9 +237,9 @@ export class StreamIndex {
     this.beforeLooking(null, 0);
     const sql =
       "SELECT key, value FROM records " +
-      "WHERE key >= ?1 AND substr(key, 1, length(?1)) = ?1 ORDER BY key";
+      "WHERE key >= ? AND substr(key, 1, length(?)) = ? ORDER BY key";
     const found = new Map<string, string>();
-    for (const { key, value } of this.#database.all(sql, prefix)) {
+    for (const { key, value } of this.#database.all(sql, prefix, prefix, prefix)) {
       found.set(key as string, JSON.parse(value as string));
     }
     return found;
