@@ -19,7 +19,7 @@ export const collectPackages = {
 
 /** A page with the license of each collected package, in the form of the viewer's `licenses.md`. */
 export function licensesPage() {
-  const parts = ["# Licenses\n\nThe command line contains code of these packages.\n"];
+  const parts = ["# Licenses\n\nThe built files contain code of these packages.\n"];
   for (const folder of [...folders].sort()) {
     const { name, version, license } = JSON.parse(
       readFileSync(join(folder, "package.json"), "utf8"),

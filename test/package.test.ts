@@ -125,11 +125,28 @@ test("no packed file points to a source map that is not there", async () => {
   expect(pointing).toEqual([]);
 });
 
-test("every entry point can be imported from an ES module and has the listed names", async () => {
+test("no module of the library is imported for its effects: bundlers drop those (sideEffects)", async () => {
+  const place = join(user, "node_modules", "verbatim-log");
+  const paths = packed.filter((path) => /^dist\/(?!cli\/|viewer\/).*\.js$/.test(path));
+  const found: string[] = [];
+  for (const path of paths) {
+    if (/^import "/m.test(await readFile(join(place, path), "utf8"))) found.push(path);
+  }
+
+  expect(found).toEqual([]);
+  expect(paths.length).toBeGreaterThan(100);
+});
+
+test("every entry point can be imported and required, and has the listed names", async () => {
   const list = await readFile(referencePath, "utf8");
   const program = `
+    import { createRequire } from "node:module";
+    const require = createRequire(process.cwd() + "/");
     const found = {};
-    for (const door of process.argv.slice(1)) found[door] = Object.keys(await import(door)).sort();
+    for (const door of process.argv.slice(1)) {
+      found[door] = Object.keys(require(door)).sort();
+      if (require(door).VerbatimError !== (await import(door)).VerbatimError) throw new Error(door);
+    }
     console.log(JSON.stringify(found));`;
   const specifiers = doors.map(({ specifier }) => specifier);
   const argv = ["--input-type=module", "--eval", program, ...specifiers];

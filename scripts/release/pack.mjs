@@ -54,6 +54,8 @@ export async function packRelease(into, { isLocal = false } = {}) {
       if (!part.startsWith("!")) cpSync(join(root, part), join(folder, part), { recursive: true });
     }
     for (const field of ONLY_IN_A_CLONE) delete manifest[field];
+    // For bundlers of users. In a clone it would hold for the viewer too, which imports style sheets.
+    manifest.sideEffects = false;
     const from = (/** @type {string} */ optional) =>
       isLocal ? `file:${join(resolve(into), `${optional}-${version}.tgz`)}` : version;
     manifest.optionalDependencies = Object.fromEntries(
