@@ -97,6 +97,18 @@ async function measureAppending(to: Appending, effort: Effort): Promise<Result[]
       plan: syncing,
       bounds: [{ atLeast: 0.9 }, null],
     })),
+    ...(await measure(`disk, ${small}, against SQLite, synchronous=FULL`, {
+      ways: [to.ours("disk", "exclusive")],
+      reference: to.sqlite("FULL"),
+      plan: syncing,
+      bounds: [null],
+    })),
+    ...(await measure(`os, ${small}, against SQLite, synchronous=OFF`, {
+      ways: [to.ours("os", "exclusive")],
+      reference: to.sqlite("OFF"),
+      plan: writing,
+      bounds: [null],
+    })),
     ...(await measure(`disk, ${WAVE_LINES} at once, against group commit`, {
       ways: both((mode) => to.oursInWaves("disk", mode)),
       reference: to.bareInWaves(),

@@ -4,7 +4,7 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { appendFileSync, mkdirSync, rmSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -134,7 +134,9 @@ function ccusage(): string {
   const found = require.resolve(name, {
     paths: [dirname(require.resolve("ccusage/package.json"))],
   });
-  return join(dirname(found), "bin", "ccusage");
+  const program = join(dirname(found), "bin", "ccusage");
+  chmodSync(program, 0o755); // As its launcher does: npm installs it without.
+  return program;
 }
 
 function pathOf(name: string): string {

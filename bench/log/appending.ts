@@ -5,6 +5,7 @@
 
 import { closeSync, fdatasync, openSync, rmSync, write, writeSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
 import Hypercore from "hypercore";
 import SonicBoom from "sonic-boom";
 import type { Durability, LogMode, LogWriter } from "../../src/log.ts";
@@ -114,6 +115,22 @@ export class Appending {
           for (let n = 0; n < operations; n++) await core.append(nth(lines, n));
         },
         close: () => core.close(),
+      };
+    });
+  }
+
+  /** A row per line, each in its own transaction. With `OFF` it does not wait for the disk. */
+  sqlite(synchronous: "FULL" | "OFF"): Way {
+    return this.#way("sqlite", (path) => {
+      const database = new DatabaseSync(path);
+      database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`);
+      database.exec("CREATE TABLE lines (id INTEGER PRIMARY KEY, line BLOB NOT NULL)");
+      const insert = database.prepare("INSERT INTO lines (line) VALUES (?)");
+      return {
+        run(operations) {
+          for (let n = 0; n < operations; n++) insert.run(nth(lines, n));
+        },
+        close: () => database.close(),
       };
     });
   }
