@@ -53,7 +53,7 @@ export function notesOf({ version, repository }, changelog) {
     .slice(1)
     .join("\n")
     .trim()
-    .replace(/(?<=[^\n])\n *(?=[^\s#*-])/g, " ")
+    .replace(/(?<=[^\n])\n *(?=[^\s#*|-])/g, " ")
     .replace(/\]\((?!https?:)/g, `](${files}`);
 }
 
