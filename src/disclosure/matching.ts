@@ -20,11 +20,16 @@ const CONTROLS: Readonly<Record<string, string>> = {
 const TEXT_BYTES_MIN = 1;
 export const TEXT_BYTES_MAX = 64 * 1024;
 
-export function matching(texts: readonly string[], rule = "match"): Finder {
-  const needles = texts.map((text) => new Needle(text));
+/** A text that is found is removed from `missed`. */
+export function matching(texts: readonly string[], rule = "match", missed?: Set<string>): Finder {
+  const needles = texts.map((text) => ({ text, needle: new Needle(text) }));
   return (line) => {
     const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
-    return needles.flatMap((needle) => needle.find(bytes, rule));
+    return needles.flatMap(({ text, needle }) => {
+      const hits = needle.find(bytes, rule);
+      if (hits.length > 0) missed?.delete(text);
+      return hits;
+    });
   };
 }
 

@@ -35,6 +35,8 @@ export interface MakeOptions {
   /** How many turns stay unshown. */
   readonly delay?: number;
   readonly onPlace?: (place: Place) => void;
+  /** The texts to withhold; those that are found are removed from it. */
+  readonly missed?: Set<string>;
   /** Keeps what was decided about lines that were shown before (live-share.ts). */
   readonly decided?: (finder: Finder) => Finder;
   readonly onWarning: (warning: string) => void;

@@ -29,12 +29,14 @@ export async function makeCopy(
   log: SharedSession,
   withholding: Withholding,
   out: CopyOut,
-  { delay = 0, onPlace = () => {}, decided = (finder) => finder, onWarning, nowMs }: MakeOptions,
+  options: MakeOptions,
 ): Promise<Redacted> {
+  const { delay = 0, onPlace = () => {}, decided = (finder) => finder } = options;
+  const { onWarning, nowMs, missed } = options;
   const { rules, texts = [], entries = [], reason } = withholding;
   const names = rules.map((name) => (name === DEFAULT_RULES ? "all" : name));
   const finders: Finder[] = [entriesNumbered(new Set(entries))];
-  if (texts.length > 0) finders.push(matching(texts));
+  if (texts.length > 0) finders.push(matching(texts, "match", missed));
   if (names.length > 0) finders.push(await findsOfRules(names));
   const scan = await scanned(host, log, names);
   finders.push(scan.finder);

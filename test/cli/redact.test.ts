@@ -75,6 +75,17 @@ test("a copy is shown before it is written, and a reader with the public key ver
   expect((await verify("--key", "ada.pem")).code).toBe(1);
 });
 
+test("a text that was not found is reported by its number, also before an erasure", async () => {
+  const user = new Redactor();
+  await user.record([SECRET, "code 90417"]);
+  const texts = ["--match", "90417", "--match", "17 mill lane"];
+  const missed = "warning: --match number 2 was not found; check its spelling and its case";
+  for (const more of [["--dry-run"], ["--dry-run", "--json"], ["--in-place", "--dry-run"]]) {
+    const { stderr } = await user.redact(...texts, ...more);
+    expect(stderr.match(/warning: .*/g)).toEqual([missed]);
+  }
+});
+
 test("an existing file is never replaced, and nothing is left next to it", async () => {
   const user = new Redactor();
   await user.record([SECRET, "more"]);

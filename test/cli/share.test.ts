@@ -29,11 +29,14 @@ test("a link is printed once, listed without its token, and revoked for good", a
   const asked = await share(ID);
   expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("add --yes")]);
   expect((await share("ls")).stderr).toContain("there are no shares");
+  const mistyped = await share(ID, "--match", "17 Mil Lane");
+  expect(mistyped.stderr).toContain("warning: --match number 1 was not found");
 
   const made = await share(ID, "--match", "17 Mill Lane", "--expires", "2h", "--yes");
   expect(made.code).toBe(0);
   expect(made.stdout).toMatch(/^http:\/\/127\.0\.0\.1:4437\/#\/share\/vbs_[\w-]{22}\n$/);
   expect(made.stderr).toMatch(/line \d+: a string, \d+ bytes \(match\)/);
+  expect(made.stderr).not.toContain("warning");
   expect(made.stderr).toMatch(/line \d+: the whole line, \d+ bytes \(email\)/);
   const [copy = ""] = readdirSync(folder).filter((name) => name.endsWith(".vbd"));
   const text = readFileSync(join(folder, copy), "utf8");

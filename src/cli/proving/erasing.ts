@@ -85,7 +85,7 @@ export async function eraseNamed(run: Run, asked: EraseAsked): Promise<number> {
     io.err("nothing was found, and nothing is changed");
     return 0;
   }
-  if (!options.json) asked.tell(places);
+  asked.tell(places);
   const amount = amountOf(tried);
   if (options.dryRun === true) io.err(`nothing was changed; it would erase ${amount}`);
   else {

@@ -69,10 +69,12 @@ export async function redactNamed(run: Run): Promise<number> {
   if (!isDry) refuseName(output ?? "", options.plain === true);
   return orVerdictCode(io, () =>
     withTarget(run, async (target) => {
-      const finder = await finderOf(run, target.log.id);
+      const missed = missedOf(run);
+      const finder = await finderOf(run, target.log.id, missed);
       const file = isDry ? null : await newCopy(output ?? "");
       try {
         const redacted = await write(run, target, finder, reason, (bytes) => file?.write(bytes));
+        tellPlaces(run, redacted.places, missed);
         return await kept(run, redacted, file);
       } finally {
         file?.discard();
@@ -91,8 +93,9 @@ async function eraseInPlace(run: Run, reason: string, output: string | null): Pr
     await file?.keep();
   };
   try {
-    const finder = ({ id }: SignableLog) => finderOf(run, id);
-    const tell = (places: readonly Place[]) => tellPlaces(run, places);
+    const missed = missedOf(run);
+    const finder = ({ id }: SignableLog) => finderOf(run, id, missed);
+    const tell = (places: readonly Place[]) => tellPlaces(run, places, missed);
     const asked = { finder, reason, tell, keep };
     return await orVerdictCode(run.io, () => eraseNamed(run, asked));
   } finally {
@@ -100,7 +103,7 @@ async function eraseInPlace(run: Run, reason: string, output: string | null): Pr
   }
 }
 
-/** Shows what is withheld, and keeps the copy if the user agrees. */
+/** Keeps the copy if the user agrees. */
 async function kept(
   run: Run,
   { places, made }: { readonly places: readonly Place[]; readonly made: Made },
@@ -109,7 +112,6 @@ async function kept(
   const { options, io } = run;
   const strings = places.filter(({ what }) => what === "string").length;
   const lines = places.length - strings;
-  if (!options.json) tellPlaces(run, places);
   const withheld = counted(strings, "string");
   const amount = `${made.full} of ${made.lines} lines in full, ${withheld} withheld`;
   if (file === null) io.err(`nothing was written: ${amount}`);
@@ -124,8 +126,23 @@ async function kept(
   return 0;
 }
 
-/** What goes, line by line. */
-export function tellPlaces({ io }: Run, places: readonly Place[]): void {
+/** The texts of `--match`. A finder removes those that it finds. */
+function missedOf({ options }: Run): Set<string> {
+  return new Set(textOptions("--match", options.match));
+}
+
+/** What goes, line by line, and the texts of `--match` that were not found. */
+export function tellPlaces(
+  { options, io }: Run,
+  places: readonly Place[],
+  missed: ReadonlySet<string>,
+): void {
+  // By number: the text may be a secret.
+  for (const [at, text] of (textOptions("--match", options.match) ?? []).entries()) {
+    if (!missed.has(text)) continue;
+    io.err(`warning: --match number ${at + 1} was not found; check its spelling and its case`);
+  }
+  if (options.json === true) return;
   for (const { line, what, rule, bytes } of places.slice(0, PLACES_SHOWN_MAX)) {
     const unit = what === "line" ? "the whole line" : "a string";
     io.err(`line ${line}: ${unit}, ${bytes} bytes (${rule})`);
@@ -178,10 +195,14 @@ export async function withTarget<T>(run: Run, work: (target: Target) => Promise<
   return work({ log, host: hostOf(nodeHost, log), verify: () => verifier.judging.optionsFor(log) });
 }
 
-async function finderOf({ options }: Run, session: string | null): Promise<Finder> {
+async function finderOf(
+  { options }: Run,
+  session: string | null,
+  missed: Set<string>,
+): Promise<Finder> {
   const finders: Finder[] = [];
   const texts = textOptions("--match", options.match);
-  if (texts) finders.push(matching(texts));
+  if (texts) finders.push(matching(texts, "match", missed));
   const entries = textOptions("--entry", options.entry);
   if (entries) {
     const numbers = entries.map((each) => wholeNumber("--entry", each, 1));

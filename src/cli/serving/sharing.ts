@@ -58,14 +58,15 @@ export async function shareNamed(run: Run, name: string): Promise<number> {
 
 async function shareOnce(run: Run, shares: Shares, asked: NewShare, base: string): Promise<number> {
   const places: Place[] = [];
+  const missed = new Set(asked.withholding.texts);
   const check = async (made: Redacted) => {
-    if (run.options.json !== true) tellPlaces(run, places);
+    tellPlaces(run, places, missed);
     const until = new Date(asked.expiresAtMs).toISOString();
     if (!(await isAgreed(run, `Share ${amountOf(made)}, until ${until}?`))) throw DECLINED;
   };
   const onPlace = (place: Place) => void places.push(place);
   try {
-    const options = { ...warnings(run), nowMs: Date.now, onPlace, check };
+    const options = { ...warnings(run), nowMs: Date.now, onPlace, missed, check };
     const { token, share, redacted } = await createShare(nodeHost, shares, asked, options);
     await printLink(run, share, `${base}/#/share/${token}`, amountOf(redacted));
     return 0;
