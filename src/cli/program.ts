@@ -81,11 +81,11 @@ function meant(argv: readonly string[]): readonly string[] {
 }
 
 /**
- * Claude Code's directories, and so the ids of its sessions, begin with a dash; so does one of 64
- * public keys (43 characters of base64url).
+ * Claude Code's directories, and so the ids of its sessions, begin with a dash, those of pi with
+ * two; so does one of 64 public keys (43 characters of base64url).
  */
 function isDashedId(argument: string): boolean {
-  return /^-[^-=][^=]*\/|^-[\w-]{42}$/.test(argument);
+  return /^-[^=]*\/|^-[\w-]{42}$/.test(argument);
 }
 
 /** `names` is the full command as typed. */

@@ -45,7 +45,7 @@ export function findKept(name: string, directory = guardDirectory()): KeptSessio
     "SESSION_NOT_FOUND",
     only
       ? [`${name} may be one of ${matches.length} guarded sessions:`, ...listed].join("\n")
-      : `no guarded session has the id ${name}; \`verbatim guard --once\` copies all that are there`,
+      : `the guard has no copy of ${name}; \`verbatim ls --source-gone\` lists the deleted sessions it has`,
     { session: name },
   );
 }

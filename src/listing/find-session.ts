@@ -221,7 +221,7 @@ function theOnly(
     const places = [
       ...(rest > 1 ? roots.slice(0, ROOTS_LISTED_MAX) : roots),
       ...(rest > 1 ? [`${rest} more directories`] : []),
-    ].join(" and ");
+    ].join(", ");
     const hidden: Unreadable[] = [];
     for (const store of stores) idsIn(store, (each) => hidden.push(each));
     const doubt = hidden[0]
@@ -229,8 +229,9 @@ function theOnly(
       : "";
     throw new VerbatimError(
       "SESSION_NOT_FOUND",
-      `there is no session ${name}, neither as a path nor in ` +
-        `${places || "a store, since none was found from here"}; \`verbatim ls\` lists them${doubt}`,
+      `there is no session ${name}: no file has this path, and ` +
+        (places ? `no session in ${places} this id` : "no store and no agent was found from here") +
+        `; \`verbatim ls\` lists sessions, and --root names a store elsewhere${doubt}`,
       details,
     );
   }

@@ -96,3 +96,32 @@ test("serve --open` opens the viewer, and reports when it cannot", async () => {
   without.signal("SIGTERM");
   await without.exitCode();
 });
+
+test("where nothing was recorded, each command says where it looked or what to do next", async () => {
+  const user = new CliUser();
+  for (const [args, said] of [
+    [["show", "last"], /no store and no agent was found from here; .*--root names a store/],
+    [["show", "--home-me--/2026"], /there is no session --home-me--\/2026: no file/],
+    [["search", "morning"], /no agent's sessions in your home; .*`verbatim agents` looks/],
+    [["scan"], /no agent's sessions in your home; .*`verbatim agents` looks/],
+    [["ls", "--source-gone"], /the guard has no session that its agent deleted/],
+    [["guard", "--once"], /no sessions were found; `verbatim agents` says where/],
+    [["restore", "hello-1"], /the guard has no copy of hello-1; `verbatim ls --source-gone`/],
+    [["usage"], /no usage this month; `verbatim usage monthly`/],
+  ] as const) {
+    const { stdout, stderr } = await user.run(args);
+    expect(`${stdout}${stderr}`).toMatch(said);
+  }
+});
+
+test("serve --data names the directory in the commands that it advises", async () => {
+  const user = new CliUser();
+  const running = user.start(["serve", "--port", "0", "--data", "streams"]);
+  const data = `--data ${join(user.cwd, "streams")}`;
+  const lines: (string | null)[] = [];
+  for (let at = 0; at < 10; at++) lines.push(await running.line());
+  expect(lines.join("\n")).toContain(`\`verbatim open ${data}\` makes a new one`);
+  expect(lines.at(-1)).toContain(`\`verbatim token create ${data}\``);
+  running.signal("SIGTERM");
+  await running.exitCode();
+});

@@ -106,5 +106,5 @@ test("an untrusted key is named, and only an unknown one can be added", async ()
 test("the report on an unsigned session says what to do next", async () => {
   const user = new SigningUser();
   const written = await user.writeTurns(FLAT, 1, { sign: false });
-  expect(await words(user, written)).toContain("`verbatim repair --vouch`");
+  expect(await words(user, written)).toContain("`verbatim repair --vouch ID`");
 });

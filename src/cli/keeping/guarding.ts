@@ -44,6 +44,8 @@ export async function runGuard(
       await guard.compressCold();
       if (isJson) io.out(JSON.stringify({ event: "pass", ...pass }));
       else io.out(`${count(pass.sessions, "session")}, ${count(pass.bytes, "byte")} copied`);
+      if (pass.sessions === 0)
+        io.err("no sessions were found; `verbatim agents` says where it looks");
       return pass.failed + left > 0 ? 7 : 0;
     }
     const signal = io.interruption();

@@ -140,10 +140,15 @@ export function describeLosses({ head, loss, replacedBy, surplus }: NamedHead): 
 
 function describeLoss(head: Head, { pin, rollback }: NonNullable<NamedHead["loss"]>): string {
   const seen = `checkpoint ${pin.seq} of ${pin.ts}`;
+  const first = head.seq + 1;
+  const [lost, are] =
+    first === pin.seq
+      ? [`checkpoint ${first}`, "is"]
+      : [`checkpoints ${first} to ${pin.seq}`, "are"];
   switch (rollback) {
     case "BEHIND":
       return (
-        `checkpoints ${head.seq + 1} to ${pin.seq} of ${head.id} are lost: it was seen up to byte ` +
+        `${lost} of ${head.id} ${are} lost: it was seen up to byte ` +
         `${pin.byteOffset} (${seen}), and now ends with checkpoint ${head.seq} of ${head.ts}, at ` +
         `byte ${head.byteOffset}`
       );

@@ -130,7 +130,7 @@ function adviceOn(report: VerifyReport): string | undefined {
   if (verdict !== "rollback" || through) return ADVICE[verdict];
   // There is no head that could be accepted.
   const alsoMove = has("LOG_SHORTER_THAN_SIDECAR") ? `, and move ${path}.checkpoints away` : "";
-  return `restore it from a copy, or give it up: \`verbatim head forget\`${alsoMove}`;
+  return `restore it from a copy, or give it up: \`verbatim head forget ID\`${alsoMove}`;
 }
 
 function programOf(dialect: string): string | null {
@@ -141,13 +141,13 @@ function programOf(dialect: string): string | null {
 
 /** What to do about a verdict. */
 const ADVICE: Readonly<Partial<Record<VerifyReport["verdict"], string>>> = {
-  tampered: "do not go on from it; restore it from a copy, and see docs/security.md",
-  rollback: "restore it from a copy, or give up what is lost: `verbatim head accept`",
+  tampered: "do not continue it; restore it from a copy, and see docs/security.md",
+  rollback: "restore it from a copy, or give up what is lost: `verbatim head accept ID`",
   unsigned:
-    "`verbatim repair --vouch` signs what is there, after showing it to you; do not resume it " +
+    "`verbatim repair --vouch ID` signs what is there, after showing it to you; do not resume it " +
     "unattended before",
   unpinned: "verify it by a pin from elsewhere (`--against`), or look at it and use `verify --pin`",
-  incomplete: "`verbatim repair --vouch` signs what is there, after showing it to you",
+  incomplete: "`verbatim repair --vouch ID` signs what is there, after showing it to you",
 };
 
 /** Only an unknown key can be added. */

@@ -37,6 +37,7 @@ import { EXIT_INTERRUPTED, INTERRUPTED, interruptible, progressOn } from "./inte
 import { warnOfJournal } from "./journal-warning.ts";
 import { type Flags, jsonLines } from "./listing-json.ts";
 import { endOfLife, liveAmong } from "./live-sessions.ts";
+import { NO_STORES } from "./reading.ts";
 import { sessionTable, type TableOptions } from "./session-table.ts";
 
 export interface ListingOptions {
@@ -92,7 +93,7 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   if (page === INTERRUPTED) return EXIT_INTERRUPTED;
   const sessions = page?.sessions ?? [];
   if (sessions.length === 0) {
-    io.err(chosen.whyNone() ?? nothingIn(all));
+    io.err(chosen.whyNone() ?? (options.isGone ? NONE_GONE : nothingIn(all)));
   }
   const pieces: string[] = [];
   const fuller = fullerGenerations(sessions);
@@ -150,13 +151,11 @@ async function printKept(
   return true;
 }
 
+const NONE_GONE = "the guard has no session that its agent deleted; `verbatim ls` lists the others";
+
 function nothingIn(stores: readonly FoundStore[]): string {
   const places = [...new Set(stores.map(({ root }) => root))].join(" and ");
-  if (places !== "") return `no sessions in ${places}`;
-  return (
-    "no session store was found from here, and no agent's sessions in your home; name a store " +
-    "with --root, or see where `verbatim agents` looks"
-  );
+  return places === "" ? NO_STORES : `no sessions in ${places}`;
 }
 
 /** The ids alone, for completions and scripts; `isGone`: only those that just the guard still has. */

@@ -31,6 +31,10 @@ export const SESSION_ARGUMENT: CommandArgument = {
   summary: "an id, the beginning of one, the path of a log, or `last`",
 };
 
+export const NO_STORES =
+  "no session store was found from here, and no agent's sessions in your home; name a store " +
+  "with --root, or see where `verbatim agents` looks";
+
 export const WHERE_OPTIONS: readonly CommandOption[] = [
   { flags: "--root <dir>", summary: "store to look in: a project, or HomeAgent's base" },
   {

@@ -31,6 +31,7 @@ import { Store } from "../../store/store.ts";
 import { IndexedLogs } from "./indexed-logs.ts";
 import { EXIT_INTERRUPTED, INTERRUPTED, interruptible, progressOn } from "./interruption.ts";
 import { warnOfJournal } from "./journal-warning.ts";
+import { NO_STORES } from "./reading.ts";
 
 export interface SearchAsked {
   /** Null: only update the index. */
@@ -54,7 +55,7 @@ const EXAMINED = 50_000;
 export async function runSearch(where: Where, asked: SearchAsked, io: Io): Promise<number> {
   const query = asked.query === null ? null : understood(asked.query);
   const stores = findStores(where);
-  if (stores.length === 0) io.err("no session store was found from here; name one with --root");
+  if (stores.length === 0) io.err(NO_STORES);
   await warnOfJournal(stores, io);
   const index = await SearchIndex.open(searchPathNextTo(catalogPath()));
   try {

@@ -42,6 +42,7 @@ import {
   progressOn,
 } from "../reading/interruption.ts";
 import { warnOfJournal } from "../reading/journal-warning.ts";
+import { NO_STORES } from "../reading/reading.ts";
 
 export interface ScanAsked {
   readonly names: readonly string[];
@@ -168,7 +169,7 @@ async function targetsOf(asked: ScanAsked, report: Report, io: Io): Promise<Targ
   const { agent, project, where } = asked;
   const chosen = new ChosenSessions({ agent, project, isAll: true, cwd: where.cwd });
   const stores = chosen.storesOf(findStores(where));
-  if (stores.length === 0) io.err("no session store was found from here; name one with --root");
+  if (stores.length === 0) io.err(NO_STORES);
   await warnOfJournal(stores, io);
   const isChosen = await choiceOf(chosen, stores, io);
   const targets: Target[] = [];

@@ -135,7 +135,8 @@ export const serve: CliCommand = {
     const signal = io.interruption();
     const link = server.newLink();
     const { placeOf } = await import("../../postgres/store-options.ts");
-    welcome(io, server.url, link, store === undefined ? directory : placeOf(store));
+    const data = options.data === undefined ? "" : ` --data ${directory}`;
+    welcome(io, server.url, link, store === undefined ? directory : placeOf(store), data);
     if (server.witnessKey !== null) {
       io.out(`it is a witness at ${server.url}/witness, with the key ${server.witnessKey}`);
     }
@@ -167,23 +168,23 @@ async function guardUntil(signal: AbortSignal, io: Io): Promise<{ ended: Promise
   return { ended };
 }
 
-/** `link`: null if sessions are not private. */
-function welcome(io: Io, url: string, link: string | null, directory: string): void {
+/** `link`: null if sessions are not private; `data`: the option that other commands need too. */
+function welcome(io: Io, url: string, link: string | null, kept: string, data: string): void {
   const stream = `${url}/v1/stream/chat/1`;
   io.out(`verbatim listens on ${url}`);
   if (link === null) {
     io.out("open that in a browser to read, watch and check your sessions");
   } else {
     io.out("open this link in a browser to read, watch and check your sessions; it works once,");
-    io.out("within an hour, and `verbatim open` makes a new one:");
+    io.out(`within an hour, and \`verbatim open${data}\` makes a new one:`);
     io.out(`  ${link}`);
   }
-  io.out(`streams are kept in ${directory}`);
+  io.out(`streams are kept in ${kept}`);
   io.out("try:");
   io.out(`  curl -X PUT ${stream} -H 'Content-Type: application/json'`);
   io.out(`  curl -X POST ${stream} -H 'Content-Type: application/json' -d '{"hello":"world"}'`);
   io.out(`  curl -N '${stream}?offset=-1&live=sse'`);
-  const by = link === null ? "" : ", with a token of `verbatim token create`";
+  const by = link === null ? "" : `, with a token of \`verbatim token create${data}\``;
   io.out(`programs read sessions at ${url}/v1/sessions${by}`);
 }
 

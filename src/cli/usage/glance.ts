@@ -82,7 +82,8 @@ function modelLines({ models }: Group): string[] {
   const cells = models.slice(0, MODELS_SHOWN).map((sums) => {
     return [sums.model, costText(sums), tokens(sums.total, true)];
   });
-  if (cells.length === 0) return ["no usage this month"];
+  if (cells.length === 0)
+    return ["no usage this month; `verbatim usage monthly` shows earlier months"];
   const right = { align: "right" } as const;
   const headings = [{ heading: "model, this month" }, { heading: "cost", ...right }];
   return formatTable([...headings, { heading: "tokens", ...right }], cells);

@@ -182,7 +182,7 @@ export const REFUSALS = {
   "new-epoch-not-at-0": [400, "BAD_EPOCH", "a new epoch begins with Producer-Seq 0"],
   gap: [409, "SEQUENCE_GAP", "an earlier Producer-Seq is missing; send that first"],
   closed: [409, "STREAM_CLOSED", "the stream is closed: it takes no more appends"],
-  "type-differs": [409, "TYPE_DIFFERS", "the stream has another Content-Type"],
+  "type-differs": [409, "TYPE_DIFFERS", "the stream has another Content-Type; send that one"],
   "seq-not-greater": [409, "SEQUENCE_CONFLICT", "Stream-Seq must be greater than the last one"],
 } as const;
 
