@@ -134,7 +134,8 @@ export async function erasedCopyFindings(
   const judge = new DisclosureJudge({ crypto, keys, pinnedSeqOf: () => null, onShown });
   const place = await openLogPath(host, copyId, { create: false, root });
   try {
-    const file = place.directory.open(place.name, "read");
+    const file = openIfThere(place.directory, place.name);
+    if (!file) return [findingOf("ERASED_COPY_MISMATCH", "tampered", `${place.path} is missing`)];
     try {
       for await (const chunk of readCounted(file, 0, file.size(), place.path)) judge.feed(chunk);
     } finally {

@@ -44,6 +44,13 @@ async function verdictOf(user: SigningUser, { target }: Written) {
   return verifyLog(nodeHost, target, await judging.optionsFor(target));
 }
 
+function assertInNoFile(directory: string, values: readonly string[]): void {
+  for (const name of readdirSync(directory)) {
+    const text = readFileSync(join(directory, name), "latin1");
+    for (const value of values) assert.ok(!text.includes(value), name);
+  }
+}
+
 test.each(Object.entries(ALL_SHAPES))(
   "after erasing, the session is verified, and the value is in no file (%s)",
   async (_name, shape) => {
@@ -56,11 +63,7 @@ test.each(Object.entries(ALL_SHAPES))(
     const after = await verdictOf(user, written);
     assert.deepEqual([after.verdict, after.freshness, after.findings], ["verified", "match", []]);
     assert.equal(after.from?.log, before.log);
-    const directory = dirname(written.path);
-    for (const name of readdirSync(directory)) {
-      const text = readFileSync(join(directory, name), "latin1");
-      assert.ok(!text.includes("48213") && !text.includes("90417"), name);
-    }
+    assertInNoFile(dirname(written.path), ["48213", "90417"]);
     assert.ok(readFileSync(written.path, "utf8").includes("17 Mill Lane"));
   },
 );
@@ -143,6 +146,40 @@ test("a planted intent changes no pinned head", async () => {
   rmSync(`${mine.path}.erase`);
   assert.equal((await user.verify(mine)).verdict, "rollback");
 });
+
+test("an intent without the copy of the old log is refused, and no pinned head changes", async () => {
+  const user = new SigningUser();
+  const mine = await user.write({ dialect: "homeagent" }, ENTRIES);
+  const { log } = await user.verify(mine);
+  const pinned = await user.remembered(mine.target);
+  const { dialect, id } = mine.target;
+  const intent = { verbatim: "erase", v: 1, dialect, id, log, moves: [], removes: [] };
+  writeFileSync(`${mine.path}.erase`, JSON.stringify(intent));
+  const carrying = carryingOut(nodeHost, mine.target, { places: user.places, onWarning: () => {} });
+  const { message } = await refusal(finishErasure(carrying), "NOT_VERIFIED");
+  assert.ok(message.includes(`${mine.path}.vbd is missing`), message);
+  rmSync(`${mine.path}.erase`);
+  assert.equal((await user.verify(mine)).verdict, "verified");
+  assert.deepEqual((await user.remembered(mine.target)).here, pinned.here);
+});
+
+test.each(Object.entries(ALL_SHAPES))(
+  "a second erasure continues the log of the first, and leaves neither value (%s)",
+  async (_name, shape) => {
+    const user = new SigningUser();
+    const written = await user.write(shape, ENTRIES);
+    await eraseFrom(user, written, matching(["48213"]));
+    const first = await verdictOf(user, written);
+    await eraseFrom(user, written, matching(["90417"]));
+    const second = await verdictOf(user, written);
+    assert.deepEqual(
+      [second.verdict, second.freshness, second.findings],
+      ["verified", "match", []],
+    );
+    assert.equal(second.from?.log, first.log);
+    assertInNoFile(dirname(written.path), ["48213", "90417"]);
+  },
+);
 
 test("streams, other programs' sessions, a reason with the value and other signers are refused", async () => {
   const user = new SigningUser();
