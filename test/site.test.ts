@@ -92,6 +92,21 @@ describe("the built site", () => {
     assert.match(limits?.[3] ?? "", /bodyBytesMax 16777216/);
   });
 
+  test("a page has a title and a description of its own, and leads to the next one", () => {
+    const next = new Map<string, string>();
+    const titles = addresses(".html").map((address) => {
+      const html = textOf(address);
+      assert.match(html, /<meta name="description" content="[^"]{10,}">/, address);
+      const [, to] = /<a rel="next" href="([^"]*)"/.exec(html) ?? [];
+      if (to) next.set(address, new URL(to, `http://site/${address}`).pathname.slice(1));
+      return /<title>(.*)<\/title>/.exec(html)?.[1];
+    });
+    assert.equal(new Set(titles).size, titles.length);
+    const walked: string[] = [];
+    for (let at: string | undefined = "index.html"; at; at = next.get(at)) walked.push(at);
+    assert.deepEqual(walked.sort(), addresses(".html").sort());
+  });
+
   test("is small", () => {
     const bytes = [...files.values()].reduce((sum, each) => sum + Buffer.from(each).length, 0);
     assert.ok(bytes < 8_000_000, `${bytes} bytes`);

@@ -7,17 +7,28 @@
 
 const RESULTS_MAX = 30;
 const EXCERPT = 90;
+/** What a word counts in a page's title, a heading, a text. */
+const WEIGHTS = [3, 5, 1];
 
-const saved = localStorage.getItem("theme");
-if (saved) document.documentElement.dataset.theme = saved;
+/** The browser's settings may forbid it. */
+const storage = (() => {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+})();
+const page = document.documentElement;
+page.dataset.script = ""; // Without scripts, the styles show the menu and no buttons.
+const saved = storage?.getItem("theme");
+if (saved) page.dataset.theme = saved;
 
 document.addEventListener("DOMContentLoaded", () => {
   const element = (id) => document.getElementById(`page.${id}`);
   element("theme-button").addEventListener("click", () => {
-    const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
-    const theme = isDark ? "light" : "dark";
-    document.documentElement.dataset.theme = theme;
-    localStorage.setItem("theme", theme);
+    const preferred = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    page.dataset.theme = (page.dataset.theme ?? preferred) === "dark" ? "light" : "dark";
+    storage?.setItem("theme", page.dataset.theme);
   });
   element("menu-button").addEventListener("click", ({ currentTarget }) => {
     const isOpen = element("menu").classList.toggle("open");
@@ -31,7 +42,12 @@ function startSearch(dialog, button) {
   const input = dialog.querySelector("input");
   const list = dialog.querySelector("ol");
   let sections = null;
-  const show = () => list.replaceChildren(...find(sections ?? [], input.value).map(item));
+  const show = () => {
+    const found = find(sections ?? [], input.value);
+    list.replaceChildren(...found.map(item));
+    const isNone = sections !== null && input.value.trim() !== "" && found.length === 0;
+    dialog.querySelector("p").textContent = isNone ? "Nothing found: try fewer words." : "";
+  };
   globalThis.verbatimSearch = (index) => {
     sections = index;
     show();
@@ -41,7 +57,7 @@ function startSearch(dialog, button) {
     input.select();
     if (sections !== null || document.querySelector("script[data-search]")) return;
     const script = document.createElement("script");
-    script.src = `${document.documentElement.dataset.up}search.js`;
+    script.src = `${page.dataset.up}search.js`;
     script.dataset.search = "";
     document.head.append(script);
   };
@@ -66,32 +82,37 @@ function startSearch(dialog, button) {
   });
 }
 
-/** The sections with every word of the query, best first: in titles, in headings, in texts. */
+/**
+ * The sections with every word of the query, best first: in headings, in titles, in texts; the
+ * beginnings of words before other parts; a heading that is the query before all. Equally good ones
+ * are in the menu's order.
+ */
 function find(sections, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [];
   const found = [];
-  for (const [address, title, heading, text] of sections) {
-    const lower = [title, heading, text].map((each) => each.toLowerCase());
-    let score = 0;
-    for (const word of words) {
-      const inTitle = lower[0].includes(word) ? 3 : 0;
-      const inHeading = lower[1].includes(word) ? 5 : 0;
-      const at = lower[2].indexOf(word);
-      if (inTitle + inHeading === 0 && at < 0) {
-        score = 0;
-        break;
-      }
-      score += inTitle + inHeading + (at < 0 ? 0 : 1);
-    }
-    if (score > 0) found.push({ score, address, title, heading, text, word: words[0] });
+  for (const [address, title, heading, text] of words.length > 0 ? sections : []) {
+    const parts = [title, heading, text].map((each) => each.toLowerCase());
+    const scores = words.map((word) =>
+      WEIGHTS.reduce((sum, weight, at) => sum + weight * occurrence(parts[at], word), 0),
+    );
+    if (scores.includes(0)) continue;
+    const isHeading = parts[1].replace(/^\d+\. | \(.*$/g, "") === words.join(" ");
+    const score = scores.reduce((sum, each) => sum + each, isHeading ? 20 : 0);
+    found.push({ score, address, title, heading, text, word: words[0] });
   }
   return found.sort((a, b) => b.score - a.score).slice(0, RESULTS_MAX);
 }
 
+/** 2 if a word begins so, 1 for another part of a word, 0 for none. */
+function occurrence(text, part) {
+  const between = text.split(part);
+  const isBeginning = between.slice(0, -1).some((before) => !/\w/.test(before.at(-1) ?? ""));
+  return isBeginning ? 2 : Math.min(between.length - 1, 1);
+}
+
 function item({ address, title, heading, text, word }) {
   const link = document.createElement("a");
-  link.href = `${document.documentElement.dataset.up}${address}`;
+  link.href = `${page.dataset.up}${address}`;
   const name = document.createElement("strong");
   name.textContent = heading === title || heading === "" ? title : `${title}: ${heading}`;
   const excerpt = document.createElement("span");

@@ -7,7 +7,7 @@
  * @typedef {object} Entry
  * @property {string} title
  * @property {boolean} isFolder
- * @property {readonly { path: string, title: string }[]} pages
+ * @property {readonly { path: string, address: string, title: string }[]} pages
  */
 
 import { escapeHtml } from "./markdown.mjs";
@@ -30,7 +30,9 @@ export function layout(page, entries, from) {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>${escapeHtml(rendered.title)} · Verbatim</title>
+<title>${escapeHtml(rendered.title)}${rendered.title === "Verbatim" ? "" : " · Verbatim"}</title>
+<meta name="description" content="${escapeHtml(rendered.description)}">
+<link rel="icon" href="${to("favicon.svg")}">
 <link rel="stylesheet" href="${to("style.css")}">
 <script src="${to("client.js")}"></script>
 </head>
@@ -46,10 +48,11 @@ export function layout(page, entries, from) {
 ${entries.map((entry) => group(entry, page, to)).join("\n")}
 </nav>
 <main id="page.content">
-${rendered.html}</main>
+${rendered.html}${neighbours(entries, page, to)}</main>
 ${headings(page)}
 <dialog id="page.search" aria-label="Search">
 <input type="search" placeholder="Search the documentation" aria-label="Search the documentation">
+<p role="status"></p>
 <ol></ol>
 </dialog>
 </body>
@@ -63,14 +66,33 @@ ${headings(page)}
  * @param {(address: string) => string} to
  */
 function group({ title, isFolder, pages }, page, to) {
-  const items = pages.map(({ path, title }) => {
-    const address = path.replace(/^docs\//, "").replace(/\.md$/, ".html");
+  const items = pages.map(({ path, address, title }) => {
     const current = path === page.path ? ' aria-current="page"' : "";
     return `<li><a href="${to(address)}"${current}>${escapeHtml(title)}</a></li>`;
   });
   const isOpen = !isFolder || page.group === title;
   const open = isOpen ? " open" : "";
   return `<details${open}><summary>${title}</summary><ul>\n${items.join("\n")}\n</ul></details>`;
+}
+
+/**
+ * Links to the page before and the page after, in the menu's order.
+ *
+ * @param {readonly Entry[]} entries
+ * @param {Page} page
+ * @param {(address: string) => string} to
+ */
+function neighbours(entries, page, to) {
+  const pages = entries.flatMap((entry) => entry.pages);
+  const at = pages.findIndex(({ path }) => path === page.path);
+  const [before, after] = [pages[at - 1], pages[at + 1]];
+  const previous = before
+    ? `<a rel="prev" href="${to(before.address)}">← ${escapeHtml(before.title)}</a>`
+    : "";
+  const next = after
+    ? `<a rel="next" href="${to(after.address)}">${escapeHtml(after.title)} →</a>`
+    : "";
+  return `<footer>\n${previous}\n${next}\n</footer>\n`;
 }
 
 /** @param {Page} page */

@@ -10,6 +10,7 @@
  *
  * @typedef {object} Rendered
  * @property {string} title
+ * @property {string} description The first paragraph.
  * @property {string} html
  * @property {readonly { depth: number, anchor: string, heading: string }[]} headings
  * @property {readonly Section[]} sections
@@ -39,6 +40,14 @@ export function renderMarkdown(source, linkTo) {
   const headings = [];
   /** @type {Map<string, number>} */
   const used = new Map();
+  /** An anchor for the row of an error code, or of another code in capitals. */
+  const idOf = (/** @type {string} */ cell) => {
+    const [, heading = ""] = /^`([A-Z][A-Z\d_]{3,})`$/.exec(cell) ?? [];
+    if (heading === "" || used.has(heading.toLowerCase())) return "";
+    const anchor = anchorOf(heading, used);
+    headings.push({ depth: 6, anchor, heading });
+    return ` id="${anchor}"`;
+  };
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth }) {
@@ -67,8 +76,13 @@ export function renderMarkdown(source, linkTo) {
       },
       table(token) {
         const row = (/** @type {typeof token.header} */ cells, /** @type {string} */ tag) =>
-          cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("");
-        const body = token.rows.map((cells) => `<tr>${row(cells, "td")}</tr>\n`).join("");
+          cells
+            .map(({ text, tokens }) => [text === "" ? "td" : tag, this.parser.parseInline(tokens)])
+            .map(([tag, html]) => `<${tag}>${html}</${tag}>`)
+            .join("");
+        const body = token.rows
+          .map((cells) => `<tr${idOf(cells[0]?.text ?? "")}>${row(cells, "td")}</tr>\n`)
+          .join("");
         const head = `<thead><tr>${row(token.header, "th")}</tr></thead>`;
         return `<div class="wide" tabindex="0"><table>${head}\n<tbody>${body}</tbody></table></div>\n`;
       },
@@ -76,7 +90,9 @@ export function renderMarkdown(source, linkTo) {
   });
   const html = /** @type {string} */ (marked.parse(source));
   const title = headings[0]?.heading ?? "";
-  return { title, html, headings, sections: sectionsOf(html) };
+  const paragraph = textOf(/<p>(.*?)<\/p>/s.exec(html)?.[1] ?? "").replace(/\s+/g, " ");
+  const description = paragraph.length > 160 ? `${paragraph.slice(0, 159)}…` : paragraph;
+  return { title, description, html, headings, sections: sectionsOf(html) };
 }
 
 /**
@@ -96,10 +112,13 @@ function anchorOf(heading, used) {
 }
 
 /**
+ * The parts below headings; the rows with anchors again, alone.
+ *
  * @param {string} html
  * @returns {Section[]}
  */
 function sectionsOf(html) {
+  const rows = [...html.matchAll(/<tr id="([^"]*)"><td>(.*?)<\/td>(.*)<\/tr>/g)];
   return html
     .split(/(?=<h[1-3] id=")/)
     .map((part) => {
@@ -108,6 +127,11 @@ function sectionsOf(html) {
       const text = textOf(part.slice(all.length)).replace(/\s+/g, " ").trim();
       return { anchor, heading: textOf(heading).replace(/ ?#?$/, "").trim(), text };
     })
+    .concat(
+      rows.map(([, anchor = "", heading = "", text = ""]) => {
+        return { anchor, heading: textOf(heading), text: textOf(text).trim() };
+      }),
+    )
     .filter(({ heading, text }) => heading !== "" || text !== "");
 }
 

@@ -73,12 +73,15 @@ export function buildSite({ commands, openApi }) {
   const entries = groups.map(({ title, pages, isFolder }) => ({
     title,
     isFolder,
-    pages: pages.map((path) => ({ path, title: titles.get(path) ?? path })),
+    pages: pages.map((path) => {
+      return { path, address: addressOf(path), title: titles.get(path) ?? path };
+    }),
   }));
   for (const page of pages) files.set(page.address, layout(page, entries, from));
   for (const name of ["style.css", "client.js"]) {
     files.set(name, readFileSync(new URL(name, import.meta.url)));
   }
+  files.set("favicon.svg", readFileSync(join(root, "viewer", "public", "favicon.svg")));
   files.set("search.js", `verbatimSearch(${JSON.stringify(searchIndex(pages))});\n`);
   return files;
 }

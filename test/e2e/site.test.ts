@@ -60,8 +60,33 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     await page.waitForURL(`${at("commands.html")}#verbatim-head-export`);
   });
 
+  test.each([
+    ["LOG_LOCKED", "Error codes: LOG_LOCKED"],
+    ["postgres", "Move to PostgreSQL"],
+    ["install", "Verbatim: Install"],
+    ["ls", "The command line: ls"],
+    ["toUIMessageStream", "Add it to an agent in your framework: AI SDK"],
+    ["cleanupPeriodDays", "Keep Claude Code's history"],
+  ])("the search for %s has %s first", async (query, first) => {
+    await page.goto(at("index.html"));
+    await page.keyboard.press("/");
+    await page.keyboard.type(query);
+    const found = page.locator("dialog li strong").first();
+    assert.equal(await found.textContent(), first);
+  });
+
+  test("the search says that it found nothing", async () => {
+    await page.goto(at("index.html"));
+    await page.keyboard.press("/");
+    await page.keyboard.type("qqqq");
+    await page.getByText("Nothing found").waitFor();
+  });
+
   test("the theme is the system's, until the button changes it for all pages", async () => {
-    const theme = () => page.evaluate("getComputedStyle(document.documentElement).colorScheme");
+    const theme = async () => {
+      const back = await page.evaluate("getComputedStyle(document.body).backgroundColor");
+      return back === "rgb(255, 255, 255)" ? "light" : "dark";
+    };
     await page.goto(at("faq.html"));
     assert.equal(await theme(), "light");
     await page.emulateMedia({ colorScheme: "dark" });
@@ -90,5 +115,27 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
       await page.goto(at(address));
       assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 380, address);
     }
+  });
+
+  test("a narrow screen without scripts has the menu, and no buttons", async () => {
+    const browser = await sharedChromium();
+    const viewport = { width: 360, height: 800 };
+    const bare = await browser.newPage({ viewport, javaScriptEnabled: false });
+    await bare.goto(at("faq.html"));
+    assert.ok(await bare.getByRole("link", { name: "Run the server" }).isVisible());
+    assert.equal(await bare.getByRole("button").count(), 0);
+    await bare.close();
+  });
+
+  test("paper has the text alone, dark on white", async () => {
+    await page.goto(at("faq.html"));
+    await page.evaluate('document.documentElement.dataset.theme = "dark"');
+    await page.emulateMedia({ media: "print" });
+    const back = await page.evaluate("getComputedStyle(document.body).backgroundColor");
+    assert.equal(back, "rgb(255, 255, 255)");
+    for (const part of ["header", "nav", "footer"]) {
+      assert.equal(await page.locator(part).isVisible(), false, part);
+    }
+    await page.emulateMedia({ media: "screen" });
   });
 });
