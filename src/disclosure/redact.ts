@@ -270,7 +270,8 @@ export function refuseUnsigned(report: VerifyReport): Through {
   if (verdict === "unsigned" || profile === LEGACY_PROFILE) {
     const reason =
       verdict === "unsigned" ? "it is not signed" : "its signatures are of the older format";
-    const next = "`repair --vouch` signs it; `redact --plain` writes a copy that proves nothing";
+    const next =
+      "`repair --vouch` signs one of your own; `redact --plain` writes a copy that proves nothing";
     throw cannotDisclose(path, reason, next);
   }
   if (verdict !== "verified" && verdict !== "incomplete") {

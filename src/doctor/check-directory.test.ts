@@ -157,6 +157,10 @@ const DAMAGES: Readonly<
     plant: (d) => flip(join(d, "meta.jsonl"), 400),
     expected: ["META_DAMAGED meta.jsonl"],
   },
+  "a meta.jsonl without its first line": {
+    plant: (d) => truncateSync(join(d, "meta.jsonl"), 20),
+    expected: ["META_DAMAGED meta.jsonl"],
+  },
   "an unfinished line at the end of meta.jsonl": {
     plant: (d) => appendFileSync(join(d, "meta.jsonl"), '{"kind":"stream"'),
     expected: ["META_UNFINISHED meta.jsonl"],

@@ -68,7 +68,12 @@ async function* examine(parts: Parts): AsyncGenerator<Examined> {
   const { root, logs, truth, keep } = parts;
   const path = `${root.path}/meta.jsonl`;
   const meta = await orDamage(MetaFile.openToRead(root));
-  if (meta === null) return yield found("META_UNFINISHED", { path }, "it was never begun");
+  if (meta === null) {
+    // Its first line is durable before the first append.
+    const isFirst = logs.names().length === 0;
+    if (isFirst) return yield found("META_UNFINISHED", { path }, "it was never begun");
+    return yield found("META_DAMAGED", { path }, "its first line is gone");
+  }
   // If meta.jsonl is damaged, the expected state is unknown.
   if ("reason" in meta) return yield found("META_DAMAGED", { ...meta, path }, meta.reason);
   keep(meta);

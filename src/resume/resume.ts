@@ -164,7 +164,7 @@ function nothingUnderstood(
   return new VerbatimError(
     "NOTHING_UNDERSTOOD",
     `${session} has ${lines} line${lines === 1 ? "" : "s"}, and none is a message of the dialect ` +
-      `${dialect}: perhaps it is another program's file; look at it with \`verbatim show --json\``,
+      `${dialect}: perhaps it is another program's file; look at it, and say which with --dialect`,
     { session, lines },
   );
 }

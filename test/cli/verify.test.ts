@@ -297,7 +297,7 @@ test("a session that was never signed is signed after a person has seen it", asy
   const user = new SigningCliUser();
   putThread(user.cwd, ID, [{ ...event("user_message", { text: "hi" }), thread_id: ID }]);
   const prove = ["prove", ID, "--entry", "1", "-o", "hi.vbp"];
-  assert.match((await user.run(prove)).stderr, /`repair --vouch` signs it/);
+  assert.match((await user.run(prove)).stderr, /`repair --vouch` signs one of your own/);
   const { code, stdout } = await user.run(["repair", "--vouch", "--yes", ID]);
   assert.deepEqual([code, stdout.includes("vouched for 1 line")], [0, true]);
   assert.deepEqual(await user.verdict(ID), ["verified", 0]);

@@ -255,6 +255,7 @@ test("without the required witness a session is unpinned: no note, another name,
   const [code, text] = await user.verify("--require-witness", W);
   assert.equal(code, 6);
   expect(text).toMatch(/unpinned[\s\S]*no head of this log is witnessed by witness.example\/w1/);
+  expect(text).toMatch(/\n {2}`verbatim head witness` has its head cosigned by a witness\n/);
   assert.equal((await user.verify("--ask-witness"))[0], 6, "none is listed");
   assert.equal((await user.witness(server))[0], 0);
   assert.equal((await user.verify("--require-witness", W))[0], 0);

@@ -119,6 +119,9 @@ function adviceOn(report: VerifyReport): string | undefined {
   if (verdict === "untrusted" && has("OLDER_FORMAT")) return undefined;
   if (verdict === "untrusted") return UNTRUSTED.find(([code]) => has(code))?.[1];
   if (verdict === "tampered" && has("LINE_ENDINGS_CONVERTED")) return undefined; // The finding says what to do.
+  if (findings.some(({ code, message }) => code === "UNPINNED" && message.includes("witness"))) {
+    return "`verbatim head witness` has its head cosigned by a witness";
+  }
   const isOnlyWaiting = findings.filter((each) => each.verdict === "incomplete").length === 1;
   if (verdict === "incomplete" && isOnlyWaiting && has("HOOKS_WAITING")) {
     return "`verbatim show`, or any command that reads it, puts them into the log and signs them";
