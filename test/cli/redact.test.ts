@@ -96,6 +96,13 @@ test("an existing file is never replaced, and nothing is left next to it", async
   assert.deepEqual(readdirSync(user.cwd).sort(), [".ai", "mine.vbd"]);
 });
 
+test("verify --key is refused for a session, whose signer is trusted by `trust add`", async () => {
+  const user = new Redactor();
+  await user.record([SECRET]);
+  const { code, stderr } = await user.run(["verify", ID, "--key", "ada.pem"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("verbatim trust add FILE --owner")]);
+});
+
 test("wrong arguments are wrong usage", async () => {
   const user = new Redactor();
   await user.record([SECRET]);

@@ -155,7 +155,7 @@ const ADVICE: Readonly<Partial<Record<VerifyReport["verdict"], string>>> = {
 
 /** Only an unknown key can be added. */
 const UNTRUSTED: readonly (readonly [string, string])[] = [
-  ["KEY_UNKNOWN", "`verbatim trust add` trusts a key, once you know whose it is"],
+  ["KEY_UNKNOWN", "`verbatim trust add FILE --owner NAME` trusts a key, once you know whose it is"],
   [
     "KEY_REVOKED",
     "nothing that a revoked key signed counts; ask its owner for a copy that another key signed",

@@ -84,6 +84,7 @@ export const verify: CliCommand = {
     const directories = await dataDirectoriesAmong(nodeHost, others, judging);
     const names = others.filter((name) => !directories.includes(name));
     const targets = names.length > 0 || args.length === 0 ? await verifier.find(names) : [];
+    if (options.key !== undefined && copies.length + proofs.length === 0) throw notForSessions();
     // A project may be in a server's data directory: then both are verified.
     for (const directory of directories) targets.push(...(await verifier.findIn(directory)));
     const roots = [...databases, ...directories, ...targets.map(({ root }) => root)];
@@ -143,6 +144,13 @@ export const verify: CliCommand = {
     return EXIT_CODES[worst];
   },
 };
+
+function notForSessions(): UsageError {
+  return new UsageError(
+    "--key is for disclosed copies and proofs; `verbatim trust add FILE --owner NAME` trusts a key " +
+      "for sessions",
+  );
+}
 
 /** Whether `--lenient` applies: a project may require strict (signing/judging/policy.ts). */
 async function lenientAmong(

@@ -200,7 +200,7 @@ function rollbackOf(rollback: Rollback, pin: Pin | null, judge: Judge): string {
   const from = (newestSeq ?? -1) + 1;
   const lost =
     pin && from < pin.seq ? `checkpoints ${from} to ${pin.seq} are` : `checkpoint ${from} is`;
-  return `${seen}; the log ends with checkpoint ${newestSeq}${since}: ${lost} missing, with their lines`;
+  return `${seen}; the log ends with checkpoint ${newestSeq}${since}: ${lost} missing, with the signed lines`;
 }
 
 function signednessFindings(
