@@ -1,6 +1,7 @@
 /**
- * JSON fields: what scripts may rely on (docs/compatibility.md). json-fields.json has the fields and
- * types of each command's `--json`. Add new fields with UPDATE_JSON_FIELDS=1; never remove one.
+ * What scripts may rely on (docs/compatibility.md). promised.json has the fields and types of each
+ * command's `--json`, the commands' options and the HTTP routes. Add new ones with
+ * UPDATE_PROMISED=1; never remove one.
  */
 
 import assert from "node:assert/strict";
@@ -8,17 +9,35 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { openApiDocument } from "../../src/server/openapi.ts";
 import { answerRow, callOf, promptRow, writeClaude } from "../support/agent-home.ts";
 import { CliUser, jsonLines, root } from "./cli.ts";
 
 type Shape = string | { readonly [field: string]: Shape } | readonly Shape[];
 
-const table = new URL("json-fields.json", import.meta.url);
+const table = new URL("promised.json", import.meta.url);
 const ID = "hello-1739012630";
 const AGENT = "6f1c2d3e-1000-4000-8000-000000000000";
 const LONG = `ship it to 17 Mill Lane, ${"please ".repeat(20)}`;
+const named = COMMANDS.flatMap((each) =>
+  "commands" in each
+    ? each.commands.map((sub) => ({ ...sub, name: `${each.name} ${sub.name}` }))
+    : [each],
+);
 /** The golden files hold these, value by value. `tail` prints what `show` does. */
 const IN_GOLDEN = ["doctor", "repair", "resume", "serve", "show", "tail", "verify"];
+
+/** Compares with the table. */
+function stays(part: string, found: Readonly<Record<string, Shape>>): void {
+  const held = JSON.parse(readFileSync(table, "utf8")) as Record<string, object>;
+  if (process.env.UPDATE_PROMISED === "1") {
+    const parts = Object.entries({ ...held, [part]: found }).map(([name, of]) => {
+      const lines = Object.entries(of).map((row) => row.map((it) => JSON.stringify(it)).join(": "));
+      return `${JSON.stringify(name)}: {\n${lines.join(",\n")}\n}`;
+    });
+    writeFileSync(table, `{\n${parts.join(",\n")}\n}\n`);
+  } else assert.deepEqual(found, held[part]);
+}
 
 /** The fields of all values together, and the types of each. `?`: some values lack it. */
 function shapeOf(values: readonly unknown[]): Shape {
@@ -113,22 +132,21 @@ test("--json of every command has the fields and types that it had", async () =>
   await run("send", "--to", "http://127.0.0.1:1/x");
   await run("torture", "--seed", "1", "--steps", "50");
 
-  if (process.env.UPDATE_JSON_FIELDS === "1") {
-    const lines = Object.entries(found).map((each) =>
-      each.map((it) => JSON.stringify(it)).join(": "),
-    );
-    writeFileSync(table, `{\n${lines.join(",\n")}\n}\n`);
-  }
-  assert.deepEqual(found, JSON.parse(readFileSync(table, "utf8")));
-  const named = COMMANDS.flatMap((each) =>
-    "commands" in each
-      ? each.commands.map((sub) => ({ ...sub, name: `${each.name} ${sub.name}` }))
-      : each,
-  );
   const withJson = named.filter(({ options }) => options.some(({ flags }) => flags === "--json"));
   const held = new Set([...Object.keys(found), ...IN_GOLDEN]);
   assert.deepEqual(
     withJson.map(({ name }) => name).filter((name) => !held.has(name)),
     [],
   );
+  stays("json", found);
+});
+
+test("commands, options and routes stay", () => {
+  const flagsOf = named.map(({ name, options }) => [
+    name,
+    options.map(({ flags }) => flags.split(/ [<[]/)[0]).sort(),
+  ]);
+  stays("options", Object.fromEntries(flagsOf));
+  const routes = Object.entries(openApiDocument().paths);
+  stays("routes", Object.fromEntries(routes.map(([path, of]) => [path, Object.keys(of).sort()])));
 });
