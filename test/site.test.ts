@@ -107,6 +107,13 @@ describe("the built site", () => {
     assert.deepEqual(walked.sort(), addresses(".html").sort());
   });
 
+  test("marks what a command prints", () => {
+    const output =
+      /verbatim <[^\n]*--ids<\/code><\/pre>\n<pre tabindex="0" class="text"><code>app\//;
+    assert.match(textOf("start/see-your-sessions.html"), output);
+    assert.match(textOf("style.css"), /pre \+ pre\.text::before \{\s+content: "Output";/);
+  });
+
   test("is small", () => {
     const bytes = [...files.values()].reduce((sum, each) => sum + Buffer.from(each).length, 0);
     assert.ok(bytes < 8_000_000, `${bytes} bytes`);

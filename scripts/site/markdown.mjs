@@ -72,7 +72,8 @@ export function renderMarkdown(source, linkTo) {
         const html = language
           ? highlighter.highlight(text, { language: name }).value
           : escapeHtml(text);
-        return `<pre tabindex="0"><code>${html}</code></pre>\n`;
+        const kind = name === "text" ? ' class="text"' : "";
+        return `<pre tabindex="0"${kind}><code>${html}</code></pre>\n`;
       },
       table(token) {
         const row = (/** @type {typeof token.header} */ cells, /** @type {string} */ tag) =>
