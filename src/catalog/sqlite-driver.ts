@@ -14,7 +14,6 @@ import { errnoOf } from "../base/errors.ts";
 export interface Statement {
   get(...values: readonly unknown[]): unknown;
   all(...values: readonly unknown[]): unknown[];
-  run(...values: readonly unknown[]): unknown;
 }
 
 /** What we use of an open database. */

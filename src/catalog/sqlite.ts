@@ -66,7 +66,9 @@ export class Cache {
   }
 
   run(sql: string, ...values: readonly SqlValue[]): void {
-    this.#statement(sql).run(...values);
+    // Not `run`: in Node 26 it throws when the last row id, which nothing needs, is above 2^53, and
+    // those of a full-text index are.
+    this.#statement(sql).all(...values);
   }
 
   /** All of `work`, or nothing. */

@@ -102,7 +102,10 @@ test("a listing after few sessions changed is the same as one without a cache, a
     { selector: ({ n }) => n, minLength: 1, maxLength: 8 },
   );
   const to = join(histories.user.home, "loaded");
-  const env = { NODE_OPTIONS: `--import ${loadedModules}`, LOADED_TO: to };
+  const env = {
+    NODE_OPTIONS: `--disable-warning=DEP0205 --import ${loadedModules}`,
+    LOADED_TO: to,
+  };
   const samples = fc.sample(growths, 4);
   for (const some of [
     [{ n: 0, text: forged, atS: 0 }],

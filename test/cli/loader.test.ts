@@ -26,8 +26,10 @@ class InstalledCopy {
   readonly kept = join(this.#place, "dist", "cli", "compiled");
 
   constructor() {
-    cpSync(join(root, "dist", "cli"), join(this.#place, "dist", "cli"), { recursive: true });
-    rmSync(this.kept, { recursive: true, force: true });
+    const from = join(root, "dist", "cli");
+    // Other tests write compiled code there at the same time.
+    const filter = (path: string) => path !== join(from, "compiled");
+    cpSync(from, join(this.#place, "dist", "cli"), { recursive: true, filter });
     copyFileSync(join(root, "package.json"), join(this.#place, "package.json"));
     symlinkSync(join(root, "node_modules"), join(this.#place, "node_modules"));
   }

@@ -18,11 +18,10 @@ export function timeIn(bytes: Buffer, from: number, to: number): number {
   const hours = two(bytes, from + 11);
   const minutes = two(bytes, from + 14);
   const seconds = two(bytes, from + 17);
-  const ms = two(bytes, from + 20) * 10 + ((bytes[from + 22] ?? 0) - ZERO);
+  const ms = two(bytes, from + 20) * 10 + (two(bytes, from + 21) % 10);
   const isPunctuated =
     bytes[from + 13] === COLON && bytes[from + 16] === COLON && bytes[from + 19] === DOT;
-  const isPlain =
-    isPunctuated && hours < 24 && minutes < 60 && seconds < 60 && ms >= 0 && ms < 1000;
+  const isPlain = isPunctuated && hours < 24 && minutes < 60 && seconds < 60 && ms < 1000;
   if (!isSameDay || !isPlain || Number.isNaN(hours + minutes + seconds + ms)) {
     return parsed(bytes, from, to);
   }
