@@ -23,7 +23,7 @@ export interface Database {
   prepare(sql: string): Statement;
   function(
     name: string,
-    options: { varargs: boolean },
+    options: { varargs: boolean; useBigIntArguments: boolean },
     body: (...values: unknown[]) => null,
   ): unknown;
   close(): void;

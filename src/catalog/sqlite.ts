@@ -202,8 +202,9 @@ export function openToRead(uri: string, timeoutMs: number): ReadDatabase {
  */
 function teller(database: Database): Tell {
   let rows: SqlValue[][] = [];
-  database.function("tell", { varargs: true }, (...values: unknown[]) => {
-    rows.push(values as SqlValue[]);
+  const options = { varargs: true, useBigIntArguments: true };
+  database.function("tell", options, (...values: unknown[]) => {
+    rows.push(values.map(exactValue));
     return null;
   });
   return (columns, from) => {
@@ -211,6 +212,13 @@ function teller(database: Database): Tell {
     database.exec(`SELECT tell(${columns}) FROM ${from}`);
     return rows;
   };
+}
+
+/** An integer that no number holds is text. */
+function exactValue(value: unknown): SqlValue {
+  if (typeof value !== "bigint") return value as SqlValue;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : String(value);
 }
 
 /**

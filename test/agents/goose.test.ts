@@ -126,3 +126,14 @@ test("a file that is no database, or has other tables, is reported", async () =>
     await assert.rejects(entriesOf(root, "20260101_1"), { code: "IO_ERROR" });
   }
 });
+
+test("an integer above 2^53 is read as text, digit by digit, and the session is shown", async () => {
+  const { root, path } = place();
+  const database = new DatabaseSync(path);
+  database.exec(SCHEMA + SESSION + message("user", [{ type: "text", text: "Hi" }], 1));
+  database.exec("UPDATE messages SET created_timestamp = 9223372036854775807");
+  const [, prompt] = await entriesOf(root, "20260101_1");
+  expect(prompt).toMatchObject({ at: null, parts: [{ type: "text", text: "Hi" }] });
+  expect(prompt?.native).toMatchObject({ created: "9223372036854775807" });
+  database.close();
+});
