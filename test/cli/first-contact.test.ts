@@ -125,3 +125,12 @@ test("serve --data names the directory in the commands that it advises", async (
   running.signal("SIGTERM");
   await running.exitCode();
 });
+
+test("serve --root says that other users can read the sessions", async () => {
+  const user = new CliUser();
+  const running = user.start(["serve", "--port", "0", "--root", "."]);
+  const lines = [await running.line(), await running.line(), await running.line()];
+  expect(lines.join(" ")).toContain("unless you made tokens, every user of this machine can");
+  running.signal("SIGTERM");
+  await running.exitCode();
+});

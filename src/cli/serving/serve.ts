@@ -173,7 +173,10 @@ function welcome(io: Io, url: string, link: string | null, kept: string, data: s
   const stream = `${url}/v1/stream/chat/1`;
   io.out(`verbatim listens on ${url}`);
   if (link === null) {
-    io.out("open that in a browser to read, watch and check your sessions");
+    io.out(
+      "open that in a browser to read, watch and check your sessions; unless you made tokens,",
+    );
+    io.out("every user of this machine can");
   } else {
     io.out("open this link in a browser to read, watch and check your sessions; it works once,");
     io.out(`within an hour, and \`verbatim open${data}\` makes a new one:`);
