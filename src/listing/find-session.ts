@@ -230,7 +230,9 @@ function theOnly(
     throw new VerbatimError(
       "SESSION_NOT_FOUND",
       `there is no session ${name}: no file has this path, and ` +
-        (places ? `no session in ${places} this id` : "no store and no agent was found from here") +
+        (places
+          ? `no session with this id is in ${places}`
+          : "no store and no agent was found from here") +
         `; \`verbatim ls\` lists sessions, and --root names a store elsewhere${doubt}`,
       details,
     );

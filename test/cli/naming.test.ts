@@ -103,7 +103,7 @@ test("a project with stores of several dialects is listed once among the searche
   const where = { cwd: "/", root };
   assert.equal(findStores(where).length, 3);
   const { message } = await refusal(findSession(nodeHost, "nosuch", where), "SESSION_NOT_FOUND");
-  expect(message).toContain(`no session in ${root} this id; `);
+  expect(message).toContain(`no session with this id is in ${root}; `);
 });
 
 test("a log outside any store is recognised by its first line, and its identity is unknown", async () => {
