@@ -192,6 +192,14 @@ export function isDamage(error: unknown): boolean {
   return ["XX001", "XX002"].includes(errnoOf(error));
 }
 
+/** SQLSTATEs of wrong addresses and accounts: what to do. */
+const REFUSED: Readonly<Record<string, string>> = {
+  "3D000": "there is no such database; create it with `createdb`, or correct the name in the URL",
+  "28000": "the user is not accepted; check the user in the URL, and pg_hba.conf of the database",
+  "28P01": "the password is wrong or missing; check the user in the URL, PGPASSWORD or PGPASSFILE",
+  "42501": "the user may not do this; make it the owner of the database, or of the schema",
+};
+
 /** Our error for one of the driver. Its message names no values, so it may be shown. */
 export function databaseError(
   place: string,
@@ -199,8 +207,14 @@ export function databaseError(
   outcome: "unchanged" | "unknown" = "unchanged",
 ): VerbatimError {
   if (cause instanceof VerbatimError) return cause;
+  const lacksPassword = cause instanceof Error && /^SASL: .*password/.test(cause.message);
+  const code = lacksPassword ? "28P01" : errnoOf(cause);
+  const reason = REFUSED[code];
+  if (reason !== undefined) {
+    const text = `${place} is not used: ${reason}`;
+    return new VerbatimError("POSTGRES_REFUSED", text, { path: place, reason }, { cause });
+  }
   if (isBroken(cause)) return unavailable(place, cause, outcome);
-  const code = errnoOf(cause);
   if (code === "53100") {
     const details = { path: place, end: 0, bytes: 0 };
     const text = `${place}: the database's disk is full; nothing was stored. Free space there`;

@@ -157,8 +157,8 @@ function checkHost(host: string, dataDirectory: string): void {
   if (isOwnAddress(host) || validTokens(tokenFilePath(dataDirectory), Date.now()) > 0) return;
   throw new VerbatimError(
     "BAD_SETTING",
-    `the server does not listen on ${host}: there are no tokens in ${dataDirectory}, and without ` +
-      "them only this machine may reach it; make one with `verbatim token create`, or use 127.0.0.1",
+    `the server does not listen on ${host}: there are no tokens, and without them only this ` +
+      `machine may reach it; run verbatim token create --data ${dataDirectory}, or use 127.0.0.1`,
     { setting: "host", from: "flag", reason: "others can reach it, and there are no tokens" },
   );
 }

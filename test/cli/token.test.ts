@@ -17,6 +17,7 @@ test("create prints only the token on stdout, list never shows it, revoke ends i
   assert.match(made.stdout, /^vbt_[\w-]{43}\n$/);
   const token = made.stdout.trim();
   assert.ok(!made.stderr.includes(token));
+  assert.ok(made.stderr.includes(`for a server with ${data.join(" ")}\n`), made.stderr);
   const [id] = /[0-9a-f]{8}/.exec(made.stderr) ?? [];
 
   const listed = await user.run(["token", "list", ...data, "--json"]);

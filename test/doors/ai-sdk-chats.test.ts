@@ -119,6 +119,30 @@ test("a failed answer reports the failure to its readers, and is marked", async 
   assert.deepEqual((await again.loadMessages("d")).length, 1);
 });
 
+test("without onError, a failed answer is a warning with the reason, and without foreign text", async () => {
+  const streams = await openEngine();
+  const warnings: string[] = [];
+  const onWarning = (warning: string) => warnings.push(warning);
+  const chats = new VerbatimChats({ root: tempDirectory(), streams, durability: "os", onWarning });
+  const answers: readonly (() => unknown)[] = [
+    () => Promise.reject(new RangeError("the key is sk-1234")),
+    () => ({ toUIMessageStream: () => {} }), // What streamText returns.
+    () => undefined,
+    () => convertArrayToReadableStream(["Hi"]),
+  ];
+  for (const answer of answers as (() => ReadableStream<UIMessageChunk>)[]) {
+    await (await chats.respond("c", { message: says("x"), answer })).text();
+  }
+  await chats.close();
+  const [failed, ...misused] = warnings;
+  assert.match(
+    failed ?? "",
+    /^the answer in ai-sdk\/c failed: RangeError; onError of respond gets/,
+  );
+  assert.equal(misused.length, 3);
+  for (const warning of misused) assert.match(warning, /option answer .*toUIMessageStream\(\)/);
+});
+
 test("a chunk that cannot be kept ends the answer with an error, and no reader waits for more", async () => {
   // Method: a tool that returns a BigInt is the usual case; the last ones no program should send.
   const chunks = [{ type: "data-row", data: { id: 10n } }, null, undefined, 7, {}];

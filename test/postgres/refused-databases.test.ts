@@ -1,10 +1,15 @@
 /** Databases that are refused: too weak, too new, not there; and what is reported about good ones. */
 
 import assert from "node:assert/strict";
+import { createRequire } from "node:module";
 import { describe, onTestFinished, test } from "vitest";
+import { databaseError } from "../../src/postgres/database.ts";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 import { refusal } from "../support/refusal.ts";
+
+/** Of the driver: what it throws has no code. */
+const sasl = createRequire(import.meta.url)("pg/lib/crypto/sasl");
 
 describe.skipIf(lacksPostgres)("with a database", () => {
   test("a database that promises less than is required is refused, with its settings", async () => {
@@ -56,6 +61,29 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const error = await refusal(openPostgresStore(url), "STORE_UNAVAILABLE");
     assert.equal(error.details.path, "postgres://me@127.0.0.1:1/none");
     assert.ok(!/secret|hidden/.test(error.message));
+  });
+
+  test("a wrong database or user, and a user without rights, are refused with what to do", async () => {
+    const url = await sharedPostgres();
+    const user = newSchema();
+    await rowsIn(url, `CREATE ROLE ${user} LOGIN`);
+    for (const [wrong, next] of [
+      [url.replace("/postgres?", "/none?"), /no such database; create it with `createdb`/],
+      [url.replace("//postgres@", "//none@"), /the user is not accepted; check .*pg_hba/],
+      [url.replace("//postgres@", `//${user}@`), /may not do this; make it the owner/],
+    ] as const) {
+      const opening = openPostgresStore(wrong, { schema: newSchema(), durability: "memory" });
+      const { details } = await refusal(opening, "POSTGRES_REFUSED");
+      assert.match(details.reason, next);
+    }
+  });
+
+  test("a missing password is refused, not retried", async () => {
+    const answered = { message: "SASLInitialResponse", clientNonce: "n" };
+    await assert.rejects(
+      async () => sasl.continueSession(answered, undefined, ""),
+      (cause) => databaseError("place", cause).code === "POSTGRES_REFUSED",
+    );
   });
 
   test("a schema name that would need quotes is refused", async () => {

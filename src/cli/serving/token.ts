@@ -1,6 +1,6 @@
 /** `verbatim token`: manages access tokens of the server. */
 
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { momentOf } from "../../base/choice.ts";
 import {
   type CliCommand,
@@ -61,7 +61,7 @@ const create: CliCommand = {
       await io.print(jsonLine({ token, ...jsonOf(entry, "valid") }));
     } else {
       io.err(`token ${entry.id}: ${entry.scopes.join(", ")} for ${entry.paths.join(", ")}`);
-      io.err("it is not stored: copy it now");
+      io.err(`it is not stored: copy it now; it is for a server with --data ${dirname(path)}`);
       io.out(token);
     }
     return 0;

@@ -32,7 +32,7 @@ function logPath(id: string): readonly string[] {
   const segments = idSegments(id);
   const [door, name] = segments;
   if (door === undefined || name === undefined || segments.length !== 2) {
-    throw badId(id, "it is not <door>/<session>");
+    throw badId(id, "it is not <framework>/<session>");
   }
   return [...SESSIONS_PATH, door, name + ENDING];
 }
@@ -94,7 +94,7 @@ export const sdk: Dialect<"sdk"> = {
     idAt,
   },
   newIds: perAgent,
-  recording: mustBeNamed("sdk", "<door>/<session>"),
+  recording: mustBeNamed("sdk", "<framework>/<session>"),
   agentOf: agentBefore,
   signing,
   logPath,

@@ -14,6 +14,7 @@
  */
 
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
+import { badOption } from "../../base/choice.ts";
 import type { AnswerStreams } from "./answer-streams.ts";
 import type { AnswerState } from "./chat-log.ts";
 
@@ -174,12 +175,17 @@ async function intoQueue(
  */
 function chunkToKeep(value: UIMessageChunk, messageId: string): ChunkToKeep {
   const chunk = value.type === "start" ? { ...value, messageId } : value;
-  if (typeof chunk.type !== "string") throw new TypeError("a chunk of the answer has no type");
+  if (typeof chunk.type !== "string") throw noChunks();
   return { chunk, chars: JSON.stringify(chunk).length };
+}
+
+function noChunks() {
+  return badOption("answer", "must return chunks, as streamText(…).toUIMessageStream() does");
 }
 
 /** The chunks of a call that may ignore its abort signal. */
 async function* chunksOf(stream: Source, signal: AbortSignal): AsyncGenerator<UIMessageChunk> {
+  if (typeof stream?.getReader !== "function") throw noChunks();
   const reader = stream.getReader();
   const ended = new Promise<null>((resolve) => {
     if (signal.aborted) resolve(null);

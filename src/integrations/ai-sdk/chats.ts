@@ -76,7 +76,10 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     checkOptions("VerbatimChats", given, OPTIONS);
     const { streams, ...options } = given;
     if (!isStreams(streams)) {
-      throw badOption("streams", "must be of openStreams, or streams of a VerbatimClient");
+      throw badOption(
+        "streams",
+        "must be of `await openStreams(…)`, or streams of a VerbatimClient",
+      );
     }
     this.#streams = answerStreams(streams);
     this.#onWarning = options.onWarning ?? ((text) => process.emitWarning(text, "VerbatimWarning"));
@@ -192,7 +195,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
         ...answer,
         streams: this.#streams,
         start: (abortSignal) => options.answer({ messages, messageId, abortSignal }),
-        errorText: options.onError ?? (() => "An error occurred."),
+        errorText: options.onError ?? ((error) => this.#tellFailed(chatId, error)),
         onEnd: () => {
           running.isEnding = true;
         },
@@ -219,6 +222,13 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     const path = number === 1 ? base : `${base}~${number}`;
     await this.#streams.create(path);
     return path;
+  }
+
+  /** Readers get a general text, as in the SDK. */
+  #tellFailed(chatId: string, error: unknown): string {
+    const next = "onError of respond gets the error";
+    this.#onWarning(`the answer in ${DOOR}/${chatId} failed: ${textOf(error)}; ${next}`);
+    return "An error occurred.";
   }
 
   /** Its chunks are stored by the next process that opens the chat. */
