@@ -28,11 +28,7 @@ const execute = promisify(execFile);
 const BLOCK = /^```(\w+)(.*)\n([\s\S]*?)^```$/gm;
 const PORT = /\b4437\b/g;
 /** The reasons why a block is not run. A new one needs a reason to be here. */
-const NOT_RUN = [
-  "the test has installed the packed package",
-  "the test has installed pg",
-  "calls a model",
-];
+const NOT_RUN = ["the test has installed the packed package", "calls a model"];
 
 const PAGES = ["docs/start", "docs/guides"].flatMap((folder) =>
   readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
