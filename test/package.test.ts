@@ -7,7 +7,7 @@
 
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -50,21 +50,31 @@ test("every page that the code names is in the package", async () => {
   expect(named.size).toBeGreaterThan(5);
 });
 
+test("every link of the README and of the first page leads to a file of the package", async () => {
+  for (const page of ["README.md", "docs/index.md"]) {
+    const text = await readFile(join(root, page), "utf8");
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, to = ""]) => to);
+    const paths = links.map((to) => join(dirname(page), to));
+    expect(paths.filter((path) => !packed.some((each) => each.startsWith(path)))).toEqual([]);
+    expect(paths.length).toBeGreaterThan(5);
+  }
+});
+
 test("the package holds the built files, their types and the documents, and nothing else", () => {
   const isViewer = (path: string) => path.startsWith("dist/viewer/");
   const others = packed.filter(
     (path) => !isViewer(path) && !/^dist\/.*(?<!\.test)(\.d\.ts|\.js)$/.test(path),
   );
 
-  expect(others.filter((path) => !/^docs\/(formats\/)?[\w-]+\.md$/.test(path)).sort()).toEqual([
-    "CHANGELOG.md",
-    "LICENSE",
-    "README.md",
+  expect(others.filter((path) => !/^docs\/(\w+\/)?[\w-]+\.md$/.test(path)).sort()).toEqual([
+    ...["AGENTS.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE"],
+    ...["README.md", "SECURITY.md"],
     "contrib/verbatim.service",
     "dist/cli/package.json",
     "dist/cli/recent-prices.json",
     ...["dist/completions/bash", "dist/completions/fish", "dist/completions/zsh"],
     ...["dist/licenses.md", "dist/man/verbatim.1"],
+    ...["docs/images/recording.svg", "docs/images/viewer-session-1440-light.png"],
     ...["docs/verify-proof.py", "package.json"],
   ]);
   expect(packed.filter((path) => /\.test\.|\/compiled\//.test(path))).toEqual([]);
