@@ -61,6 +61,16 @@ test("a search without hits says so on a terminal, and prints nothing in a pipe"
   assert.equal(terminal.code, 1);
 });
 
+test("a long title takes one line of a terminal in search, and is whole in a pipe", async () => {
+  const user = new CliUser();
+  const text = `Good morning, ${"and a fine day ".repeat(10)}`.trim();
+  putThread(user.cwd, "hello-1", [event("user_message", { text })]);
+  const title = (shown: string) => shown.split("\n")[1] ?? "";
+  assert.ok(title((await user.run(["search", "morning"])).stdout).endsWith(text));
+  const cut = title((await user.atTerminal(["search", "morning"], {})).shown);
+  expect([cut.length, cut.at(-1)]).toEqual([80, "…"]);
+});
+
 test("a system error is reported in a sentence that says what to do", async () => {
   const user = new CliUser();
   const missing = await user.run(["unpack", "no.vbx"]);

@@ -14,6 +14,7 @@ import { againIfDamaged, SearchIndex } from "../../catalog/search/search-index.t
 import type { SnippetPiece } from "../../catalog/search/snippet.ts";
 import { type Io, UsageError } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
+import { cutTo, widthOf } from "../../command/table.ts";
 import { type FoundStore, findStores, type Where } from "../../listing/find-stores.ts";
 import { freshenIndex, HURRIED } from "../../listing/indexing.ts";
 import { knownRowOf } from "../../listing/known-row.ts";
@@ -211,7 +212,10 @@ function hitText(
   const about = [role, tools.length > 0 ? tools.join(", ") : null, at].filter(Boolean).join("  ");
   const head = safeLine(`${id}  ${about}`.trimEnd());
   const line = snippet.map((piece) => pieceText(piece, io)).join("");
-  return `${io.hasColour ? bold(head) : head}\n  ${safeLine(whose)}\n    ${line}\n`;
+  const session = safeLine(whose);
+  const isCut = io.isTerminal && widthOf(session) > io.columns - 2;
+  const shown = isCut ? cutTo(session, io.columns - 2) : session;
+  return `${io.hasColour ? bold(head) : head}\n  ${shown}\n    ${line}\n`;
 }
 
 /** Without colours, hits are not marked. */
