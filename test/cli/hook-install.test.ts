@@ -35,6 +35,19 @@ test("hooks are installed for the user or the project, once, and removed without
   assert.deepEqual(readdirSync(join(user.home, ".claude")), ["settings.json"]);
 }, 60_000);
 
+test("a command that the agent will not find is a warning, also if npx finds it", async () => {
+  const user = new CliUser();
+  const installed = async (directory: string, ...more: string[]) => {
+    mkdirSync(join(user.home, directory), { recursive: true });
+    writeFileSync(join(user.home, directory, "verbatim"), "");
+    const env = { PATH: `${join(user.home, directory)}:${join(user.home, "none")}` };
+    return (await user.run(["hooks", "install", ...more], { env })).stderr;
+  };
+  assert.match(await installed("node_modules/.bin"), /not in the PATH.*\n.*install --global/);
+  assert.equal(await installed("node_modules/.bin", "--command", "/opt/verbatim"), "");
+  assert.equal(await installed("bin"), "");
+});
+
 test("a linked settings file keeps the link and its mode, and settings of an unexpected shape are not changed", async () => {
   const user = new CliUser();
   const path = join(user.home, ".claude/settings.json");

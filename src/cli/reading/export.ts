@@ -80,7 +80,7 @@ export const exportSession: CliCommand = {
     const output = textOption("--output", options.output);
     const exporter = FORMATS[options.format as keyof typeof FORMATS];
     if (!exporter)
-      throw new UsageError(`--format is missing: one of ${Object.keys(FORMATS).join(", ")}`);
+      throw new UsageError(`give --format ${Object.keys(FORMATS).join(" or ")}, or --otlp URL`);
     const session = await openNamed(args[0] ?? "", run);
     const badLines = new BadLines();
     const pieces = exporter(session, badLines, io);

@@ -52,6 +52,13 @@ const install: CliCommand = {
     const command = `${options.command} record --from ${from}${sign}`;
     const isChanged = await change(path, (text) => withHooks(text, from, command));
     io.out(`${path}: hooks are ${isChanged ? "installed" : "installed already"}`);
+    const { isInPath } = await import("./settings-file.ts");
+    if (options.command === "verbatim" && !isInPath("verbatim", process.env.PATH ?? "")) {
+      io.err("warning: verbatim is not in the PATH, so the agent will not find it: run");
+      io.err(
+        "`npm install --global verbatim-log`, or install again with --command /path/to/verbatim",
+      );
+    }
     if (from === "codex-hooks") {
       io.err("Codex asks you to review new hooks when it starts, and runs them after that");
     }

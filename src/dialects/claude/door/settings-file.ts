@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -17,7 +18,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { errnoOf, ioError } from "../../../base/errors.ts";
 
 /** The text; null when there is no such file. */
@@ -28,6 +29,14 @@ export function readSettings(path: string): string | null {
     if (errnoOf(cause) === "ENOENT") return null;
     throw ioError(path, "reading", cause);
   }
+}
+
+/** Whether a program is in the user's PATH, without the directories that `npx` adds to it. */
+export function isInPath(name: string, path: string): boolean {
+  const directories = path.split(delimiter).filter((each) => each !== "");
+  return directories.some(
+    (directory) => !directory.endsWith("node_modules/.bin") && existsSync(join(directory, name)),
+  );
 }
 
 /** Durable when it resolves. Keeps the old file's permissions; only the user can read a new one. */
