@@ -2,6 +2,7 @@
 
 import type { FoundLog } from "../catalog/session-row.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import { threadIn } from "../dialects/origin.ts";
 import type { LedgerFile, PackedFile } from "./ledger/pack.ts";
 import { scopeIn } from "./scan/file-scan.ts";
 
@@ -19,6 +20,8 @@ export interface Counted {
   readonly rowCount: number;
   /** Fields of a row that says where the session belongs. */
   readonly about: Readonly<Record<string, unknown>> | null;
+  /** The scope of the session that it was copied from. */
+  readonly origin?: string | null;
 }
 
 export function describe({ dialect, root, log, known }: Found, counted: Counted): PackedFile {
@@ -38,7 +41,7 @@ export function describe({ dialect, root, log, known }: Found, counted: Counted)
     name,
     parent: parent ?? known?.parent ?? null,
     project: about?.cwd || (known?.project ?? null),
-    scope: scopeIn(counted.about) ?? known?.scope ?? name,
+    scope: counted.origin ?? scopeIn(counted.about) ?? known?.scope ?? name,
     replays: thread.replays ?? known?.replays ?? null,
     startedAt: thread.startedAt ?? known?.startedAt ?? null,
     rows: counted.rowCount,
@@ -48,20 +51,4 @@ export function describe({ dialect, root, log, known }: Found, counted: Counted)
 /** A parent may be given by its id, or by the name that its program uses. */
 export function nameIn(dialect: Dialect, id: string): string {
   return dialect.nameOf?.(id) ?? id;
-}
-
-/** Whose rows a rollout may begin with, and when it began. */
-function threadIn(about: Counted["about"]): {
-  replays: string | null;
-  startedAt: number | null;
-} {
-  const meta = about?.payload as Readonly<Record<string, unknown>> | undefined;
-  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : null);
-  const source = meta?.source as { subagent?: { thread_spawn?: Record<string, unknown> } } | null;
-  const spawned = source?.subagent?.thread_spawn?.parent_thread_id;
-  const started = Date.parse(text(meta?.timestamp) ?? "");
-  return {
-    replays: text(meta?.forked_from_id) ?? text(meta?.parent_thread_id) ?? text(spawned),
-    startedAt: Number.isNaN(started) ? null : started,
-  };
 }

@@ -6,10 +6,12 @@
  * the end of a turn counts instead of its messages, the session's only if there is nothing else.
  *
  * Ids of messages hold within the session. A session that is written again as a whole is read as a
- * whole: of a message that is there twice, the last one counts.
+ * whole: of a message that is there twice, the last one counts. A fork or an unpacked copy begins with
+ * a report that names its origin: its rows have the keys of the origin's, so that they count once.
  */
 
 import type { Host } from "../base/host.ts";
+import { type Origin, originIn } from "../dialects/origin.ts";
 import { SessionWindow } from "../listing/session-window.ts";
 import type { Entry, Usage } from "../model/entry.ts";
 import type { Session } from "../store/session.ts";
@@ -29,10 +31,10 @@ export async function countEntries(
 ): Promise<Counted> {
   const window = await SessionWindow.open(host, session);
   let about: Counted["about"] = null;
+  const usage = new EntryUsage(set);
   try {
     const { dialect, id } = session;
     const memory = dialect.remembers?.();
-    const usage = new EntryUsage(set);
     for (let at = 0; at < window.end; ) {
       const lines = await window.after(at, LIMITS, memory);
       if (lines.length === 0) break;
@@ -49,7 +51,8 @@ export async function countEntries(
   } finally {
     window.close();
   }
-  return { reached: null, rowCount: set.endFile(scope), about };
+  const origin = usage.origin?.name ?? null;
+  return { reached: null, rowCount: set.endFile(origin ?? scope), about, origin };
 }
 
 /** What is kept of an entry until its turn ends: without its text. */
@@ -64,6 +67,8 @@ export class EntryUsage {
   /** On messages of the current turn. */
   #waiting: Used[] = [];
   #isAny = false;
+  /** What it was copied from. */
+  origin: Origin | null = null;
 
   /** `onPut` is called before the usage of an entry is put into the set. */
   constructor(set: RowSet, onPut: (start: number) => void = () => {}) {
@@ -71,7 +76,9 @@ export class EntryUsage {
     this.#onPut = onPut;
   }
 
-  add({ kind, usage, at, model, messageId }: Entry, start: number): void {
+  add({ kind, usage, at, model, messageId, parts }: Entry, start: number): void {
+    // The last report before any usage names the first of the sessions.
+    if (!this.#isAny) this.origin = originIn(parts) ?? this.origin;
     if (usage === null) return;
     const used = { usage, at, model, start, ...(messageId !== undefined && { messageId }) };
     if (kind === "turn_end") this.#waiting = [];
@@ -91,11 +98,11 @@ export class EntryUsage {
   #put(used: Used): void {
     this.#isAny = true;
     this.#onPut(used.start);
-    putUsed(this.#set, used);
+    putUsed(this.#set, used, this.origin?.isById === true && used.messageId !== undefined);
   }
 }
 
-function putUsed(set: RowSet, entry: Used): void {
+function putUsed(set: RowSet, entry: Used, isById: boolean): void {
   const { usage, start: offset } = entry;
   const { next } = set;
   const tokens = (count: number | null | undefined) => (count && count > 0 ? count : 0);
@@ -111,9 +118,12 @@ function putUsed(set: RowSet, entry: Used): void {
   const isImplausible = [inputTokens, outputTokens, cacheReadTokens].some((count) => {
     return count !== null && count !== undefined && (count < 0 || count > PLAUSIBLE_TOKENS_MAX);
   });
-  next.flags[0] = FLAGS.ofSession | FLAGS.lastWins | (isImplausible ? FLAGS.implausible : 0);
+  const within = isById ? 0 : FLAGS.ofSession | FLAGS.lastWins;
+  next.flags[0] = within | (isImplausible ? FLAGS.implausible : 0);
   const hash = new Hash().begin();
-  if (entry.messageId) hash.text(entry.messageId);
+  const id = Buffer.from(entry.messageId ?? "");
+  if (isById) hash.bytes(id, 0, id.length);
+  else if (entry.messageId) hash.text(entry.messageId);
   else {
     hash.text("row").text(entry.at ?? String(offset));
     // Two turns may end in the same millisecond.

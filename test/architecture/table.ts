@@ -95,6 +95,7 @@ export const DIALECT_PARTS: Readonly<Record<string, string>> = {
   "tool-table.ts": "dialects/interface",
   "recording.ts": "dialects/interface",
   "all.ts": "dialects",
+  "origin.ts": "dialects",
   "commands.ts": "dialects/door",
 };
 

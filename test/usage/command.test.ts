@@ -44,6 +44,33 @@ test("the glance has the cost of today and of this month", async () => {
   expect(stdout).toMatch(/this month +\$2\.00/);
 });
 
+test("what a fork or an unpacked copy repeats counts once, for the original", async () => {
+  const { user } = userWith(prompt("one", 3), row("msg_1", 2), prompt("two", 1), row("msg_2", 0));
+  const answer = {
+    ...{ kind: "message", role: "assistant", parts: [{ type: "text", text: "yes" }] },
+    ...{ model: "claude-opus-4-5-20251101", usage: { inputTokens: 0, outputTokens: 40_000 } },
+  };
+  const ask = { kind: "message", role: "user", parts: [{ type: "text", text: "go" }] };
+  const entries = [ask, { ...answer, messageId: "msg_3" }, ask, answer];
+  const input = entries.map((each) => `${JSON.stringify(each)}\n`).join("");
+  const runs: [string[], string?][] = [
+    [["record", "--session", "z1", "--sign"], input],
+    [["resume", "z1", "--for", "anthropic", "--up-to", "2", "--record"]],
+    [["handoff", "s1", "--output", "s1.vbx"]],
+    [["unpack", "s1.vbx"]],
+    [["unpack", "s1.vbx", "--dialect", "entire"]],
+  ];
+  for (const [args, given = ""] of runs) {
+    const { code, stderr } = await user.run(args, { input: given });
+    assert.equal(code, 0, `${args}: ${stderr}`);
+    assert.equal((await user.run(["usage"])).code, 0); // The next count adds to kept sums.
+  }
+  const { rows, totals } = JSON.parse((await user.run(["usage", "session", "--json"])).stdout);
+  const costs = rows.map(({ session, cost }: Record<string, unknown>) => [session, cost]);
+  assert.deepEqual([totals.cost, ...costs.sort()], [4, ["s1", 2], ["z1", 2]]);
+  expect((await user.run(["usage", "--tz", ZONE])).stdout).toMatch(/this month +\$4\.00/);
+});
+
 test("each report is text, JSON and comma-separated values, with the same cost", async () => {
   const { user } = userWith(row("a", 0), row("b", 0));
   const reports = ["daily", "weekly", "monthly", "session", "project", "model", "agent", "blocks"];

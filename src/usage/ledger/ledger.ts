@@ -219,7 +219,9 @@ export class Ledger {
       }
     }
     this.rows.merge(known, rows, row);
-    if (owner.index !== file.index && beganBefore(file, owner)) {
+    // A copy begins when its origin does.
+    const isCopied = isCopy(file) !== isCopy(owner) && file.firstAt === owner.firstAt;
+    if (owner.index !== file.index && (isCopied ? isCopy(owner) : beganBefore(file, owner))) {
       this.#owners[known] = file.index;
     }
   }
@@ -234,6 +236,9 @@ export class Ledger {
 function isEarlier({ root }: LedgerFile): boolean {
   return /\/@\d+$/.test(root);
 }
+
+/** Its keys hold within another session (entry-rows.ts). */
+const isCopy = ({ name, scope }: LedgerFile) => scope !== name;
 
 type Began = Pick<LedgerFile, "firstAt" | "id">;
 
