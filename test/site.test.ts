@@ -59,6 +59,17 @@ describe("the built site", () => {
     assert.deepEqual(dead, []);
   });
 
+  test("a link whose text is a file's name shows the title of that page", () => {
+    assert.match(textOf("cli.html"), /<a href="agents.html">Other agents' sessions<\/a>/);
+    const shown = addresses(".html").flatMap((address) => [
+      ...textOf(address).matchAll(/<a href="[^":#][^":]*">[^<]*\.md<\/a>/g),
+    ]);
+    assert.deepEqual(
+      shown.filter(([link]) => !link.includes("README.md")),
+      [],
+    );
+  });
+
   test("has every command with its options, and every route", () => {
     const commands = textOf("commands.html");
     for (const command of COMMANDS) {

@@ -32,10 +32,12 @@ for (const name of ["bash", "javascript", "json", "sql", "typescript", "yaml"]) 
 
 /**
  * @param {string} source
- * @param {(href: string) => string | null} linkTo The address of a link; null leaves only its text.
+ * @param {object} links
+ * @param {(href: string) => string | null} links.linkTo The address of a link; null leaves only its text.
+ * @param {(file: string) => string | null} links.titleOf For links whose text is a file's name.
  * @returns {Rendered}
  */
-export function renderMarkdown(source, linkTo) {
+export function renderMarkdown(source, { linkTo, titleOf }) {
   /** @type {{ depth: number, anchor: string, heading: string }[]} */
   const headings = [];
   /** @type {Map<string, number>} */
@@ -58,8 +60,9 @@ export function renderMarkdown(source, linkTo) {
         const link = `<a class="anchor" href="#${anchor}" aria-label="Link to this section">#</a>`;
         return `<h${depth} id="${anchor}">${html} ${depth > 1 ? link : ""}</h${depth}>\n`;
       },
-      link({ href, tokens }) {
-        const text = this.parser.parseInline(tokens);
+      link({ href, tokens, text: name }) {
+        const title = name.endsWith(".md") ? titleOf(href.replace(/#.*/, "")) : null;
+        const text = title === null ? this.parser.parseInline(tokens) : escapeHtml(title);
         const target = linkTo(href);
         return target === null ? text : `<a href="${escapeHtml(target)}">${text}</a>`;
       },

@@ -45,13 +45,22 @@ export function buildSite({ commands, openApi }) {
   /** @type {string[]} */
   const dead = [];
 
+  /** @type {Map<string, string>} */
+  const sources = new Map();
+  for (const path of known) {
+    sources.set(path, written.get(path) ?? readFileSync(join(root, path), "utf8"));
+  }
+
   const pages = groups.flatMap(({ title, pages }) =>
     pages.map((path) => {
-      const source = written.get(path) ?? readFileSync(join(root, path), "utf8");
-      const rendered = renderMarkdown(source, (href) => {
+      const targetOf = (/** @type {string} */ file) => normalize(join(dirname(path), file));
+      /** The title of the page that a link names by its file. */
+      const titleOf = (/** @type {string} */ file) =>
+        /^# (.*)$/m.exec(sources.get(targetOf(file)) ?? "")?.[1]?.replaceAll("`", "") ?? null;
+      const linkTo = (/** @type {string} */ href) => {
         if (/^(?:https?|mailto):/.test(href)) return href;
         const [file = "", anchor] = href.split("#");
-        const target = file === "" ? path : normalize(join(dirname(path), file));
+        const target = file === "" ? path : targetOf(file);
         const hash = anchor === undefined ? "" : `#${anchor}`;
         if (known.has(target)) return `${from(path, addressOf(target))}${hash}`;
         if (written.has(target) || !existsSync(join(root, target))) {
@@ -62,7 +71,8 @@ export function buildSite({ commands, openApi }) {
         const address = target.replace(/^docs\//, "");
         files.set(address, readFileSync(join(root, target)));
         return from(path, address);
-      });
+      };
+      const rendered = renderMarkdown(sources.get(path) ?? "", { linkTo, titleOf });
       return { path, address: addressOf(path), group: title, rendered };
     }),
   );
