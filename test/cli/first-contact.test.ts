@@ -61,6 +61,15 @@ test("a search without hits says so on a terminal, and prints nothing in a pipe"
   assert.equal(terminal.code, 1);
 });
 
+test("ls at a terminal does not cut ids that differ in their last character", async () => {
+  const user = new CliUser();
+  const ids = ["a", "b"].map((end) => `6f1c2d3e-0000-4000-8000-00000000000${end}`);
+  const text = "and a fine day ".repeat(10);
+  for (const id of ids) putThread(user.cwd, id, [event("user_message", { text })]);
+  const { shown } = await user.atTerminal(["ls"], {});
+  for (const id of ids) expect(shown).toContain(`…  ${id}`);
+});
+
 test("a long title takes one line of a terminal in search, and is whole in a pipe", async () => {
   const user = new CliUser();
   const text = `Good morning, ${"and a fine day ".repeat(10)}`.trim();

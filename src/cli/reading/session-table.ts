@@ -87,7 +87,8 @@ function forPeople(
     { heading: "TURNS", align: "right", droppedAs: 3, cell: ({ turns }) => String(turns) },
     ...sortedBy(sort),
     { heading: "TITLE", widthMin: 18, cell: ({ title }) => title ?? NONE },
-    { heading: "ID", widthMin: 30, cell: ({ id }, line) => short.get(line) ?? id },
+    // A UUID is not cut: nothing finds a session by a cut id.
+    { heading: "ID", widthMin: 36, cell: ({ id }, line) => short.get(line) ?? id },
   ];
   const rows = sessions.map((line) => {
     const session = summaryOf(line);

@@ -24,7 +24,7 @@ browserTest("a newcomer sees signed examples and removes them with one click", a
   const page = await viewer.open("#/");
   await page.getByText("These are examples.").waitFor();
   await page.locator(".facet", { hasText: "✓ verified" }).waitFor();
-  await page.getByText("Where was looked").click();
+  await page.getByText("Where Verbatim looked").click();
   await page.locator(".demo-banner code", { hasText: "/.claude" }).first().waitFor();
   await page.getByRole("link", { name: /Why does the test of daysBetween fail/ }).click();
   await page.locator(".proof-badge", { hasText: /✓ verified/ }).waitFor();

@@ -38,7 +38,7 @@ export function DemoBanner({ lookedIn, onRemoved }: BannerProps) {
         looks like. Yours appear here by themselves.
         {lookedIn.length > 0 && (
           <details>
-            <summary>Where was looked</summary>
+            <summary>Where Verbatim looked</summary>
             <LookedIn places={lookedIn} />
           </details>
         )}
