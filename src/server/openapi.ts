@@ -1,12 +1,10 @@
-/**
- * OpenAPI: the server's description of its routes, in OpenAPI 3.1. It has every route, and
- * test/server/openapi.test.ts compares it with real answers.
- */
+/** OpenAPI: every route of the server; test/server/openapi.test.ts compares it with real answers. */
 
 import type { ServerResponse } from "node:http";
 import { packageVersion } from "../base/package-file.ts";
 import { ref } from "../client/schema.ts";
 import { SHARE_PATHS, SHARE_SECURITY } from "../share/openapi.ts";
+import { WITNESS_PATHS } from "../witness/openapi.ts";
 import { COOKIE_PREFIX, OPEN_PATH } from "./auth/browser-keys.ts";
 import { answerText, newHeaders } from "./http/answer.ts";
 import { SCHEMAS } from "./openapi/schemas.ts";
@@ -27,7 +25,7 @@ export function openApiDocument() {
       license: { name: "MIT", identifier: "MIT" },
     },
     security: [{}, { bearer: [] }, { browser: [] }],
-    paths: { ...SESSION_PATHS, ...STREAM_PATHS, ...SHARE_PATHS, ...OWN_PATHS },
+    paths: { ...SESSION_PATHS, ...STREAM_PATHS, ...SHARE_PATHS, ...WITNESS_PATHS, ...OWN_PATHS },
     components: {
       schemas: SCHEMAS,
       securitySchemes: {

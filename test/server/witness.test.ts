@@ -10,6 +10,7 @@ import { SigningUser } from "../support/signing-user.ts";
 import { bodyOf, cosignedAt, extension, leavesOf, sha256 } from "../support/tlog.ts";
 import { ORIGIN, Witnessing } from "../support/witnessing.ts";
 import { makeToken } from "./auth/token-user.ts";
+import { check } from "./described.ts";
 import { startTestServer } from "./test-server.ts";
 
 const HASH = sha256(ORIGIN).toString("hex");
@@ -18,8 +19,16 @@ test("a server that is a witness answers add-checkpoint and the newest checkpoin
   new SigningUser();
   const own = new Witnessing();
   const { url, running } = await startTestServer({ witness: join(own.home, "logs") });
-  const add = (body: string) => fetch(`${url}/witness/add-checkpoint`, { method: "POST", body });
-  const newest = () => fetch(`${url}/witness/${HASH}/checkpoint`);
+  const add = async (body: string) => {
+    const answer = await fetch(`${url}/witness/add-checkpoint`, { method: "POST", body });
+    await check("/witness/add-checkpoint", answer.clone(), "POST");
+    return answer;
+  };
+  const newest = async () => {
+    const answer = await fetch(`${url}/witness/${HASH}/checkpoint`);
+    await check("/witness/{origin}/checkpoint", answer.clone());
+    return answer;
+  };
   assert.equal((await newest()).status, 404);
   const first = await add(own.request(0, 3));
   const line = await first.text();
@@ -32,6 +41,7 @@ test("a server that is a witness answers add-checkpoint and the newest checkpoin
   const conflict = await add(own.request(0, 4));
   assert.deepEqual([conflict.status, await conflict.text()], [409, "3\n"]);
   assert.equal(conflict.headers.get("content-type"), "text/x.tlog.size");
+  assert.equal((await add("x")).status, 400);
   assert.equal((await add("x".repeat(SUBMISSION_BYTES_MAX + 1))).status, 413);
   assert.equal((await fetch(`${url}/witness/add-checkpoint`)).status, 405);
   assert.equal((await fetch(`${url}/witness/x/checkpoint`)).status, 404);
