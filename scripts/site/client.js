@@ -9,6 +9,9 @@ const RESULTS_MAX = 30;
 const EXCERPT = 90;
 /** What a word counts in a page's title, a heading, a text. */
 const WEIGHTS = [3, 5, 1];
+/** Words of questions, left out of a query that has others. */
+const SMALL =
+  /^(?:an?|and|are|can|do|does|for|how|i|in|is|it|my|of|on|the|to|what|where|why|with)$/;
 
 /** The browser's settings may forbid it. */
 const storage = (() => {
@@ -88,7 +91,12 @@ function startSearch(dialog, button) {
  * are in the menu's order.
  */
 function find(sections, query) {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const typed = query
+    .toLowerCase()
+    .split(/[\s?]+/)
+    .filter(Boolean);
+  const large = typed.filter((word) => !SMALL.test(word));
+  const words = large.length > 0 ? large : typed;
   const found = [];
   for (const [address, title, heading, text] of words.length > 0 ? sections : []) {
     const parts = [title, heading, text].map((each) => each.toLowerCase());

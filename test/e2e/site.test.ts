@@ -66,6 +66,7 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     ["install", "Verbatim: Install"],
     ["ls", "The command line: ls"],
     ["toUIMessageStream", "Add it to an agent in your framework: AI SDK"],
+    ["How do I sign?", "Sign and verify"],
     ["cleanupPeriodDays", "Keep Claude Code's history"],
   ])("the search for %s has %s first", async (query, first) => {
     await page.goto(at("index.html"));
