@@ -162,6 +162,11 @@ test("a removed key is unknown, and a name without a match is reported", async (
   const user = new CliUser();
   const { kid } = newKey(user, "ada.pem");
   await user.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
+  const twice = await user.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
+  assert.match(
+    twice.stderr,
+    /it has the key already; `verbatim trust remove [0-9a-f]{64}` removes/,
+  );
   const { code, stdout } = await user.run(["trust", "remove", kid.slice(0, 12), "--yes"]);
   assert.equal(code, 0);
   assert.equal(stdout, `removed ${kid}\n`);

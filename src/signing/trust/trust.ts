@@ -193,7 +193,10 @@ export async function addTrust(
     if (present?.revokedAt !== undefined) {
       throw trustRefused(places.trustPath, "the key was revoked; remove that entry first");
     }
-    if (present) throw trustRefused(places.trustPath, "the key is there; remove its entry first");
+    if (present) {
+      const reason = `it has the key already; \`verbatim trust remove ${kid}\` removes it`;
+      throw trustRefused(places.trustPath, reason);
+    }
     return [...entries, entry];
   });
   return entry;
