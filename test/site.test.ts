@@ -122,7 +122,10 @@ describe("the built site", () => {
     const output =
       /verbatim <[^\n]*--ids<\/code><\/pre>\n<pre tabindex="0" class="text"><code>app\//;
     assert.match(textOf("start/see-your-sessions.html"), output);
-    assert.match(textOf("style.css"), /pre \+ pre\.text::before \{\s+content: "Output";/);
+    assert.match(
+      textOf("style.css"),
+      /:is\(pre, \.code\) \+ pre\.text::before \{\s+content: "Output";/,
+    );
   });
 
   test("is small", () => {

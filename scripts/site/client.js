@@ -1,5 +1,6 @@
 /**
- * Client: what the site's pages do in the browser: themes, the menu of small screens, search.
+ * Client: what the site's pages do in the browser: themes, the menu of small screens, search, and
+ * buttons that copy code.
  *
  * Everything works from any folder of any server, and from files. The search index is loaded when it
  * is first needed, as a script, because pages from files may not fetch.
@@ -39,7 +40,27 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "center" });
   startSearch(element("search"), element("search-button"));
+  if (navigator.clipboard)
+    for (const block of document.querySelectorAll("pre")) addCopyButton(block);
 });
+
+function addCopyButton(block) {
+  if (block.classList.contains("text")) return; // Output.
+  const button = document.createElement("button");
+  button.className = "copy";
+  const show = (text) => () => {
+    button.textContent = text;
+  };
+  show("Copy")();
+  button.addEventListener("click", () => {
+    navigator.clipboard.writeText(block.textContent).then(show("Copied"), show("Not allowed"));
+    setTimeout(show("Copy"), 2000);
+  });
+  const frame = document.createElement("div");
+  frame.className = "code";
+  block.replaceWith(frame);
+  frame.append(block, button);
+}
 
 function startSearch(dialog, button) {
   const input = dialog.querySelector("input");

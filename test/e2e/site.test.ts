@@ -83,6 +83,18 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     await page.getByText("Nothing found").waitFor();
   });
 
+  test("a block of commands is copied by its button; output has none", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.goto(at("start/see-your-sessions.html"));
+    const block = page.locator(".code", { hasText: "verbatim ls --ids" });
+    await block.hover();
+    await block.getByRole("button", { name: "Copy" }).click();
+    await block.getByRole("button", { name: "Copied" }).waitFor();
+    const copied = await page.evaluate("navigator.clipboard.readText()");
+    assert.match(String(copied), /^mkdir -p practice.*\nverbatim ls --ids\n?$/s);
+    assert.equal(await page.locator(".code pre.text").count(), 0);
+  });
+
   test("the theme is the system's, until the button changes it for all pages", async () => {
     const theme = async () => {
       const back = await page.evaluate("getComputedStyle(document.body).backgroundColor");
