@@ -50,7 +50,7 @@ test("a proof of one entry convinces a reader who has the public key", async () 
     expect.stringContaining("verified: 1 line; it says nothing about other"),
   ]);
   expect(own.stdout).toContain(`line ${entry} (entry ${entry}), turn 2, in checkpoint `);
-  expect(own.stdout).toContain("not checkable: hash, sig and seg of every checkpoint");
+  expect(own.stdout).toContain("cannot be checked: hash, sig and seg of every checkpoint");
 
   const reader = new CliUser();
   const { stdout: pem } = await user.run(["keys", "export"]);

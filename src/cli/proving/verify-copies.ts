@@ -94,8 +94,10 @@ function factsOf(report: CopyReport): string[] {
     ...(left && left.bytes > 0
       ? [`  left out: ${counted(left.lines, "unsigned line")} at the end`]
       : []),
-    ...(genesis === "stated" ? ["  how the log began is the redactor's word"] : []),
-    `  not checkable: ${report.not_checked.join("; ")}`,
+    ...(genesis === "stated"
+      ? ["  how the log began is stated by the redactor, and no signature of the log proves it"]
+      : []),
+    `  cannot be checked: ${report.not_checked.join("; ")}`,
   ];
 }
 

@@ -60,8 +60,10 @@ function factsOf(report: ProofReport): string[] {
     }),
     ...consistent.map(([from, to]) => `  checkpoint ${to} continues the log of checkpoint ${from}`),
     ...(genesis === "stated" && prover
-      ? [`  how the log began is the prover's word: ${nameOf(prover)}`]
+      ? [
+          `  how the log began is stated by ${nameOf(prover)}, and no signature of the log proves it`,
+        ]
       : []),
-    `  not checkable: ${report.not_checked.join("; ")}`,
+    `  cannot be checked: ${report.not_checked.join("; ")}`,
   ];
 }

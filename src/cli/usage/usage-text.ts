@@ -6,6 +6,7 @@ import { type Column, formatTable } from "../../command/table.ts";
 import { safeText } from "../../render/text.ts";
 import { labelOf } from "../../usage/report/agent-choice.ts";
 import type { Block } from "../../usage/report/blocks.ts";
+import { UNKNOWN_MODEL } from "../../usage/report/counted-usage.ts";
 import type { Group, ModelSums, Sums } from "../../usage/report/groups.ts";
 import { bar, costText, dollars, tokens } from "./usage-numbers.ts";
 
@@ -91,7 +92,8 @@ function modelsOf({ models }: Group): string {
 /** What in these figures is not certain. */
 export function tellDoubts({ models, implausible, recorded, cost }: Group, io: Io): void {
   for (const { model, unpriced } of models.filter((each) => each.unpriced > 0)) {
-    io.err(`no price is known for ${model}: ${tokens(unpriced)} tokens are not in the cost`);
+    const of = model === UNKNOWN_MODEL ? "responses without a model's name" : model;
+    io.err(`no price is known for ${of}: ${tokens(unpriced)} tokens are not in the cost`);
   }
   if (implausible > 0) {
     io.err(`${implausible} responses have a count that cannot be right; shown as recorded`);

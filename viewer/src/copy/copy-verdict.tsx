@@ -66,7 +66,7 @@ export function CopyVerdict({ judged }: { readonly judged: JudgedCopy }) {
           </>
         )}
         {isSound && statement !== null && <Facts judged={judged} />}
-        <dt>Not checkable</dt>
+        <dt>Cannot be checked</dt>
         <dd>
           {notChecked.join("; ")}
           {header?.genesis === "stated" && "; how the log began, which is the redactor's word"}

@@ -66,7 +66,7 @@ export function ProofView({ judged, canVerify }: Props) {
               </dd>
             </>
           )}
-          <dt>Not checkable</dt>
+          <dt>Cannot be checked</dt>
           <dd>{notCheckedIn(genesis).join("; ")}</dd>
         </dl>
         <KeyForm used={[...keys, prover]} />
