@@ -79,17 +79,28 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const database = await SignedDatabase.create();
     const quick = await open(database, 200, { ...NEVER, appendsMax: 1 });
     const slow = await open(database, 2000, NEVER);
-    await quick.create("/s", { ...JSON_STREAM, body: Buffer.from("[1]") });
-    await until(async () => (await database.kinds("/s")).length === 2, "the first one");
-    await quick.append("/s", message(2));
-    await slow.append("/s", { body: new Uint8Array(0), close: true });
-    await until(async () => (await database.kinds("/s")).length === 3, "the second one");
-    assert.deepEqual(await database.kinds("/s"), ["genesis", "batch", "batch"]);
-    assert.equal((await database.rows("SELECT FROM $.unsigned")).length, 1, "others can see it");
-    await until(async () => (await database.kinds("/s")).length === 4, "the last one");
+    // A server that sees the closing in time signs it at once: then another stream is tried.
+    for (let n = 0; ; n++) {
+      assert.ok(n < 10, "none was closed while it was signed");
+      const path = `/s${n}`;
+      const signed = async (count: number) => {
+        await until(
+          async () => (await database.kinds(path)).length >= count,
+          `${count} of ${path}`,
+        );
+        return (await database.kinds(path))[count - 1];
+      };
+      await quick.create(path, { ...JSON_STREAM, body: Buffer.from("[1]") });
+      assert.equal(await signed(2), "batch");
+      await quick.append(path, message(2));
+      await slow.append(path, { body: new Uint8Array(0), close: true });
+      if ((await signed(3)) === "final") continue;
+      assert.equal((await database.rows("SELECT FROM $.unsigned")).length, 1, "others can see it");
+      assert.equal(await signed(4), "final");
+      break;
+    }
     await Promise.all([quick.close(), slow.close()]);
-    assert.equal((await database.kinds("/s")).at(-1), "final");
-    assert.deepEqual(await database.verdicts(), { "/s": "verified" });
+    assert.deepEqual(new Set(Object.values(await database.verdicts())), new Set(["verified"]));
     assert.deepEqual(await database.rows("SELECT * FROM $.unsigned"), []);
   });
 });
