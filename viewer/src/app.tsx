@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../src/client/client.ts";
 import { listHref, route } from "./address.ts";
 import { LostBanner } from "./live/lost-banner.tsx";
-import { isPaletteOpen, Palette } from "./palette/palette.tsx";
+import { openPalette, Palette } from "./palette/palette.tsx";
 import { client, isTokenWanted } from "./server.ts";
 import { SessionScreen } from "./session/session-screen.tsx";
 import { SessionsPage } from "./sessions/sessions-page.tsx";
@@ -74,14 +74,11 @@ function isIn(pages: string): boolean {
 }
 
 function PaletteButton() {
-  const open = () => {
-    isPaletteOpen.value = true;
-  };
   return (
     <button
       type="button"
       class="palette-button"
-      onClick={open}
+      onClick={openPalette}
       aria-keyshortcuts="Control+K Meta+K"
     >
       <span>Go to …</span> <kbd>Ctrl K</kbd>

@@ -13,24 +13,30 @@ import { client } from "../server.ts";
 import { type Command, commandsFor, sessionsWith } from "./commands.ts";
 import "./palette.css";
 
-export const isPaletteOpen = signal(false);
+/** The number of the opening that is shown; 0: none. */
+const shown = signal(0);
+let openings = 0;
 
 const PAUSE_MS = 120;
 
 addEventListener("keydown", (event) => {
   if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== "k") return;
   event.preventDefault();
-  if (isPaletteOpen.value || document.querySelector("dialog[open]") === null) {
-    isPaletteOpen.value = !isPaletteOpen.value;
-  }
+  if (shown.value !== 0) shown.value = 0;
+  else if (document.querySelector("dialog[open]") === null) openPalette();
 });
 
-export function Palette() {
-  return isPaletteOpen.value ? <OpenPalette close={closed} /> : null;
+export function openPalette(): void {
+  shown.value = ++openings;
 }
 
-function closed(): void {
-  isPaletteOpen.value = false;
+export function Palette() {
+  const opening = shown.value;
+  // The event of a closed dialog may come when the next one is open.
+  const close = () => {
+    if (shown.value === opening) shown.value = 0;
+  };
+  return opening === 0 ? null : <OpenPalette key={opening} close={close} />;
 }
 
 function OpenPalette({ close }: { readonly close: () => void }) {
@@ -53,7 +59,8 @@ function OpenPalette({ close }: { readonly close: () => void }) {
   const chosen = Math.min(at, commands.length - 1);
   const run = (command: Command | undefined) => {
     if (command === undefined) return;
-    dialog.current?.close();
+    dialog.current?.close(); // The focus returns to where it was.
+    close();
     if (typeof command.deed === "string") location.hash = command.deed;
     else command.deed();
   };
