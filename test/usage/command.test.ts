@@ -1,7 +1,14 @@
 /** `verbatim usage`, as a user runs it. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser } from "../cli/cli.ts";
@@ -90,6 +97,20 @@ test("totals stay when the agent deletes its files", async () => {
   await user.run(["usage"]);
   rmSync(path);
   expect((await user.run(["usage", "--tz", ZONE])).stdout).toMatch(/today +\$1\.00/);
+});
+
+test("what usage keeps has no text of a session, neither plain nor as base64", async () => {
+  const { user, path } = userWith(row("a", 0), prompt("the password is hunter2-swordfish", 0));
+  assert.equal((await user.run(["usage"])).code, 0);
+  appendFileSync(path, prompt("the next one is swordfish-hunter2", 0)); // Only this is read.
+  assert.equal((await user.run(["usage"])).code, 0);
+  const folder = join(user.home, ".local/share/verbatim/usage");
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
+  expect(files.join("").length).toBeGreaterThan(100);
+  // Base64 of a part depends on where it begins, modulo 3.
+  const secrets = ["hunter2", "unter2-", "nter2-s", "swordfi", "wordfis", "ordfish"];
+  const encoded = secrets.map((part) => Buffer.from(part).toString("base64").slice(0, 8));
+  for (const part of [...secrets, ...encoded]) expect(files.join("")).not.toContain(part);
 });
 
 test("a model without a known price is never priced at nothing", async () => {

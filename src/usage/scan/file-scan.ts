@@ -7,6 +7,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { RowSet } from "../row-set.ts";
+import { Hash } from "./hash.ts";
 import { MessageRows } from "./message-rows.ts";
 import type { RowShape, Scanner } from "./scanner.ts";
 import { TotalRows } from "./total-rows.ts";
@@ -30,7 +31,7 @@ export interface FileToScan {
 export interface Reached {
   /** The end of the last whole line. */
   readonly offset: number;
-  /** What is before it, in base64. */
+  /** How many bytes before it must be the same, and their hash: the ledger keeps no text. */
   readonly mark: string;
   readonly state: unknown;
 }
@@ -109,7 +110,7 @@ export class FileScanner {
       }
       scanner.scan(buffer, 0, lf + 1, offset);
       state = scanner.state;
-      this.#mark = buffer.toString("base64", Math.max(0, lf + 1 - MARK_BYTES), lf + 1);
+      this.#mark = markOf(buffer.subarray(Math.max(0, lf + 1 - MARK_BYTES), lf + 1));
       buffer.copyWithin(0, lf + 1, end);
       held = end - lf - 1;
       offset += lf + 1;
@@ -134,8 +135,14 @@ export function scopeIn(about: FileScan["about"]): string | null {
 }
 
 function isMarked(file: number, { offset, mark }: Reached): boolean {
-  const bytes = Buffer.from(mark, "base64");
-  const found = Buffer.alloc(bytes.length);
-  readSync(file, found, 0, bytes.length, offset - bytes.length);
-  return found.equals(bytes);
+  const length = Number.parseInt(mark, 10);
+  if (!(length >= 0 && length <= MARK_BYTES)) return mark === "";
+  const found = Buffer.alloc(length);
+  readSync(file, found, 0, length, offset - length);
+  return markOf(found) === mark;
+}
+
+function markOf(bytes: Uint8Array): string {
+  const { high, low } = new Hash().begin().bytes(bytes, 0, bytes.length).end();
+  return `${bytes.length}:${high.toString(16)}:${low.toString(16)}`;
 }
