@@ -9,7 +9,7 @@
  *   not-run: WHY      is not run, for this reason
  *
  * A `text` block is the output of the block before it; `…` is any text. Ports are replaced by free ones,
- * and /tmp by the directory.
+ * and /tmp by the directory. The tests' PostgreSQL does not sync, which servers must accept.
  */
 
 import assert from "node:assert/strict";
@@ -73,7 +73,11 @@ test.each(PAGES)("%s can be followed from its beginning to its end", async (page
   await symlink(join(installed.user, "node_modules"), join(where, "node_modules"));
   const blocks = blocksOf(page);
   const port = String(await freePort());
-  const local = (text: string) => text.replace(PORT, port).replaceAll("/tmp/", `${where}/`);
+  const local = (text: string) =>
+    text
+      .replace(PORT, port)
+      .replaceAll("/tmp/", `${where}/`)
+      .replace(/^verbatim serve .*--store .*$/m, "$& --durability memory");
   const script = ["set -e", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"];
   for (const block of blocks.filter(isRun)) {
     const { body, line, language, how } = block;
