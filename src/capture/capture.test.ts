@@ -246,6 +246,25 @@ test("a malformed event is passed on like the others, and fails only the result"
   }
 });
 
+test("the stream of another provider is refused at its end, and nothing is recorded", async () => {
+  const chunk = { id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: {} }] };
+  for (const events of [[chunk, chunk], ANTHROPIC]) {
+    const session = new GatheredSession();
+    const captured =
+      events === ANTHROPIC
+        ? captureOpenAI(given(events), session)
+        : captureAnthropic(given(events), session);
+    const seen: unknown[] = [];
+    const reading = (async () => {
+      for await (const each of captured) seen.push(each);
+    })();
+    const { message } = await refusal(reading, "BAD_STREAM");
+    assert.match(message, /nothing was recorded/);
+    await refusal(captured.result, "BAD_STREAM");
+    assert.deepEqual([seen.length, session.entries.length], [events.length, 0]);
+  }
+});
+
 test("data that is not JSON is passed on as its text, and fails only the result", async () => {
   const [before, after] = [ANTHROPIC.slice(0, 3), ANTHROPIC.slice(3)];
   const text = 'data: {"type":\n\n';

@@ -19,7 +19,7 @@ import type { NewEntry } from "../model/entry.ts";
 import { Budget } from "./budget.ts";
 import { assistantEntry, type Gathering } from "./gathering.ts";
 import { Source, UnknownEvents } from "./source.ts";
-import { badStream, incomplete, isObject } from "./wire.ts";
+import { badStream, incomplete, isObject, noneKnown } from "./wire.ts";
 
 /**
  * Where a captured message goes: a session of `openStore`, what an entry point calls one (a
@@ -220,6 +220,8 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
     const missing = incomplete(this.#provider, "ended");
     // The end may have been among the unknown events.
     if (this.#unknown.count === 0) throw missing;
+    const isForeign = this.#unknown.why === null && this.#gathering.entry(true) === null;
+    if (isForeign) throw noneKnown(this.#provider);
     await this.#settle({ error: this.#unknown.why ?? missing });
   }
 

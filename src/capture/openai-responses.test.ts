@@ -246,10 +246,10 @@ test("a malformed response is refused, and the part before it is kept", async ()
   }
 });
 
-test("events of neither kind are skipped, and a stream of nothing else is incomplete", async () => {
+test("events of neither kind are skipped, and a stream of nothing else is refused", async () => {
   const session = new GatheredSession();
   const events = [{ odd: 1 }, { id: "x" }];
   const captured = captureOpenAI(given(events), session);
-  await refusal(captured.result, "STREAM_INCOMPLETE");
+  await refusal(captured.result, "BAD_STREAM");
   assert.deepEqual(session.entries, []);
 });

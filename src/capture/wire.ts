@@ -68,6 +68,17 @@ export function badStream(provider: Provider, reason: string, cause?: unknown): 
   );
 }
 
+/** For a caller who captures the stream of one provider as another's. */
+export function noneKnown(provider: Provider): VerbatimError {
+  const reason = `none of its events is one of ${provider}`;
+  return new VerbatimError(
+    "BAD_STREAM",
+    `the stream cannot be captured: ${reason}, so nothing was recorded; use the function of the ` +
+      "provider that sends it",
+    { provider, reason },
+  );
+}
+
 /** The provider's own error; its whole event is the `cause`. */
 export function providerError(provider: Provider, type: unknown, cause: unknown): VerbatimError {
   const word = typeof type === "string" && /^[\w.-]{1,64}$/.test(type) ? type : "unknown";
