@@ -10,8 +10,7 @@ COPY . .
 RUN npm ci --no-audit --no-fund \
  && npm run build \
  && npm pack --ignore-scripts \
- && npm install --prefix /app --no-audit --no-fund ./verbatim-log-*.tgz \
-      "pg@$(node -p 'require("./package.json").devDependencies.pg')"
+ && npm install --prefix /app --no-audit --no-fund ./verbatim-log-*.tgz
 
 FROM node:22-bookworm-slim
 COPY --from=build /app /app

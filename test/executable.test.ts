@@ -1,7 +1,7 @@
 /** The single-file executable, built and run without Node in PATH. Only a new Node can build one. */
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { root } from "./public-api/doors.ts";
@@ -31,6 +31,21 @@ test.skipIf(!canBuild)("locks, SQLite and signatures work in the executable", ()
   expect(verbatim(["ls"]).stdout).toContain("cook/");
   expect(verbatim(["search", "needle"])).toMatchObject({ status: 0, stderr: "" });
   expect(verbatim(["verify", "last"]).stdout).toContain(": verified");
+  const prove = ["prove", "last", "--entry", "1", "--output", "proof.html"];
+  expect(verbatim(prove)).toMatchObject({ status: 0 });
+});
+
+test("it has every file that the code reads from the package", () => {
+  const source = join(root, "src");
+  const script = readFileSync(join(root, "scripts", "release", "sea.mjs"), "utf8");
+  const named = readdirSync(source, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .flatMap((path) => {
+      const text = readFileSync(join(source, path), "utf8");
+      return [...text.matchAll(/packageFile\(["`](dist\/[\w.-]+)/g)].map(([, part]) => part);
+    });
+  expect(named).toContain("dist/proof-page.js");
+  expect(named.filter((part) => !script.includes(`"${part}"`))).toEqual([]);
 });
 
 test.skipIf(!canBuild)("its files are unpacked once, and not run if others can write them", () => {

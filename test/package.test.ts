@@ -110,6 +110,14 @@ test("the tarball and the installation are small, and no package has an install 
   ]);
 });
 
+test("the licenses of all copied code are in the package, also of code inside of packages", async () => {
+  const page = await readFile(join(user, "node_modules/verbatim-log/dist/licenses.md"), "utf8");
+  for (const name of ["commander", "pg-types", "pgpass", "zod", "ajv", "fast-uri"]) {
+    expect(page).toMatch(new RegExp(`^## ${name} - .*\n\n.*\\S`, "m"));
+  }
+  expect(page).toContain("lodash (Custom Build)");
+});
+
 test("SQLite is Node's own, otherwise the package for this platform", async () => {
   const program = `
     import { createRequire } from "node:module";

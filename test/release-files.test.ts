@@ -111,8 +111,8 @@ test("publishing again publishes what is missing, SQLite first", () => {
   const env = { PATH: `${folder}:${process.env.PATH}`, GITHUB_REF_NAME: "v1.2.3" };
   execFileSync("bash", ["--norc", "-e", "-c", run], { cwd: folder, env });
   assert.deepEqual(readFileSync(join(folder, "published"), "utf8").trim().split("\n"), [
-    "publish ./verbatim-log-sqlite-linux-x64-1.2.3.tgz --provenance --access public",
-    "publish ./verbatim-log-1.2.3.tgz --provenance --access public",
+    "publish ./verbatim-log-sqlite-linux-x64-1.2.3.tgz --provenance --access public --tag latest",
+    "publish ./verbatim-log-1.2.3.tgz --provenance --access public --tag latest",
   ]);
 });
 
@@ -148,18 +148,24 @@ test("the release page has the changelog's section of its version, with whole li
 test("a release names all that is missing, and says what to do", () => {
   const repository = { url: URL };
   const place = { tag: "v1.2.3", repository: "ada/verbatim" };
-  assert.deepEqual(missingFor({ version: "1.2.3", repository }, CHANGED, place), []);
+  const noPage = () => "";
+  assert.deepEqual(missingFor({ version: "1.2.3", repository }, CHANGED, place, noPage), []);
   const [noPlace = "", noTag = "", noHeading = "", ...more] = missingFor(
     { version: "1.2.4" },
     CHANGED.replace("## 1.2.3 (2026-12-01)", "## 1.2.4 (unreleased)"),
     place,
+    noPage,
   );
   assert.match(noPlace, /no "repository", .* Set it to/);
   assert.match(noTag, /The tag is v1\.2\.3; .* v1\.2\.4/);
   assert.match(noHeading, /no heading "## 1\.2\.4 \(YYYY-MM-DD\)"/);
   assert.deepEqual(more, []);
   const fork = { ...place, repository: "eve/verbatim" };
-  assert.match(String(missingFor({ version: "1.2.3", repository }, CHANGED, fork)), /this is eve/);
+  const inFork = missingFor({ version: "1.2.3", repository }, CHANGED, fork, noPage);
+  assert.match(String(inFork), /this is eve/);
+  const early = (path: string) => (path === "README.md" ? "No version has been\nreleased yet" : "");
+  const stale = missingFor({ version: "1.2.3", repository }, CHANGED, place, early);
+  assert.match(String(stale), /^README\.md says "No version/);
 });
 
 test("SQLite is packed for the platforms that Verbatim runs on, each with the repository", () => {

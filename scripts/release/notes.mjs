@@ -12,14 +12,22 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** @typedef {{ version: string, repository?: { url?: string } }} Manifest */
 
+/** What pages of the package say before the first release. */
+const UNRELEASED = [
+  ["README.md", "No version has been released yet"],
+  ["docs/index.md", "The package is not published yet"],
+  ["docs/compatibility.md", "it has not run yet"],
+];
+
 /**
  * What is missing for a release, a sentence each.
  *
  * @param {Manifest} manifest
  * @param {string} changelog
  * @param {{ tag?: string | undefined, repository?: string | undefined }} place The tag, and where the workflow runs (`owner/name`).
+ * @param {(path: string) => string} textOf The text of a page.
  */
-export function missingFor({ version, repository }, changelog, place) {
+export function missingFor({ version, repository }, changelog, place, textOf) {
   const missing = [];
   const named = ownerAndName(repository?.url);
   if (named === undefined) {
@@ -36,6 +44,10 @@ export function missingFor({ version, repository }, changelog, place) {
   const [heading] = sectionOf(changelog, version);
   if (!/ \(\d{4}-\d{2}-\d{2}\)$/.test(heading ?? "")) {
     missing.push(`CHANGELOG.md has no heading "## ${version} (YYYY-MM-DD)" with today's date.`);
+  }
+  for (const [path = "", words = ""] of UNRELEASED) {
+    const isSaid = textOf(path).replace(/\s+/g, " ").includes(words);
+    if (isSaid) missing.push(`${path} says "${words}", and the package has this page.`);
   }
   return missing;
 }
@@ -75,10 +87,11 @@ function ownerAndName(url = "") {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
+  const textOf = (/** @type {string} */ path) => readFileSync(join(root, path), "utf8");
+  const manifest = JSON.parse(textOf("package.json"));
+  const changelog = textOf("CHANGELOG.md");
   const place = { tag: process.argv[2], repository: process.env.GITHUB_REPOSITORY };
-  const missing = missingFor(manifest, changelog, place);
+  const missing = missingFor(manifest, changelog, place, textOf);
   for (const each of missing) process.stderr.write(`release: ${each}\n`);
   if (missing.length === 0) process.stdout.write(`${notesOf(manifest, changelog)}\n`);
   else process.exitCode = 1;

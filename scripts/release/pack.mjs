@@ -5,7 +5,8 @@
  * The published package.json is not the one of the repository. It has no scripts and no development
  * dependencies, and it has the SQLite packages as optional dependencies, which a clone does not
  * need. They get the version of the release, so they are not in any registry before it, and `npm ci`
- * in a clone could not install them.
+ * in a clone could not install them. The repository's is private, so that npm publishes neither the
+ * repository nor what `npm pack` makes of it.
  *
  *     --local    optional dependencies are the tarballs in FOLDER, to try the packages before a release
  */
@@ -27,7 +28,7 @@ import { main, root, setUp } from "../setup.mjs";
 import { sqlitePackages, writeSqlitePackage } from "./sqlite-packages.mjs";
 
 /** Fields of package.json that only a clone uses. */
-const ONLY_IN_A_CLONE = ["scripts", "devDependencies", "overrides", "allowScripts"];
+const ONLY_IN_A_CLONE = ["private", "scripts", "devDependencies", "overrides", "allowScripts"];
 
 /** @typedef {{ name: string, filename: string, size: number, unpackedSize: number, files: { path: string }[] }} PackedTarball */
 

@@ -9,7 +9,7 @@
 const { lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } = require("node:fs");
 const { createRequire } = require("node:module");
 const { homedir } = require("node:os");
-const { dirname, join } = require("node:path");
+const { dirname, isAbsolute, join } = require("node:path");
 const { getAsset, getRawAsset } = require("node:sea");
 const { deserialize } = require("node:v8");
 const { gunzipSync } = require("node:zlib");
@@ -17,7 +17,8 @@ const { gunzipSync } = require("node:zlib");
 const MAIN = "dist/cli/main.js";
 
 function place() {
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
+  const { XDG_CACHE_HOME = "" } = process.env;
+  const cache = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), ".cache");
   const folder = join(cache, "verbatim", "executable");
   const directory = join(folder, getAsset("id", "utf8"));
   if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) unpack(folder, directory);

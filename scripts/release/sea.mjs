@@ -25,7 +25,10 @@ import { serialize } from "node:v8";
 import { gzipSync } from "node:zlib";
 import { main, root, setUp } from "../setup.mjs";
 
-const PARTS = ["dist/cli", "dist/viewer", "dist/completions", "dist/licenses.md", "LICENSE"];
+const PARTS = [
+  ...["dist/cli", "dist/viewer", "dist/completions", "dist/proof-page.js"],
+  ...["dist/licenses.md", "LICENSE"],
+];
 /** The lock package and what it loads. */
 const MODULES = ["fs-native-extensions", "require-addon", "which-runtime"];
 const RESOLVERS = ["bare-addon-resolve", "bare-module-resolve", "bare-semver"];

@@ -16,7 +16,7 @@ const source = join(root, "node_modules", "@photostructure", "sqlite");
 const SYSTEMS = ["darwin", "linux"];
 
 /** The Nodes that need a package: `findDriver` refuses their own SQLite, if they have one. */
-const NEEDED_BY = ">=20.19 <22.16 || >=23 <24";
+const NEEDED_BY = ">=20.19 <21 || >=22.12 <22.16";
 
 /** @typedef {{ name: string, os: string, cpu: string, libc?: string, binary: string }} SqlitePackage */
 
@@ -50,9 +50,10 @@ export function writeSqlitePackage({ name, os, cpu, libc, binary }, release, int
   const manifest = {
     name,
     version: release.version,
-    description: `SQLite for verbatim-log on Node 20, ${os} ${cpu}`,
+    description: `SQLite for verbatim-log on Node before 22.16, ${os} ${cpu}`,
     license: "MIT",
     repository: release.repository,
+    type: "commonjs",
     main: "index.cjs",
     engines: { node: NEEDED_BY },
     os: [os],

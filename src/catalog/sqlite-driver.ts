@@ -43,7 +43,7 @@ export interface Driver {
 /** What to do about the problem `NO_SQLITE`. */
 export const NO_SQLITE_REMEDY =
   "this Node has no SQLite of its own: use Node 22.16 or later, or install verbatim-log again " +
-  "with its optional packages (npm install --include=optional)";
+  "with its optional packages (npm install --include=optional), or add @photostructure/sqlite";
 
 /** What to do about a database that cannot be opened: without SQLite, no other advice helps. */
 export function remedyOf(problem: string, otherwise: string): string {

@@ -73,9 +73,8 @@ export class FileScanner {
       scanner.begin(isContinued ? from.state : null);
       this.#mark = isContinued ? from.mark : "";
       const { offset, state } = this.#readLines(file, size, isContinued ? from.offset : 0, scanner);
-      const { about } = scanner;
-      const rowCount = this.set.endFile(scopeIn(about) ?? name);
-      return { reached: { offset, mark: this.#mark, state }, rowCount, about };
+      const rowCount = this.set.endFile(scopeIn(scanner.about) ?? name);
+      return { reached: { offset, mark: this.#mark, state }, rowCount, about: scanner.about };
     } catch (cause) {
       this.set.dropFile();
       throw cause;
@@ -86,12 +85,7 @@ export class FileScanner {
   }
 
   /** The end of the last whole line, and the scanner's state there. */
-  #readLines(
-    file: number,
-    size: number,
-    start: number,
-    scanner: Scanner,
-  ): { offset: number; state: unknown } {
+  #readLines(file: number, size: number, start: number, scanner: Scanner): Omit<Reached, "mark"> {
     let offset = start;
     let state = scanner.state;
     let held = 0;
@@ -135,11 +129,9 @@ export function scopeIn(about: FileScan["about"]): string | null {
 }
 
 function isMarked(file: number, { offset, mark }: Reached): boolean {
-  const length = Number.parseInt(mark, 10);
-  if (!(length >= 0 && length <= MARK_BYTES)) return mark === "";
-  const found = Buffer.alloc(length);
-  readSync(file, found, 0, length, offset - length);
-  return markOf(found) === mark;
+  const found = Buffer.alloc(Math.min(Number.parseInt(mark, 10) || 0, MARK_BYTES));
+  readSync(file, found, 0, found.length, offset - found.length);
+  return mark === "" || markOf(found) === mark;
 }
 
 function markOf(bytes: Uint8Array): string {

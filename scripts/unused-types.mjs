@@ -1,0 +1,24 @@
+/**
+ * Deletes the type declarations that no entry point of the package reaches: three of four, which users
+ * would install for nothing. Entry points are the files directly in the directory.
+ *
+ *     node scripts/unused-types.mjs <directory with the compiled sources>
+ */
+
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const [, , compiled = "dist"] = process.argv;
+const ENDING = ".d.ts";
+const paths = readdirSync(compiled, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(ENDING))
+  .map((path) => join(compiled, path));
+
+const reached = new Set(paths.filter((path) => dirname(path) === join(compiled)));
+for (const path of reached) {
+  const text = readFileSync(path, "utf8");
+  for (const [, module = ""] of text.matchAll(/\b(?:from |import\()"(\.[^"]+)\.[jt]s"/g)) {
+    reached.add(join(dirname(path), module + ENDING)); // The loop comes to it, too.
+  }
+}
+for (const path of paths) if (!reached.has(path)) rmSync(path);
