@@ -61,6 +61,8 @@ export function writeSqlitePackage({ name, os, cpu, libc, binary }, release, int
     ...(libc && { libc: [libc] }),
   };
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  const readme = `# ${name}\n\n${manifest.description}. Installed with verbatim-log; not for other use.\n`;
+  writeFileSync(join(folder, "README.md"), readme);
   writeFileSync(join(folder, "index.cjs"), driverCode());
   copyFileSync(binary, join(folder, "sqlite.node"));
   copyFileSync(join(source, "LICENSE"), join(folder, "LICENSE"));
