@@ -13,7 +13,7 @@ import { COMMANDS } from "../src/cli/commands.ts";
 import { EXIT_CODES } from "../src/proof/verdict.ts";
 import { STATUS } from "../src/server/http/status.ts";
 import { openApiDocument } from "../src/server/openapi.ts";
-import { REFUSALS } from "../src/server/streams/stream-routes.ts";
+import { REFUSALS } from "../src/server/streams/refused-append.ts";
 import { root } from "./public-api/doors.ts";
 
 const pageText = (path: string) => readFileSync(join(root, path), "utf8");
@@ -142,7 +142,7 @@ function rowsOf(path: string): string[][] {
 test("docs/errors.md has each error code once, with its cause and its remedy", () => {
   const rows = rowsOf("docs/errors.md").filter(([code = ""]) => code.startsWith("`"));
   const codes = rows.map(([code = ""]) => code.replaceAll("`", ""));
-  const onlyHttp = [...Object.values(REFUSALS).map(([, code]) => code), "NOT_FOUND", "INTERNAL"];
+  const onlyHttp = [...Object.values(REFUSALS).map(([, code]) => code), "INTERNAL"];
   assert.deepEqual(codes.sort(), [...Object.keys(STATUS), ...onlyHttp].sort());
   for (const [code, cause = "", remedy = ""] of rows) {
     assert.ok(cause.length > 5 && remedy.length > 5, code);

@@ -7,7 +7,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BrowserKeys } from "./auth/browser-keys.ts";
-import { answer, answerText, newHeaders } from "./http/answer.ts";
+import { answer, answerText, methodNotAllowed, newHeaders } from "./http/answer.ts";
 
 const REFUSED = `<!doctype html>
 <html lang="en">
@@ -28,13 +28,9 @@ export function answerOpening(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
+  if (request.method !== "GET") throw methodNotAllowed("GET, OPTIONS");
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store", "Referrer-Policy", "no-referrer");
-  if (request.method !== "GET") {
-    headers.push("Allow", "GET, OPTIONS");
-    answer(response, 405, headers);
-    return;
-  }
   const query = (request.url ?? "").split("?")[1] ?? "";
   const cookie = browsers.exchange(new URLSearchParams(query).get("key") ?? "");
   if (cookie === null && !browsers.admits(request)) {

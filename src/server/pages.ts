@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerContext } from "./context.ts";
-import { answer, answerJson, answerText, newHeaders } from "./http/answer.ts";
+import { answer, answerJson, answerText, methodNotAllowed, newHeaders } from "./http/answer.ts";
 import { STREAM_ROOT } from "./http/target.ts";
 import { METRICS_TYPE } from "./metrics/registry.ts";
 
@@ -93,7 +93,6 @@ export function answerDemo(
     demo.remove();
     answer(response, 204, headers);
   } else {
-    headers.push("Allow", "GET, HEAD, DELETE, OPTIONS");
-    answer(response, 405, headers);
+    throw methodNotAllowed("GET, HEAD, DELETE, OPTIONS");
   }
 }

@@ -9,7 +9,7 @@ import { VerbatimError } from "../base/errors.ts";
 import { handleShares, isShareRoute, SHARE_PATH } from "../share/routes.ts";
 import { OPEN_PATH } from "./auth/browser-keys.ts";
 import type { ServerContext } from "./context.ts";
-import { answerError, answerJson, errorBody } from "./http/answer.ts";
+import { answerError, answerJson, errorBody, methodNotAllowed } from "./http/answer.ts";
 import { answerTooLarge } from "./http/body.ts";
 import type { Handler } from "./http/front.ts";
 import { Origins } from "./http/origin.ts";
@@ -18,13 +18,16 @@ import { rawPath, STREAM_ROOT, streamPathOf } from "./http/target.ts";
 import { answerOpenApi, OPENAPI_PATH } from "./openapi.ts";
 import { answerOpening } from "./opening.ts";
 import { answerDemo, answerHealth, answerMetrics, answerReady, answerWelcome } from "./pages.ts";
+import { refuseWriting } from "./sessions/only-reading.ts";
 import { handleSessions, SESSIONS_ROOT } from "./sessions/route.ts";
 import { handleOverSessions, isOverSessions } from "./sessions/search.ts";
 import { handleStream } from "./streams/stream-routes.ts";
 import { CONTROL_ROOT } from "./subscriptions/answers.ts";
 import { handleSubscriptions } from "./subscriptions/handle.ts";
-import { answerViewer } from "./viewer.ts";
+import { viewerPage } from "./viewer.ts";
 import { handleWitness } from "./witness.ts";
+
+const OPERATIONS: ReadonlySet<string> = new Set(["/live", "/health", "/ready", "/metrics"]);
 
 export function requestListener(context: ServerContext): Handler {
   const { settings, isLocal } = context;
@@ -55,8 +58,8 @@ async function route(
   const pass = context.gate.admit(request, path, stream);
   track.token = pass === null ? null : pass.token;
   if (isControl) {
-    if (await handleSubscriptions(request, response, context)) return;
-    return answerUnknown(response);
+    if (await handleSubscriptions(request, response, context, track)) return;
+    throw nothingThere();
   }
   if (stream !== null) return handleStream(context, stream, request, response, track, pass);
   if (path.startsWith(SESSIONS_ROOT) && isEnd(path, SESSIONS_ROOT.length)) {
@@ -69,26 +72,33 @@ async function route(
   }
   if (isShareRoute(path)) {
     track.route = path === SHARE_PATH ? "live" : "sessions";
-    if (await handleShares(context.sharing, path, request, response)) return;
-    return answerUnknown(response);
+    const allowed = await handleShares(context.sharing, path, request, response);
+    if (allowed !== null) throw methodNotAllowed(allowed);
+    return;
   }
   if (path === OPEN_PATH && context.browsers !== null) {
     return answerOpening(context.browsers, request, response);
   }
   if (context.witness && (await handleWitness(context.witness, path, request, response))) return;
   if (path === "/v1/demo") return answerDemo(context, request, response);
-  if (request.method !== "GET" && request.method !== "HEAD") return answerUnknown(response);
-  if (answerViewer(path, request, response)) return;
-  if (path === "/") return answerWelcome(response);
-  if (path === OPENAPI_PATH) return answerOpenApi(response);
-  track.route = "operations";
-  if (path === "/live" || path === "/health") {
-    return answerHealth(context, response, path === "/live");
-  }
-  if (path === "/ready") return answerReady(context, response);
-  if (path === "/metrics") return answerMetrics(context, response);
-  track.route = "other";
-  answerUnknown(response);
+  if (OPERATIONS.has(path)) track.route = "operations";
+  const page = viewerPage(path) ?? pageOf(context, path);
+  if (page === null) throw nothingThere();
+  refuseWriting(request);
+  page(request, response);
+}
+
+type Page = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Answers a GET or HEAD; null when there is no such page. */
+function pageOf(context: ServerContext, path: string): Page | null {
+  if (path === "/") return (_, response) => answerWelcome(response);
+  if (path === OPENAPI_PATH) return (_, response) => answerOpenApi(response);
+  if (path === "/live") return (_, response) => answerHealth(context, response, true);
+  if (path === "/health") return (_, response) => answerHealth(context, response, false);
+  if (path === "/ready") return (_, response) => answerReady(context, response);
+  if (path === "/metrics") return (_, response) => answerMetrics(context, response);
+  return null;
 }
 
 /** Whether a path segment ends at this index. */
@@ -96,9 +106,9 @@ function isEnd(path: string, at: number): boolean {
   return path.length === at || path[at] === "/";
 }
 
-function answerUnknown(response: ServerResponse): void {
+function nothingThere(): VerbatimError {
   const message = `nothing is served at this path; streams are under ${STREAM_ROOT}/`;
-  answerJson(response, 404, errorBody("NOT_FOUND", message));
+  return new VerbatimError("NOT_FOUND", message, { part: "the path" });
 }
 
 function answerFailure(
@@ -110,8 +120,7 @@ function answerFailure(
 ): void {
   const isOurs = error instanceof VerbatimError;
   const code = isOurs ? error.code : "INTERNAL";
-  track.code = code;
-  context.front.metrics.error(code);
+  track.failed(code);
   if (!isOurs) context.onFault(`${request.method} ${rawPath(request.url ?? "")}`, error);
   if (response.headersSent) {
     response.destroy(); // Closing shows the reader that the answer is not complete.

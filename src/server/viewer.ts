@@ -48,19 +48,26 @@ type ViewerFiles = ReadonlyMap<string, ViewerFile>;
 
 let files: ViewerFiles | null = null;
 
-/** Answers a GET or HEAD of a viewer file; false when there is no such file. */
-export function answerViewer(
+/** Answers a GET or HEAD of a viewer file; null when there is no such file. */
+export function viewerPage(
   path: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): boolean {
+): ((request: IncomingMessage, response: ServerResponse) => void) | null {
   files ??= readViewer();
   const file = files.get(path);
-  if (file === undefined) return false;
+  if (file === undefined) return null;
+  return (request, response) => answerFile(path, file, request, response);
+}
+
+function answerFile(
+  path: string,
+  file: ViewerFile,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const headers = viewerHeaders(path, file);
   if (isNamed(request.headers["if-none-match"], file.tag)) {
     answer(response, 304, headers);
-    return true;
+    return;
   }
   headers.push("Content-Type", file.type);
   let body = file.bytes;
@@ -72,7 +79,6 @@ export function answerViewer(
   headers.push("Content-Length", String(body.length));
   response.writeHead(200, headers);
   response.end(body);
-  return true;
 }
 
 function viewerHeaders(path: string, { tag }: ViewerFile): Headers {

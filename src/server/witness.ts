@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../base/errors.ts";
 import { SUBMISSION_BYTES_MAX, type Witness } from "../witness/witness.ts";
-import { answer, answerText, newHeaders } from "./http/answer.ts";
+import { answerText, methodNotAllowed, newHeaders } from "./http/answer.ts";
 import { readBody } from "./http/body.ts";
 
 export const WITNESS_ROOT = "/witness/";
@@ -22,10 +22,8 @@ export async function handleWitness(
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");
   const method = hash === undefined ? "POST" : "GET";
-  if (request.method !== method) {
-    headers.push("Allow", `${method}, OPTIONS`);
-    answer(response, 405, headers);
-  } else if (hash === undefined) {
+  if (request.method !== method) throw methodNotAllowed(`${method}, OPTIONS`);
+  if (hash === undefined) {
     const body = await readBody(request, SUBMISSION_BYTES_MAX);
     const { status, type, text } = await witness.add(body).catch(failed);
     answerText(response, status, type, text, headers);

@@ -54,19 +54,19 @@ export function isShareRoute(path: string): boolean {
   return path === SHARE_PATH || path === SHARES_PATH || path.startsWith(`${SHARES_PATH}/`);
 }
 
-/** False: there is no such route. */
+/** Null when it was answered, else the methods that the path takes. */
 export async function handleShares(
   sharing: Sharing,
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
-): Promise<boolean> {
+): Promise<string | null> {
   const { method = "", url = "" } = request;
   const isRead = method === "GET" || method === "HEAD";
   if (path === SHARE_PATH) {
-    if (!isRead) return false;
+    if (!isRead) return "GET, HEAD, OPTIONS";
     await sharing.copies.answer(request, response, afterIn(url));
-    return true;
+    return null;
   }
   response.setHeader("Cache-Control", "no-store");
   const id = path.slice(SHARES_PATH.length + 1);
@@ -79,9 +79,9 @@ export async function handleShares(
     await sharing.shares.revoke(id);
     answer(response, 204, null);
   } else {
-    return false;
+    return path === SHARES_PATH ? "GET, HEAD, POST, OPTIONS" : "DELETE, OPTIONS";
   }
-  return true;
+  return null;
 }
 
 async function made(sharing: Sharing, request: IncomingMessage) {

@@ -97,6 +97,43 @@ test("metrics count requests and appends, in Prometheus' text format", async () 
   assert.equal((await waiting).status, 200);
 });
 
+test("every refusal has its code in the metrics and in the request log", async () => {
+  const codes: (string | null)[] = [];
+  const server = await startTestServer({ onRequest: ({ code }) => codes.push(code) });
+  await server.put("/s", JSON_TYPE);
+  const post = (headers: Record<string, string>, body = "1") =>
+    fetch(server.at("/s"), {
+      method: "POST",
+      headers: { "Content-Type": JSON_TYPE, ...headers },
+      body,
+    });
+  const turn = (epoch: string, seq: string) => {
+    return { "Producer-Id": "p", "Producer-Epoch": epoch, "Producer-Seq": seq };
+  };
+  await post({ "Stream-Seq": "2", ...turn("1", "0") });
+  const subscriptions = server.at("/__ds/subscriptions");
+  const made: readonly [string, () => Promise<Response>][] = [
+    ["TYPE_DIFFERS", () => post({ "Content-Type": "text/plain" })],
+    ["SEQUENCE_CONFLICT", () => post({ "Stream-Seq": "1" })],
+    ["SEQUENCE_GAP", () => post(turn("1", "5"))],
+    ["STALE_EPOCH", () => post(turn("0", "1"))],
+    ["BAD_EPOCH", () => post(turn("2", "1"))],
+    ["SUBSCRIPTION_NOT_FOUND", () => fetch(`${subscriptions}/none`)],
+    ["METHOD_NOT_ALLOWED", () => fetch(server.at("/s"), { method: "PATCH" })],
+    ["NOT_FOUND", () => fetch(`${server.url}/elsewhere`)],
+    ["STREAM_CLOSED", () => post({ "Stream-Closed": "true" }).then(() => post({}))],
+  ];
+  for (const [code, send] of made) assert.equal((await refused(await send()))[1], code);
+  const metrics = parsed(await (await fetch(`${server.url}/metrics`)).text());
+  for (const [code] of made) {
+    assert.equal(metrics.get(`verbatim_errors_total{code="${code}"}`), 1, code);
+  }
+  assert.deepEqual(
+    codes.filter((code) => code !== null),
+    made.map(([code]) => code),
+  );
+});
+
 test("no metric label contains text of a request", async () => {
   const server = await startTestServer();
   const secret = "secret-name";

@@ -159,9 +159,31 @@ test("a missing stream is 404 with a code, and an unsupported method is 405", as
   assert.deepEqual(await refused(await fetch(server.at("/none"))), [404, "STREAM_NOT_FOUND"]);
   assert.deepEqual(await refused(await fetch(`${server.url}/elsewhere`)), [404, "NOT_FOUND"]);
   assert.deepEqual(await refused(await fetch(`${server.url}/v1/stream`)), [404, "NOT_FOUND"]);
-  const patched = await fetch(server.at("/none"), { method: "PATCH" });
-  assert.equal(patched.status, 405);
-  assert.match(header(patched, "allow"), /GET.*POST/);
+  for (const [method, url, allowed] of [
+    ["PATCH", server.at("/none"), /^GET, HEAD, POST, PUT, DELETE, OPTIONS$/],
+    ["POST", `${server.url}/health`, /^GET, HEAD, OPTIONS$/],
+    ["POST", `${server.url}/`, /^GET, HEAD, OPTIONS$/],
+    ["POST", `${server.url}/v1/share`, /^GET, HEAD, OPTIONS$/],
+    ["POST", `${server.url}/v1/sessions`, /^GET, HEAD, OPTIONS$/],
+  ] as const) {
+    const response = await fetch(url, { method });
+    assert.match(header(response, "allow"), allowed);
+    assert.deepEqual(await refused(response), [405, "METHOD_NOT_ALLOWED"], url);
+  }
+  const posted = await fetch(`${server.url}/elsewhere`, { method: "POST" });
+  assert.deepEqual(await refused(posted), [404, "NOT_FOUND"]);
+});
+
+test("an append of another type is refused with both types", async () => {
+  const server = await startTestServer();
+  await server.put("/s", JSON_TYPE);
+  const headers = { "Content-Type": "text/plain" };
+  const response = await fetch(server.at("/s"), { method: "POST", headers, body: "x" });
+  assert.match(
+    await response.clone().text(),
+    /the stream is application\/json, the request text\/plain; send Content-Type: application\/json/,
+  );
+  assert.deepEqual(await refused(response), [409, "TYPE_DIFFERS"]);
 });
 
 test("an offset past the end, or inside a message, is refused", async () => {

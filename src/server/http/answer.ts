@@ -160,6 +160,7 @@ export function answerError(
   headers.push("Cache-Control", "no-store");
   if (RETRY_LATER.has(error.code)) headers.push("Retry-After", "1");
   if (status === 401) headers.push("WWW-Authenticate", 'Bearer realm="verbatim"');
+  if ("allowed" in error.details) headers.push("Allow", error.details.allowed);
   answerJson(response, status, errorBody(error.code, error.message), headers);
 }
 
@@ -178,4 +179,10 @@ export function badRequest(part: string, reason: string): VerbatimError {
     part,
     reason,
   });
+}
+
+/** The path is served, but not for this method; `allowed` is the value of `Allow`. */
+export function methodNotAllowed(allowed: string): VerbatimError<"METHOD_NOT_ALLOWED"> {
+  const message = `this path does not take the request's method; it takes ${allowed}`;
+  return new VerbatimError("METHOD_NOT_ALLOWED", message, { allowed });
 }

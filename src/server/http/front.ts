@@ -191,11 +191,11 @@ export class Front {
     const { pending } = connection;
     pending.add(response);
     this.#inFlight++;
-    const track = new RequestTrack(request, monotonicMs(), onRequest !== null);
+    const track = new RequestTrack(request, this.metrics, monotonicMs(), onRequest !== null);
     response.on("close", () => {
       if (!pending.delete(response)) return;
       this.#inFlight--;
-      track.finish(response, this.metrics, monotonicMs(), onRequest);
+      track.finish(response, monotonicMs(), onRequest);
     });
     const isTooMuch = this.#inFlight > settings.requestsMax;
     if (pending.size > settings.pipelinedMax || (isTooMuch && pending.size > 1)) {
@@ -204,10 +204,10 @@ export class Front {
     } else if (isTooMuch || connection.isTooMany) {
       const limit = isTooMuch ? "requestsMax" : "connectionsMax";
       response.shouldKeepAlive = false;
-      this.metrics.error("OVERLOADED");
+      track.failed("OVERLOADED");
       answerError(response, overloaded(limit, settings[limit]));
     } else if (hasSeveralHosts(request)) {
-      this.metrics.error("BAD_REQUEST");
+      track.failed("BAD_REQUEST");
       answerError(response, badRequest("Host", "must occur only once"));
     } else {
       takeHostOfTarget(request);
@@ -243,9 +243,14 @@ function listen(server: Server, { host, port }: FrontOptions): Promise<void> {
 const RECOVERING = "the server is recovering its data; retry in a moment";
 const PROBES: ReadonlySet<string> = new Set(["/live", "/health", "/ready"]);
 
-function answerRecovering(request: IncomingMessage, response: ServerResponse): void {
+function answerRecovering(
+  request: IncomingMessage,
+  response: ServerResponse,
+  track: RequestTrack,
+): void {
   const path = rawPath(request.url ?? "/");
   if (!PROBES.has(path)) {
+    track.failed("RECOVERING");
     answerError(response, new VerbatimError("RECOVERING", RECOVERING, { what: "streams" }));
     return;
   }

@@ -5,7 +5,6 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ErrorCode } from "../../base/errors.ts";
 import type { RouteName, ServerMetrics } from "../metrics/server-metrics.ts";
 
 /** One line of the request log. */
@@ -31,30 +30,37 @@ export class RequestTrack {
   route: RouteName = "other";
   stream: string | null = null;
   token: string | null = null;
-  code: ErrorCode | "INTERNAL" | null = null;
+  #code: string | null = null;
   readonly #request: IncomingMessage;
+  readonly #metrics: ServerMetrics;
   readonly #startedMs: number;
   /** Bytes sent on the connection before this answer; only read if requests are logged. */
   readonly #writtenBefore: number;
 
-  constructor(request: IncomingMessage, nowMs: number, isLogged: boolean) {
+  constructor(request: IncomingMessage, metrics: ServerMetrics, nowMs: number, isLogged: boolean) {
     this.#request = request;
+    this.#metrics = metrics;
     this.#startedMs = nowMs;
     this.#writtenBefore = isLogged ? request.socket.bytesWritten : 0;
+  }
+
+  /** Counts an error of the request; `code` is the one in its answer. */
+  failed(code: string): void {
+    this.#code = code;
+    this.#metrics.error(code);
   }
 
   /** Counts the request and calls `onRequest`. */
   finish(
     response: ServerResponse,
-    metrics: ServerMetrics,
     nowMs: number,
     onRequest: ((record: RequestRecord) => void) | null,
   ): void {
     const { method = "", socket, headers } = this.#request;
     const ms = nowMs - this.#startedMs;
     const status = response.headersSent ? response.statusCode : null;
-    if (status === null) metrics.broken("broken-off");
-    else metrics.request(this.route, method, status, ms / 1000);
+    if (status === null) this.#metrics.broken("broken-off");
+    else this.#metrics.request(this.route, method, status, ms / 1000);
     if (onRequest === null) return;
     const length = headers["content-length"];
     onRequest({
@@ -63,7 +69,7 @@ export class RequestTrack {
       route: this.route,
       stream: this.stream,
       status,
-      code: this.code,
+      code: this.#code,
       ms: Math.round(ms * 1000) / 1000,
       bytesIn: length === undefined ? null : Number(length),
       bytesOut: Math.max(0, socket.bytesWritten - this.#writtenBefore),

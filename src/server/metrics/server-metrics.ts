@@ -1,7 +1,6 @@
 /** Server metrics: their names and meanings. docs/server.md lists them; a test compares. */
 
 import { readdirSync } from "node:fs";
-import type { ErrorCode } from "../../base/errors.ts";
 import type { BatchReport } from "../../streams/commit/committer.ts";
 import { Counter, Gauge, Histogram, type Metric, metricsText } from "./registry.ts";
 
@@ -74,7 +73,7 @@ export class ServerMetrics {
     this.#durations[isAppend ? "append" : "other"].observe(seconds);
   }
 
-  error(code: ErrorCode | "INTERNAL"): void {
+  error(code: string): void {
     this.#errors.add(1, `{code="${code}"}`);
   }
 

@@ -21,7 +21,7 @@ import { entriesPage } from "./entries.ts";
 import { liveEntries } from "./events.ts";
 import { listPage } from "./list.ts";
 import { answerMarkdown } from "./markdown.ts";
-import { isRefusedAsWriting } from "./only-reading.ts";
+import { refuseWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
 import { notFound, seenBy, urlIdOf } from "./roots.ts";
 import type { ServedSession } from "./service.ts";
@@ -122,7 +122,7 @@ export async function handleSessions(
   response: ServerResponse,
   pass: Pass | null,
 ): Promise<void> {
-  if (isRefusedAsWriting(request, response)) return;
+  refuseWriting(request);
   const { sessions } = context;
   const sees = seenBy(pass);
   const [id = "", part = "", ...more] = rawPath(request.url ?? "/")

@@ -17,7 +17,7 @@ import type { ServerContext } from "../context.ts";
 import { badRequest } from "../http/answer.ts";
 import { rawPath } from "../http/target.ts";
 import { sessionFilterIn } from "./list.ts";
-import { isRefusedAsWriting } from "./only-reading.ts";
+import { refuseWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type Sees, type ServedStore, seenBy, urlIdOf } from "./roots.ts";
 import type { SessionService } from "./service.ts";
@@ -51,7 +51,7 @@ export async function handleOverSessions(
   response: ServerResponse,
   pass: Pass | null,
 ): Promise<void> {
-  if (isRefusedAsWriting(request, response)) return;
+  refuseWriting(request);
   const url = request.url ?? "/";
   const make = MAKERS[rawPath(url)] ?? searchAnswer;
   await sessions.hooks.drain();

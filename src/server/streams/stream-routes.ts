@@ -3,23 +3,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../../base/errors.ts";
 import { checkStreamPath } from "../../streams/stream-path.ts";
-import type {
-  Appended,
-  Chunk,
-  Created,
-  ProducerTurn,
-  StreamHead,
-} from "../../streams/stream-store.ts";
+import type { Appended, Chunk, Created, ProducerTurn } from "../../streams/stream-store.ts";
 import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
-import {
-  answer,
-  answerJson,
-  badRequest,
-  errorBody,
-  type Headers,
-  newHeaders,
-} from "../http/answer.ts";
+import { answer, badRequest, type Headers, methodNotAllowed, newHeaders } from "../http/answer.ts";
 import { readBody } from "../http/body.ts";
 import type { RequestTrack } from "../http/request-track.ts";
 import { type ReadQuery, rawPath, readQuery } from "../http/target.ts";
@@ -27,6 +14,7 @@ import { contentTypeOf, forkOf, isClosing, lifetimeOf } from "./create-request.t
 import { streamEvents } from "./events.ts";
 import { longPoll } from "./long-poll.ts";
 import { answerFresh, entityTag, readChunk, readFrom } from "./reading.ts";
+import { type Accepted, answerRefused, pushEnd } from "./refused-append.ts";
 
 /** Limited, because it is stored with every append. */
 const PRODUCER_ID_CHARS_MAX = 256;
@@ -68,7 +56,7 @@ export function handleStream(
   checkStreamPath(path);
   switch (request.method) {
     case "POST":
-      return appendToStream(context, path, request, response);
+      return appendToStream(context, path, request, response, track);
     case "GET":
       return routeRead(context, path, request, response, track, pass);
     case "PUT":
@@ -77,11 +65,8 @@ export function handleStream(
       return headOfStream(context, path, response);
     case "DELETE":
       return removeStream(context, path, response);
-    default: {
-      const headers = newHeaders();
-      headers.push("Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS");
-      answer(response, 405, headers);
-    }
+    default:
+      throw methodNotAllowed("GET, HEAD, POST, PUT, DELETE, OPTIONS");
   }
 }
 
@@ -151,6 +136,7 @@ async function appendToStream(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
+  track: RequestTrack,
 ): Promise<void> {
   const { headers } = request;
   const producer = producerTurn(headers);
@@ -163,57 +149,36 @@ async function appendToStream(
   } else if (!contentType) {
     throw badRequest("Content-Type", "is missing");
   }
+  const sent = { body, contentType, streamSeq, producer, close };
   const { store, shares } = context;
   let appended: Appended;
   shares.take(path, body.length);
   try {
-    appended = await store.append(path, { body, contentType, streamSeq, producer, close });
+    appended = await store.append(path, sent);
   } finally {
     shares.giveBack(path, body.length);
   }
   if (appended.outcome === "appended") context.front.metrics.appended(body.length);
   if (appended.head.lifetime.kind === "ttl") store.touch(path);
-  answerAppended(response, appended, producer, body.length > 0);
+  if (appended.outcome === "appended" || appended.outcome === "duplicate") {
+    answerAppended(response, appended, producer, body.length > 0);
+  } else {
+    track.failed(answerRefused(response, appended, sent));
+  }
 }
-
-/** Answers that the protocol defines for refused appends. */
-export const REFUSALS = {
-  "stale-epoch": [403, "STALE_EPOCH", "a newer epoch of this producer has written"],
-  "new-epoch-not-at-0": [400, "BAD_EPOCH", "a new epoch begins with Producer-Seq 0"],
-  gap: [409, "SEQUENCE_GAP", "an earlier Producer-Seq is missing; send that first"],
-  closed: [409, "STREAM_CLOSED", "the stream is closed: it takes no more appends"],
-  "type-differs": [409, "TYPE_DIFFERS", "the stream has another Content-Type; send that one"],
-  "seq-not-greater": [409, "SEQUENCE_CONFLICT", "Stream-Seq must be greater than the last one"],
-} as const;
 
 function answerAppended(
   response: ServerResponse,
-  appended: Appended,
+  { outcome, head, lastSeq }: Accepted,
   producer: ProducerTurn | undefined,
   hasBody: boolean,
 ): void {
   const headers = newHeaders();
-  if (appended.outcome === "appended" || appended.outcome === "duplicate") {
-    pushEnd(headers, appended.head);
-    pushProducer(headers, producer, appended.lastSeq);
-    // 200 tells a producer that its append was new, 204 that it was a duplicate.
-    const isNews = producer !== undefined && hasBody && appended.outcome === "appended";
-    answer(response, isNews ? 200 : 204, headers);
-    return;
-  }
-  if (appended.outcome === "closed") pushEnd(headers, appended.head);
-  if (appended.outcome === "stale-epoch") headers.push("Producer-Epoch", String(appended.epoch));
-  if (appended.outcome === "gap") {
-    headers.push("Producer-Expected-Seq", String(appended.expected));
-    headers.push("Producer-Received-Seq", String(producer?.seq));
-  }
-  const [status, code, message] = REFUSALS[appended.outcome];
-  answerJson(response, status, errorBody(code, message), headers);
-}
-
-function pushEnd(headers: Headers, head: StreamHead): void {
-  headers.push("Stream-Next-Offset", head.end);
-  if (head.isClosed) headers.push("Stream-Closed", "true");
+  pushEnd(headers, head);
+  pushProducer(headers, producer, lastSeq);
+  // 200 tells a producer that its append was new, 204 that it was a duplicate.
+  const isNews = producer !== undefined && hasBody && outcome === "appended";
+  answer(response, isNews ? 200 : 204, headers);
 }
 
 function pushProducer(

@@ -9,8 +9,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type SubscriptionRefusal, VerbatimError } from "../../base/errors.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
 import { refused } from "../../subscriptions/subscription.ts";
-import { answer, answerJson, answerText, newHeaders } from "../http/answer.ts";
+import { answer, answerJson, answerText, methodNotAllowed, newHeaders } from "../http/answer.ts";
 import { readBody } from "../http/body.ts";
+import type { RequestTrack } from "../http/request-track.ts";
 import { rawPath } from "../http/target.ts";
 import { claimJson, subscriptionJson } from "./answers.ts";
 import { SubscriptionRequest } from "./requests.ts";
@@ -40,21 +41,20 @@ export async function handleSubscriptions(
   request: IncomingMessage,
   response: ServerResponse,
   { subscriptions: service }: SubscriptionContext,
+  track: RequestTrack,
 ): Promise<boolean> {
   const route = routeOf(rawPath(request.url ?? "/"));
   if (route === null) return false;
   const methods = METHODS[route.to];
   if (!methods.includes(request.method ?? "")) {
-    const headers = newHeaders();
-    headers.push("Allow", methods.join(", "));
-    answer(response, 405, headers);
-    return true;
+    throw methodNotAllowed(methods.join(", "));
   }
   try {
     await carryOut(route, request, response, service);
   } catch (error) {
     const isRefusal = error instanceof VerbatimError && error.code === "SUBSCRIPTION_REFUSED";
     if (!isRefusal) throw error;
+    track.failed((error as VerbatimError<"SUBSCRIPTION_REFUSED">).details.reason);
     answerRefusal(response, error as VerbatimError<"SUBSCRIPTION_REFUSED">);
   }
   return true;
