@@ -174,6 +174,16 @@ test("a missing stream is 404 with a code, and an unsupported method is 405", as
   assert.deepEqual(await refused(posted), [404, "NOT_FOUND"]);
 });
 
+test("a value of live that the protocol does not have is refused with those that it has", async () => {
+  const server = await startTestServer();
+  await server.put("/s", JSON_TYPE);
+  for (const live of ["foo", "", "true", "SSE"]) {
+    const response = await fetch(`${server.at("/s")}?offset=-1&live=${live}`);
+    assert.match(await response.clone().text(), /live must be long-poll or sse/);
+    assert.deepEqual(await refused(response), [400, "BAD_REQUEST"], live);
+  }
+});
+
 test("an append of another type is refused with both types", async () => {
   const server = await startTestServer();
   await server.put("/s", JSON_TYPE);

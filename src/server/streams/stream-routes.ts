@@ -79,10 +79,15 @@ function routeRead(
   pass: Pass | null,
 ): Promise<void> {
   const query = readQuery(request.url ?? "/");
-  if (query.live !== undefined) track.route = "live";
-  if (query.live === "long-poll") return longPoll(context, path, query, request, response, pass);
-  if (query.live === "sse") return streamEvents(context, path, query, response, pass);
-  return readStream(context, path, query, request, response);
+  const { live } = query;
+  if (live === undefined) return readStream(context, path, query, request, response);
+  if (live !== "long-poll" && live !== "sse") {
+    throw badRequest("live", "must be long-poll or sse; leave it out to read what is there");
+  }
+  track.route = "live";
+  return live === "sse"
+    ? streamEvents(context, path, query, response, pass)
+    : longPoll(context, path, query, request, response, pass);
 }
 
 /** `PUT`. Idempotent: 201 when the stream is new, 200 when it exists as requested. */
