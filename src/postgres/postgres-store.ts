@@ -279,7 +279,8 @@ export class PostgresStreams implements PostgresStore {
 
   health(): StoreHealth {
     const failure = this.#failure;
-    return failure === null ? { isWritable: true } : { isWritable: false, reason: failure.message };
+    if (failure === null) return { isWritable: true };
+    return { isWritable: false, isReadable: false, reason: failure.message };
   }
 
   close(): Promise<void> {

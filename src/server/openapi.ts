@@ -100,7 +100,7 @@ const OWN_PATHS = {
   }),
   "/health": page("getHealth", "Whether appends are accepted", {
     200: health("They are"),
-    503: unwell("Not accepted, or not yet; reads may still work"),
+    503: unwell("Not accepted, or not yet; reads may still work, unless `status` is unavailable"),
   }),
   "/ready": page("getReady", "Whether to send it requests", {
     200: health("Ready for requests"),

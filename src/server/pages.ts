@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerContext } from "./context.ts";
+import { statusOf } from "./health-watch.ts";
 import { answer, answerJson, answerText, methodNotAllowed, newHeaders } from "./http/answer.ts";
 import { STREAM_ROOT } from "./http/target.ts";
 import { METRICS_TYPE } from "./metrics/registry.ts";
@@ -44,22 +45,23 @@ export function answerHealth(
   headers.push("Cache-Control", "no-store");
   const durability = store.promises === undefined ? {} : { durability: store.promises.durability };
   const live = { liveReaders: readers.count, eventFeeds: feeds.count, ...durability };
+  const status = statusOf(health);
   if (health.isWritable) {
-    answerJson(response, 200, { status: "ok", ...live }, headers);
+    answerJson(response, 200, { status, ...live }, headers);
     return;
   }
   // The reason names files, so it is not shown to clients without a token.
   const reason = gate.isRequired ? "see the server's log" : health.reason;
-  const isPassing = isLive && store.promises !== undefined;
-  answerJson(response, isPassing ? 200 : 503, { status: "read-only", reason, ...live }, headers);
+  const isPassing = isLive && status === "unavailable";
+  answerJson(response, isPassing ? 200 : 503, { status, reason, ...live }, headers);
 }
 
 /** `/ready`: not ready when stopping or when appends are not accepted. */
 export function answerReady({ store, readers }: ServerContext, response: ServerResponse): void {
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");
-  const isWritable = store.health().isWritable;
-  const status = readers.isStopping ? "stopping" : isWritable ? "ready" : "read-only";
+  const health = statusOf(store.health());
+  const status = readers.isStopping ? "stopping" : health === "ok" ? "ready" : health;
   answerJson(response, status === "ready" ? 200 : 503, { status }, headers);
 }
 

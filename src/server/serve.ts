@@ -28,6 +28,7 @@ import { Witness } from "../witness/witness.ts";
 import { BrowserKeys } from "./auth/browser-keys.ts";
 import { TokenGate } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
+import { watchHealth } from "./health-watch.ts";
 import { AnswerRoom } from "./http/answer.ts";
 import { BodyRoom, readBody } from "./http/body.ts";
 import { Front } from "./http/front.ts";
@@ -245,8 +246,10 @@ function runningServer(context: ServerContext): RunningServer {
     context;
   front.serve(requestListener(context), (cause) => onFault("the server", cause));
   const stopSweeping = sweepNowAndThen(context);
+  const stopWatching = watchHealth(store, onFault);
   let closed: Promise<void> | null = null;
   const close = async () => {
+    stopWatching();
     readers.stop();
     sessions.followers.stop();
     sharing.copies.stop();

@@ -128,8 +128,11 @@ export type ReadFrom = OffsetToken | "start";
 
 export type StoreHealth =
   | { readonly isWritable: true }
-  /** Reads continue; writes are refused until the store is opened again. */
-  | { readonly isWritable: false; readonly reason: string };
+  /**
+   * Reads continue, and writes are refused until the store is opened again. With `isReadable:
+   * false`, its database does not answer: reads are refused too, until it answers again.
+   */
+  | { readonly isWritable: false; readonly reason: string; readonly isReadable?: false };
 
 export interface StreamStore {
   create(path: string, request: CreateRequest): Promise<Created>;

@@ -6,10 +6,12 @@ import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import { type RunningServer, serveStore } from "../../src/server/serve.ts";
 import { openServer } from "../../src/server.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
+import { PostgresProxy } from "../support/postgres-proxy.ts";
 import { refusal } from "../support/refusal.ts";
 import { SignedDatabase } from "../support/signed-database.ts";
 import { PULL } from "../support/subscription-http.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 
 describe.skipIf(lacksPostgres)("with a database", () => {
   test("a live reader on one server receives what is appended on another", async () => {
@@ -45,6 +47,39 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const [one] = await servers(newSchema());
     const health = (await (await fetch(`${one.url}/health`)).json()) as { durability: string };
     assert.equal(health.durability, "memory");
+  });
+
+  test("a database that does not answer makes the server unavailable, and both changes are reported", async () => {
+    const directory = new URLSearchParams((await sharedPostgres()).split("?")[1]).get("host");
+    const proxy = await PostgresProxy.open(directory ?? "");
+    const choices = { schema: newSchema(), durability: "memory" } as const;
+    const store = await openPostgresStore(proxy.url, choices);
+    const faults: string[] = [];
+    const onFault = (what: string, cause: unknown) => faults.push(`${what}: ${cause}`);
+    const server = await serveStore(store, { dataDirectory: tempDirectory(), port: 0, onFault });
+    onTestFinished(async () => {
+      await server.close();
+      await proxy.close();
+    });
+    const statusOf = async (probe: string) => {
+      const response = await fetch(`${server.url}/${probe}`);
+      return [response.status, ((await response.json()) as { status: string }).status];
+    };
+    const { target } = proxy;
+    proxy.target = null;
+    proxy.cutAll();
+    const lost = () => faults.filter((each) => each.startsWith("streams are unavailable: "));
+    await until(() => lost().length > 0, "the loss is reported");
+    assert.deepEqual(await statusOf("health"), [503, "unavailable"]);
+    assert.deepEqual(await statusOf("ready"), [503, "unavailable"]);
+    assert.deepEqual(await statusOf("live"), [200, "unavailable"]);
+    proxy.target = target;
+    const back = () =>
+      faults.filter((each) => /^streams are available again: after \d+ s$/.test(each));
+    await until(() => back().length > 0, "the return is reported");
+    assert.deepEqual(await statusOf("health"), [200, "ok"]);
+    assert.deepEqual([lost().length, back().length], [1, 1]);
+    assert.match(lost()[0] ?? "", /the database does not answer/);
   });
 
   test("a server refuses a database that promises too little", async () => {
