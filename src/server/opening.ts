@@ -17,7 +17,8 @@ const REFUSED = `<!doctype html>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}</style>
 <h1>This link is not valid any more</h1>
 <p>A link to your sessions works once, for an hour, until the server is restarted.</p>
-<p>For a new one, run <code>verbatim open</code> on the server's machine, as the user who runs it.</p>
+<p>For a new one, run <code>verbatim open</code> on the server's machine, as the user who runs it, with the
+server's <code>--data</code> if it has one.</p>
 <p>If you did not use this link yourself, someone else did. Stop the server, delete
 <code>.viewer.json</code> in its data directory, and start it again: that ends all access.</p>
 </html>

@@ -17,7 +17,8 @@ export function TokenPrompt() {
         <p>
           On the server's machine, <code>verbatim open</code> opens this page with access, and{" "}
           <code>verbatim open --print</code> prints a link to it. The link that{" "}
-          <code>verbatim serve</code> printed works once.
+          <code>verbatim serve</code> printed works once. If the server has a <code>--data</code>,
+          add it to these commands.
         </p>
         <p>
           Or enter a token, which the server's administrator creates with{" "}

@@ -181,7 +181,8 @@ export class TokenGate {
 
   #heldBy({ headers: { authorization } }: IncomingMessage): Held {
     if (authorization === undefined) throw tokenRequired("missing");
-    const token = BEARER.exec(authorization)?.[1] ?? "";
+    const token = BEARER.exec(authorization)?.[1];
+    if (token === undefined) throw tokenRequired("unknown", "lacks Bearer in Authorization");
     if (!token.startsWith(TOKEN_PREFIX) || token.length > TOKEN_CHARS_MAX) {
       throw tokenRequired("unknown");
     }
@@ -230,23 +231,23 @@ function isAllowed({ entry, globs }: Held, need: Need): boolean {
   return globs.some((glob) => glob.matches(segments));
 }
 
+/** The path of `--data` is not named: strangers may ask. */
+const OF_SERVER = "with the server's --data if it has one";
+const CREATE = `\`verbatim token create\`, ${OF_SERVER}`;
+const SEND_TOKEN = `send Authorization: Bearer and a token made by ${CREATE}`;
+
 function tokenRequired(
   reason: "missing" | "unknown" | "expired" | "revoked",
+  what = reason === "missing" ? "has no token" : `has a token that is ${reason}`,
 ): VerbatimError<"TOKEN_REQUIRED"> {
-  const what = reason === "missing" ? "has no token" : `has a token that is ${reason}`;
-  return new VerbatimError(
-    "TOKEN_REQUIRED",
-    `the request ${what}; send Authorization: Bearer and a token made by \`verbatim token create\``,
-    { reason },
-  );
+  return new VerbatimError("TOKEN_REQUIRED", `the request ${what}; ${SEND_TOKEN}`, { reason });
 }
 
 function linkRequired(): VerbatimError<"TOKEN_REQUIRED"> {
   return new VerbatimError(
     "TOKEN_REQUIRED",
     "sessions are private: in a browser, open the link that `verbatim serve` printed, or a new " +
-      "one of `verbatim open`; in a program, send Authorization: Bearer and a token made by " +
-      "`verbatim token create`",
+      `one of \`verbatim open\`, ${OF_SERVER}; in a program, ${SEND_TOKEN}`,
     { reason: "missing" },
   );
 }

@@ -49,6 +49,23 @@ const PUBLIC = [
   ["OPTIONS", "/v1/stream/chat/1"],
 ] as const;
 
+test("401 says whose token is needed, and that Bearer is missing", async () => {
+  const server = await startTestServer();
+  const { token } = await makeToken(server.directory);
+  await sleep(LOOK_MS + 50);
+  for (const [headers, said] of [
+    [{}, /has no token; .*`verbatim token create`, with the server's --data/],
+    [{ Authorization: token }, /lacks Bearer in Authorization; send Authorization: Bearer/],
+    [bearer("vbt_other"), /has a token that is unknown/],
+  ] as const) {
+    const response = await fetch(server.at("/s"), { headers });
+    const text = await response.clone().text();
+    assert.match(text, said);
+    assert.ok(!text.includes(server.directory));
+    assert.deepEqual(await refused(response), [401, "TOKEN_REQUIRED"]);
+  }
+});
+
 test("each request needs its scope, and admin has them all", async () => {
   const server = await startTestServer();
   await server.put("/chat/1", "text/plain", { body: "x" });
