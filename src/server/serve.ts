@@ -96,6 +96,8 @@ export interface RunningServer {
   /** The URL of the server: `http://127.0.0.1:4437`. */
   readonly url: string;
   readonly port: number;
+  /** Whether every request about streams needs a token now. */
+  readonly needsToken: boolean;
   /** Of a witness: its name and public key, in one word; else null. */
   readonly witnessKey: string | null;
   /**
@@ -265,6 +267,9 @@ function runningServer(context: ServerContext): RunningServer {
   return {
     url,
     port,
+    get needsToken() {
+      return context.gate.isRequired;
+    },
     witnessKey: context.witness?.verifierKey ?? null,
     newLink: () => context.browsers?.newLink() ?? null,
     close() {

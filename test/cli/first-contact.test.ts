@@ -149,7 +149,7 @@ test("serve --root says that other users can read the sessions", async () => {
   const user = new CliUser();
   const running = user.start(["serve", "--port", "0", "--root", "."]);
   const lines = [await running.line(), await running.line(), await running.line()];
-  expect(lines.join(" ")).toContain("unless you made tokens, every user of this machine can");
+  expect(lines.join(" ")).toContain("every user of this machine can, until you create a token");
   running.signal("SIGTERM");
   await running.exitCode();
 });

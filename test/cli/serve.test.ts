@@ -1,6 +1,7 @@
 /** `verbatim serve`, as a process: what it prints, what it refuses, how it stops. */
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -85,6 +86,51 @@ test("a port in use is reported, with --port as the remedy", async () => {
   assert.match(stderr, /PORT_TAKEN/);
 });
 
+test("a port that the server of the same data has is reported as that, with how to open it", async () => {
+  const user = new CliUser();
+  const running = user.start(["serve", "--port", "0", "--data", "streams"]);
+  const { port } = new URL(await urlOf(running));
+  const second = ["serve", "--port", port, "--data"];
+  const { code, stderr } = await user.run([...second, "streams"]);
+  assert.equal(code, 7);
+  const data = join(user.cwd, "streams");
+  assert.ok(stderr.includes(`the server of ${data} already runs at http://127.0.0.1:${port}`));
+  assert.ok(stderr.includes(`\`verbatim open --data ${data}\` opens it (PORT_TAKEN)`), stderr);
+  const other = await user.run([...second, "others"]);
+  assert.match(other.stderr, /is taken by another program/);
+});
+
+test("once there are tokens, the commands to try have one, also for a server that others can reach", async () => {
+  const user = new CliUser();
+  const made = await user.run(["token", "create", "--data", "streams"]);
+  for (const [host, said] of [
+    ["127.0.0.1", /^verbatim listens on http:\/\/127\.0\.0\.1:\d+$/],
+    [
+      "0.0.0.0",
+      /^verbatim listens on http:\/\/127\.0\.0\.1:\d+, and others can reach it on 0\.0\.0\.0$/,
+    ],
+  ] as const) {
+    const args = ["--port", "0", "--host", host, "--data", "streams", "--root", "."];
+    const running = user.start(["serve", ...args]);
+    const lines: string[] = [];
+    while (lines.length < 9) lines.push((await running.line()) ?? assert.fail(running.stderr));
+    assert.match(lines[0] ?? "", said);
+    const text = lines.join("\n");
+    assert.match(text, /it asks for a token of `verbatim token create --data /);
+    assert.doesNotMatch(text, /every user of this machine|http:\/\/0\.0\.0\.0/);
+    const commands = lines.filter((line) => line.startsWith("  curl "));
+    assert.equal(commands.length, 3);
+    for (const command of commands.slice(0, 2)) {
+      const env = { PATH: process.env.PATH ?? "", TOKEN: made.stdout.trim() };
+      execFileSync("sh", ["-c", `${command} -sf`], { env });
+    }
+    assert.ok(commands[2]?.endsWith('-H "Authorization: Bearer $TOKEN"'), commands[2]);
+    running.signal("SIGTERM");
+    assert.equal(await running.exitCode(), 0);
+    assert.match(running.stderr, /stopping: finishing open requests/);
+  }
+});
+
 test("an address that others can reach is refused", async () => {
   for (const host of ["0.0.0.0", "::", "192.168.1.5", "example.com", "127.0.0.1.example.com"]) {
     const { code, stderr } = await new CliUser().run(["serve", "--host", host, "--port", "0"]);
@@ -110,8 +156,16 @@ test("invalid options of serve are wrong usage", async () => {
     ["--max-body", "-1"],
     ["--allow-origin", "app.example.com"],
     ["--data", ""],
+    ["--durability", "standby"],
+    ["--store", "mysql://user@host/database"],
+    ["--store", "postgres://user@host/database", "--durability", "tape"],
   ]) {
-    const { code } = await new CliUser().run(["serve", ...args]);
+    const { code, stderr } = await new CliUser().run(["serve", ...args]);
     assert.equal(code, 2, args.join(" "));
+    if (/^--(?:durability|store)$/.test(args[0] ?? ""))
+      assert.match(
+        stderr,
+        /error: --(?:durability needs --store|store takes postgres|durability must be)/,
+      );
   }
 });

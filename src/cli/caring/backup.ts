@@ -54,9 +54,8 @@ async function backUpDirectory(data: string | undefined, to: string, io: Io) {
 
 /** Of one moment: a snapshot of the database. */
 async function backUpDatabase(url: string, to: string, io: Io) {
-  const { copyBetween, isDatabase, openSource } = await import("./copy-places.ts");
-  if (!isDatabase(url)) throw new UsageError("--store takes postgres://user@host/database");
-  const source = await openSource(url, false);
+  const { copyBetween, databaseUrl, openSource } = await import("./copy-places.ts");
+  const source = await openSource(databaseUrl("--store", url), false);
   try {
     return await copyBetween(source, to, io);
   } finally {

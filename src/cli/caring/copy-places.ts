@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
-import type { Io } from "../../command/command.ts";
+import { type Io, UsageError } from "../../command/command.ts";
 import type { CopySource, CopyTarget } from "../../copying/copied.ts";
 import type { CopyReport } from "../../copying/copy-streams.ts";
 import { placeOf } from "../../postgres/store-options.ts";
@@ -11,6 +11,12 @@ const MB = 1e6;
 
 export function isDatabase(name: string): boolean {
   return /^postgres(ql)?:/.test(name);
+}
+
+/** The URL of a database; wrong usage if it is another one. */
+export function databaseUrl(flag: string, name: string): string {
+  if (isDatabase(name)) return name;
+  throw new UsageError(`${flag} takes postgres://user@host/database`);
 }
 
 /** Refuses names of databases for what is done only to the files of a data directory. */

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import {
   type CliCommand,
   type Io,
+  type Run,
   textOption,
   textOptions,
   UsageError,
@@ -34,12 +35,11 @@ export const serve: CliCommand = {
     },
     {
       flags: "--store <url>",
-      summary: "keep streams in PostgreSQL: postgres://user@host/database; needs the package pg",
+      summary: "keep streams in PostgreSQL: postgres://user@host/database",
     },
     {
       flags: "--durability <level>",
-      summary: "with --store: what appends must survive: memory, disk or standby",
-      default: "disk",
+      summary: "with --store: what appends must survive: memory, disk or standby; default: disk",
     },
     {
       flags: "--root <dir>",
@@ -101,24 +101,19 @@ export const serve: CliCommand = {
     const logPath = textOption("--request-log", options.requestLog);
     const { dataDirectory } = await import("../../base/node-paths.ts");
     const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
-    const { startServer } = await import("../../server/serve.ts");
-    const { HOST_DEFAULT, isOwnAddress } = await import("../../server/serve.ts");
     const { RequestLog } = await import("./request-log.ts");
     const onLogFault = (cause: unknown) => io.err(`fault: the request log: ${faultText(cause)}`);
+    const database = await databaseOf(options);
     const log = logPath === undefined ? null : RequestLog.open(logPath, onLogFault);
-    const store = textOption("--store", options.store);
     const witness = textOption("--witness", options.witness);
-    const { DURABILITIES } = await import("../../postgres/store-options.ts");
-    const durability = DURABILITIES.find((level) => level === options.durability);
-    if (durability === undefined) {
-      throw new UsageError(`--durability must be ${DURABILITIES.join(", ")}`);
-    }
     const createShare: CreateShare = async (...asked) =>
       (await import("../../share/create-share.ts")).createShare(...asked);
-    const server = await startServer({
+    const { startHere, welcome } = await import("./starting.ts");
+    const data = options.data === undefined ? "" : ` --data ${directory}`;
+    const server = await startHere(data, {
       dataDirectory: directory,
       createShare,
-      ...(store === undefined ? {} : { store, durability }),
+      ...database,
       port,
       longPollTimeoutMs,
       bodyBytesMax,
@@ -133,25 +128,16 @@ export const serve: CliCommand = {
       onFault: (what, cause) => io.err(`fault: ${what}: ${faultText(cause)}`),
     });
     const signal = io.interruption();
-    const link = server.newLink();
-    const { placeOf } = await import("../../postgres/store-options.ts");
-    const data = options.data === undefined ? "" : ` --data ${directory}`;
-    welcome(io, server.url, link, store === undefined ? directory : placeOf(store), data);
-    if (server.witnessKey !== null) {
-      io.out(`it is a witness at ${server.url}/witness, with the key ${server.witnessKey}`);
-    }
+    welcome(io, server, { host, store: database.store, directory, data });
     if (options.open === true) {
       const { openInBrowser } = await import("./open-browser.ts");
       void openInBrowser(server.newLink() ?? server.url).then((why) => {
         if (why !== null) io.err(`no browser was opened: ${why}`);
       });
     }
-    if (!isOwnAddress(host ?? HOST_DEFAULT) && !server.url.startsWith("https:")) {
-      io.err("warning: tokens travel unencrypted; give --tls-key and --tls-cert, or use a proxy");
-    }
     const guarding = options.guard === true ? await guardUntil(signal, io) : null;
     if (!signal.aborted) await once(signal, "abort");
-    io.err("stopping after requests under way are finished");
+    io.err("stopping: finishing open requests");
     await guarding?.ended;
     await server.close();
     await log?.close();
@@ -168,27 +154,20 @@ async function guardUntil(signal: AbortSignal, io: Io): Promise<{ ended: Promise
   return { ended };
 }
 
-/** `link`: null if sessions are not private; `data`: the option that other commands need too. */
-function welcome(io: Io, url: string, link: string | null, kept: string, data: string): void {
-  const stream = `${url}/v1/stream/chat/1`;
-  io.out(`verbatim listens on ${url}`);
-  if (link === null) {
-    io.out(
-      "open that in a browser to read, watch and check your sessions; unless you made tokens,",
-    );
-    io.out("every user of this machine can");
-  } else {
-    io.out("open this link in a browser to read, watch and check your sessions; it works once,");
-    io.out(`within an hour, and \`verbatim open${data}\` makes a new one:`);
-    io.out(`  ${link}`);
+async function databaseOf(options: Run["options"]) {
+  const store = textOption("--store", options.store);
+  const level = textOption("--durability", options.durability);
+  if (store === undefined) {
+    if (level !== undefined) throw new UsageError("--durability needs --store");
+    return {};
   }
-  io.out(`streams are kept in ${kept}`);
-  io.out("try:");
-  io.out(`  curl -X PUT ${stream} -H 'Content-Type: application/json'`);
-  io.out(`  curl -X POST ${stream} -H 'Content-Type: application/json' -d '{"hello":"world"}'`);
-  io.out(`  curl -N '${stream}?offset=-1&live=sse'`);
-  const by = link === null ? "" : `, with a token of \`verbatim token create${data}\``;
-  io.out(`programs read sessions at ${url}/v1/sessions${by}`);
+  const { databaseUrl } = await import("../caring/copy-places.ts");
+  const { DURABILITIES } = await import("../../postgres/store-options.ts");
+  const durability = DURABILITIES.find((each) => each === (level ?? "disk"));
+  if (durability === undefined) {
+    throw new UsageError(`--durability must be ${DURABILITIES.join(", ")}`);
+  }
+  return { store: databaseUrl("--store", store), durability };
 }
 
 function faultText(cause: unknown): string {

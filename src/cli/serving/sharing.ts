@@ -24,7 +24,7 @@ import { DEFAULT_REASON, type Share, shareState } from "../../share/share.ts";
 import { FileShares } from "../../share/share-files.ts";
 import type { Shares } from "../../share/shares.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
-import { isDatabase } from "../caring/copy-places.ts";
+import { databaseUrl } from "../caring/copy-places.ts";
 import { counted } from "../caring/findings-report.ts";
 import { tellPlaces } from "../proving/redacting.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
@@ -133,8 +133,8 @@ async function withShares(run: Run, work: (shares: Shares) => Promise<number>): 
 async function sharesOf(run: Run): Promise<Shares> {
   const url = textOption("--store", run.options.store);
   if (url === undefined) return new FileShares(nodeHost, directoryOf(run), Date.now);
-  if (!isDatabase(url)) throw new UsageError("--store takes postgres://user@host/database");
-  return (await import("../../share/share-tables.ts")).ShareTables.open(url, Date.now);
+  const { ShareTables } = await import("../../share/share-tables.ts");
+  return ShareTables.open(databaseUrl("--store", url), Date.now);
 }
 
 function directoryOf({ options }: Run): string {

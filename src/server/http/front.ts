@@ -45,6 +45,9 @@ const CLOSING_CHECK_MS = 20;
 /** How often Node checks for requests that take too long. */
 const TIMEOUT_CHECKS_MS = 1000;
 
+/** Of addresses that mean all of this machine. */
+const LOOPBACK: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
 interface Connection {
   /** Answers in progress. */
   readonly pending: Set<ServerResponse>;
@@ -115,8 +118,10 @@ export class Front {
     });
   }
 
+  /** One that works on this machine: `0.0.0.0` is no address to connect to. */
   get url(): string {
-    const { host, tls } = this.#options;
+    const { host: given, tls } = this.#options;
+    const host = LOOPBACK[given] ?? given;
     const name = host.includes(":") ? `[${host}]` : host;
     return `${tls ? "https" : "http"}://${name}:${this.port}`;
   }

@@ -1,0 +1,83 @@
+/** Starting: starts the server of `serve`, and prints how to use it. */
+
+import { VerbatimError } from "../../base/errors.ts";
+import { nodeHost } from "../../base/node-host.ts";
+import type { Io } from "../../command/command.ts";
+import { placeOf } from "../../postgres/store-options.ts";
+import { isServed, readServedViewer } from "../../server/auth/browser-keys.ts";
+import {
+  HOST_DEFAULT,
+  isOwnAddress,
+  type RunningServer,
+  type ServeOptions,
+  startServer,
+} from "../../server/serve.ts";
+
+/** `data`: the option that other commands need too. */
+export async function startHere(data: string, options: ServeOptions): Promise<RunningServer> {
+  try {
+    return await startServer(options);
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError) || cause.code !== "PORT_TAKEN") throw cause;
+    const { dataDirectory } = options;
+    const { host, port } = cause.details as VerbatimError<"PORT_TAKEN">["details"];
+    const url = readServedViewer(dataDirectory)?.url ?? "";
+    const isOurs = url.endsWith(`:${port}`) && (await isServed(nodeHost, dataDirectory));
+    if (!isOurs) throw cause;
+    throw new VerbatimError(
+      "PORT_TAKEN",
+      `the server of ${dataDirectory} already runs at ${url}; \`verbatim open${data}\` opens it`,
+      { host, port },
+    );
+  }
+}
+
+export interface Started {
+  readonly host: string | undefined;
+  /** The database; undefined: streams are in the directory. */
+  readonly store: string | undefined;
+  readonly directory: string;
+  readonly data: string;
+}
+
+export function welcome(io: Io, server: RunningServer, started: Started): void {
+  const { url, needsToken } = server;
+  const { host = HOST_DEFAULT, store, directory, data } = started;
+  const link = server.newLink();
+  const create = `\`verbatim token create${data}\``;
+  const others = isOwnAddress(host) ? "" : `, and others can reach it on ${host}`;
+  io.out(`verbatim listens on ${url}${others}`);
+  if (link !== null) {
+    io.out("open this link in a browser to read, watch and check your sessions; it works once,");
+    io.out(`within an hour, and \`verbatim open${data}\` makes a new one:`);
+    io.out(`  ${link}`);
+  } else {
+    io.out("open that in a browser to read, watch and check your sessions;");
+    io.out(
+      needsToken
+        ? `it asks for a token of ${create}`
+        : "every user of this machine can, until you create a token",
+    );
+  }
+  io.out(`streams are kept in ${store === undefined ? directory : placeOf(store)}`);
+  tryOut(io, `${url}/v1/stream/chat/1`, needsToken ? create : null);
+  const by = link === null && !needsToken ? "" : `, with a token of ${create}`;
+  io.out(`programs read sessions at ${url}/v1/sessions${by}`);
+  if (server.witnessKey !== null) {
+    io.out(`it is a witness at ${url}/witness, with the key ${server.witnessKey}`);
+  }
+  if (others !== "" && !url.startsWith("https:")) {
+    io.err("warning: tokens travel unencrypted; give --tls-key and --tls-cert, or use a proxy");
+  }
+}
+
+/** `create`: the command that makes a token, if one is needed. */
+function tryOut(io: Io, stream: string, create: string | null): void {
+  const token = create === null ? "" : ` -H "Authorization: Bearer $TOKEN"`;
+  io.out(create === null ? "try:" : `try, with a token of ${create} in TOKEN:`);
+  io.out(`  curl -X PUT ${stream} -H 'Content-Type: application/json'${token}`);
+  io.out(
+    `  curl -X POST ${stream} -H 'Content-Type: application/json'${token} -d '{"hello":"world"}'`,
+  );
+  io.out(`  curl -N '${stream}?offset=-1&live=sse'${token}`);
+}
