@@ -6,7 +6,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { BrowserKeys } from "./auth/browser-keys.ts";
+import type { BrowserKeys } from "../tokens/browser-keys.ts";
 import { answer, answerText, methodNotAllowed, newHeaders } from "./http/answer.ts";
 
 const REFUSED = `<!doctype html>

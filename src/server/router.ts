@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../base/errors.ts";
 import { handleShares, isShareRoute, SHARE_PATH } from "../share/routes.ts";
-import { OPEN_PATH } from "./auth/browser-keys.ts";
+import { OPEN_PATH } from "../tokens/browser-keys.ts";
 import type { ServerContext } from "./context.ts";
 import { answerError, answerJson, errorBody, methodNotAllowed } from "./http/answer.ts";
 import { answerTooLarge } from "./http/body.ts";

@@ -6,7 +6,7 @@
  * period are cut; acknowledged appends are durable all the same.
  *
  * Without tokens the server listens only on addresses of this machine. There, sessions that it
- * finds itself, and those of other programs, are private (auth/browser-keys.ts).
+ * finds itself, and those of other programs, are private (tokens/browser-keys.ts).
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -22,10 +22,10 @@ import { openLocalStore } from "../streams/local-store.ts";
 import { loadStreamSigner } from "../streams/signing/signing-user.ts";
 import type { StreamSigner } from "../streams/signing/stream-signing.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
+import { BrowserKeys } from "../tokens/browser-keys.ts";
 import { tokenFilePath } from "../tokens/token-file.ts";
 import { validTokens } from "../tokens/tokens.ts";
 import { Witness } from "../witness/witness.ts";
-import { BrowserKeys } from "./auth/browser-keys.ts";
 import { TokenGate } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
 import { watchHealth } from "./health-watch.ts";

@@ -26,7 +26,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   streams: ["base", "log", "proof", "signing", "catalog"],
   subscriptions: ["base", "signing", "streams"],
   copying: ["base", "log", "signing", "streams"],
-  tokens: ["base", "signing", "subscriptions"],
+  tokens: ["base", "signing", "streams", "subscriptions"],
   "dialects/interface": [...LOW, "findings"],
   "dialects/lines": ["base", "model", "proof", "dialects/interface"],
   "dialects/files": [...LOW, "findings", "dialects/interface", "dialects/lines", "streams"],

@@ -22,9 +22,7 @@ export const open: CliCommand = {
   async run({ options, io }) {
     const { dataDirectory } = await import("../../base/node-paths.ts");
     const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
-    const { isServed, newLink, readServedViewer } = await import(
-      "../../server/auth/browser-keys.ts"
-    );
+    const { isServed, newLink, readServedViewer } = await import("../../tokens/browser-keys.ts");
     const { nodeHost } = await import("../../base/node-host.ts");
     const viewer = (await isServed(nodeHost, directory)) ? readServedViewer(directory) : null;
     if (viewer === null) {

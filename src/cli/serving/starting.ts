@@ -4,7 +4,6 @@ import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import type { Io } from "../../command/command.ts";
 import { placeOf } from "../../postgres/store-options.ts";
-import { isServed, readServedViewer } from "../../server/auth/browser-keys.ts";
 import {
   HOST_DEFAULT,
   isOwnAddress,
@@ -12,6 +11,7 @@ import {
   type ServeOptions,
   startServer,
 } from "../../server/serve.ts";
+import { isServed, readServedViewer } from "../../tokens/browser-keys.ts";
 
 /** `data`: the option that other commands need too. */
 export async function startHere(data: string, options: ServeOptions): Promise<RunningServer> {

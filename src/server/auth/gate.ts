@@ -2,7 +2,7 @@
  * Gate: requires a token where one is needed, and returns what it allows.
  *
  * - Where sessions are private, each request about them needs a token or the cookie of a browser
- *   that opened a link (browser-keys.ts), from the start and on this machine too. The cookie
+ *   that opened a link (tokens/browser-keys.ts), from the start and on this machine too. The cookie
  *   allows all requests about sessions, and nothing else.
  * - Once there were tokens, one is required as long as the process runs: deleting or emptying the
  *   file does not open the server. If the file cannot be used, every request is refused and the
@@ -20,6 +20,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import { userFileMark } from "../../base/node-user-files.ts";
 import { SHARE_PATH, SHARES_PATH } from "../../share/routes.ts";
 import { Glob, segmentsOf } from "../../subscriptions/glob.ts";
+import { type BrowserKeys, OPEN_PATH } from "../../tokens/browser-keys.ts";
 import { maySeeSessions } from "../../tokens/seen-paths.ts";
 import { ALL_PATHS, readTokenFile, type Scope, type TokenEntry } from "../../tokens/token-file.ts";
 import { TOKEN_PREFIX, tokenHash, tokenState } from "../../tokens/tokens.ts";
@@ -28,7 +29,6 @@ import { CONTROL_ROOT } from "../subscriptions/answers.ts";
 import { routeOf } from "../subscriptions/service.ts";
 import { ASSET_ROOT } from "../viewer.ts";
 import { WITNESS_ROOT } from "../witness.ts";
-import { type BrowserKeys, OPEN_PATH } from "./browser-keys.ts";
 
 interface Need {
   /** A token with `admin` also has the others. */

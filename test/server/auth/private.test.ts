@@ -5,13 +5,13 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { nodeHost } from "../../../src/base/node-host.ts";
+import { SESSION_PARTS } from "../../../src/server/sessions/route.ts";
 import {
   BrowserKeys,
   COOKIE_MS,
   LINK_MS,
   USED_KEYS_MAX,
-} from "../../../src/server/auth/browser-keys.ts";
-import { SESSION_PARTS } from "../../../src/server/sessions/route.ts";
+} from "../../../src/tokens/browser-keys.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { newUser } from "../sessions/served.ts";

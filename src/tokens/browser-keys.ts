@@ -16,12 +16,12 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
-import { errnoOf, VerbatimError } from "../../base/errors.ts";
-import type { Host } from "../../base/host.ts";
-import { readUserFile } from "../../base/node-user-files.ts";
-import { replaceFileDurably } from "../../base/replace.ts";
-import { withLockedDirectory } from "../../signing/keys/key-files.ts";
-import { lockUnused } from "../../streams/journal/data-directory.ts";
+import { errnoOf, VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { readUserFile } from "../base/node-user-files.ts";
+import { replaceFileDurably } from "../base/replace.ts";
+import { withLockedDirectory } from "../signing/keys/key-files.ts";
+import { lockUnused } from "../streams/journal/data-directory.ts";
 
 /** Where a link leads. */
 export const OPEN_PATH = "/open";
