@@ -34,8 +34,10 @@ import {
 } from "./copied.ts";
 
 const STREAMS_TOGETHER = 1000;
-/** Files of the streams; all others are the server's own, and are not copied. */
-const OF_STREAMS = /^(?:streams\.(?:lock|db|mark).*|meta\.jsonl|logs|journal)$/;
+/** Files of the streams. */
+const OF_STREAMS = /^(?:streams\.(?:db|mark).*|meta\.jsonl|logs|journal)$/;
+/** Files that a server makes again. */
+const MADE_AGAIN = /^(?:.*\.lock|\.viewer\.json|\.received)$/;
 
 export async function openDirectorySource(host: Host, path: string): Promise<DirectorySource> {
   const root = await host.files.openDirectory(path, { create: false }).catch((cause: unknown) => {
@@ -98,7 +100,7 @@ export class DirectorySource implements CopySource {
     this.place = root.path;
     this.location = realpathSync(root.path);
     this.identity = `directory ${storeId} ${writtenBackLsn}`;
-    this.others = root.names().filter((name) => !OF_STREAMS.test(name));
+    this.others = root.names().filter((name) => !OF_STREAMS.test(name) && !MADE_AGAIN.test(name));
     this.#index = parts.index;
     this.#logs = parts.logs;
     this.#scratch = parts.scratch;

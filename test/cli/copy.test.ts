@@ -19,8 +19,9 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const args = ["copy", "--from", "data", "--to", url.replace("postgres@", "postgres:secret@")];
     const there = await user.run(args);
     assert.equal(there.code, 0, there.stderr);
-    assert.match(there.stdout, /^1 stream, 5 bytes and 0 records copied to postgres:/);
-    assert.match(there.stderr, /not copied: tokens.json/);
+    assert.match(there.stdout, /^1 stream, 5 bytes copied to postgres:/);
+    assert.match(there.stderr, /^not copied: tokens.json; serve needs them in --data$/m);
+    assert.match(there.stderr, /^warning: tokens were not copied: .* a server needs no token$/m);
     const back = await user.run(["copy", "--from", url, "--to", "back", "--json"]);
     assert.equal(back.code, 0, back.stderr);
     const { from, to, ...rest } = JSON.parse(back.stdout);
@@ -128,10 +129,14 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.ok(!/host=/.test(verified.stdout + tampered.stdout + damaged.stdout));
   }, 120_000);
 
-  test("copy needs both sides", async () => {
+  test("copy needs both sides, each a directory or a database of PostgreSQL", async () => {
     const { code, stderr } = await new CliUser().run(["copy", "--from", "data"]);
     assert.equal(code, 2);
     assert.match(stderr, /--from and --to/);
+    const to = ["--to", "mysql://db/streams"];
+    const other = await new CliUser().run(["copy", "--from", "data", ...to]);
+    assert.equal(other.code, 2);
+    assert.match(other.stderr, /--to takes a data directory, or postgres:/);
   });
 });
 
@@ -140,7 +145,9 @@ async function fill(directory: string): Promise<void> {
   const body = Buffer.from("hello");
   await store.create("/s", { contentType: "text/plain", body, isClosed: false });
   await store.close();
-  writeFileSync(join(directory, "data/tokens.json"), "{}");
+  for (const name of ["tokens.json", "tokens.json.lock", ".viewer.json", ".viewer.json.lock"]) {
+    writeFileSync(join(directory, "data", name), "{}");
+  }
 }
 
 /** The command line has no option for a schema. */

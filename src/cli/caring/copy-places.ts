@@ -19,6 +19,12 @@ export function databaseUrl(flag: string, name: string): string {
   throw new UsageError(`${flag} takes postgres://user@host/database`);
 }
 
+/** Refuses URLs of other databases, which would be names of directories. */
+export function checkPlace(flag: string, name: string): void {
+  if (isDatabase(name) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(name)) return;
+  throw new UsageError(`${flag} takes a data directory, or postgres://user@host/database`);
+}
+
 /** Refuses names of databases for what is done only to the files of a data directory. */
 export function refuseDatabases(names: readonly (string | undefined)[], what: string): void {
   const name = names.find((each) => each !== undefined && isDatabase(each));

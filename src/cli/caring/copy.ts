@@ -1,6 +1,6 @@
 /** `verbatim copy`: copies all streams between a data directory and PostgreSQL. */
 
-import { type CliCommand, textOption, UsageError } from "../../command/command.ts";
+import { type CliCommand, type Io, textOption, UsageError } from "../../command/command.ts";
 
 export const copy: CliCommand = {
   name: "copy",
@@ -19,7 +19,9 @@ export const copy: CliCommand = {
     const from = textOption("--from", options.from);
     const to = textOption("--to", options.to);
     if (from === undefined || to === undefined) throw new UsageError("give --from and --to");
-    const { copyBetween, openSource } = await import("./copy-places.ts");
+    const { checkPlace, copyBetween, openSource } = await import("./copy-places.ts");
+    checkPlace("--from", from);
+    checkPlace("--to", to);
     const source = await openSource(from, true);
     try {
       const { isResumed, ...report } = await copyBetween(source, to, io);
@@ -27,16 +29,23 @@ export const copy: CliCommand = {
       if (options.json) {
         io.out(JSON.stringify({ from: source.place, ...report, resumed: isResumed }));
       } else {
-        const count = `${streams} ${streams === 1 ? "stream" : "streams"}`;
-        io.out(
-          `${count}, ${bytes} bytes and ${records} records copied to ${report.to}, and compared`,
-        );
+        const count = `${streams} ${streams === 1 ? "stream" : "streams"}, ${bytes} bytes`;
+        const more = records === 0 ? "" : ` and ${records} records of subscriptions`;
+        io.out(`${count}${more} copied to ${report.to}, and compared`);
       }
-      const { others = [] } = source;
-      if (others.length > 0) io.err(`not copied: ${others.join(", ")}; serve needs them in --data`);
+      warn(io, source.others ?? []);
       return 0;
     } finally {
       await source.close();
     }
   },
 };
+
+function warn(io: Io, notCopied: readonly string[]): void {
+  if (notCopied.length === 0) return;
+  io.err(`not copied: ${notCopied.join(", ")}; serve needs them in --data`);
+  if (!notCopied.includes("tokens.json")) return;
+  io.err(
+    "warning: tokens were not copied: without tokens.json in its --data, a server needs no token",
+  );
+}
