@@ -55,6 +55,8 @@ const [META, LOGS, JOURNAL] = ["meta.jsonl", "logs", "journal"];
 /** Files of one process, files that can be rebuilt, files copied before, and dot files. */
 const NOT_COPIED = /^(?:streams\.(?:lock|db|mark).*|meta\.jsonl|logs|journal|\..*)$/;
 
+const NAME_IT = "; name the data directory of a server with --data";
+
 export async function backUp(options: BackupOptions): Promise<BackupReport> {
   const { host, from, to, onProgress = () => {} } = options;
   const source = new Tree(host, from, false);
@@ -131,12 +133,15 @@ class Copying {
   }
 
   async #openMeta(): Promise<MetaFile> {
-    const directory = await this.#from.open("");
+    const directory = await this.#from.open("").catch((cause: unknown) => {
+      const isMissing = errnoOf(cause instanceof VerbatimError ? cause.cause : cause) === "ENOENT";
+      throw isMissing ? refused(this.#from.path, `there is no such directory${NAME_IT}`) : cause;
+    });
     const isThere = directory.names().includes(META);
     const meta = isThere ? await MetaFile.openToRead(directory) : null;
     if (meta !== null) return meta;
     const state = isThere ? "its meta.jsonl is empty" : "it has no meta.jsonl";
-    throw refused(directory.path, `${state}; choose the data directory of a server`);
+    throw refused(directory.path, state + NAME_IT);
   }
 
   /** All four parts. */
