@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
@@ -105,6 +105,7 @@ test("--json of every command has the fields and types that it had", async () =>
   await run("export", ID, "--otlp", "http://127.0.0.1:4318");
   await run("prove", ID, "--entry", "3", "-o", "a.vbp");
   await run("redact", ID, "--match", "17 Mill", "--reason", "r", "-o", "a.vbd", "--yes");
+  mkdirSync(join(user.home, ".local/share/verbatim"), { recursive: true });
   const [share] = await run("share", ID, "--yes");
   await run("share ls");
   await run("share revoke", String(share?.id));

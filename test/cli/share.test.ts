@@ -1,7 +1,7 @@
 /** `verbatim share`: what a person and a script see. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { lacksPostgres, newDatabase, rowsIn } from "../support/postgres.ts";
@@ -19,6 +19,7 @@ async function recorded(): Promise<CliUser> {
   const args = ["record", "--dialect", "rye", "--directive", "hello", "--session", ID, "--sign"];
   const input = turns.map((turn) => `${JSON.stringify(turn)}\n`).join("");
   assert.equal((await user.run(args, { input })).code, 0);
+  mkdirSync(join(user.cwd, "data"));
   return user;
 }
 
@@ -36,7 +37,7 @@ test("a link is printed once, listed without its token, and revoked for good", a
   expect(made.code).toBe(0);
   expect(made.stdout).toMatch(/^http:\/\/127\.0\.0\.1:4437\/#\/share\/vbs_[\w-]{22}\n$/);
   expect(made.stderr).toMatch(/line \d+: a string, \d+ bytes \(match\)/);
-  expect(made.stderr).not.toContain("warning");
+  expect(made.stderr).not.toContain("warning: --match");
   expect(made.stderr).toMatch(/line \d+: the whole line, \d+ bytes \(email\)/);
   const [copy = ""] = readdirSync(folder).filter((name) => name.endsWith(".vbd"));
   const text = readFileSync(join(folder, copy), "utf8");
@@ -50,6 +51,24 @@ test("a link is printed once, listed without its token, and revoked for good", a
   expect([revoked.code, revoked.stderr]).toEqual([0, expect.stringContaining("revoked: ")]);
   expect(readdirSync(folder).filter((name) => name.endsWith(".vbd"))).toEqual([]);
   expect((await share("ls")).stdout).toContain("revoked");
+});
+
+test("a data directory that does not exist is not created, and one without a server is reported", async () => {
+  const user = await recorded();
+  const share = (data: string) => user.run(["share", ID, "--yes", "--data", data]);
+  const missing = await share("other");
+  expect([missing.code, missing.stdout]).toEqual([2, ""]);
+  expect(missing.stderr).toContain(`there is no data directory ${join(user.cwd, "other")}`);
+  assert.ok(!existsSync(join(user.cwd, "other")));
+  const data = join(user.cwd, "data");
+  const said = `no server runs on ${data}: the link works once \`verbatim serve --data ${data}\` does`;
+  const alone = await share("data");
+  expect([alone.code, alone.stderr]).toEqual([0, expect.stringContaining(said)]);
+  const running = user.start(["serve", "--port", "0", "--data", "data"]);
+  while (!(await running.line())?.includes("/open?key=")); // Then it has the directory open.
+  const served = await share("data");
+  expect(served.code).toBe(0);
+  expect(served.stderr).not.toContain("no server runs");
 });
 
 test.skipIf(lacksPostgres)(

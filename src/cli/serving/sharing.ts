@@ -1,5 +1,6 @@
 /** Sharing: makes, lists and revokes shares in the server's data directory, or its database. */
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { nodeHost } from "../../base/node-host.ts";
 import { dataDirectory } from "../../base/node-paths.ts";
@@ -22,7 +23,7 @@ import { followLive } from "../../share/live-share.ts";
 import { DEFAULT_REASON, type Share, shareState } from "../../share/share.ts";
 import { FileShares } from "../../share/share-files.ts";
 import type { Shares } from "../../share/shares.ts";
-import { readServedViewer } from "../../tokens/browser-keys.ts";
+import { isServed, readServedViewer } from "../../tokens/browser-keys.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import { databaseUrl } from "../caring/copy-places.ts";
 import { counted } from "../caring/findings-report.ts";
@@ -45,6 +46,7 @@ export async function shareNamed(run: Run, name: string): Promise<number> {
   const expiresAtMs = expiryOf(textOption("--expires", options.expires), Date.now());
   if (expiresAtMs === null) throw new UsageError("--expires needs a time");
   const base = baseOf(run);
+  await checkServer(run);
   return orVerdictCode(io, async () => {
     const session = await sessionNamed(run, name);
     const asked: NewShare = { session, withholding, expiresAtMs, isLive };
@@ -135,6 +137,22 @@ async function sharesOf(run: Run): Promise<Shares> {
   if (url === undefined) return new FileShares(nodeHost, directoryOf(run), Date.now);
   const { ShareTables } = await import("../../share/share-tables.ts");
   return ShareTables.open(databaseUrl("--store", url), Date.now);
+}
+
+/** A link is of use only on the server of this directory. */
+async function checkServer(run: Run): Promise<void> {
+  if (run.options.store !== undefined) return;
+  const directory = directoryOf(run);
+  const data = run.options.data === undefined ? "" : ` --data ${directory}`;
+  if (!existsSync(directory)) {
+    throw new UsageError(
+      `there is no data directory ${directory}; name the server's with --data, or start one: ` +
+        `verbatim serve${data}`,
+    );
+  }
+  if (await isServed(nodeHost, directory)) return;
+  const { onWarning } = warnings(run);
+  onWarning(`no server runs on ${directory}: the link works once \`verbatim serve${data}\` does`);
 }
 
 function directoryOf({ options }: Run): string {
