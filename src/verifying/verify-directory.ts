@@ -2,7 +2,7 @@
  * Verify directory: a verdict on every stream of a data directory, from its files alone.
  *
  * `streams.db` is not read: `meta.jsonl` lists the streams. Streams without a byte have nothing to
- * sign, and are skipped unless their head is pinned.
+ * sign: unless their head is pinned they have no report, and `onEmpty` is called.
  *
  * - There is always a report, whatever the files contain. Nothing is written or created.
  * - Bytes that the journal has and the files lack cannot be judged: NEEDS_RECOVERY for the whole
@@ -47,6 +47,7 @@ export async function* verifyDataDirectory(
   host: Host,
   path: string,
   judging: StreamJudging,
+  onEmpty?: (stream: string) => void,
 ): AsyncGenerator<VerifyReport> {
   const opened: { close(): void }[] = [];
   const names = await namesOfData(host, path);
@@ -57,7 +58,7 @@ export async function* verifyDataDirectory(
       yield* gone.length > 0 ? gone : [looked.report];
       return;
     }
-    yield* reportsOn({ ...looked, names, judging });
+    yield* reportsOn({ ...looked, names, judging, onEmpty });
   } finally {
     for (const each of opened) each.close();
   }
@@ -69,6 +70,8 @@ export interface ReportedStreams extends LookedInto {
   readonly judging: StreamJudging;
   /** Calls `judge` while the files of a stream and of its sources are in `logs`. */
   readonly withFiles?: <T>(stream: Known, judge: () => Promise<T>) => Promise<T>;
+  /** Called with each stream that is empty, and so has no report. */
+  readonly onEmpty?: ((stream: string) => void) | undefined;
   /** Paths; default: all. */
   readonly only?: readonly string[];
 }
@@ -90,6 +93,8 @@ export async function* reportsOn(parts: ReportedStreams): AsyncGenerator<VerifyR
     } else if (pinned.has(id) || isToBeJudged(known, files, removals)) {
       const report = await withFiles(known, () => judge.report(known));
       yield withFindings(report, deletionFindings(known, removals));
+    } else if (known.status !== "deleted") {
+      parts.onEmpty?.(id);
     }
   }
 }

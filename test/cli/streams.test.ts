@@ -18,6 +18,31 @@ async function urlOf(running: Running): Promise<string> {
   }
 }
 
+test("a stream without a message is backed up, and reported as empty by verify", async () => {
+  const user = new CliUser();
+  const running = user.start(["serve", "--port", "0", "--data", "data"]);
+  await fetch(`${await urlOf(running)}/v1/stream/s`, { method: "PUT", headers });
+  running.signal("SIGTERM");
+  assert.equal(await running.exitCode(), 0);
+  const backedUp = await user.run(["backup", "copy", "--data", "data"]);
+  assert.match(backedUp.stdout, /^1 stream, /);
+  const { code, stdout, stderr } = await user.run(["verify", "copy"]);
+  assert.deepEqual([code, stdout, stderr], [0, "", "1 empty stream: nothing to verify\n"]);
+});
+
+test("backup without a data directory says how to name it", async () => {
+  const user = new CliUser();
+  mkdirSync(join(user.cwd, "other"));
+  for (const [args, said] of [
+    [[], /verbatim: there is no such directory; name the data directory of a server with --data/],
+    [["--data", "other"], /it has no meta.jsonl; name the data directory of a server with --data/],
+  ] as const) {
+    const { code, stderr } = await user.run(["backup", "copy", ...args]);
+    assert.equal(code, 7);
+    assert.match(stderr, said);
+  }
+});
+
 test("a server signs and is backed up while it runs, and its backup is verified, examined and served", {
   timeout: 120_000,
 }, async () => {

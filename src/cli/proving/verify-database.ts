@@ -24,6 +24,7 @@ export async function* verifyDatabase(
   url: string,
   judging: StreamJudging,
   only: readonly string[],
+  onEmpty: (stream: string) => void,
 ): AsyncGenerator<VerifyReport> {
   const source = await openPostgresSource(url, { isAlone: false });
   const scratch = mkdtempSync(join(tmpdir(), "verbatim-verify-"));
@@ -32,13 +33,17 @@ export async function* verifyDatabase(
     const files = new RowFiles(source, join(scratch, "logs"));
     const streams = await files.writeCheckpoints();
     const logs = await nodeHost.files.openDirectory(join(scratch, "logs"), { create: false });
+    const missing = new Set(only);
     const reports = reportsOn({
       ...{ root: source.place, logs, streams, removals: new Set<string>(), judging },
       names: { place: `streams:${source.pinnedName}`, others: [], leadsTo: null },
       withFiles: (stream, judge) => files.during(stream.path, judge),
       ...(only.length > 0 && { only }),
+      onEmpty: (stream) => {
+        missing.delete(stream);
+        onEmpty(stream);
+      },
     });
-    const missing = new Set(only);
     // Paths of the temporary files would mean nothing to the user.
     const named = (report: VerifyReport): VerifyReport =>
       JSON.parse(JSON.stringify(report).replaceAll(scratch, source.place));

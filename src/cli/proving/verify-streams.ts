@@ -11,12 +11,16 @@ export function streamNamed(name: string): string {
   return name.startsWith("/") ? name : `/${name}`;
 }
 
-/** The report on each stream, and its data directory. `only`: paths of streams in databases. */
+/**
+ * The report on each stream, and its data directory. `only`: paths of streams in databases.
+ * `onEmpty` is called for each stream without a message, which has no report.
+ */
 export async function* verifyStreams(
   names: readonly string[],
   judging: StreamJudging,
   run: Run,
-  only: readonly string[] = [],
+  only: readonly string[],
+  onEmpty: () => void,
 ): AsyncGenerator<{ readonly report: VerifyReport; readonly root: string }> {
   if (names.length === 0) return;
   if (run.options.pin === true) {
@@ -28,8 +32,8 @@ export async function* verifyStreams(
   const { verifyDatabase } = await import("./verify-database.ts");
   for (const root of names) {
     const reports = isDatabase(root)
-      ? verifyDatabase(root, judging, only)
-      : verifyDataDirectory(nodeHost, resolve(root), judging);
+      ? verifyDatabase(root, judging, only, onEmpty)
+      : verifyDataDirectory(nodeHost, resolve(root), judging, onEmpty);
     for await (const report of reports) yield { report, root };
   }
 }

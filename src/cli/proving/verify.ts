@@ -89,7 +89,7 @@ export const verify: CliCommand = {
     for (const directory of directories) targets.push(...(await verifier.findIn(directory)));
     const roots = [...databases, ...directories, ...targets.map(({ root }) => root)];
     const lenientRoots = await lenientAmong(roots, run);
-    let judged = 0;
+    let [judged, empty] = [0, 0];
     let worst: Verdict = "verified";
     const { WitnessJudge } = await import("./verify-witnessed.ts");
     const witnesses = new WitnessJudge(run, verifier.judging);
@@ -123,6 +123,7 @@ export const verify: CliCommand = {
       judging,
       run,
       streams,
+      () => empty++,
     )) {
       await print(report, root);
     }
@@ -138,7 +139,11 @@ export const verify: CliCommand = {
       if (worst === "verified") throw cause;
       io.err(`the heads of verified sessions could not be pinned: ${String(cause)}`);
     });
-    if (judged === 0) {
+    if (empty > 0) {
+      const { counted } = await import("../caring/findings-report.ts");
+      io.err(`${counted(empty, "empty stream")}: nothing to verify`);
+    }
+    if (judged + empty === 0) {
       throw new UsageError("no session and no stream was found; name one, or give --root");
     }
     return EXIT_CODES[worst];
