@@ -32,6 +32,7 @@ import {
   Trust as UserTrust,
 } from "./signing/trust/trust.ts";
 import { dataDirectoriesAmong, streamJudgingBy } from "./verifying/data-directories.ts";
+import { ExpectedPins } from "./verifying/expected-pins.ts";
 import { SessionVerifier } from "./verifying/session-verifier.ts";
 import { inspectJsonObject, type JsonIntegrity, signJsonObject } from "./verifying/signed-json.ts";
 import {
@@ -51,7 +52,11 @@ export interface VerifyOptions {
   readonly requirePin?: boolean;
   /** Pin the heads of verified sessions; throws if the pins cannot be written. */
   readonly pin?: boolean;
-  /** A file of heads exported on another machine, used in addition to your pins. */
+  /**
+   * A file of heads exported on another machine, used in addition to your pins. Without names
+   * or with a store's directory, every session in it must be found; with a data directory, every
+   * stream. A missing one is reported as `rollback`.
+   */
   readonly against?: string;
   /** Also read checkpoints of the Python original. */
   readonly profile?: LegacyProfile;
@@ -126,7 +131,11 @@ async function reportsOn(
     const targets = names.length === 0 || others.length > 0 ? await verifier.find(others) : [];
     for (const directory of directories) targets.push(...(await verifier.findIn(directory)));
     for (const target of targets) reports.push(await verifier.verify(target));
-    return reports;
+    const asked = { sessions: verifier.isWhole, streams: directories.length > 0 };
+    const { dialect } = options;
+    const expected = new ExpectedPins(verifier.judging.against, { ...asked, dialect });
+    for (const report of reports) expected.see(report);
+    return [...reports, ...expected.missing()];
   } finally {
     await verifier.close();
   }

@@ -49,6 +49,7 @@ export class SessionVerifier {
   readonly #verified: Head[] = [];
   /** Logs in places where no session can be, by path. */
   readonly #withoutId = new Set<string>();
+  #isWhole = false;
   /** Per store: how many hooks wait for each session. */
   readonly #waiting = new Map<string, ReadonlyMap<string, number>>();
 
@@ -68,6 +69,7 @@ export class SessionVerifier {
   async find(names: readonly string[]): Promise<SessionLog[]> {
     const found: SessionLog[] = [];
     if (names.length === 0) {
+      this.#isWhole = true;
       const { where } = this.#options;
       const stores = await this.#stores(where);
       // If there is none, this throws what is wrong with `--root`.
@@ -81,6 +83,11 @@ export class SessionVerifier {
   /** The sessions in a directory, possibly none. */
   findIn(directory: string): Promise<SessionLog[]> {
     return this.#below(resolve(this.#options.where.cwd, directory));
+  }
+
+  /** Whether all sessions of a store were asked for: without names, or by its directory. */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   /** The verdict on one session. Never throws because of its files' content. */
@@ -212,13 +219,17 @@ export class SessionVerifier {
   /** The sessions in a directory: of stores rooted there or above. */
   async #below(directory: string): Promise<SessionLog[]> {
     const logs: SessionLog[] = [];
+    // Includes the directory itself if it cannot be read.
+    const isBelow = (log: SessionLog) =>
+      `${join(log.root, log.logId)}/`.startsWith(`${directory}/`);
     for (const root of upwardsFrom(directory)) {
       for (const store of await this.#stores({ ...this.#options.where, root })) {
-        logs.push(...(await this.#all(store)));
+        const all = await this.#all(store);
+        logs.push(...all.filter(isBelow));
+        if (root === directory || (all.length > 0 && all.every(isBelow))) this.#isWhole = true;
       }
     }
-    // Includes the directory itself if it cannot be read.
-    return logs.filter((log) => `${join(log.root, log.logId)}/`.startsWith(`${directory}/`));
+    return logs;
   }
 
   /** The stores that `where` names or that are found from there, and pinned ones that are gone. */

@@ -9,7 +9,8 @@ import type { Host } from "../base/host.ts";
 import { type UserPaths, userPaths } from "../base/node-paths.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { SpillProof } from "../dialects/files/spill-proof.ts";
-import type { PinBook } from "../proof/pins.ts";
+import type { Pin } from "../proof/pin.ts";
+import { PinBook } from "../proof/pins.ts";
 import { readPinFile } from "../signing/heads/head-export.ts";
 import { type Conflict, describeConflict, merge } from "../signing/heads/head-merge.ts";
 import {
@@ -24,6 +25,7 @@ import type { FilesProof, Remembered, VerifyOptions } from "../signing/judging/v
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Trust, transcriptKeys } from "../signing/trust/trust.ts";
+import type { Against } from "./expected-pins.ts";
 
 export interface JudgingOptions {
   /** A file of exported heads to use as well. */
@@ -36,6 +38,7 @@ export class UserJudging {
   readonly trust: Trust;
   readonly heads: Heads;
   readonly book: InHeadsFile<PinBook>;
+  readonly against: Against | null;
   readonly #host: Host;
   readonly #names = new Map<string, Promise<RootNames>>();
   /** Where the file of heads contradicts ours. */
@@ -47,12 +50,14 @@ export class UserJudging {
     heads: Heads,
     book: InHeadsFile<PinBook>,
     conflicts: readonly Conflict[],
+    against: Against | null,
   ) {
     this.#host = host;
     this.trust = trust;
     this.heads = heads;
     this.book = book;
     this.#conflicts = conflicts;
+    this.against = against;
   }
 
   /** Refuses if the user's keys, trust or the file of heads are faulty. */
@@ -66,7 +71,8 @@ export class UserJudging {
     const pins = against === null ? [] : await readPinFile(host, against);
     const { conflicts } = merge(book.found, pins);
     for (const conflict of conflicts) onWarning(describeConflict(conflict));
-    return new UserJudging(host, trust, heads, book, conflicts);
+    const theirs = against === null ? null : { file: against, pins: newestOf(pins) };
+    return new UserJudging(host, trust, heads, book, conflicts, theirs);
   }
 
   /** The options to judge a session. For one verdict: a spill proof is used once. */
@@ -111,4 +117,11 @@ export class UserJudging {
     this.#names.set(key, names);
     return names;
   }
+}
+
+/** The newest pin of each session; none of a forgotten one. */
+function newestOf(pins: readonly Pin[]): Pin[] {
+  const book = new PinBook();
+  for (const pin of pins) book.add(pin);
+  return book.current().map(({ pin }) => pin);
 }

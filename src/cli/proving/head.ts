@@ -71,14 +71,17 @@ const exportHeads: CliCommand = {
   name: "export",
   summary: "Print the pinned heads, for another machine to import or to verify against",
   args: [{ name: "[file]", summary: "file to write (mode 0600); - is stdout (default)" }],
-  options: [],
-  examples: ["verbatim head export pins.jsonl", "verbatim head export > pins.jsonl"],
+  options: [...WHERE_OPTIONS],
+  examples: ["verbatim head export --root . pins.jsonl", "verbatim head export > pins.jsonl"],
 
   async run(run) {
     const [file = "-"] = run.args;
     const { exportLines } = await import("../../signing/heads/head-export.ts");
     const heads = await openHeads(run);
-    const lines = exportLines(await readBook(run, heads));
+    const { isWithin } = await import("./pinned.ts");
+    const { nodeHost } = await import("../../base/node-host.ts");
+    const isAsked = await isWithin(nodeHost, whereOf(run.options));
+    const lines = exportLines(await readBook(run, heads), isAsked);
     if (file === "-") {
       for (const line of lines) await run.io.print(line);
       return 0;

@@ -11,23 +11,33 @@ import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { findSession } from "../../listing/find-session.ts";
 import { findStores, type Where } from "../../listing/find-stores.ts";
+import type { Pin } from "../../proof/pin.ts";
 import type { Pinned } from "../../proof/pins.ts";
 import { rootNames } from "../../signing/heads/session-head.ts";
 
 const LISTED_MAX = 10;
 
-/** The pins within `--root` and `--dialect`; without these options, all pins. */
+/** Whether a pin is within `--root` and `--dialect`; without these options, every pin is. */
+export async function isWithin(
+  host: Host,
+  { cwd, root, dialect }: Where,
+): Promise<(pin: Pin) => boolean> {
+  const paths = root === undefined ? null : await pathsOf(host, resolve(cwd, root));
+  return ({ place }) => {
+    const colon = place.indexOf(":");
+    const isThere = paths === null || paths.includes(place.slice(colon + 1));
+    return isThere && (dialect === undefined || place.slice(0, colon) === dialect);
+  };
+}
+
+/** The pins within `--root` and `--dialect`. */
 export async function pinsWithin(
   host: Host,
   pinned: readonly Pinned[],
-  { cwd, root, dialect }: Where,
+  where: Where,
 ): Promise<Pinned[]> {
-  const paths = root === undefined ? null : await pathsOf(host, resolve(cwd, root));
-  return pinned.filter(({ pin }) => {
-    const colon = pin.place.indexOf(":");
-    const isThere = paths === null || paths.includes(pin.place.slice(colon + 1));
-    return isThere && (dialect === undefined || pin.place.slice(0, colon) === dialect);
-  });
+  const isAsked = await isWithin(host, where);
+  return pinned.filter(({ pin }) => isAsked(pin));
 }
 
 /** The pins that match `name`; throws PIN_NOT_FOUND if there is none. */

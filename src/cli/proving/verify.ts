@@ -27,7 +27,7 @@ export const verify: CliCommand = {
     { flags: "--require-pin", summary: "refuse sessions without a pinned head" },
     {
       flags: "--against <file>",
-      summary: "also check against heads that another machine exported",
+      summary: "also check against heads that another machine exported; all must be found",
     },
     { flags: "--pin", summary: "pin the heads of verified sessions" },
     { flags: "--ask-witness", summary: "ask your witnesses whether they have seen more" },
@@ -93,10 +93,17 @@ export const verify: CliCommand = {
     let worst: Verdict = "verified";
     const { WitnessJudge } = await import("./verify-witnessed.ts");
     const witnesses = new WitnessJudge(run, verifier.judging);
+    const { ExpectedPins } = await import("../../verifying/expected-pins.ts");
+    const expected = new ExpectedPins(verifier.judging.against, {
+      sessions: verifier.isWhole,
+      streams: databases.length + directories.length > 0 && streams.length === 0,
+      dialect: whereOf(options).dialect,
+    });
     const print = async (judgedAlone: VerifyReport, root: string) => {
       const report = await witnesses.extend(judgedAlone);
       if (report.verdict !== "verified") verifier.unpin(report.signed_through?.line);
       judged++;
+      expected.see(report);
       const allowances = {
         lenient: lenientRoots.has(root),
         allowUnsigned: options.allowUnsigned === true,
@@ -135,6 +142,9 @@ export const verify: CliCommand = {
       io.progress(null);
       await print(report, target.root);
     }
+    for (const report of expected.missing()) await print(report, "");
+    const unchecked = expected.notChecked();
+    if (unchecked !== null) io.err(`warning: ${unchecked}`);
     await verifier.close().catch((cause: unknown) => {
       if (worst === "verified") throw cause;
       io.err(`the heads of verified sessions could not be pinned: ${String(cause)}`);

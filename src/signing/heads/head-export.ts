@@ -18,9 +18,12 @@ import { lineOf, PIN_LINE_BYTES_MAX } from "./head-file.ts";
 /** Enough for the pins of some hundred thousand sessions. */
 export const PIN_FILE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The lines of all current pins; not of forgotten or given-up ones. */
-export function* exportLines(book: PinBook): Generator<string> {
-  for (const pin of book.pins()) yield lineOf(pin);
+/** The lines of current pins, all or some; not of forgotten or given-up ones. */
+export function* exportLines(
+  book: PinBook,
+  isAsked: (pin: Pin) => boolean = () => true,
+): Generator<string> {
+  for (const pin of book.pins()) if (isAsked(pin)) yield lineOf(pin);
 }
 
 /** The pins in an exported file; refuses it with BAD_LINE or PIN_FILE_TOO_LARGE. */
