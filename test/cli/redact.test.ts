@@ -75,15 +75,35 @@ test("a copy is shown before it is written, and a reader with the public key ver
   expect((await verify("--key", "ada.pem")).code).toBe(1);
 });
 
-test("a text that was not found is reported by its number, also before an erasure", async () => {
+test("a text that was not found is named by its number, and nothing is written or erased", async () => {
   const user = new Redactor();
   await user.record([SECRET, "code 90417"]);
   const texts = ["--match", "90417", "--match", "17 mill lane"];
-  const missed = "warning: --match number 2 was not found; check its spelling and its case";
-  for (const more of [["--dry-run"], ["--dry-run", "--json"], ["--in-place", "--dry-run"]]) {
-    const { stderr } = await user.redact(...texts, ...more);
-    expect(stderr.match(/warning: .*/g)).toEqual([missed]);
+  const missed = "--match number 2 was not found; check its spelling and its case";
+  const log = readFileSync(user.path, "utf8");
+  const cases = [
+    ...[
+      ["-o", "a.vbd", "--yes"],
+      ["-o", "a.txt", "--plain", "--yes"],
+      ["--dry-run", "--json"],
+    ],
+    ...[
+      ["--in-place", "--yes"],
+      ["--in-place", "--dry-run"],
+    ],
+  ];
+  for (const more of cases) {
+    const { code, stdout, stderr } = await user.redact(...texts, ...more);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(`error: ${missed}\nnothing was written`);
   }
+  assert.equal((await user.redact("--match", "18 Mill Lane", "--in-place", "--yes")).code, 1);
+  assert.deepEqual(readdirSync(user.cwd), [".ai"]);
+  assert.equal(readFileSync(user.path, "utf8"), log);
+  const allowed = ["--allow-missing", "-o", "a.vbd", "--yes"];
+  const { code, stderr } = await user.redact(...texts, ...allowed);
+  assert.equal(code, 0);
+  expect(stderr).toContain(`warning: ${missed}`);
 });
 
 test("an existing file is never replaced, and nothing is left next to it", async () => {

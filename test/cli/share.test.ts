@@ -30,8 +30,10 @@ test("a link is printed once, listed without its token, and revoked for good", a
   const asked = await share(ID);
   expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("add --yes")]);
   expect((await share("ls")).stderr).toContain("there are no shares");
-  const mistyped = await share(ID, "--match", "17 Mil Lane");
-  expect(mistyped.stderr).toContain("warning: --match number 1 was not found");
+  const mistyped = await share(ID, "--match", "17 Mil Lane", "--yes");
+  expect(mistyped.stderr).toContain("error: --match number 1 was not found");
+  expect([mistyped.code, mistyped.stdout]).toEqual([1, ""]);
+  expect((await share("ls")).stderr).toContain("there are no shares");
 
   const made = await share(ID, "--match", "17 Mill Lane", "--expires", "2h", "--yes");
   expect(made.code).toBe(0);

@@ -49,7 +49,8 @@ export async function finishErasures(run: Run): Promise<void> {
 export interface EraseAsked {
   readonly finder: (log: SignableLog) => Promise<Finder>;
   readonly reason: string;
-  readonly tell: (places: readonly Place[]) => void;
+  /** Shows what goes; false if a text that was asked for was not found. */
+  readonly tell: (places: readonly Place[]) => boolean;
   /** Copies the disclosed copy to another place. */
   readonly keep: (path: string) => Promise<void>;
 }
@@ -81,11 +82,8 @@ export async function eraseNamed(run: Run, asked: EraseAsked): Promise<number> {
     if (!(await isSignedNow(run, target, cause))) throw cause;
     return tryErasing(erasing, onPlace);
   });
-  if (places.length === 0) {
-    io.err("nothing was found, and nothing is changed");
-    return 0;
-  }
-  asked.tell(places);
+  if (!asked.tell(places)) return EXIT_DECLINED;
+  if (places.length === 0) return 0;
   const amount = amountOf(tried);
   if (options.dryRun === true) io.err(`nothing was changed; it would erase ${amount}`);
   else {

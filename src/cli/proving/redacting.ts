@@ -74,7 +74,8 @@ export async function redactNamed(run: Run): Promise<number> {
       const file = isDry ? null : await newCopy(output ?? "");
       try {
         const redacted = await write(run, target, finder, reason, (bytes) => file?.write(bytes));
-        tellPlaces(run, redacted.places, missed);
+        tellPlaces(run, redacted.places);
+        if (!areFound(run, missed)) return EXIT_DECLINED;
         return await kept(run, redacted, file);
       } finally {
         file?.discard();
@@ -95,7 +96,10 @@ async function eraseInPlace(run: Run, reason: string, output: string | null): Pr
   try {
     const missed = missedOf(run);
     const finder = ({ id }: SignableLog) => finderOf(run, id, missed);
-    const tell = (places: readonly Place[]) => tellPlaces(run, places, missed);
+    const tell = (places: readonly Place[]) => {
+      tellPlaces(run, places);
+      return areFound(run, missed);
+    };
     const asked = { finder, reason, tell, keep };
     return await orVerdictCode(run.io, () => eraseNamed(run, asked));
   } finally {
@@ -131,17 +135,25 @@ function missedOf({ options }: Run): Set<string> {
   return new Set(textOptions("--match", options.match));
 }
 
-/** What goes, line by line, and the texts of `--match` that were not found. */
-export function tellPlaces(
-  { options, io }: Run,
-  places: readonly Place[],
-  missed: ReadonlySet<string>,
-): void {
+/**
+ * Whether every text of `--match` was found, or `--allow-missing` is given. A mistyped text would
+ * stay readable in the copy.
+ */
+export function areFound({ options, io }: Run, missed: ReadonlySet<string>): boolean {
+  const isAllowed = options.allowMissing === true;
   // By number: the text may be a secret.
   for (const [at, text] of (textOptions("--match", options.match) ?? []).entries()) {
     if (!missed.has(text)) continue;
-    io.err(`warning: --match number ${at + 1} was not found; check its spelling and its case`);
+    const what = `--match number ${at + 1} was not found; check its spelling and its case`;
+    io.err(isAllowed ? `warning: ${what}` : `error: ${what}`);
   }
+  if (missed.size === 0 || isAllowed) return true;
+  io.err("nothing was written; with --allow-missing, a text may be missing");
+  return false;
+}
+
+/** What goes, line by line. */
+export function tellPlaces({ options, io }: Run, places: readonly Place[]): void {
   if (options.json === true) return;
   for (const { line, what, rule, bytes } of places.slice(0, PLACES_SHOWN_MAX)) {
     const unit = what === "line" ? "the whole line" : "a string";
@@ -149,7 +161,7 @@ export function tellPlaces(
   }
   const more = places.length - PLACES_SHOWN_MAX;
   if (more > 0) io.err(`and ${more} more; --json lists all`);
-  if (places.length === 0) io.err("nothing was found: the copy shows every line");
+  if (places.length === 0) io.err("nothing was found that could be withheld");
 }
 
 async function write(

@@ -23,6 +23,7 @@ export const share: CliCommand = {
       summary: "withhold every string or line with this text",
       isRepeatable: true,
     },
+    { flags: "--allow-missing", summary: "continue if a text of --match is not found" },
     {
       flags: "--entry <n>",
       summary: "withhold the entry on this line of the log",

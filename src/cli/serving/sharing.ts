@@ -27,7 +27,7 @@ import { isServed, readServedViewer } from "../../tokens/browser-keys.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import { databaseUrl } from "../caring/copy-places.ts";
 import { counted } from "../caring/findings-report.ts";
-import { tellPlaces } from "../proving/redacting.ts";
+import { areFound, tellPlaces } from "../proving/redacting.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
 import { EXIT_DECLINED, isAgreed } from "../question.ts";
 import { whereOf } from "../reading/reading.ts";
@@ -62,7 +62,8 @@ async function shareOnce(run: Run, shares: Shares, asked: NewShare, base: string
   const places: Place[] = [];
   const missed = new Set(asked.withholding.texts);
   const check = async (made: Redacted) => {
-    tellPlaces(run, places, missed);
+    tellPlaces(run, places);
+    if (!areFound(run, missed)) throw DECLINED;
     const until = new Date(asked.expiresAtMs).toISOString();
     if (!(await isAgreed(run, `Share ${amountOf(made)}, until ${until}?`))) throw DECLINED;
   };
