@@ -7,10 +7,11 @@ import type { Host } from "../base/host.ts";
 import { userPaths } from "../base/node-paths.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { convertedHost } from "../dialects/files/converted-host.ts";
-import { generationFile, readGeneration } from "../dialects/files/guard-store.ts";
+import { generationFile, type Kept, readGeneration } from "../dialects/files/guard-store.ts";
 import { isSourceGone } from "../dialects/files/guarded.ts";
 import { readStretch } from "../log/bytes.ts";
-import { Heads } from "../signing/heads/heads.ts";
+import type { PinBook } from "../proof/pins.ts";
+import { Heads, type InHeadsFile, rememberedIn } from "../signing/heads/heads.ts";
 import { rootNames } from "../signing/heads/session-head.ts";
 import { verifyLog } from "../signing/judging/verify.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
@@ -20,6 +21,8 @@ import { hashGeneration, streamGeneration } from "./generation.ts";
 import type { KeptSession } from "./kept.ts";
 import { signedGeneration } from "./signing.ts";
 import { readVersions, versionBytes } from "./versions.ts";
+
+export type Pins = InHeadsFile<PinBook>;
 
 export interface Problem {
   readonly agent: string;
@@ -35,8 +38,14 @@ export interface Checked {
   readonly problems: readonly Problem[];
 }
 
+/** The user's pinned heads: signatures that were removed are missed by them. */
+export function readPins(host: Host): Promise<Pins> {
+  const { stateDirectory } = userPaths();
+  return new Heads({ host, stateDirectory, onWarning: () => {} }).read();
+}
+
 /** Checks every generation of a session. */
-export async function checkKept(host: Host, session: KeptSession): Promise<Checked> {
+export async function checkKept(host: Host, session: KeptSession, pins: Pins): Promise<Checked> {
   const { root, kept } = session;
   const problems: Problem[] = [];
   let verified = 0;
@@ -52,14 +61,21 @@ export async function checkKept(host: Host, session: KeptSession): Promise<Check
     try {
       const fault = await faultOf(host, session, generation);
       if (fault !== null) tell(fault);
-      const verdict = await verdictOf(host, session, generation);
+      const verdict = await verdictOf(host, session, generation, pins);
       if (verdict === "verified") verified++;
-      else if (verdict !== null) tell(`its signatures: ${verdict}`);
+      else if (verdict !== null) tell(`its signatures: ${verdict}${remedyOf(verdict, kept.kind)}`);
     } catch (cause) {
       tell(cause instanceof Error ? cause.message : String(cause));
     }
   }
   return { generations, verified, problems };
+}
+
+function remedyOf(verdict: string, kind: Kept["kind"]): string {
+  if (verdict !== "incomplete") return "";
+  const signs = "`verbatim guard --once --sign` signs it, if the agent's file still has it";
+  const stays = "later signatures do not cover it";
+  return `: something was copied without --sign; ${kind === "bytes" ? signs : stays}`;
 }
 
 async function faultOf(
@@ -121,17 +137,16 @@ async function verdictOf(
   host: Host,
   { root, kept }: KeptSession,
   generation: number,
+  pins: Pins,
 ): Promise<string | null> {
   const content = kept.kind === "bytes" ? "bytes" : "messages";
   const name = `${root.agent}/${kept.id}`;
   const target = signedGeneration(root.directory, name, kept.path, generation, content);
   const sidecar = join(root.directory, sidecarOf(target.logId));
-  if (!lstatSync(sidecar, { throwIfNoEntry: false })) return null;
-  const places = userPaths();
-  const keys = transcriptKeys(await Trust.load(places), target.id);
-  const heads = new Heads({ host, stateDirectory: places.stateDirectory, onWarning: () => {} });
   const names = await rootNames(host, target);
-  const remembered = await heads.remembered({ place: names.place, id: target.id, names });
+  const remembered = rememberedIn(pins, { place: names.place, id: target.id, names });
+  if (!lstatSync(sidecar, { throwIfNoEntry: false }) && !remembered.here) return null;
+  const keys = transcriptKeys(await Trust.load(userPaths()), target.id);
   const expanded = convertedHost(host, root.directory, (_, segments) => {
     if (segments.join("/") !== target.logId) return null;
     const found = generationFile(root.directory, kept.path, generation);

@@ -53,7 +53,7 @@ export async function copySession(options: CopyOptions, session: SessionToCopy):
       if (opened.raw) await keepVersion(options, session, opened.raw, copied, mode);
       if (stretch) {
         await copied.file.sync();
-        await stretch.sign(copied, opened.isPlain ? "bytes" : "messages");
+        await stretch.sign(copied, opened.isPlain ? opened.file : null);
       }
     } catch (cause) {
       copied.file.close();

@@ -26,6 +26,7 @@ import { type CopyOptions, copySession } from "./copy-session.ts";
 import { hashGeneration, stamp, syncGeneration } from "./generation.ts";
 import { Journal } from "./journal.ts";
 import { OpenDirectories } from "./open-directories.ts";
+import { signedBytes } from "./signing.ts";
 import { isGone, Sources } from "./source.ts";
 
 /** Files and bytes that are synced together. */
@@ -96,6 +97,7 @@ export class RootGuard {
   /** Directories that hold sessions, below the root: to be watched. */
   readonly directories = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
+  #isUnsignedTold = false;
   #failed = 0;
   #copied = 0;
   #bytes = 0;
@@ -214,6 +216,9 @@ export class RootGuard {
       ? generationBytes(this.directory, path, kept.generation)
       : copy.stats.size;
     if (kept.kind === "bytes" && (size - bytes) % GZIP_COUNTS !== 0) return true;
+    if (this.#options.signing && bytes !== signedBytes(this.directory, path, kept.generation)) {
+      return true;
+    }
     this.#seen.set(path, { size, mtimeMs, isYoung: false, owesCompare: false });
     return false;
   }
@@ -280,6 +285,7 @@ export class RootGuard {
   #settle({ found, copied, directory, nowMs }: CopiedSession): void {
     const { path, size, mtimeMs } = found;
     if (copied.end > copied.before) {
+      if (this.#options.signing === null) this.#warnUnsigned(path, copied.generation);
       this.#copied++;
       this.#bytes += copied.end - copied.before;
     }
@@ -337,6 +343,16 @@ export class RootGuard {
     this.#failed++;
     this.#seen.delete(path);
     this.#warn(path, cause);
+  }
+
+  /** Once: other signed copies are continued in the same way. */
+  #warnUnsigned(path: string, generation: number): void {
+    if (this.#isUnsignedTold || signedBytes(this.directory, path, generation) === 0) return;
+    this.#isUnsignedTold = true;
+    this.#options.onWarning(
+      `the copy of ${join(this.root, path)} was signed so far, and what is added now is not: ` +
+        "add --sign, or run `verbatim guard --once --sign` later",
+    );
   }
 
   /** Each reason once, until the session is copied. */

@@ -2,23 +2,28 @@
  * Signing: signs generations in sidecars (docs/formats/guard.md, "Signatures").
  *
  * Bytes that are read again to be signed must be those that were appended; others are not signed
- * (CHECKPOINT_MISMATCH). Bytes from before that no checkpoint covers are stated as found.
+ * (CHECKPOINT_MISMATCH). Bytes that were copied without signing are stated as found, and vouched for
+ * if the source has the same bytes now: the guard could copy them again. So is all of a generation
+ * of rows that was not signed so far.
  */
 
 import { createHash, type Hash } from "node:crypto";
+import { closeSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { userPaths } from "../base/node-paths.ts";
+import { statOf } from "../dialects/files/guard-store.ts";
 import { readChunks } from "../log/bytes.ts";
-import { concat } from "../proof/bytes.ts";
-import { asciiJson } from "../proof/checkpoint.ts";
+import { concat, LF } from "../proof/bytes.ts";
+import { asciiJson, readCheckpoint } from "../proof/checkpoint.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
 import { Heads } from "../signing/heads/heads.ts";
 import { rootNames } from "../signing/heads/session-head.ts";
 import { loadOwnSigners, loadSigner } from "../signing/keys/keys.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
-import type { Content, SignableLog } from "../signing/session-log.ts";
+import { type Content, type SignableLog, sidecarOf } from "../signing/session-log.ts";
 import { Trust, transcriptKeys } from "../signing/trust/trust.ts";
 import { type Due, duesOnOpening } from "../signing/writing/dues.ts";
 import type { LogSigner } from "../signing/writing/log-signer.ts";
@@ -30,6 +35,8 @@ import type { Copied } from "./copy-bytes.ts";
 export const GUARD = "guard";
 /** Generations that are held open to be signed on. */
 const OPEN_MAX = 64;
+/** Larger than a checkpoint. */
+const LAST_LINE_BYTES_MAX = 16 * 1024;
 
 /** The signed log of a generation; `name` is `<agent>/<id>`. */
 export function signedGeneration(
@@ -65,9 +72,13 @@ export class GuardSigning {
       hash ??= createHash("sha256");
       hash.update(bytes);
     };
-    const sign = async (copied: Copied, content: "bytes" | "messages") => {
-      const target = signedGeneration(root, name, path, copied.generation, content);
-      if (copied.end > copied.before) await this.#sign(target, copied, hash?.digest("hex") ?? "");
+    const sign = async (copied: Copied, source: OpenFile | null) => {
+      const { before, end, generation } = copied;
+      const content = source ? "bytes" : "messages";
+      const target = signedGeneration(root, name, path, generation, content);
+      if (end === before && signedBytes(root, path, generation) === end) return;
+      const sha256 = (hash ?? createHash("sha256")).digest("hex");
+      await this.#sign(target, copied, sha256, source);
     };
     return { add, sign };
   }
@@ -77,13 +88,20 @@ export class GuardSigning {
     await this.#heads.flush();
   }
 
-  async #sign(target: SignableLog, { file, before, end }: Copied, sha256: string): Promise<void> {
+  async #sign(
+    target: SignableLog,
+    { file, before, end }: Copied,
+    sha256: string,
+    source: OpenFile | null,
+  ): Promise<void> {
     const key = `${target.root}/${target.logId}`;
     const log = this.#open.get(key) ?? (await this.#openLog(target));
     this.#open.delete(key); // Added again when it was signed: a failure verifies it again.
     if (!log.isOpen || log.signer.bytes !== before) await log.caughtUp(before, 0);
     const { signer } = log;
-    const { mustRecover } = signer;
+    const { mustRecover, mustRotate } = signer;
+    if (end === before && !signer.mustState) return;
+    const isVouched = signer.mustState && (await isToBeVouched(signer, source));
     const draft = signer.draft();
     const lines = mustRecover ? [] : await this.#add(log, draft, duesOnOpening(signer), target);
     const read = await feed(draft, file, before, end, target.content === "bytes");
@@ -97,7 +115,9 @@ export class GuardSigning {
         },
       );
     }
-    const dues: Due[] = mustRecover ? duesOnOpening(signer) : ["batch"];
+    const vouched: Due[] = [{ vouches: null }, ...(mustRotate ? ["rotate" as const] : [])];
+    const found: Due[] = mustRecover ? duesOnOpening(signer) : ["batch"];
+    const dues = isVouched ? vouched : found;
     lines.push(...(await this.#add(log, draft, dues, target)));
     await log.files.appendSidecar(concat(...lines));
     log.commit(draft, draft.bytes);
@@ -137,6 +157,31 @@ export class GuardSigning {
       nowMs: this.#nowMs,
     });
   }
+}
+
+/** How far the newest checkpoint of a generation goes; 0: it has none. Verifies nothing. */
+export function signedBytes(root: string, path: string, generation: number): number {
+  const name = join(root, sidecarOf(`${path}.${generation}`));
+  const size = statOf(name)?.size ?? 0;
+  if (size === 0) return 0;
+  const file = openSync(name, "r");
+  try {
+    const end = Buffer.alloc(Math.min(size, LAST_LINE_BYTES_MAX));
+    readSync(file, end, 0, end.length, size - end.length);
+    const line = end.subarray(end.lastIndexOf(LF, -2) + 1, -1);
+    return readCheckpoint(line, "sidecar")?.byteOffset ?? 0;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Whether the source has the bytes that were found, or nothing of the rows was signed so far. */
+async function isToBeVouched(signer: LogSigner, source: OpenFile | null): Promise<boolean> {
+  if (source === null) return signer.isBeginning;
+  const { prefix, bytes, hash } = signer.covered;
+  const sha256 = createHash("sha256").update(prefix);
+  for await (const chunk of readChunks(source, 0, bytes)) sha256.update(chunk);
+  return sha256.digest("hex") === hash;
 }
 
 /** Adds the bytes of `[from, to)` to what the next checkpoint covers; returns their hash. */

@@ -93,6 +93,9 @@ test("an older generation is shown and restored; the file that was there is rena
   assert.match(said, /rewritten by Claude Code, 3 lines lost there; generation 1 is kept here/);
   assert.match(await user.ok("show", NAME), /summary/);
   assert.match(await user.ok("show", NAME, "--generation", "1"), /message 2/);
+  const newest = await user.run(["restore", NAME, "--force"]);
+  assert.match(newest.stdout, /is there already, unchanged/);
+  assert.match(newest.stderr, /^earlier generations: 1 \(lines .*: 3\); --generation 1 --force/);
   const refused = await user.run(["restore", NAME, "--generation", "1"]);
   assert.equal(refused.code, 7);
   assert.match(refused.stderr, /RESTORE_REFUSED|longer or different/);
@@ -196,6 +199,13 @@ test("a server guards sessions while it runs, and holds the guard's place", asyn
   assert.match(await user.ok("guard", "status"), /1 only here.*no guard is running/);
 });
 
+test("--verify without any copy says so, and is no success", async () => {
+  const user = new GuardUser();
+  const { code, stderr } = await user.run(["guard", "--verify"]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^nothing is guarded yet: `verbatim guard --once`/);
+});
+
 test("--verify finds a changed copy and a source that differs", async () => {
   const user = new GuardUser();
   await user.ok("guard", "--once");
@@ -233,6 +243,42 @@ test("signed copies are verified, and a changed byte is found", async () => {
   const changed = await user.run(["guard", "--verify"]);
   assert.equal(changed.code, 1);
   assert.match(changed.stdout, /its signatures: tampered/);
+});
+
+test("copies that were made without --sign are signed later, also if nothing changed", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once");
+  await user.ok("guard", "--once", "--sign");
+  const SIGNED = /1 generation read, 1 signed and verified, 0 problems/;
+  assert.match(await user.ok("guard", "--verify"), SIGNED);
+
+  appendFileSync(user.source, row(4));
+  const unsigned = await user.run(["guard", "--once"]);
+  assert.match(unsigned.stderr, /^warning: the copy of .* was signed so far, .*add --sign/);
+  const verified = await user.run(["guard", "--verify"]);
+  assert.equal(verified.code, 1);
+  assert.match(verified.stdout, /incomplete: .* `verbatim guard --once --sign` signs it/);
+  await user.ok("guard", "--once", "--sign");
+  assert.match(await user.ok("guard", "--verify"), SIGNED);
+
+  appendFileSync(user.source, row(5));
+  await user.ok("guard", "--once");
+  appendFileSync(user.source, row(6));
+  await user.ok("guard", "--once", "--sign");
+  assert.match(await user.ok("guard", "--verify"), SIGNED);
+});
+
+test("a copy whose signatures were removed is not signed again", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once", "--sign");
+  const [name = ""] = readdirSync(user.store);
+  rmSync(join(user.store, name, "projects", `${ID}.jsonl.1.checkpoints`));
+  const { code, stderr } = await user.run(["guard", "--once", "--sign"]);
+  assert.equal(code, 7);
+  assert.match(stderr, /is rollback and is not signed any further/);
+  const verified = await user.run(["guard", "--verify"]);
+  assert.equal(verified.code, 1);
+  assert.match(verified.stdout, /its signatures: rollback/);
 });
 
 test("the service files are well-formed", () => {

@@ -120,6 +120,8 @@ function tell(event: Event, isJson: boolean, io: Pick<Io, "out">): void {
   }
 }
 
+const NOTHING_GUARDED = "nothing is guarded yet: `verbatim guard --once` copies what is there";
+
 export async function printStatus({ options, io }: Run): Promise<number> {
   const roots = guardedRoots().flatMap((each) => readGuardedRoot(each) ?? []);
   for (const root of roots) {
@@ -140,7 +142,7 @@ export async function printStatus({ options, io }: Run): Promise<number> {
         `${running ? "a guard is running" : "no guard is running"}`,
     );
   }
-  if (roots.length === 0) io.err("nothing is guarded yet: `verbatim guard --once` begins");
+  if (roots.length === 0) io.err(NOTHING_GUARDED);
   return 0;
 }
 
@@ -155,11 +157,12 @@ async function isGuarded(directory: string): Promise<boolean> {
 }
 
 export async function verifyCopies({ options, io }: Run): Promise<number> {
-  const { checkKept } = await import("../../guard/check.ts");
+  const { checkKept, readPins } = await import("../../guard/check.ts");
   io.goOnUnread();
+  const pins = await readPins(nodeHost);
   let [generations, verified, problems] = [0, 0, 0];
   for (const each of allKept()) {
-    const checked = await checkKept(nodeHost, each);
+    const checked = await checkKept(nodeHost, each, pins);
     generations += checked.generations;
     verified += checked.verified;
     problems += checked.problems.length;
@@ -170,6 +173,8 @@ export async function verifyCopies({ options, io }: Run): Promise<number> {
     }
   }
   const found = { generations, signed: verified, problems };
+  const isEmpty = generations + problems === 0;
+  if (isEmpty) io.err(NOTHING_GUARDED);
   if (options.json === true) io.out(JSON.stringify(found));
   else {
     io.out(
@@ -177,7 +182,8 @@ export async function verifyCopies({ options, io }: Run): Promise<number> {
         `${count(problems, "problem")}`,
     );
   }
-  return problems > 0 ? 1 : 0;
+  // A script that relies on the copies must not take none for sound ones.
+  return problems > 0 || isEmpty ? 1 : 0;
 }
 
 export async function install({ options, io }: Run): Promise<number> {
