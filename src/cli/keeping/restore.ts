@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import { type CliCommand, textOption, UsageError } from "../../command/command.ts";
+import type { Loss } from "../../dialects/files/guard-store.ts";
 
 export const restore: CliCommand = {
   name: "restore",
@@ -26,7 +27,8 @@ export const restore: CliCommand = {
     const { findKept } = await import("../../guard/kept.ts");
     const { restore: restoreKept } = await import("../../guard/restore.ts");
     const exportTo = to === undefined ? process.cwd() : resolve(to);
-    const restored = await restoreKept(nodeHost, findKept(args[0] ?? ""), {
+    const session = findKept(args[0] ?? "");
+    const restored = await restoreKept(nodeHost, session, {
       ...{ generation, version, exportTo, force: options.force === true },
       to: to === undefined ? undefined : resolve(to),
     });
@@ -36,6 +38,8 @@ export const restore: CliCommand = {
     }
     const { path, bytes, isSame, keptAs, isExport } = restored;
     io.out(isSame ? `${path} is there already, unchanged` : `wrote ${path}, ${bytes} bytes`);
+    const earlier = session.kept.losses.filter((each) => each.generation < restored.generation);
+    if (isSame && earlier.length > 0) io.err(earlierText(earlier));
     if (keptAs !== null) io.out(`the file that was there is now ${keptAs}`);
     if (isExport) {
       io.err("its agent keeps sessions in a database: this is an export, which it does not read");
@@ -43,6 +47,15 @@ export const restore: CliCommand = {
     return 0;
   },
 };
+
+/** What the guard kept before the agent rewrote the session. */
+function earlierText(losses: readonly Loss[]): string {
+  const named = losses.map(({ generation, lost }) => {
+    return lost === null ? `${generation}` : `${generation} (lines lost after it: ${lost})`;
+  });
+  const newest = losses.at(-1)?.generation;
+  return `earlier generations: ${named.join(", ")}; --generation ${newest} --force writes one back`;
+}
 
 /** `2`, or `2.14` for a version. */
 export function generationOf(value: unknown): { generation?: number; version?: number } {
