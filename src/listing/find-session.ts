@@ -7,7 +7,8 @@
  *
  * - Reads directories, and of logs at most the first and last lines of one whose path was given.
  * - No link is followed below a store's root.
- * - An ambiguous name is never guessed: SESSION_NOT_FOUND, with the candidates.
+ * - An ambiguous name is never guessed: SESSION_NOT_FOUND, with the candidates. But what a store of
+ *   ours recorded of an agent's session is preferred to the agent's own file of the same name.
  */
 
 import { randomUUID } from "node:crypto";
@@ -31,6 +32,8 @@ export interface FoundSession extends FoundStore {
   /** Null for a log outside any store: its id is unknown. */
   readonly id: string | null;
   readonly path: string;
+  /** The agents' own files of the same session, which this one was preferred to. */
+  readonly preferredTo?: readonly FoundSession[];
 }
 
 const CANDIDATES_LISTED_MAX = 10;
@@ -51,8 +54,15 @@ export async function findSession(host: Host, name: string, where: Where): Promi
   const atPath = await sessionAtPath(host, name, where);
   if (atPath) return atPath;
   const latest = name === LATEST ? latestOf(stores) : null;
+  if (name === LATEST && latest === null && stores.every((store) => idsIn(store).length === 0)) {
+    throw new VerbatimError("SESSION_NOT_FOUND", NO_SESSIONS, { session: name });
+  }
   return latest ?? theOnly(beginningWith(stores, name), name, stores);
 }
+
+const NO_SESSIONS =
+  "there are no sessions yet: no agent's, and none in a store found from here; `verbatim agents` " +
+  "says where it looks, and --root names a store elsewhere";
 
 /** The session whose log changed last, or null. */
 function latestOf(stores: readonly FoundStore[]): FoundSession | null {
@@ -181,14 +191,25 @@ function beginningWith(stores: readonly FoundStore[], name: string): FoundSessio
   const whole: FoundSession[] = [];
   const begun: FoundSession[] = [];
   for (const store of stores) {
-    const { nameOf } = dialectNamed(store.dialect);
     for (const id of idsIn(store)) {
-      const lastPart = nameOf?.(id) ?? id.slice(id.lastIndexOf("/") + 1);
+      const lastPart = lastPartOf(store.dialect, id);
       if (lastPart === name) whole.push(sessionIn(store, id));
       if (id.startsWith(name) || lastPart.startsWith(name)) begun.push(sessionIn(store, id));
     }
   }
   return whole.length > 0 ? whole : begun;
+}
+
+function lastPartOf(dialect: string, id: string): string {
+  return dialectNamed(dialect).nameOf?.(id) ?? id.slice(id.lastIndexOf("/") + 1);
+}
+
+/** Our only record of a session, if the other matches are files of agents with its last part. */
+function ownRecord(matches: readonly FoundSession[]): FoundSession | null {
+  const nameOf = ({ dialect, id }: FoundSession) => (id === null ? id : lastPartOf(dialect, id));
+  const [own, ...more] = matches.filter(({ dialect }) => !dialectNamed(dialect).program);
+  if (!own || more.length > 0 || new Set(matches.map(nameOf)).size > 1) return null;
+  return { ...own, preferredTo: matches.filter((each) => each !== own) };
 }
 
 /** Includes unreadable logs: the error is reported when one is opened. */
@@ -213,6 +234,8 @@ function theOnly(
 ): FoundSession {
   const [first, ...others] = matches;
   if (first && others.length === 0) return first;
+  const own = ownRecord(matches);
+  if (own) return own;
   const details = { session: name };
   if (!first) {
     // A project may be the root of several stores of different dialects.
@@ -242,7 +265,8 @@ function theOnly(
   throw new VerbatimError(
     "SESSION_NOT_FOUND",
     [
-      `${name} may be one of ${matches.length} sessions; say more of its id, or --dialect:`,
+      `${name} may be one of ${matches.length} sessions; ` +
+        `${new Set(matches.map(({ id }) => id)).size > 1 ? "say more of its id, or" : "add"} --dialect:`,
       ...listed.slice(0, CANDIDATES_LISTED_MAX),
       ...(more > 0 ? [`  and ${more} more`] : []),
     ].join("\n"),

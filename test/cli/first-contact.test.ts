@@ -119,7 +119,7 @@ test("serve --open` opens the viewer, and reports when it cannot", async () => {
 test("where nothing was recorded, each command says where it looked or what to do next", async () => {
   const user = new CliUser();
   for (const [args, said] of [
-    [["show", "last"], /no store and no agent was found from here; .*--root names a store/],
+    [["show", "last"], /there are no sessions yet: .*--root names a store/],
     [["show", "--home-me--/2026"], /there is no session --home-me--\/2026: no file/],
     [["search", "morning"], /no agent's sessions in your home; .*`verbatim agents` looks/],
     [["scan"], /no agent's sessions in your home; .*`verbatim agents` looks/],

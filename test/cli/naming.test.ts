@@ -74,6 +74,39 @@ test("an ambiguous name is refused with at most ten candidates", async () => {
   expect(narrowed.stdout).toContain("I am hello-agent/s1");
 });
 
+test("our record of an agent's session is preferred to the agent's own file, which is named", async () => {
+  const user = new CliUser();
+  const uuid = "4cbd609f-0000-4000-8000-000000000001";
+  const row = (text: string) => {
+    const message = { role: "user", content: text };
+    const fields = { parentUuid: null, sessionId: uuid, version: "2.0.0", cwd: user.cwd, uuid };
+    const timestamp = "2026-11-15T06:00:00.000Z";
+    return `${JSON.stringify({ ...fields, type: "user", message, timestamp })}\n`;
+  };
+  const theirs = put(join(user.home, `.claude/projects/-app/${uuid}.jsonl`), row("theirs"));
+  const input = row("ours");
+  await user.run(["record", "--dialect", "claude", `--session=-app/${uuid}`], { input });
+  for (const name of ["4cbd609f", uuid, `-app/${uuid}`]) {
+    const { code, stdout, stderr } = await user.run(["show", "--", name]);
+    assert.equal(code, 0, stderr);
+    expect(stdout).toContain("ours");
+    expect(stderr).toContain(`own file of this session is ${theirs}; --dialect claude-code`);
+  }
+  const agents = await user.run(["show", "4cbd609f", "--dialect", "claude-code"]);
+  expect(agents.stdout).toContain("theirs");
+
+  const hooks = `claude-code-hooks/${uuid}`;
+  await user.run(["record", "--dialect", "claude", "--session", hooks], { input });
+  const ambiguous = await user.run(["show", "4cbd609f"]);
+  assert.equal(ambiguous.code, 7, "two records of ours");
+});
+
+test("`last` without any session says that there is none", async () => {
+  const { code, stderr } = await new CliUser().run(["show", "last"]);
+  assert.equal(code, 7);
+  expect(stderr).toContain("there are no sessions yet");
+});
+
 test("an unknown session is SESSION_NOT_FOUND and exit code 7, with the places that were searched", async () => {
   const user = new CliUser();
   const { cwd } = user;

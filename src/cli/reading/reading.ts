@@ -96,6 +96,9 @@ async function findNamed(name: string, { options, io }: Run): Promise<FoundSessi
   const { nodeHost } = await import("../../base/node-host.ts");
   const found = await findSession(nodeHost, name, whereOf(options));
   await warnOfJournal([found], io);
+  for (const { dialect, path } of found.preferredTo ?? []) {
+    io.err(`the agent's own file of this session is ${path}; --dialect ${dialect} reads it`);
+  }
   if (found.id === null) {
     io.err(`identity: unknown; ${found.path} is not in a store and is read as ${found.dialect}`);
   }
