@@ -7,7 +7,7 @@ import { surroundings } from "../base/node-paths.ts";
 import { eachLog } from "../catalog/find.ts";
 import type { FoundLog } from "../catalog/session-row.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
-import { type FoundStore, findStores } from "./find-stores.ts";
+import { type FoundStore, findStores, isGuarded } from "./find-stores.ts";
 
 export interface FoundAgent extends FoundStore {
   /** As its users call it. */
@@ -18,7 +18,9 @@ export interface FoundAgent extends FoundStore {
   /** When its oldest and its newest session last changed; null if there is none. */
   readonly firstMs: number | null;
   readonly lastMs: number | null;
-  /** Null: the program deletes nothing by age. */
+  /** It has the guard's copies of sessions that the program no longer has. */
+  readonly isGuarded: boolean;
+  /** Null: nothing is deleted by age. */
   readonly retention: {
     readonly days: number;
     readonly setting: string;
@@ -41,6 +43,7 @@ export function findAgents(
   const stores = findStores({ cwd }).filter(({ dialect }) => dialectNamed(dialect).program);
   return stores
     .map((store) => lookAt(store, nowMs, (log) => onLog(log, store)))
+    .filter(({ isGuarded, sessions }) => !isGuarded || sessions > 0)
     .sort((a, b) => (b.lastMs ?? 0) - (a.lastMs ?? 0));
 }
 
@@ -54,7 +57,8 @@ export function lookedInFor(): { readonly label: string; readonly roots: readonl
 
 function lookAt(store: FoundStore, nowMs: number, onLog: (log: FoundLog) => void): FoundAgent {
   const { layout, program } = dialectNamed(store.dialect);
-  const kept = program?.retention?.(store.root) ?? null;
+  const guarded = isGuarded(store);
+  const kept = guarded ? null : (program?.retention?.(store.root) ?? null);
   const dueBefore = kept === null ? -Infinity : nowMs - kept.days * DAY_MS;
   const sums = { sessions: 0, bytes: 0, due: 0, dueBytes: 0, unreadable: 0 };
   let [firstMs, lastMs] = [Infinity, -Infinity];
@@ -76,6 +80,7 @@ function lookAt(store: FoundStore, nowMs: number, onLog: (log: FoundLog) => void
     ...store,
     label: program?.label ?? store.dialect,
     ...counted,
+    isGuarded: guarded,
     firstMs: sums.sessions === 0 ? null : firstMs,
     lastMs: sums.sessions === 0 ? null : lastMs,
     retention: kept === null ? null : { ...kept, due, dueBytes },

@@ -44,6 +44,20 @@ test("agents says what a program is about to delete, by its own setting", async 
   expect(piped).toMatchObject({ retentionDays: 30, due: 2 });
 });
 
+test("copies of the guard are listed only if the agent lost the session, and never as to be deleted", async () => {
+  const user = new CliUser();
+  const path = putClaude(user.home, { id: id(1) });
+  await user.run(["guard", "--once"]);
+  expect((await user.run(["agents"])).stdout).not.toContain("/guard/");
+  rmSync(path);
+  await user.run(["guard", "--once"]);
+  const { stdout } = await user.run(["agents"]);
+  expect(stdout).toMatch(
+    /\/guard\/claude-code@\S+\n {2}1 session, .*\n {2}kept by the guard, and never/,
+  );
+  expect(stdout.match(/deletes sessions/g)).toHaveLength(1);
+});
+
 test("agents without any agent says where it looked", async () => {
   const user = new CliUser();
   const { code, stdout, stderr } = await user.run(["agents"]);

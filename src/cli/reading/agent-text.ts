@@ -16,7 +16,8 @@ export function agentLines(agent: FoundAgent, nowMs: number): string[] {
 }
 
 /** What the program will delete, and by which setting. */
-export function retentionText({ label, retention }: FoundAgent): string {
+export function retentionText({ label, retention, isGuarded }: FoundAgent): string {
+  if (isGuarded) return `kept by the guard, and never deleted: ${label} no longer has them`;
   if (retention === null) return "deletes no session by its age";
   const { due, setting } = retention;
   const days = `${Math.round(retention.days * 10) / 10} days`;

@@ -29,7 +29,7 @@ export const agents: CliCommand = {
   },
 };
 
-function jsonOf({ firstMs, lastMs, retention, ...agent }: FoundAgent): object {
+function jsonOf({ firstMs, lastMs, retention, isGuarded: _, ...agent }: FoundAgent): object {
   return {
     ...agent,
     firstUse: isoOf(firstMs),
