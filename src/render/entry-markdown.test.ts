@@ -69,12 +69,15 @@ test("tools show input, output, duration and error", () => {
   const call = said({ type: "tool_call", callId: "1", tool: "shell", input: { a: [1] } });
   assert.equal(
     renderEntry(call),
-    '**Tool: shell**\n\n```json\n{\n  "a": [\n    1\n  ]\n}\n```\n\n',
+    '## Assistant · 2026-02-09T04:03:50Z\n\n**Tool: shell**\n\n```json\n{\n  "a": [\n    1\n  ]\n}\n```\n\n',
   );
-  assert.equal(renderEntry(call, { tools: false }), "**Tool: shell**\n\n");
+  assert.equal(
+    renderEntry(call, { tools: false }),
+    "## Assistant · 2026-02-09T04:03:50Z\n\n**Tool: shell**\n\n",
+  );
   assert.equal(
     renderEntry(said({ type: "tool_call", callId: null, tool: "now", input: {} })),
-    "**Tool: now**\n\n",
+    "## Assistant · 2026-02-09T04:03:50Z\n\n**Tool: now**\n\n",
   );
 
   const cases: [Part, string][] = [
@@ -96,7 +99,10 @@ test("tools show input, output, duration and error", () => {
 test("thinking is shown only on request", () => {
   const thought = said({ type: "reasoning", text: "hm" });
   assert.equal(renderEntry(thought), "");
-  assert.equal(renderEntry(thought, { thinking: true }), "_Thinking:_\n\nhm\n\n");
+  assert.equal(
+    renderEntry(thought, { thinking: true }),
+    "## Assistant · 2026-02-09T04:03:50Z\n\n_Thinking:_\n\nhm\n\n",
+  );
 });
 
 test("no output can end its own fence (EM1)", () => {

@@ -21,6 +21,8 @@ export interface EntryMarkdownOptions {
 }
 
 const RULE = "---\n\n";
+/** Parts that have a speaker. */
+const SPOKEN: ReadonlySet<Part["type"]> = new Set(["text", "reasoning", "tool_call"]);
 
 /** The Markdown of one entry, ended by an empty line; "" when there is nothing to show. */
 export function renderEntry(entry: Entry, options: EntryMarkdownOptions = {}): string {
@@ -41,8 +43,9 @@ export function renderEntry(entry: Entry, options: EntryMarkdownOptions = {}): s
 }
 
 function renderMessage(entry: Entry, options: EntryMarkdownOptions): string {
-  // Calls and results have their own captions; only text gets a heading.
-  const isSaid = entry.parts.some((part) => part.type === "text");
+  // A call without a heading would read as if the speaker before it called the tool. Results have
+  // their own captions.
+  const isSaid = entry.parts.some(({ type }) => SPOKEN.has(type));
   const heading = joined([speakerName(entry), entry.model, timeOf(entry.at)]);
   const body = renderParts(entry.parts, options);
   if (body === "") return "";

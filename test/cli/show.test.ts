@@ -33,7 +33,7 @@ test("show renders a session as Markdown, and reports what it omits", async () =
       "_Started · 2026-02-09T04:03:50Z · claude-x_\n\n---\n",
       "## User · 2026-02-09T04:03:50Z\n\ndo it\n",
       "## Assistant · 2026-02-09T04:03:50Z\n\ndoing it\n",
-      '**Tool: shell**\n\n```json\n{\n  "command": "ls"\n}\n```\n',
+      '## Assistant · 2026-02-09T04:03:50Z\n\n**Tool: shell**\n\n```json\n{\n  "command": "ls"\n}\n```\n',
       "**Output · 1.5 s**\n\n````\nfile\n```\nnot a fence\n````\n",
       "_Turn: 1,200 in · 34 out · $0.0123_\n\n---\n",
       "---\n\n**Failed** · 2026-02-09T04:03:50Z\n",
