@@ -29,20 +29,67 @@ if (saved) page.dataset.theme = saved;
 
 document.addEventListener("DOMContentLoaded", () => {
   const element = (id) => document.getElementById(`page.${id}`);
-  element("theme-button").addEventListener("click", () => {
-    const preferred = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    page.dataset.theme = (page.dataset.theme ?? preferred) === "dark" ? "light" : "dark";
-    storage?.setItem("theme", page.dataset.theme);
-  });
-  element("menu-button").addEventListener("click", ({ currentTarget }) => {
-    const isOpen = element("menu").classList.toggle("open");
-    currentTarget.setAttribute("aria-expanded", String(isOpen));
-  });
-  document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "center" });
+  startTheme(element("theme-button"));
+  startMenu(element("menu"), element("menu-button"));
   startSearch(element("search"), element("search-button"));
+  const aside = document.querySelector("aside");
+  if (aside) markSection(aside);
   if (navigator.clipboard)
     for (const block of document.querySelectorAll("pre")) addCopyButton(block);
 });
+
+function startTheme(button) {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (page.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+  const show = () => button.setAttribute("aria-pressed", String(isDark()));
+  show();
+  system.addEventListener("change", show);
+  button.addEventListener("click", () => {
+    page.dataset.theme = isDark() ? "light" : "dark";
+    storage?.setItem("theme", page.dataset.theme);
+    show();
+  });
+}
+
+/** Scrolls a list to its current link. `scrollIntoView` would scroll the page as well. */
+function showCurrent(list) {
+  const link = list.querySelector("[aria-current]");
+  if (link) list.scrollTop = link.offsetTop - list.clientHeight / 2;
+}
+
+/** On small screens the menu covers the page while it is open. */
+function startMenu(menu, button) {
+  const toggle = (isOpen) => {
+    menu.classList.toggle("open", isOpen);
+    button.setAttribute("aria-expanded", String(isOpen));
+    showCurrent(menu);
+  };
+  showCurrent(menu);
+  button.addEventListener("click", () => toggle(!menu.classList.contains("open")));
+  document.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape" || !menu.classList.contains("open")) return;
+    toggle(false);
+    button.focus();
+  });
+}
+
+/** Marks the section being read in the list of the page's headings. */
+function markSection(aside) {
+  const links = [...aside.querySelectorAll("a")];
+  const headings = links.map((link) => {
+    return document.getElementById(decodeURIComponent(link.hash.slice(1)));
+  });
+  const observer = new IntersectionObserver(
+    () => {
+      const isRead = (heading) => heading.getBoundingClientRect().top < 100;
+      aside.querySelector("[aria-current]")?.removeAttribute("aria-current");
+      links[headings.findLastIndex(isRead)]?.setAttribute("aria-current", "true");
+      showCurrent(aside);
+    },
+    { rootMargin: "-100px 0px 0px" },
+  );
+  for (const heading of headings) observer.observe(heading);
+}
 
 function addCopyButton(block) {
   if (block.classList.contains("text")) return; // Output.
@@ -91,13 +138,19 @@ function startSearch(dialog, button) {
     if (target === dialog || target.closest("a")) dialog.close();
   });
   document.addEventListener("keydown", (event) => {
-    const isTyping = /^(?:INPUT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "");
-    if (event.key === "/" && !isTyping) {
+    const isCommand = event.ctrlKey || event.metaKey;
+    if (isCommand ? event.key === "k" : event.key === "/" && !dialog.open) {
       event.preventDefault();
       open();
     }
     if (!dialog.open) return;
-    if (event.key === "Enter" && document.activeElement === input) list.querySelector("a")?.click();
+    const isTyping = document.activeElement === input;
+    if (event.key === "Escape") {
+      event.preventDefault(); // The browser would first empty the input.
+      dialog.close();
+    }
+    if (event.key === "Enter" && isTyping) list.querySelector("a")?.click();
+    if (event.key.length === 1 && !isCommand && !isTyping) input.focus();
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     event.preventDefault();
     const links = [...list.querySelectorAll("a")];

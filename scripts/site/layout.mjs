@@ -23,6 +23,7 @@ const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 export function layout(page, entries, from) {
   const { path, rendered } = page;
   const to = (/** @type {string} */ address) => escapeHtml(from(path, address));
+  const { small, wide } = headings(page);
   const up = to("index.html").slice(0, -"index.html".length);
   return `<!doctype html>
 <html lang="en" data-up="${up}">
@@ -41,15 +42,15 @@ export function layout(page, entries, from) {
 <header>
 <a class="name" href="${to("index.html")}">Verbatim</a>
 <button id="page.menu-button" type="button" aria-expanded="false" aria-controls="page.menu">Menu</button>
-<button id="page.search-button" type="button">Search <kbd>/</kbd></button>
-<button id="page.theme-button" type="button">Theme</button>
+<button id="page.search-button" type="button" aria-keyshortcuts="/ Control+K Meta+K">Search <kbd>/</kbd></button>
+<button id="page.theme-button" type="button" aria-label="Dark theme">Theme</button>
 </header>
 <nav id="page.menu" aria-label="Pages">
 ${entries.map((entry) => group(entry, page, to)).join("\n")}
 </nav>
 <main id="page.content">
-${rendered.html}${neighbours(entries, page, to)}</main>
-${headings(page)}
+${rendered.html.replace("</h1>\n", (end) => `${end}${small}`)}${neighbours(entries, page, to)}</main>
+${wide}
 <dialog id="page.search" aria-label="Search">
 <input type="search" placeholder="Search the documentation" aria-label="Search the documentation">
 <p role="status"></p>
@@ -95,12 +96,21 @@ function neighbours(entries, page, to) {
   return `<footer>\n${previous}\n${next}\n</footer>\n`;
 }
 
-/** @param {Page} page */
+/**
+ * The page's headings: in a column of their own on wide screens, below the title on small ones.
+ *
+ * @param {Page} page
+ */
 function headings({ rendered }) {
   const second = rendered.headings.filter(({ depth }) => depth === 2);
-  if (second.length < 2) return "";
-  const items = second.map(
-    ({ anchor, heading }) => `<li><a href="#${anchor}">${escapeHtml(heading)}</a></li>`,
-  );
-  return `<aside aria-label="On this page"><p>On this page</p><ul>\n${items.join("\n")}\n</ul></aside>`;
+  if (second.length < 2) return { small: "", wide: "" };
+  const items = second.map(({ anchor, heading }) => {
+    const text = escapeHtml(heading).replaceAll("/", "/<wbr>");
+    return `<li><a href="#${anchor}">${text}</a></li>`;
+  });
+  const list = `<ul>\n${items.join("\n")}\n</ul>`;
+  return {
+    small: `<details class="contents"><summary>On this page</summary>${list}</details>\n`,
+    wide: `<aside aria-label="On this page"><p>On this page</p>${list}</aside>`,
+  };
 }

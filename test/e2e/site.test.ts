@@ -76,6 +76,20 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     assert.equal(await found.textContent(), first);
   });
 
+  test("Ctrl-K opens the search; typing on a result changes the query; Escape closes", async () => {
+    await page.goto(at("faq.html"));
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("sess");
+    await page.waitForSelector("dialog li a");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.type("ion");
+    assert.equal(await page.inputValue("dialog input"), "session");
+    await page.locator("dialog ol").evaluate("list => list.scrollTo(0, 1000)");
+    assert.ok(await page.locator("dialog input").isVisible());
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("dialog").isVisible(), false);
+  });
+
   test("the search says that it found nothing", async () => {
     await page.goto(at("index.html"));
     await page.keyboard.press("/");
@@ -122,21 +136,54 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     );
   });
 
-  test("a narrow screen has no page that is wider than it", async () => {
-    await page.setViewportSize({ width: 380, height: 800 });
-    for (const address of ["errors.html", "http.html", "cli.html", "index.html"]) {
+  test("a page opens at its top, and the first Tab leads to a link to the text", async () => {
+    for (const address of ["faq.html", "reference.html"]) {
       await page.goto(at(address));
-      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 380, address);
+      assert.equal(await page.evaluate("scrollY"), 0, address);
+      await page.keyboard.press("Tab");
+      assert.equal(await page.evaluate("document.activeElement.className"), "skip");
+      assert.equal(await page.evaluate("scrollY"), 0, address);
     }
   });
 
-  test("a narrow screen without scripts has the menu, and no buttons", async () => {
+  test("the list of headings marks the section being read", async () => {
+    await page.goto(`${at("faq.html")}#the-server-answers-401`);
+    const marked = page.locator("aside [aria-current]");
+    await marked.waitFor();
+    assert.equal(await marked.textContent(), "The server answers 401");
+  });
+
+  test("a narrow screen has no page that is wider than it", async () => {
+    await page.setViewportSize({ width: 320, height: 800 });
+    for (const address of ["errors.html", "http.html", "cli.html", "index.html"]) {
+      await page.goto(at(address));
+      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 320, address);
+    }
+  });
+
+  test("the menu of a narrow screen opens where the reader is, and Escape closes it", async () => {
+    await page.setViewportSize({ width: 320, height: 800 });
+    await page.goto(at("faq.html"));
+    await page.evaluate("scrollTo(0, 900)");
+    await page.click('[id="page.menu-button"]');
+    const current = page.locator("nav [aria-current]");
+    const { y = -1 } = (await current.boundingBox()) ?? {};
+    assert.ok(y > 50 && y < 800, `${y}`);
+    assert.equal(await page.evaluate("scrollY"), 900);
+    await page.keyboard.press("Escape");
+    assert.equal(await current.isVisible(), false);
+  });
+
+  test("a narrow screen without scripts has the menu and headings, and no buttons", async () => {
     const browser = await sharedChromium();
     const viewport = { width: 360, height: 800 };
     const bare = await browser.newPage({ viewport, javaScriptEnabled: false });
     await bare.goto(at("faq.html"));
     assert.ok(await bare.getByRole("link", { name: "Run the server" }).isVisible());
     assert.equal(await bare.getByRole("button").count(), 0);
+    await bare.click(".contents > summary");
+    await bare.locator(".contents").getByRole("link", { name: "The port is taken" }).click();
+    assert.match(bare.url(), /#the-port-is-taken$/);
     await bare.close();
   });
 
