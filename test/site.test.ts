@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, test } from "vitest";
+import { find } from "../scripts/site/find.mjs";
 import { GENERATED } from "../scripts/site/order.mjs";
 import { buildSite, menu } from "../scripts/site/site.mjs";
 import { COMMANDS } from "../src/cli/commands.ts";
@@ -33,6 +34,14 @@ describe("the built site", () => {
   let files: ReadonlyMap<string, string | Uint8Array>;
   const textOf = (address: string) => String(files.get(address) ?? assert.fail(address));
   const addresses = (end: string) => [...files.keys()].filter((name) => name.endsWith(end));
+
+  const searched = (): string[][] => {
+    let sections: string[][] = [];
+    new Function("verbatimSearch", textOf("search.js"))((index: string[][]) => {
+      sections = index;
+    });
+    return sections;
+  };
 
   beforeAll(() => {
     files = buildSite({ commands: COMMANDS, openApi: openApiDocument() });
@@ -93,14 +102,45 @@ describe("the built site", () => {
   });
 
   test("the search index has the sections of every page", () => {
-    const sections: [string, string, string, string][] = [];
-    new Function("verbatimSearch", textOf("search.js"))((index: typeof sections) => {
-      sections.push(...index);
-    });
-    const found = new Set(sections.map(([address]) => address.split("#")[0]));
+    const sections = searched();
+    const found = new Set(sections.map(([address]) => address?.split("#")[0]));
     assert.deepEqual([...found].sort(), addresses(".html").sort());
     const limits = sections.find(([address]) => address === "server.html#limits");
     assert.match(limits?.[3] ?? "", /bodyBytesMax 16777216/);
+  });
+
+  test.each([
+    ["how much did I spend", "guides/cost-reports.html"],
+    ["what does it cost", "guides/cost-reports.html"],
+    ["quickstart", "index.html"],
+    ["getting started", "index.html"],
+    ["tutorial", "index.html"],
+    ["mac", "index.html"],
+    ["install", "index.html"],
+    ["privacy", "faq.html"],
+    ["telemetry", "faq.html"],
+    ["does it upload my data", "faq.html"],
+    ["delete a session", "faq.html"],
+    ["port in use", "faq.html"],
+    ["windows", "faq.html"],
+    ["why is it slow", "faq.html"],
+    ["remove api key from transcript", "guides/redact-and-share.html"],
+    ["remove secret", "guides/redact-and-share.html"],
+    ["share a session", "guides/redact-and-share.html"],
+    ["restore deleted session", "guides/keep-history.html"],
+    ["verify sessions in CI", "guides/sign-and-verify.html"],
+    ["resume a session", "guides/resume-after-a-crash.html"],
+    ["streaming to browsers", "start/stream-to-a-browser.html"],
+    ["exit code 3", "exit-codes.html"],
+  ])("the search for %s has %s first", (query, page) => {
+    const [first] = find(searched(), query);
+    assert.equal(first?.section[0]?.split("#")[0], page);
+  });
+
+  test("a query of which no section has all words finds those with most of them", () => {
+    const [first] = find(searched(), "restore deleted session qqqq");
+    assert.equal(first?.section[0], "guides/keep-history.html#3-delete-and-restore");
+    assert.equal(find(searched(), "qqqq").length, 0);
   });
 
   test("a page has a title and a description of its own, and leads to the next one", () => {

@@ -7,12 +7,9 @@
  */
 
 const RESULTS_MAX = 30;
-const EXCERPT = 90;
-/** What a word counts in a page's title, a heading, a text. */
-const WEIGHTS = [3, 5, 1];
-/** Words of questions, left out of a query that has others. */
-const SMALL =
-  /^(?:an?|and|are|can|do|does|for|how|i|in|is|it|my|of|on|the|to|what|where|why|with)$/;
+/** Characters of an excerpt before and after the first word that was found. */
+const BEFORE = 45;
+const AFTER = 135;
 
 /** The browser's settings may forbid it. */
 const storage = (() => {
@@ -112,21 +109,25 @@ function addCopyButton(block) {
 function startSearch(dialog, button) {
   const input = dialog.querySelector("input");
   const list = dialog.querySelector("ol");
-  let sections = null;
+  let search = null;
   const show = () => {
-    const found = find(sections ?? [], input.value);
-    list.replaceChildren(...found.map(item));
-    const isNone = sections !== null && input.value.trim() !== "" && found.length === 0;
-    dialog.querySelector("p").textContent = isNone ? "Nothing found: try fewer words." : "";
+    const isAsked = search !== null && input.value.trim() !== "";
+    const found = isAsked ? search(input.value) : [];
+    list.replaceChildren(...found.slice(0, RESULTS_MAX).map(item));
+    list.scrollTop = 0;
+    const none = isAsked ? "Nothing found: try other words." : "";
+    const count = `Sections found: ${found.length}`;
+    const more = found.length > RESULTS_MAX ? `, the best ${RESULTS_MAX} are shown` : "";
+    dialog.querySelector("p").textContent = found.length > 0 ? `${count}${more}.` : none;
   };
-  globalThis.verbatimSearch = (index) => {
-    sections = index;
+  globalThis.verbatimSearch = (sections, find) => {
+    search = (query) => find(sections, query);
     show();
   };
   const open = () => {
     if (!dialog.open) dialog.showModal();
     input.select();
-    if (sections !== null || document.querySelector("script[data-search]")) return;
+    if (search !== null || document.querySelector("script[data-search]")) return;
     const script = document.createElement("script");
     script.src = `${page.dataset.up}search.js`;
     script.dataset.search = "";
@@ -159,49 +160,32 @@ function startSearch(dialog, button) {
   });
 }
 
-/**
- * The sections with every word of the query, best first: in headings, in titles, in texts; the
- * beginnings of words before other parts; a heading that is the query before all. Equally good ones
- * are in the menu's order.
- */
-function find(sections, query) {
-  const typed = query
-    .toLowerCase()
-    .split(/[\s?]+/)
-    .filter(Boolean);
-  const large = typed.filter((word) => !SMALL.test(word));
-  const words = large.length > 0 ? large : typed;
-  const found = [];
-  for (const [address, title, heading, text] of words.length > 0 ? sections : []) {
-    const parts = [title, heading, text].map((each) => each.toLowerCase());
-    const scores = words.map((word) =>
-      WEIGHTS.reduce((sum, weight, at) => sum + weight * occurrence(parts[at], word), 0),
-    );
-    if (scores.includes(0)) continue;
-    const isHeading = parts[1].replace(/^\d+\. | \(.*$/g, "") === words.join(" ");
-    const score = scores.reduce((sum, each) => sum + each, isHeading ? 20 : 0);
-    found.push({ score, address, title, heading, text, word: words[0] });
-  }
-  return found.sort((a, b) => b.score - a.score).slice(0, RESULTS_MAX);
-}
-
-/** 2 if a word begins so, 1 for another part of a word, 0 for none. */
-function occurrence(text, part) {
-  const between = text.split(part);
-  const isBeginning = between.slice(0, -1).some((before) => !/\w/.test(before.at(-1) ?? ""));
-  return isBeginning ? 2 : Math.min(between.length - 1, 1);
-}
-
-function item({ address, title, heading, text, word }) {
+function item({ section: [address, title, heading, text], stems }) {
   const link = document.createElement("a");
   link.href = `${page.dataset.up}${address}`;
   const name = document.createElement("strong");
   name.textContent = heading === title || heading === "" ? title : `${title}: ${heading}`;
-  const excerpt = document.createElement("span");
-  const at = Math.max(0, text.toLowerCase().indexOf(word) - EXCERPT / 2);
-  excerpt.textContent = `${at > 0 ? "…" : ""}${text.slice(at, at + 2 * EXCERPT)}`;
-  link.append(name, excerpt);
+  const span = document.createElement("span");
+  span.append(...excerpt(text, stems));
+  link.append(name, span);
   const row = document.createElement("li");
   row.append(link);
   return row;
+}
+
+/** The text around the first word that was found, cut at spaces, with every such word marked. */
+function excerpt(text, stems) {
+  const escaped = stems.map((stem) => stem.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const word = new RegExp(`((?<!\\w)(?:${escaped.join("|")})\\w*)`, "i");
+  const at = Math.max(0, text.search(word));
+  const start = at > BEFORE ? text.indexOf(" ", at - BEFORE) + 1 : 0;
+  const end = text.length > at + AFTER ? text.lastIndexOf(" ", at + AFTER) : text.length;
+  const shown = text.slice(Math.min(start, at), Math.max(end, at));
+  const parts = `${start > 0 ? "… " : ""}${shown}${end < text.length ? " …" : ""}`.split(word);
+  return parts.map((part, index) => {
+    if (index % 2 === 0) return part;
+    const mark = document.createElement("mark");
+    mark.textContent = part;
+    return mark;
+  });
 }

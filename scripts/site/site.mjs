@@ -92,7 +92,7 @@ export function buildSite({ commands, openApi }) {
     files.set(name, readFileSync(new URL(name, import.meta.url)));
   }
   files.set("favicon.svg", readFileSync(join(root, "viewer", "public", "favicon.svg")));
-  files.set("search.js", `verbatimSearch(${JSON.stringify(searchIndex(pages))});\n`);
+  files.set("search.js", searchScript(pages));
   return files;
 }
 
@@ -153,12 +153,13 @@ function deadAnchors(pages) {
 }
 
 /**
- * What the search looks through: address, page, heading and text of every section.
+ * What the search looks through, and how: address, page, heading and text of every section, and
+ * find.mjs without its exports, because pages from files cannot load modules.
  *
  * @param {readonly Page[]} pages
  */
-function searchIndex(pages) {
-  return pages.flatMap(({ address, rendered }) =>
+function searchScript(pages) {
+  const index = pages.flatMap(({ address, rendered }) =>
     rendered.sections.map(({ anchor, heading, text }) => [
       anchor === "" ? address : `${address}#${anchor}`,
       rendered.title,
@@ -166,4 +167,6 @@ function searchIndex(pages) {
       text,
     ]),
   );
+  const find = readFileSync(new URL("find.mjs", import.meta.url), "utf8").replace(/^export /gm, "");
+  return `(() => {\n${find}\nverbatimSearch(${JSON.stringify(index)}, find);\n})();\n`;
 }

@@ -90,6 +90,18 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     assert.equal(await page.locator("dialog").isVisible(), false);
   });
 
+  test("a result shows whole words around the match, and marks it", async () => {
+    await page.goto(at("index.html"));
+    await page.keyboard.press("/");
+    await page.keyboard.type("telemetry");
+    const excerpt = page.locator("dialog li span").first();
+    const words = ((await excerpt.textContent()) ?? "").replaceAll("…", "").trim();
+    const section = readFileSync(join(folder, "search.js"), "utf8").split(words);
+    assert.match(`${section[0]?.at(-1)}${section[1]?.[0]}`, /^[" ][" ]$/);
+    assert.equal(await excerpt.locator("mark").first().textContent(), "telemetry");
+    assert.match((await page.locator("dialog p").textContent()) ?? "", /^Sections found: \d+/);
+  });
+
   test("the search says that it found nothing", async () => {
     await page.goto(at("index.html"));
     await page.keyboard.press("/");
