@@ -33,7 +33,26 @@ document.addEventListener("DOMContentLoaded", () => {
   if (aside) markSection(aside);
   if (navigator.clipboard)
     for (const block of document.querySelectorAll("pre")) addCopyButton(block);
+  makeScrollable();
+  addEventListener("resize", makeScrollable);
 });
+
+/** What is wider than the page gets the focus, so that the keyboard can scroll it. */
+function makeScrollable() {
+  const boxes = [...document.querySelectorAll("pre, .wide")];
+  const isWide = boxes.map((box) => box.scrollWidth > box.clientWidth);
+  for (const [at, box] of boxes.entries()) {
+    const label = box.tagName === "PRE" ? "Code" : "Table";
+    for (const [name, value] of [
+      ["tabindex", 0],
+      ["role", "group"],
+      ["aria-label", label],
+    ]) {
+      if (isWide[at]) box.setAttribute(name, value);
+      else box.removeAttribute(name);
+    }
+  }
+}
 
 function startTheme(button) {
   const system = matchMedia("(prefers-color-scheme: dark)");

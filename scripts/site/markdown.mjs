@@ -8,9 +8,11 @@
  * @property {string} heading
  * @property {string} text
  *
+ * @typedef {import("marked").Tokens.TableCell} Cell
+ *
  * @typedef {object} Rendered
  * @property {string} title
- * @property {string} description The first paragraph.
+ * @property {string} description
  * @property {string} html
  * @property {readonly { depth: number, anchor: string, heading: string }[]} headings
  * @property {readonly Section[]} sections
@@ -35,9 +37,10 @@ for (const name of ["bash", "javascript", "json", "sql", "typescript", "yaml"]) 
  * @param {object} links
  * @param {(href: string) => string | null} links.linkTo The address of a link; null leaves only its text.
  * @param {(file: string) => string | null} links.titleOf For links whose text is a file's name.
+ * @param {(href: string) => string} links.sizeOf The width and height of a picture, as attributes.
  * @returns {Rendered}
  */
-export function renderMarkdown(source, { linkTo, titleOf }) {
+export function renderMarkdown(source, { linkTo, titleOf, sizeOf }) {
   /** @type {{ depth: number, anchor: string, heading: string }[]} */
   const headings = [];
   /** @type {Map<string, number>} */
@@ -57,8 +60,11 @@ export function renderMarkdown(source, { linkTo, titleOf }) {
         const heading = textOf(html);
         const anchor = anchorOf(heading, used);
         headings.push({ depth, anchor, heading });
-        const link = `<a class="anchor" href="#${anchor}" aria-label="Link to this section">#</a>`;
-        return `<h${depth} id="${anchor}">${html} ${depth > 1 ? link : ""}</h${depth}>\n`;
+        const element = `<h${depth} id="${anchor}">${html}</h${depth}>`;
+        if (depth === 1) return `${element}\n`;
+        const label = `Link to “${escapeHtml(heading)}”`;
+        const link = `<a class="anchor" href="#${anchor}" aria-label="${label}"></a>`;
+        return `<div class="heading">${element} ${link}</div>\n`;
       },
       link({ href, tokens, text: name }) {
         const title = name.endsWith(".md") ? titleOf(href.replace(/#.*/, "")) : null;
@@ -67,7 +73,10 @@ export function renderMarkdown(source, { linkTo, titleOf }) {
         return target === null ? text : `<a href="${escapeHtml(target)}">${text}</a>`;
       },
       image({ href, text }) {
-        return `<img src="${escapeHtml(linkTo(href) ?? href)}" alt="${escapeHtml(text)}" loading="lazy">`;
+        const source = escapeHtml(linkTo(href) ?? href);
+        const size = sizeOf(href);
+        const image = `<img src="${source}" alt="${escapeHtml(text)}"${size} loading="lazy">`;
+        return `<a href="${source}">${image}</a>`;
       },
       code({ text, lang }) {
         const name = lang?.split(" ")[0] ?? "";
@@ -76,27 +85,58 @@ export function renderMarkdown(source, { linkTo, titleOf }) {
           ? highlighter.highlight(text, { language: name }).value
           : escapeHtml(text);
         const kind = name === "text" ? ' class="text"' : "";
-        return `<pre tabindex="0"${kind}><code>${html}</code></pre>\n`;
+        return `<pre${kind}><code>${html}</code></pre>\n`;
       },
-      table(token) {
-        const row = (/** @type {typeof token.header} */ cells, /** @type {string} */ tag) =>
-          cells
-            .map(({ text, tokens }) => [text === "" ? "td" : tag, this.parser.parseInline(tokens)])
-            .map(([tag, html]) => `<${tag}>${html}</${tag}>`)
-            .join("");
-        const body = token.rows
-          .map((cells) => `<tr${idOf(cells[0]?.text ?? "")}>${row(cells, "td")}</tr>\n`)
-          .join("");
-        const head = `<thead><tr>${row(token.header, "th")}</tr></thead>`;
-        return `<div class="wide" tabindex="0"><table>${head}\n<tbody>${body}</tbody></table></div>\n`;
+      table({ header, rows }) {
+        return tableHtml(header, rows, ({ tokens }) => this.parser.parseInline(tokens), idOf);
       },
     },
   });
   const html = /** @type {string} */ (marked.parse(source));
   const title = headings[0]?.heading ?? "";
-  const paragraph = textOf(/<p>(.*?)<\/p>/s.exec(html)?.[1] ?? "").replace(/\s+/g, " ");
-  const description = paragraph.length > 160 ? `${paragraph.slice(0, 159)}…` : paragraph;
-  return { title, description, html, headings, sections: sectionsOf(html) };
+  return { title, description: descriptionOf(html), html, headings, sections: sectionsOf(html) };
+}
+
+/**
+ * Small screens show the rows of a list of codes as blocks, which costs them their roles: those are
+ * written, and so are the headings of further columns.
+ *
+ * @param {readonly Cell[]} header
+ * @param {readonly (readonly Cell[])[]} rows
+ * @param {(cell: Cell) => string} inline
+ * @param {(cell: string) => string} idOf
+ */
+function tableHtml(header, rows, inline, idOf) {
+  const isList = header.length <= 3 && rows.every(([first]) => first?.text.startsWith("`"));
+  const role = (/** @type {string} */ name) => (isList ? ` role="${name}"` : "");
+  const label = (/** @type {number} */ at) => {
+    const text = isList && header.length > 2 && at > 0 ? header[at]?.text : undefined;
+    return text ? ` data-label="${escapeHtml(text)}"` : "";
+  };
+  const head = header.map((cell) => {
+    if (cell.text === "") return `<td${role("cell")}></td>`;
+    return `<th${role("columnheader")}>${inline(cell)}</th>`;
+  });
+  const body = rows.map((cells) => {
+    const row = cells.map((cell, at) => `<td${role("cell")}${label(at)}>${inline(cell)}</td>`);
+    return `<tr${idOf(cells[0]?.text ?? "")}${role("row")}>${row.join("")}</tr>\n`;
+  });
+  return `<div class="wide${isList ? " list" : ""}"><table${role("table")}>
+<thead${role("rowgroup")}><tr${role("row")}>${head.join("")}</tr></thead>
+<tbody${role("rowgroup")}>${body.join("")}</tbody></table></div>\n`;
+}
+
+/**
+ * The first paragraph that says what the page is about; more of them if it is short.
+ *
+ * @param {string} html
+ */
+function descriptionOf(html) {
+  const text = [...html.matchAll(/<p>(?!<a [^>]*><img)(.*?)<\/p>/gs)]
+    .map(([, paragraph = ""]) => textOf(paragraph).replace(/\s+/g, " "))
+    .map((each) => each.replace(/You need the command\b.*?[.:](?= [A-Z]|$)|^(?:No|Yes)\. /g, ""))
+    .reduce((before, each) => (before.length < 60 ? `${before} ${each}`.trim() : before), "");
+  return text.length > 160 ? `${text.slice(0, text.lastIndexOf(" ", 158))} …` : text;
 }
 
 /**
@@ -122,14 +162,14 @@ function anchorOf(heading, used) {
  * @returns {Section[]}
  */
 function sectionsOf(html) {
-  const rows = [...html.matchAll(/<tr id="([^"]*)"><td>(.*?)<\/td>(.*)<\/tr>/g)];
+  const rows = [...html.matchAll(/<tr id="([^"]*)"[^>]*><td[^>]*>(.*?)<\/td>(.*)<\/tr>/g)];
   return html
     .split(/(?=<h[1-3] id=")/)
     .map((part) => {
       const [all = "", anchor = "", heading = ""] =
         /^<h[1-3] id="([^"]*)">(.*?)<\/h[1-3]>/s.exec(part) ?? [];
       const text = textOf(part.slice(all.length)).replace(/\s+/g, " ").trim();
-      return { anchor, heading: textOf(heading).replace(/ ?#?$/, "").trim(), text };
+      return { anchor, heading: textOf(heading).trim(), text };
     })
     .concat(
       rows.map(([, anchor = "", heading = "", text = ""]) => {

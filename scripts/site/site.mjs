@@ -67,12 +67,14 @@ export function buildSite({ commands, openApi }) {
           dead.push(`${path}: ${href}`);
           return null;
         }
-        if (target.endsWith("/") || !/\.\w+$/.test(target)) return null; // A folder of the sources.
+        // A folder of the sources, or Markdown that is not a page, such as the README.
+        if (target.endsWith("/") || !/\.\w+$/.test(target) || target.endsWith(".md")) return null;
         const address = target.replace(/^docs\//, "");
         files.set(address, readFileSync(join(root, target)));
         return from(path, address);
       };
-      const rendered = renderMarkdown(sources.get(path) ?? "", { linkTo, titleOf });
+      const sizeOf = (/** @type {string} */ file) => imageSize(join(root, targetOf(file)));
+      const rendered = renderMarkdown(sources.get(path) ?? "", { linkTo, titleOf, sizeOf });
       return { path, address: addressOf(path), group: title, rendered };
     }),
   );
@@ -132,6 +134,17 @@ function addressOf(path) {
  */
 function from(path, address) {
   return relative(dirname(addressOf(path)), address);
+}
+
+/**
+ * The size of a PNG, so that the text below does not move when the picture is loaded.
+ *
+ * @param {string} path
+ */
+function imageSize(path) {
+  if (!path.endsWith(".png")) return "";
+  const header = readFileSync(path);
+  return ` width="${header.readUInt32BE(16)}" height="${header.readUInt32BE(20)}"`;
 }
 
 /**

@@ -136,16 +136,19 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
   });
 
   test.each(["light", "dark"])("no rule of accessibility is broken, %s", async (colour) => {
-    await page.goto(at("guides/sign-and-verify.html"));
-    await page.evaluate(`document.documentElement.dataset.theme = "${colour}"`);
-    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8"));
-    const { violations } = (await page.evaluate("axe.run({ preload: false })")) as {
-      violations: { id: string; nodes: { html: string }[] }[];
-    };
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => [id, nodes[0]?.html]),
-      [],
-    );
+    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8");
+    for (const address of ["errors.html", "guides/sign-and-verify.html"]) {
+      await page.goto(at(address));
+      await page.evaluate(`document.documentElement.dataset.theme = "${colour}"`);
+      await page.evaluate(axe);
+      const { violations } = (await page.evaluate("axe.run({ preload: false })")) as {
+        violations: { id: string; nodes: { html: string }[] }[];
+      };
+      assert.deepEqual(
+        violations.map(({ id, nodes }) => [id, nodes[0]?.html]),
+        [],
+      );
+    }
   });
 
   test("a page opens at its top, and the first Tab leads to a link to the text", async () => {
@@ -171,6 +174,35 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
       await page.goto(at(address));
       assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 320, address);
     }
+  });
+
+  test("a narrow screen shows the remedy of an error below its cause, in a table's roles", async () => {
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.goto(`${at("errors.html")}#log_locked`);
+    const cells = page.locator("#log_locked").getByRole("cell");
+    const [cause, remedy] = [await cells.nth(1).boundingBox(), await cells.nth(2).boundingBox()];
+    assert.ok(cause && remedy && remedy.y >= cause.y + cause.height);
+    assert.ok(remedy.x + remedy.width <= 360);
+  });
+
+  test("only code and tables that are cut take the focus, and have a name", async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(at("commands.html"));
+    const counts = () =>
+      page.evaluate(`[...document.querySelectorAll("pre, .wide")].map((box) =>
+        [box.scrollWidth > box.clientWidth, box.tabIndex === 0 && box.ariaLabel !== null])`);
+    for (const [isCut, isFocused] of (await counts()) as boolean[][]) {
+      assert.equal(isCut, isFocused);
+    }
+    await page.setViewportSize({ width: 320, height: 800 });
+    await page.locator("pre[tabindex]").first().waitFor();
+  });
+
+  test("a link to a section is not part of its heading's name", async () => {
+    await page.goto(at("faq.html"));
+    const name = "The port is taken";
+    assert.equal(await page.getByRole("heading", { name, exact: true }).count(), 1);
+    assert.equal(await page.getByRole("link", { name: `Link to “${name}”` }).count(), 1);
   });
 
   test("the menu of a narrow screen opens where the reader is, and Escape closes it", async () => {
