@@ -98,6 +98,21 @@ describe("the built site", () => {
     }
   });
 
+  test("a route has its parameters, their values and defaults, its body and its headers", () => {
+    const [, list = ""] = textOf("http.html").split('id="get-v1sessions"');
+    const part = list.slice(0, list.indexOf("<h2"));
+    assert.match(part, /one of <code>completed<\/code>, <code>error<\/code>/);
+    assert.match(part, /1 to \d+; default: <code>\d+<\/code>/);
+    assert.equal(part.match(/Refused; the code says why/g)?.length, 1);
+    const [, share = ""] = textOf("http.html").split('id="post-v1shares"');
+    assert.match(share, /<code>expiresInSeconds<\/code>.*default: <code>86400<\/code>/);
+    assert.match(textOf("http.html"), /<code>Share-Version<\/code>: How many copies/);
+  });
+
+  test("a placeholder in the text of an option is not a link", () => {
+    assert.doesNotMatch(textOf("commands.html"), /href="https:\/\/host/);
+  });
+
   test("the search index has the sections of every page", () => {
     const sections = searched();
     const found = new Set(sections.map(([address]) => address?.split("#")[0]));

@@ -40,7 +40,7 @@ function commandSection(command, above) {
     `${sentence(summary)}`,
     "",
     ...["```text", usage.join(" "), "```", ""],
-    ...(rows.length > 0 ? ["| argument or option | |", "|---|---|", ...rows, ""] : []),
+    ...(rows.length > 0 ? [...head("argument or option", "meaning"), ...rows, ""] : []),
     ...(examples.length > 0 ? ["```sh", ...examples, "```", ""] : []),
   ];
 }
@@ -48,20 +48,38 @@ function commandSection(command, above) {
 /** @param {CommandOption} option */
 function optionText({ summary, choices, default: byDefault, isRepeatable }) {
   const values = choices ? `; one of ${choices.join(", ")}` : "";
-  const usual = byDefault === undefined ? "" : `; default: ${byDefault}`;
-  return `${summary}${values}${usual}${isRepeatable ? "; may be repeated" : ""}`;
+  const usual = byDefault === undefined || byDefault === "" ? "" : `; default: ${byDefault}`;
+  const isSaid = !isRepeatable || summary.includes("repeatable");
+  return `${summary}${values}${usual}${isSaid ? "" : "; repeatable"}`;
 }
 
 /**
  * @typedef {object} Operation
  * @property {string} summary
  * @property {readonly Parameter[]} [parameters]
- * @property {Readonly<Record<string, { description?: string }>>} responses
+ * @property {{ description?: string, content: Readonly<Record<string, { schema: Schema }>> }} [requestBody]
+ * @property {Readonly<Record<string, Response>>} responses
  *
  * @typedef {object} Parameter
  * @property {string} name
  * @property {string} in
  * @property {string} [description]
+ * @property {boolean} [required]
+ * @property {Schema} [schema]
+ *
+ * @typedef {object} Response
+ * @property {string} [description]
+ * @property {Readonly<Record<string, { description?: string }>>} [headers]
+ *
+ * @typedef {object} Schema
+ * @property {string} [type]
+ * @property {string} [description]
+ * @property {readonly unknown[]} [enum]
+ * @property {unknown} [default]
+ * @property {number} [minimum]
+ * @property {number} [maximum]
+ * @property {readonly string[]} [required]
+ * @property {Readonly<Record<string, Schema>>} [properties]
  *
  * @typedef {object} OpenApi
  * @property {Readonly<Record<string, Readonly<Record<string, unknown>>>>} paths
@@ -76,7 +94,7 @@ export function httpPage({ paths }) {
     "",
     "Every route of the server, generated from its OpenAPI document (`GET /v1/openapi.json`).",
     "[The HTTP API](api.md) explains sessions and the client, [the server](server.md) tokens and",
-    "limits, [subscriptions](subscriptions.md) notifications.",
+    "limits, [subscriptions](subscriptions.md) notifications, [error codes](errors.md) refusals.",
     "",
     ...Object.entries(paths).flatMap(([path, methods]) =>
       METHODS.filter((method) => method in methods).flatMap((method) =>
@@ -91,22 +109,78 @@ export function httpPage({ paths }) {
  * @param {string} method
  * @param {Operation} operation
  */
-function routeSection(path, method, { summary, parameters = [], responses }) {
-  const rows = [
-    ...parameters.map(
-      (each) => `| ${code(each.name)} (${each.in}) | ${cell(each.description ?? "")} |`,
-    ),
-    ...Object.entries(responses).map(
-      ([status, { description = "" }]) => `| ${status} | ${cell(description)} |`,
-    ),
-  ];
+function routeSection(path, method, { summary, parameters = [], requestBody, responses }) {
+  const given = parameters.map(({ name, in: place, description = "", required, schema = {} }) => {
+    return `| ${code(name)} | ${place} | ${valueText({ ...schema, description }, required)} |`;
+  });
   return [
     `## ${method.toUpperCase()} ${path.replace(/[{}]/g, (brace) => `\\${brace}`)}`,
     "",
     sentence(summary),
     "",
-    ...["| parameter or status | |", "|---|---|", ...rows, ""],
+    ...(given.length > 0 ? [...head("parameter", "in", "meaning"), ...given, ""] : []),
+    ...(requestBody ? bodyRows(requestBody) : []),
+    ...[...head("status", "meaning"), ...statusRows(responses), ""],
   ];
+}
+
+/** @param {NonNullable<Operation["requestBody"]>} body */
+function bodyRows({ description, content }) {
+  return Object.entries(content).flatMap(([type, { schema }]) => {
+    const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
+      const text = valueText(field, schema.required?.includes(name));
+      return `| ${code(name)} | ${field.type ?? ""} | ${text} |`;
+    });
+    const what = `The body is ${code(type)}${description ? `: ${description}` : ""}.`;
+    return [
+      what,
+      "",
+      ...(rows.length > 0 ? [...head("field", "type", "meaning"), ...rows, ""] : []),
+    ];
+  });
+}
+
+/**
+ * Statuses with the same meaning are one row.
+ *
+ * @param {Operation["responses"]} responses
+ */
+function statusRows(responses) {
+  /** @type {Map<string, string[]>} */
+  const statuses = new Map();
+  for (const [status, { description = "", headers = {} }] of Object.entries(responses)) {
+    const lines = Object.entries(headers).map(([name, header]) => {
+      return `<br>${code(name)}: ${cell(header.description ?? "")}`;
+    });
+    const meaning = `${cell(description)}${lines.join("")}`;
+    statuses.set(meaning, [...(statuses.get(meaning) ?? []), code(status)]);
+  }
+  return [...statuses].map(([meaning, same]) => `| ${same.join(" ")} | ${meaning} |`);
+}
+
+/**
+ * @param {Schema} schema
+ * @param {boolean} [isRequired]
+ */
+function valueText(
+  { description, enum: values, default: byDefault, minimum, maximum },
+  isRequired,
+) {
+  const least = minimum === undefined || minimum === 0 ? "" : `at least ${minimum}`;
+  return [
+    cell(description ?? ""),
+    values ? `one of ${values.map((each) => code(String(each))).join(", ")}` : "",
+    maximum === undefined ? least : `${minimum ?? 0} to ${maximum}`,
+    byDefault === undefined ? "" : `default: ${code(String(byDefault))}`,
+    isRequired ? "required" : "",
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+/** @param {readonly string[]} names */
+function head(...names) {
+  return [`| ${names.join(" | ")} |`, `|${"---|".repeat(names.length)}`];
 }
 
 /** @param {string} text */
@@ -116,7 +190,10 @@ function code(text) {
 
 /** @param {string} text */
 function cell(text) {
-  return text.replaceAll("|", "\\|").replace(/</g, "&lt;");
+  return text
+    .replaceAll("|", "\\|")
+    .replace(/</g, "&lt;")
+    .replace(/(?<!`)https?:\/\/[^\s;,)]+/g, "`$&`"); // A placeholder, which must not be a link.
 }
 
 /** @param {string} text */
