@@ -71,7 +71,9 @@ const OWN_PATHS = {
       summary:
         "Where a link leads: exchanges its key for a cookie; only where sessions are private",
       tags: ["server"],
-      parameters: [parameter("key", "Of `verbatim open`; works once", { type: "string" })],
+      parameters: [
+        parameter("key", "The key in a link of `verbatim open`; works once", { type: "string" }),
+      ],
       responses: {
         ...refusals(),
         303: { description: "To the viewer, with the cookie" },

@@ -1,6 +1,7 @@
 /** Real answers about streams and subscriptions match the OpenAPI document. */
 
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "vitest";
 import { SUBSCRIPTION_LIMITS } from "../../src/base/limits.ts";
 import { PULL } from "../support/subscription-http.ts";
@@ -53,6 +54,26 @@ test("real answers about streams match the document", async () => {
   for (const method of ["GET", "HEAD", "DELETE"]) await ask(method, "/s", 404);
   await ask("PUT", "/s", 201, made);
   await ask("GET", `/s?offset=${end}`, 410);
+});
+
+test("the described headers of streams are those that the server reads", () => {
+  const folder = new URL("../../src/server/streams/", import.meta.url);
+  const sources = readdirSync(folder).filter((name) => /^[a-z-]+\.ts$/.test(name));
+  const read = new Set<string>();
+  for (const name of sources) {
+    const source = readFileSync(new URL(name, folder), "utf8");
+    for (const [, header = ""] of source.matchAll(/headers\["([a-z-]+)"\]/g)) read.add(header);
+  }
+  const operations = Object.values(document.paths[STREAM] ?? {});
+  const described = operations.flatMap(({ parameters = [] }) =>
+    parameters.filter((each) => each.in === "header").map(({ name }) => name.toLowerCase()),
+  );
+  assert.ok(read.delete("content-type"), "OpenAPI has it in the body");
+  assert.deepEqual([...new Set(described)].sort(), [...read].sort());
+  const withBody = Object.entries(document.paths[STREAM] ?? {})
+    .filter(([, operation]) => "requestBody" in operation)
+    .map(([method]) => method);
+  assert.deepEqual(withBody, ["put", "post"]);
 });
 
 test("an unsupported content coding is refused as the document says", async () => {

@@ -45,8 +45,8 @@ export function welcome(io: Io, server: RunningServer, started: Started): void {
   const { host = HOST_DEFAULT, store, directory, data } = started;
   const link = server.newLink();
   const create = `\`verbatim token create${data}\``;
-  const others = isOwnAddress(host) ? "" : `, and others can reach it on ${host}`;
-  io.out(`verbatim listens on ${url}${others}`);
+  const isLocal = isOwnAddress(host);
+  io.out(`verbatim listens on ${url}`);
   if (link !== null) {
     io.out("open this link in a browser to read, watch and check your sessions; it works once,");
     io.out(`within an hour, and \`verbatim open${data}\` makes a new one:`);
@@ -59,6 +59,7 @@ export function welcome(io: Io, server: RunningServer, started: Started): void {
         : "every user of this machine can, until you create a token",
     );
   }
+  if (!isLocal) io.out(`others can reach it on ${host}, with a token`);
   io.out(`streams are kept in ${store === undefined ? directory : placeOf(store)}`);
   tryOut(io, `${url}/v1/stream/chat/1`, needsToken ? create : null);
   const by = link === null && !needsToken ? "" : `, with a token of ${create}`;
@@ -66,7 +67,7 @@ export function welcome(io: Io, server: RunningServer, started: Started): void {
   if (server.witnessKey !== null) {
     io.out(`it is a witness at ${url}/witness, with the key ${server.witnessKey}`);
   }
-  if (others !== "" && !url.startsWith("https:")) {
+  if (!isLocal && !url.startsWith("https:")) {
     io.err("warning: tokens travel unencrypted; give --tls-key and --tls-cert, or use a proxy");
   }
 }

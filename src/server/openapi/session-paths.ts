@@ -35,9 +35,9 @@ export function refusals(...statuses: readonly number[]): Record<string, Schema>
 const text: Schema = { type: "string" };
 const HITS = { type: "integer", minimum: 1, maximum: SESSION_LIMITS.hitsMax };
 
-const SESSION = parameter("id", "As the list gives it", { type: "string" }, "path");
+const SESSION = parameter("id", "The session, by its `id` in the list", { type: "string" }, "path");
 
-const NATIVE = parameter("native", "Whether entries hold the line as parsed", flag(true));
+const NATIVE = parameter("native", "Include each entry's parsed line", flag(true));
 
 function limit(description: string, maximum: number, otherwise: number) {
   const schema = { type: "integer", minimum: 1, maximum, default: otherwise };
@@ -46,7 +46,7 @@ function limit(description: string, maximum: number, otherwise: number) {
 
 const STRETCH = [
   parameter("from", "The first byte; default 0", offset),
-  parameter("to", "The byte after the last; default: as many as one answer holds", offset),
+  parameter("to", "The byte after the last; default: as many as fit into an answer", offset),
 ];
 
 interface Operation {
@@ -66,12 +66,12 @@ const json = (name: string, description: string) =>
 
 /** Filters by session, as the list and the search have them. */
 const OF_SESSIONS = [
-  parameter("status", "Only those that stand so", { enum: [...SESSION_STATUSES] }),
+  parameter("status", "Only sessions with this status", { enum: [...SESSION_STATUSES] }),
   parameter("agent", "Only with this `agentLabel`", text),
   parameter("project", "Only with this `repository`, or else `project`", text),
   parameter("model", "Only with this model", text),
   parameter("verdict", "Only with this verdict", { enum: [...VERDICTS] }),
-  parameter("subagents", "Whether sessions that another one began are included", flag(true)),
+  parameter("subagents", "Include sessions that another one started", flag(true)),
 ];
 
 const LIST_OPERATION: Operation = {
@@ -81,19 +81,22 @@ const LIST_OPERATION: Operation = {
     ...OF_SESSIONS,
     parameter("since", "Last changed at this time or later", text),
     parameter("until", "Last changed before this time", text),
-    parameter("title", "Only those whose title holds this text, in any case", text),
-    parameter("parent", "Only those that the session with this id began", text),
-    parameter("sort", "The largest first", { enum: [...PAGE_SORTS], default: "updated" }),
+    parameter("title", "Only titles that contain this text, in any case", text),
+    parameter("parent", "Only those that the session with this id started", text),
+    parameter("sort", "What to sort by, the largest first", {
+      enum: [...PAGE_SORTS],
+      default: "updated",
+    }),
     parameter("facets", "Also count by agent, project, model and verdict", flag(false)),
-    limit("At most so many", SESSION_LIMITS.sessionsMax, SESSION_LIMITS.sessionsDefault),
+    limit("Maximum number", SESSION_LIMITS.sessionsMax, SESSION_LIMITS.sessionsDefault),
     parameter("cursor", "`next` of the page before, with the same filters", text),
   ],
-  ok: json("SessionPage", "A page; it may hold fewer than asked for and still have a next one"),
+  ok: json("SessionPage", "A page; it may have fewer than `limit` and still a next one"),
   refused: [],
 };
 
 const SEARCH_OPERATION: Operation = {
-  summary: "Entries that hold all of the words, the latest first",
+  summary: "Entries that contain all of the words, the latest first",
   parameters: [
     {
       ...parameter("q", "Words, phrases and filters: docs/api.md, Search", text),
@@ -104,12 +107,12 @@ const SEARCH_OPERATION: Operation = {
     parameter("kind", "Only entries of this kind", { enum: [...ENTRY_KINDS] }),
     parameter("since", "Only entries at this time or later", text),
     parameter("until", "Only entries before this time", text),
-    parameter("perSession", "At most so many of a session on a page; default: all", HITS),
-    parameter("typing", "Whether the last word may go on", flag(false)),
-    limit("At most so many", SESSION_LIMITS.hitsMax, SESSION_LIMITS.hitsDefault),
+    parameter("perSession", "Maximum per session on a page; default: all", HITS),
+    parameter("typing", "The last word may be the beginning of one", flag(false)),
+    limit("Maximum number", SESSION_LIMITS.hitsMax, SESSION_LIMITS.hitsDefault),
     parameter("cursor", "`next` of the page before, with the same query", text),
   ],
-  ok: json("SearchPage", "A page; it may hold fewer than asked for and still have a next one"),
+  ok: json("SearchPage", "A page; it may have fewer than `limit` and still a next one"),
   refused: [],
 };
 
@@ -120,10 +123,14 @@ const USAGE_OPERATION: Operation = {
     parameter("until", "Up to and including this day", text),
     parameter("tz", "The time zone of days, such as Europe/Berlin; default: the server's", text),
     parameter("agent", "Only of this program or dialect", text),
-    parameter("project", "Only of this directory and below, or of directories so named", text),
-    parameter("by", "What `series` are", { enum: [...SERIES_GROUPS], default: "agent" }),
+    parameter(
+      "project",
+      "Only of this directory and below, or of directories with this name",
+      text,
+    ),
+    parameter("by", "What `series` are grouped by", { enum: [...SERIES_GROUPS], default: "agent" }),
     limit(
-      "At most so many sessions, and prompts",
+      "Maximum number of sessions, and of prompts",
       SESSION_LIMITS.usageListedMax,
       SESSION_LIMITS.usageListedDefault,
     ),
@@ -150,7 +157,7 @@ const ENTRIES_OPERATION: Operation = {
     parameter("from", "The entries from this offset on", offset),
     parameter("before", "The entries before this offset", offset),
     parameter("around", "The entry that starts here, with those before and after it", offset),
-    limit("At most so many", SESSION_LIMITS.entriesMax, SESSION_LIMITS.entriesDefault),
+    limit("Maximum number", SESSION_LIMITS.entriesMax, SESSION_LIMITS.entriesDefault),
     parameter("call", "Only what the subagent of this call wrote into the log", text),
     NATIVE,
   ],
@@ -167,7 +174,7 @@ const OUTLINE_OPERATION: Operation = {
   parameters: [
     SESSION,
     FROM,
-    limit("At most so many prompts and marks together", outlineMax, outlineDefault),
+    limit("Maximum number of prompts and marks together", outlineMax, outlineDefault),
     parameter("reads", "Also the files that were read", { type: "boolean", default: false }),
   ],
   ok: json("OutlinePage", "What is known so far, in the order of the log"),
@@ -175,14 +182,19 @@ const OUTLINE_OPERATION: Operation = {
 };
 
 const EVENTS_OPERATION: Operation = {
-  summary: "Entries that are there and those that come, as Server-Sent Events",
+  summary: "Existing entries, then new ones, as Server-Sent Events",
   parameters: [
     SESSION,
     parameter("offset", "Where to begin: an offset, or `end`; default 0", {
       anyOf: [offset, { const: "end" }],
     }),
     NATIVE,
-    parameter("Last-Event-ID", "The last event's id; wins", { type: "string" }, "header"),
+    parameter(
+      "Last-Event-ID",
+      "The last event's id; it overrides `offset`",
+      { type: "string" },
+      "header",
+    ),
   ],
   ok: content(
     "text/event-stream",
@@ -197,8 +209,8 @@ const MARKDOWN_OPERATION: Operation = {
   summary: "The session as a Markdown document",
   parameters: [
     SESSION,
-    parameter("thinking", "What the model thought, too", flag(false)),
-    parameter("tools", "What went into tools and came out", flag(true)),
+    parameter("thinking", "Include the model's thinking", flag(false)),
+    parameter("tools", "Include the input and output of tools", flag(true)),
     parameter("metadata", "rye: a heading above what the assistant says", flag(true)),
   ],
   ok: content("text/markdown", { type: "string" }, "Markdown source"),
@@ -232,7 +244,7 @@ export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
   [`${ONE}/outline`]: get("getOutline", OUTLINE_OPERATION),
   [`${ONE}/exchanges`]: get("getExchanges", {
     summary: "The exchanges of the outline as columns of numbers",
-    parameters: [SESSION, FROM, limit("At most so many", outlineMax, outlineDefault)],
+    parameters: [SESSION, FROM, limit("Maximum number", outlineMax, outlineDefault)],
     ok: json("ExchangesPage", "What is known so far, in the order of the log"),
     refused: [],
   }),
@@ -246,7 +258,7 @@ export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
   [`${ONE}/checkpoints`]: get("getCheckpoints", {
     summary: "The checkpoints that cover a stretch of bytes",
     parameters: [SESSION, ...STRETCH],
-    ok: json("CheckpointPage", "Checkpoints as they stand; none of them was judged"),
+    ok: json("CheckpointPage", "Checkpoints as stored; not verified"),
     refused: [410],
   }),
   [`${ONE}/threads`]: get("getThreads", {
@@ -273,7 +285,7 @@ export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
     parameters: [
       SESSION,
       FROM,
-      parameter("limit", "At most so many prompts and calls; default all", AT_LEAST_ONE),
+      parameter("limit", "Maximum number of prompts and calls; default: all", AT_LEAST_ONE),
       parameter("columns", "Also the cost of every prompt, as columns", flag(false)),
     ],
     ok: json("SessionCosts", "As `verbatim usage session` counts; while it counts, ask again"),
