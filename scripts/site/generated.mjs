@@ -126,7 +126,7 @@ function routeSection(path, method, { summary, parameters = [], requestBody, res
 
 /** @param {NonNullable<Operation["requestBody"]>} body */
 function bodyRows({ description, content }) {
-  return Object.entries(content).flatMap(([type, { schema }]) => {
+  return Object.entries(content).flatMap(([type, { schema = {} }]) => {
     const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
       const text = valueText(field, schema.required?.includes(name));
       return `| ${code(name)} | ${field.type ?? ""} | ${text} |`;

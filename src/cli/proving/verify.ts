@@ -153,8 +153,9 @@ export const verify: CliCommand = {
       const { counted } = await import("../caring/findings-report.ts");
       io.err(`${counted(empty, "empty stream")}: nothing to verify`);
     }
-    if (judged + empty === 0) {
-      throw new UsageError("no session and no stream was found; name one, or give --root");
+    if (judged === 0) {
+      const none = empty > 0 ? "no stream with a message" : "no session and no stream";
+      throw new UsageError(`${none} was found; name one, or give --root`);
     }
     return EXIT_CODES[worst];
   },
