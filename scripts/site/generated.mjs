@@ -57,7 +57,7 @@ function optionText({ summary, choices, default: byDefault, isRepeatable }) {
  * @typedef {object} Operation
  * @property {string} summary
  * @property {readonly Parameter[]} [parameters]
- * @property {{ description?: string, content: Readonly<Record<string, { schema: Schema }>> }} [requestBody]
+ * @property {{ description?: string, content: Readonly<Record<string, { schema?: Schema }>> }} [requestBody]
  * @property {Readonly<Record<string, Response>>} responses
  *
  * @typedef {object} Parameter
