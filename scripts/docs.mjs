@@ -2,7 +2,9 @@
  * `npm run docs` writes the documentation site to `dist.site`; `npm run docs:dev` serves it and makes
  * it again when a page changed.
  *
- *     node --import tsx scripts/docs.mjs [--serve] [--port N]
+ *     node --import tsx scripts/docs.mjs [--serve] [--port N] [--base PATH]
+ *
+ * With `--base`, 404.html is for a site below that path, such as /verbatim/.
  */
 
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -17,9 +19,14 @@ import { buildSite, menu } from "./site/site.mjs";
 const OUTPUT = join(root, "dist.site");
 
 const { values } = parseArgs({
-  options: { serve: { type: "boolean" }, port: { type: "string", default: "4438" } },
+  options: {
+    serve: { type: "boolean" },
+    port: { type: "string", default: "4438" },
+    base: { type: "string", default: "/" },
+  },
 });
-const build = () => buildSite({ commands: COMMANDS, openApi: openApiDocument() });
+const { base } = values;
+const build = () => buildSite({ commands: COMMANDS, openApi: openApiDocument(), base });
 
 if (values.serve) serve(Number(values.port));
 else write(build());
@@ -56,10 +63,10 @@ function serve(port) {
       response.end(error instanceof Error ? error.message : String(error));
       return;
     }
-    const content = files.get(address);
-    const type = TYPES[extname(address)] ?? "application/octet-stream";
-    response.writeHead(content === undefined ? 404 : 200, { "Content-Type": type });
-    response.end(content ?? "There is no such page.");
+    const found = files.has(address) ? address : "404.html";
+    const type = TYPES[extname(found)] ?? "application/octet-stream";
+    response.writeHead(found === address ? 200 : 404, { "Content-Type": type });
+    response.end(files.get(found));
   });
   server.listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}`));
 }

@@ -33,7 +33,7 @@ test("the menu has every page of docs, each once", () => {
 describe("the built site", () => {
   let files: ReadonlyMap<string, string | Uint8Array>;
   const textOf = (address: string) => String(files.get(address) ?? assert.fail(address));
-  const addresses = (end: string) => [...files.keys()].filter((name) => name.endsWith(end));
+  const pages = () => [...files.keys()].filter((name) => /(?<!404)\.html$/.test(name));
 
   const searched = (): string[][] => {
     let sections: string[][] = [];
@@ -48,7 +48,7 @@ describe("the built site", () => {
   });
 
   test("loads nothing from another server", () => {
-    for (const address of addresses(".html")) {
+    for (const address of pages()) {
       const html = textOf(address);
       const loaded = html.matchAll(/<(?:script|img|link|iframe)\b[^>]*?(?:src|href)="([^"]*)"/g);
       for (const [, source = ""] of loaded) assert.doesNotMatch(source, /^(?:\w+:)?\/\//, address);
@@ -59,7 +59,7 @@ describe("the built site", () => {
   });
 
   test("every link inside it leads to one of its files", () => {
-    const dead = addresses(".html").flatMap((address) =>
+    const dead = pages().flatMap((address) =>
       [...textOf(address).matchAll(/(?:href|src)="([^"#:]+)(?:#[^"]*)?"/g)]
         .map(([, to = ""]) => [to, new URL(to, `http://site/${address}`).pathname.slice(1)])
         .filter(([, target = ""]) => !files.has(decodeURIComponent(target)))
@@ -70,10 +70,16 @@ describe("the built site", () => {
 
   test("a link whose text is a file's name shows the title of that page", () => {
     assert.match(textOf("cli.html"), /<a href="agents.html">Other agents' sessions<\/a>/);
-    const shown = addresses(".html").flatMap((address) => [
+    const shown = pages().flatMap((address) => [
       ...textOf(address).matchAll(/<a href="[^":#][^":]*">[^<]*\.md<\/a>/g),
     ]);
     assert.deepEqual(shown, []);
+  });
+
+  test("the page for dead links leads to the others from any address", () => {
+    assert.match(textOf("404.html"), /<base href="\/">/);
+    const [, first = ""] = /<nav.*?<a href="([^"]*)"/s.exec(textOf("404.html")) ?? [];
+    assert.equal(first, "index.html");
   });
 
   test("has every command with its options, and every route", () => {
@@ -116,7 +122,7 @@ describe("the built site", () => {
   test("the search index has the sections of every page", () => {
     const sections = searched();
     const found = new Set(sections.map(([address]) => address?.split("#")[0]));
-    assert.deepEqual([...found].sort(), addresses(".html").sort());
+    assert.deepEqual([...found].sort(), pages().sort());
     const limits = sections.find(([address]) => address === "server.html#limits");
     assert.match(limits?.[3] ?? "", /bodyBytesMax 16777216/);
   });
@@ -157,7 +163,7 @@ describe("the built site", () => {
 
   test("a page has a title and a description of its own, and leads to the next one", () => {
     const next = new Map<string, string>();
-    const titles = addresses(".html").map((address) => {
+    const titles = pages().map((address) => {
       const html = textOf(address);
       assert.match(html, /<meta name="description" content="[^"]{10,}">/, address);
       const [, to] = /<a rel="next" href="([^"]*)"/.exec(html) ?? [];
@@ -167,11 +173,11 @@ describe("the built site", () => {
     assert.equal(new Set(titles).size, titles.length);
     const walked: string[] = [];
     for (let at: string | undefined = "index.html"; at; at = next.get(at)) walked.push(at);
-    assert.deepEqual(walked.sort(), addresses(".html").sort());
+    assert.deepEqual(walked.sort(), pages().sort());
   });
 
   test("a description ends with a whole word, and says what the page is about", () => {
-    for (const address of addresses(".html")) {
+    for (const address of pages()) {
       const [, text = ""] =
         /<meta name="description" content="([^"]*)"/.exec(textOf(address)) ?? [];
       assert.match(text, /(?:[.:)";]| …)$/, `${address}: ${text}`);
@@ -180,9 +186,7 @@ describe("the built site", () => {
   });
 
   test("a picture has its size, and leads to itself", () => {
-    const images = addresses(".html").flatMap(
-      (name) => textOf(name).match(/<a [^>]*><img.*?>/g) ?? [],
-    );
+    const images = pages().flatMap((name) => textOf(name).match(/<a [^>]*><img.*?>/g) ?? []);
     assert.ok(images.length > 5);
     for (const image of images) {
       assert.match(image, /<a href="(.*)"><img src="\1" .* width="\d+" height="\d+"/);

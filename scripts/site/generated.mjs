@@ -9,9 +9,9 @@
 /** @param {readonly AnyCommand[]} commands */
 export function commandsPage(commands) {
   return [
-    "# Commands",
+    "# Commands: all options",
     "",
-    "Every command and option, generated from the code. [The command line](cli.md) explains what",
+    "Every command and option, generated from the code. [Commands explained](cli.md) says what",
     "they have in common, their output and their JSON.",
     "",
     ...commands.flatMap((command) => commandSection(command, "verbatim")),

@@ -71,9 +71,11 @@ function group({ title, isFolder, pages }, page, to) {
     const current = path === page.path ? ' aria-current="page"' : "";
     return `<li><a href="${to(address)}"${current}>${escapeHtml(title)}</a></li>`;
   });
+  const list = `<ul>\n${items.join("\n")}\n</ul>`;
+  if (title === "") return list;
   const isOpen = !isFolder || page.group === title;
   const open = isOpen ? " open" : "";
-  return `<details${open}><summary>${title}</summary><ul>\n${items.join("\n")}\n</ul></details>`;
+  return `<details${open}><summary>${title}</summary>${list}</details>`;
 }
 
 /**

@@ -3,7 +3,7 @@
  * named here is listed in the group `OTHERS`, so that none is forgotten.
  *
  * @typedef {object} Group
- * @property {string} title
+ * @property {string} title Empty for pages without a group.
  * @property {readonly string[]} pages Paths of Markdown files, or names of generated pages.
  */
 
@@ -64,8 +64,7 @@ export const ORDER = [
       ...["docs/architecture.md", "docs/security.md", "docs/torture.md", "docs/performance.md"],
     ],
   },
-  { title: "Compare", pages: ["docs/compare.md"] },
-  { title: "FAQ", pages: ["docs/faq.md"] },
+  { title: "", pages: ["docs/compare.md", "docs/faq.md"] },
   {
     title: "Project",
     pages: [

@@ -18,6 +18,9 @@ import { layout } from "./layout.mjs";
 import { renderMarkdown } from "./markdown.mjs";
 import { FOLDERS, ORDER, OTHERS } from "./order.mjs";
 
+/** Its title is the product's name, which says nothing in a menu. */
+const FIRST = "docs/index.md";
+
 /**
  * @typedef {object} Page
  * @property {string} path Of its Markdown, in the repository.
@@ -29,10 +32,13 @@ import { FOLDERS, ORDER, OTHERS } from "./order.mjs";
 /**
  * Every file of the site, by its address.
  *
- * @param {{ commands: readonly AnyCommand[], openApi: OpenApi }} code
+ * @param {object} options
+ * @param {readonly AnyCommand[]} options.commands
+ * @param {OpenApi} options.openApi
+ * @param {string} [options.base] The path that the site has on its server. Only 404.html needs it.
  * @returns {Map<string, string | Uint8Array>}
  */
-export function buildSite({ commands, openApi }) {
+export function buildSite({ commands, openApi, base = "/" }) {
   /** @type {Map<string, string>} */
   const written = new Map([
     ["docs/commands.md", commandsPage(commands)],
@@ -86,16 +92,37 @@ export function buildSite({ commands, openApi }) {
     title,
     isFolder,
     pages: pages.map((path) => {
-      return { path, address: addressOf(path), title: titles.get(path) ?? path };
+      return {
+        path,
+        address: addressOf(path),
+        title: path === FIRST ? "Overview" : (titles.get(path) ?? path),
+      };
     }),
   }));
   for (const page of pages) files.set(page.address, layout(page, entries, from));
+  files.set("404.html", missingPage(entries, base));
   for (const name of ["style.css", "client.js"]) {
     files.set(name, readFileSync(new URL(name, import.meta.url)));
   }
   files.set("favicon.svg", readFileSync(join(root, "viewer", "public", "favicon.svg")));
   files.set("search.js", searchScript(pages));
   return files;
+}
+
+/**
+ * Servers show it at any address, so its links cannot be relative to its own.
+ *
+ * @param {Parameters<typeof layout>[1]} entries
+ * @param {string} base
+ */
+function missingPage(entries, base) {
+  const source = "# There is no such page\n\nThe menu lists all pages, and the search finds them.";
+  const none = () => null;
+  const rendered = renderMarkdown(source, { linkTo: none, titleOf: none, sizeOf: () => "" });
+  const page = { path: "docs/404.md", address: "404.html", group: "", rendered };
+  return layout(page, entries, from)
+    .replace("<head>", `<head>\n<base href="${base}">`)
+    .replace('data-up=""', `data-up="${base}"`);
 }
 
 /** The groups of the menu, with the pages of each folder. */

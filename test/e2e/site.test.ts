@@ -55,7 +55,7 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     await page.keyboard.type("pinned head export");
     await page.waitForSelector("dialog li a");
     const found = await page.locator("dialog li strong").allTextContents();
-    assert.equal(found[0], "Commands: verbatim head export");
+    assert.equal(found[0], "Commands: all options: verbatim head export");
     await page.keyboard.press("Enter");
     await page.waitForURL(`${at("commands.html")}#verbatim-head-export`);
   });
@@ -64,7 +64,7 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     ["LOG_LOCKED", "Error codes: LOG_LOCKED"],
     ["postgres", "Move to PostgreSQL"],
     ["install", "Verbatim: Install"],
-    ["ls", "The command line: ls"],
+    ["ls", "Commands explained: ls"],
     ["toUIMessageStream", "Add it to an agent in your framework: AI SDK"],
     ["How do I sign?", "Sign and verify"],
     ["cleanupPeriodDays", "Keep Claude Code's history"],
@@ -159,6 +159,16 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
       assert.equal(await page.evaluate("document.activeElement.className"), "skip");
       assert.equal(await page.evaluate("scrollY"), 0, address);
     }
+  });
+
+  test("the first screen has a command and the three starts; code to install is not cut", async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(at("index.html"));
+    const starts = page.locator('main li a[href^="start/"]');
+    assert.equal(await starts.count(), 3);
+    const { y = 900 } = (await starts.nth(2).boundingBox()) ?? {};
+    assert.ok(y < 850, `${y}`);
+    assert.equal(await page.locator("pre[tabindex]").count(), 0);
   });
 
   test("the list of headings marks the section being read", async () => {
