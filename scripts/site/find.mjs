@@ -3,21 +3,25 @@
  * pages load it only when someone searches.
  *
  * A word counts more in a heading than in a title, and more there than in a text; a whole word more
- * than a part of one; a rare word more than a common one; a page for newcomers more than a reference.
+ * than a part of one; a rare word more than a common one; a newcomer's page more than others.
  *
  * @typedef {readonly string[]} Section Its address, the page's title, its heading, its text.
  */
 
 /** What a word counts in a page's title, a heading, a text. */
 const WEIGHTS = [2, 5, 1];
-/** Shorter words count inside of others not at all, and at their beginnings little: mac, machine. */
+/** Shorter words count little where others begin with them, and not inside: mac, machine. */
 const PART_MIN = 4;
 const NEWCOMERS = /^(?:index|faq|start\/|guides\/)/;
 const DETAILS = /^(?:decisions\/|formats\/|reference|http|[A-Z_]+\.html)/;
 
 /** Words of questions, left out of a query that has others. */
-const SMALL =
-  /^(?:an?|and|any|are|be|can|did|do|does|for|from|get|getting|has|have|how|i|in|is|it|much|my|of|on|or|should|that|the|there|this|to|use|used|was|what|when|where|which|why|with|you|your)$/;
+const SMALL = new Set(
+  [
+    "a an and any are be can did do does for from get getting has have how i in is it much my of on",
+    "or should that the there this to use used was what when where which why with you your",
+  ].flatMap((line) => line.split(" ")),
+);
 
 /**
  * What the pages call things for which people search by other words; by stems.
@@ -80,7 +84,7 @@ function wordsOf(text) {
     .replace(/\bapi[ -]key/g, "key")
     .split(/[\s?,;:!"`()]+/)
     .filter(Boolean);
-  const large = all.filter((word) => !SMALL.test(word));
+  const large = all.filter((word) => !SMALL.has(word));
   return large.length > 0 ? large : all;
 }
 

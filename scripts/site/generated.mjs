@@ -57,8 +57,12 @@ function optionText({ summary, choices, default: byDefault, isRepeatable }) {
  * @typedef {object} Operation
  * @property {string} summary
  * @property {readonly Parameter[]} [parameters]
- * @property {{ description?: string, content: Readonly<Record<string, { schema?: Schema }>> }} [requestBody]
+ * @property {Body} [requestBody]
  * @property {Readonly<Record<string, Response>>} responses
+ *
+ * @typedef {object} Body
+ * @property {string} [description]
+ * @property {Readonly<Record<string, { schema?: Schema }>>} content
  *
  * @typedef {object} Parameter
  * @property {string} name
@@ -124,7 +128,7 @@ function routeSection(path, method, { summary, parameters = [], requestBody, res
   ];
 }
 
-/** @param {NonNullable<Operation["requestBody"]>} body */
+/** @param {Body} body */
 function bodyRows({ description, content }) {
   return Object.entries(content).flatMap(([type, { schema = {} }]) => {
     const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {

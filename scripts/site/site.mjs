@@ -39,7 +39,6 @@ const FIRST = "docs/index.md";
  * @returns {Map<string, string | Uint8Array>}
  */
 export function buildSite({ commands, openApi, base = "/" }) {
-  /** @type {Map<string, string>} */
   const written = new Map([
     ["docs/commands.md", commandsPage(commands)],
     ["docs/http.md", httpPage(openApi)],
@@ -48,15 +47,10 @@ export function buildSite({ commands, openApi, base = "/" }) {
   const known = new Set(groups.flatMap(({ pages }) => pages));
   /** @type {Map<string, string | Uint8Array>} */
   const files = new Map();
-  /** @type {string[]} */
-  const dead = [];
-
-  /** @type {Map<string, string>} */
-  const sources = new Map();
-  for (const path of known) {
-    sources.set(path, written.get(path) ?? readFileSync(join(root, path), "utf8"));
-  }
-
+  const dead = /** @type {string[]} */ ([]);
+  const sources = new Map(
+    [...known].map((path) => [path, written.get(path) ?? readFileSync(join(root, path), "utf8")]),
+  );
   const pages = groups.flatMap(({ title, pages }) =>
     pages.map((path) => {
       const targetOf = (/** @type {string} */ file) => normalize(join(dirname(path), file));
@@ -69,12 +63,11 @@ export function buildSite({ commands, openApi, base = "/" }) {
         const target = file === "" ? path : targetOf(file);
         const hash = anchor === undefined ? "" : `#${anchor}`;
         if (known.has(target)) return `${from(path, addressOf(target))}${hash}`;
-        if (written.has(target) || !existsSync(join(root, target))) {
+        if (!existsSync(join(root, target))) {
           dead.push(`${path}: ${href}`);
           return null;
         }
-        // A folder of the sources, or Markdown that is not a page, such as the README.
-        if (target.endsWith("/") || !/\.\w+$/.test(target) || target.endsWith(".md")) return null;
+        if (!/\.(?!md$)\w+$/.test(target)) return null; // A folder, or Markdown that is not a page.
         const address = target.replace(/^docs\//, "");
         files.set(address, readFileSync(join(root, target)));
         return from(path, address);
@@ -87,23 +80,19 @@ export function buildSite({ commands, openApi, base = "/" }) {
   dead.push(...deadAnchors(pages));
   if (dead.length > 0) throw new Error(`dead links:\n${dead.join("\n")}`);
 
-  const titles = new Map(pages.map(({ path, rendered }) => [path, rendered.title]));
-  const entries = groups.map(({ title, pages, isFolder }) => ({
+  const entries = groups.map(({ title, isFolder }) => ({
     title,
     isFolder,
-    pages: pages.map((path) => {
-      return {
-        path,
-        address: addressOf(path),
-        title: path === FIRST ? "Overview" : (titles.get(path) ?? path),
-      };
-    }),
+    pages: pages
+      .filter(({ group }) => group === title)
+      .map(({ path, address, rendered }) => {
+        return { path, address, title: path === FIRST ? "Overview" : rendered.title };
+      }),
   }));
   for (const page of pages) files.set(page.address, layout(page, entries, from));
   files.set("404.html", missingPage(entries, base));
-  for (const name of ["style.css", "client.js"]) {
-    files.set(name, readFileSync(new URL(name, import.meta.url)));
-  }
+  files.set("style.css", readFileSync(new URL("style.css", import.meta.url)));
+  files.set("client.js", readFileSync(new URL("client.js", import.meta.url)));
   files.set("favicon.svg", readFileSync(join(root, "viewer", "public", "favicon.svg")));
   files.set("search.js", searchScript(pages));
   return files;

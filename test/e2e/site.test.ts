@@ -161,7 +161,7 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     }
   });
 
-  test("the first screen has a command and the three starts; code to install is not cut", async () => {
+  test("the first screen has a command and three starts; no code of the page is cut", async () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(at("index.html"));
     const starts = page.locator('main li a[href^="start/"]');
@@ -186,7 +186,7 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     }
   });
 
-  test("a narrow screen shows the remedy of an error below its cause, in a table's roles", async () => {
+  test("a narrow screen shows the remedy of an error below its cause, as cells", async () => {
     await page.setViewportSize({ width: 360, height: 800 });
     await page.goto(`${at("errors.html")}#log_locked`);
     const cells = page.locator("#log_locked").getByRole("cell");
