@@ -54,7 +54,7 @@ export class DeepJudge implements WalkHandler {
       this.ledger.countFrom(tree.size); // Otherwise one missing line would alter all later ones.
     }
     if (tree.size !== ownTree.size || (tree.root !== ownTree.root && this.turns.length === 0)) {
-      this.#say("TREE_MISMATCH", start, turn, `the tree at turn ${turn} is over other lines`);
+      this.#say("TREE_MISMATCH", start, turn, `the tree of checkpoint ${seq} is over other lines`);
     }
   }
 

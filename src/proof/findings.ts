@@ -38,10 +38,11 @@ export class Findings {
   }
 }
 
-export const OTHER_BYTES = (turn: number) =>
-  `bytes before turn ${turn}'s checkpoint are not those that were signed`;
+/** `which`: checkpoints are named by number. Those of the older format have only a turn. */
+export const OTHER_BYTES = (which: string) =>
+  `the bytes before ${which} are not those that were signed`;
 
-export const FALSE_SIGNATURE = (turn: number) => `the signature of turn ${turn} is not valid`;
+export const FALSE_SIGNATURE = (which: string) => `the signature of ${which} is not valid`;
 
 export const OLDER_AFTER_NEWER = "a checkpoint of the older format follows one of this format";
 

@@ -227,7 +227,7 @@ export class Judge implements WalkHandler {
     }
     // An unsigned statement proves no loss: anyone can claim that there was more.
     if (hash === null && this.#isFalse(checkpoint)) {
-      this.#findings.fault("SIGNATURE_FALSE", place, turn, FALSE_SIGNATURE(turn));
+      this.#findings.fault("SIGNATURE_FALSE", place, turn, FALSE_SIGNATURE(`checkpoint ${seq}`));
     }
     if (checkpoint.kind === "genesis" && !this.genesis) {
       this.genesis = { salt: fromHex(checkpoint.salt), parts: checkpoint.parts };
@@ -269,8 +269,9 @@ export class Judge implements WalkHandler {
     const { publicKey, refusal } = this.#keyOf(checkpoint);
     if (!publicKey) return; // An unknown key vouches for nothing.
     if (this.#isFalse(checkpoint)) {
-      const { turn } = checkpoint;
-      this.#findings.fault("SIGNATURE_FALSE", through.byteOffset, turn, FALSE_SIGNATURE(turn));
+      const { turn, seq } = checkpoint;
+      const message = FALSE_SIGNATURE(`checkpoint ${seq}`);
+      this.#findings.fault("SIGNATURE_FALSE", through.byteOffset, turn, message);
     } else if (!refusal) {
       this.#through = through;
       this.#rotations.holds(checkpoint);
@@ -285,11 +286,7 @@ export class Judge implements WalkHandler {
     return fp !== checkpoint.fp || !this.#options.crypto.verifyEd25519(publicKey, statement, sig2);
   }
 
-  #faultOf(
-    { kind, turn, seq, ...said }: Checkpoint,
-    place: number,
-    hash: string | null,
-  ): Fault | null {
+  #faultOf({ kind, seq, ...said }: Checkpoint, place: number, hash: string | null): Fault | null {
     const at = `checkpoint ${seq}`;
     if (said.byteOffset !== place) {
       const message = `${at} was signed at byte ${said.byteOffset} and is at byte ${place} now`;
@@ -300,7 +297,7 @@ export class Judge implements WalkHandler {
     if (foreign) return foreign;
     if (said.hash !== hash && !this.#hasHashFault) {
       this.#hasHashFault = true;
-      return { code: "HASH_MISMATCH", message: OTHER_BYTES(turn) };
+      return { code: "HASH_MISMATCH", message: OTHER_BYTES(at) };
     }
     const other = this.#foreignFaultOf(seq, said);
     if (other?.code === "OTHER_SESSION") return other;
@@ -358,13 +355,14 @@ export class Judge implements WalkHandler {
     hash: string,
     { publicKey }: KeyAnswer,
   ): Fault | null {
+    const at = `the checkpoint of turn ${turn}`;
     if (byteOffset !== start) {
       return {
         code: "CHECKPOINT_MISPLACED",
-        message: `turn ${turn}'s checkpoint is not at the byte it was signed at`,
+        message: `${at} is not at the byte it was signed at`,
       };
     }
-    if (said.hash !== hash) return { code: "HASH_MISMATCH", message: OTHER_BYTES(turn) };
+    if (said.hash !== hash) return { code: "HASH_MISMATCH", message: OTHER_BYTES(at) };
     if (this.#session !== null && session !== this.#session) {
       const message = otherSession(this.legacy - 1, session ?? "", this.#session);
       return { code: "OTHER_SESSION", message };
@@ -372,7 +370,7 @@ export class Judge implements WalkHandler {
     const sig = fromBase64url(said.sig.slice(0, 86));
     const { crypto } = this.#options;
     if (publicKey && !(sig && crypto.verifyEd25519(publicKey, utf8(hash), sig))) {
-      return { code: "SIGNATURE_FALSE", message: FALSE_SIGNATURE(turn) };
+      return { code: "SIGNATURE_FALSE", message: FALSE_SIGNATURE(at) };
     }
     return null;
   }

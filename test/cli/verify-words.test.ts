@@ -31,7 +31,7 @@ test("three honest turns are reported as three turns, with signer and time", asy
   const [headline, signed, ...rest] = (await words(user, written)).split("\n");
   assert.equal(
     headline,
-    `${ID}: verified: 3 turns, nothing missing; it ends with the last head seen`,
+    `${ID}: verified: 3 turns, nothing missing; it ends with the last head pinned here`,
   );
   expect(signed).toMatch(new RegExp(`^ {2}signed by you, key ${key.fp}, 20\\S+Z$`));
   assert.deepEqual(rest, []);
@@ -43,7 +43,7 @@ test("a deleted line is reported as missing from its own turn only", async () =>
   const at = lines.findIndex((line) => line.includes("turn 1: done"));
   writeFileSync(written.path, lines.toSpliced(at, 1).join("\n"));
   const said = await words(user, written);
-  expect(said).toContain("; turn 1 was altered");
+  expect(said).toContain("(turn 1) were changed after signing");
   expect(said).toContain("1 line too few");
 });
 
@@ -57,7 +57,7 @@ test("a moved session is reported with both its ids, and no turn of it as altere
   const said = await words(user, { ...written, path, target });
   expect(said).toContain(`"${ID}"`);
   expect(said).toContain(`"${id}"`);
-  expect(said).not.toContain("altered");
+  expect(said).not.toContain("changed after");
 });
 
 test("a rollback report says which checkpoints are missing, and since when", async () => {

@@ -59,7 +59,7 @@ test("a recorded session is verified, and an alteration is reported with its tur
   assert.equal(bad.code, 1);
   const [headline = ""] = bad.stdout.split("\n");
   expect(headline).toMatch(
-    /: tampered; verified to turn 1; turn 2 was altered, from byte [\d,]+ to/,
+    /: tampered: bytes [\d,]+ to [\d,]+ \(turn 2\) were changed after signing; verified to turn 1$/,
   );
   expect(bad.stdout).not.toContain("2econd");
   const [report] = jsonLines((await user.verify(ID, "--json", "--deep")).stdout);

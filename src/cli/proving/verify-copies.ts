@@ -78,7 +78,7 @@ function describeCopy(report: CopyReport): string[] {
 
 function amountOf({ lines, strings_withheld: strings, freshness }: CopyReport): string {
   const amount = `${lines.full} of ${lines.total} lines in full, ${counted(strings, "string")} withheld`;
-  return `${amount}; ${FRESHNESS[freshness]}`;
+  return `${amount}${FRESHNESS[freshness]}`;
 }
 
 function factsOf(report: CopyReport): string[] {

@@ -45,15 +45,13 @@ function reasonsOf({ verdict, findings }: VerifyReport): VerifyReport["findings"
 
 function detailOf(report: VerifyReport): string {
   const { verdict, signed_through: through, freshness } = report;
-  if (verdict === "verified" && through) return `: ${amountOf(report)}, ${FRESHNESS[freshness]}`;
-  const parts: string[] = [];
-  if (through) {
-    const isStream = !hasTurns(report.dialect);
-    parts.push(`verified to ${isStream ? `checkpoint ${through.seq}` : `turn ${through.turns}`}`);
-  }
+  if (verdict === "verified" && through) return `: ${amountOf(report)}${FRESHNESS[freshness]}`;
   const altered = alteredOf(report);
-  if (altered) parts.push(altered);
-  return parts.length === 0 ? "" : `; ${parts.join("; ")}`;
+  const isStream = !hasTurns(report.dialect);
+  const good = isStream ? `checkpoint ${through?.seq}` : `turn ${through?.turns}`;
+  // Only the genesis may be valid.
+  const isSome = through !== null && (isStream || through.turns > 0);
+  return `${altered ? `: ${altered}` : ""}${isSome ? `; verified to ${good}` : ""}`;
 }
 
 /** How much the last valid signature covers. */
@@ -68,8 +66,9 @@ function amountOf({ signed_through: through, dialect }: VerifyReport): string {
 function alteredOf({ bad_range: bad, dialect }: VerifyReport): string | null {
   if (!bad || bad.turns.length === 0) return null;
   const [word, turns] = [hasTurns(dialect) ? "turn" : "checkpoint", bad.turns];
-  const what = turns.length === 1 ? `${word} ${turns[0]} was` : `${word}s ${listOf(turns)} were`;
-  return `${what} altered, from byte ${grouped(bad.from)} to ${grouped(bad.to)}`;
+  const which = turns.length === 1 ? `${word} ${turns[0]}` : `${word}s ${listOf(turns)}`;
+  if (bad.from === bad.to) return `${which}, before byte ${grouped(bad.to)}, changed after signing`;
+  return `bytes ${grouped(bad.from)} to ${grouped(bad.to)} (${which}) were changed after signing`;
 }
 
 /** Signer and time of the last valid signature, as the signer states them. */
@@ -104,11 +103,12 @@ function listOf(turns: readonly number[]): string {
   return `${listed}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
+/** Follows an amount. */
 export const FRESHNESS: Readonly<Record<VerifyReport["freshness"], string>> = {
-  match: "nothing missing; it ends with the last head seen",
-  ahead: "nothing missing; it goes on past the last head seen",
+  match: ", nothing missing; it ends with the last head pinned here",
+  ahead: "; newer than the last head pinned here",
   none:
-    "nothing missing up to its last signature; no head was seen before, so that lines cut off its " +
+    ", nothing missing up to its last signature; no head is pinned here, so that lines cut off its " +
     "end would not be noticed",
 };
 
