@@ -5,7 +5,7 @@
  *   deletes that directory; no part of its path comes from a request.
  * - Once removed it is never shown again, and it is hidden while the user has sessions.
  * - The sessions are real: written by the store and signed with the user's key, which is created if
- *   missing.
+ *   missing. Their heads are not pinned: a cache may be deleted.
  *
  * Why: docs/decisions/0011-demo-sessions.md.
  */
@@ -16,6 +16,7 @@ import type { Host } from "../base/host.ts";
 import { eachLog } from "../catalog/find.ts";
 import { dialectNamed, SAMPLE_DIALECT } from "../dialects/all.ts";
 import { findStores } from "../listing/find-stores.ts";
+import type { Session } from "../store/session.ts";
 import { Store } from "../store/store.ts";
 import {
   DEMO_AGENT,
@@ -71,16 +72,18 @@ export class Demo {
       ...{ dialect: SAMPLE_DIALECT, root: this.root, sign: true, durability: "os" },
       onWarning: () => {},
     });
+    let written: readonly Session[] = [];
     try {
-      await write(store);
+      written = await write(store);
     } finally {
       await store.close();
     }
+    for (const session of written) await store.forget(session);
     writeFileSync(join(this.root, READY), "", { mode: 0o600 });
   }
 }
 
-async function write(store: Store): Promise<void> {
+async function write(store: Store): Promise<readonly Session[]> {
   const parent = await store.create({ agent: DEMO_AGENT, wait: true });
   const child = await store.create({ agent: DEMO_CHILD_AGENT, wait: true });
   const model = DEMO_MODEL;
@@ -93,6 +96,7 @@ async function write(store: Store): Promise<void> {
     const part = { type: "child", session: child.id, agent: DEMO_CHILD_AGENT } as const;
     await parent.append({ kind: "other", parts: [part] });
   }
+  return [parent, child];
 }
 
 /** Whether a server started here finds any session, or might. */

@@ -106,7 +106,7 @@ export class Store implements Published {
     return join(this.root, ...this.#dialect.logPath(id));
   }
 
-  /** Unpins a session that was rolled back; its files are gone. */
+  /** Unpins a session that may be deleted, or whose files are gone. */
   async forget({ id, logId }: Session): Promise<void> {
     const { dialect, root } = this;
     const signing = await this.#signing;

@@ -6,8 +6,10 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
-import { demoRoot } from "../../src/base/node-paths.ts";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { demoRoot, userPaths } from "../../src/base/node-paths.ts";
 import { VerbatimClient } from "../../src/client.ts";
+import { Heads } from "../../src/signing/heads/heads.ts";
 import { said } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { browserClient, cookieOf, linkOf } from "./auth/browser-user.ts";
@@ -60,6 +62,9 @@ test("without sessions the demo is shown: signed, with every kind of entry, outs
   assert.deepEqual([...parts].sort(), ["child", "reasoning", "text", "tool_call", "tool_result"]);
   assert.ok(hasError);
   assert.deepEqual(readdirSync(cwd), [], "nothing is written where the user is");
+  const { stateDirectory } = userPaths();
+  const heads = new Heads({ host: nodeHost, stateDirectory, onWarning: assert.fail });
+  assert.deepEqual((await heads.read()).found.pins(), [], "a cache may be deleted");
 });
 
 test("one request removes the demo for good, and nothing else", async () => {
