@@ -155,6 +155,23 @@ test("a HomeAgent session id may have 200 bytes, also when the session is signed
   assert.equal((await user.run([...args, "x".repeat(201)], { input })).code, 2);
 });
 
+test("a signed session that is continued without --sign gets a warning", async () => {
+  const user = new CliUser();
+  const ours = '{"kind":"message","role":"user","parts":[{"type":"text","text":"hi"}]}\n';
+  const ryes = '{"type":"user_message","text":"hi"}\n';
+  for (const [args, input] of [
+    [["record", "--session", "deploy"], ours],
+    [[...RYE, "--directive", "hello", "--session", "hello-1"], ryes],
+  ] as const) {
+    const record = async (...more: string[]) =>
+      (await user.run([...args, ...more], { input })).stderr;
+    assert.equal(await record(), "");
+    assert.equal(await record(), "", "it is not signed");
+    assert.doesNotMatch(await record("--sign"), /signed so far/);
+    assert.match(await record(), /^warning: this session is signed so far; add --sign, or its new/);
+  }
+});
+
 test("a directory as input is wrong usage, and creates nothing", async () => {
   const user = new CliUser();
   const directory = openSync(user.home, "r");

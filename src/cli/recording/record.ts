@@ -109,6 +109,7 @@ export const record: CliCommand = {
     const start = writer.end === 0 ? (dialectNamed(asked.dialect).recording?.start ?? null) : null;
     const signal = io.interruption();
     io.out(JSON.stringify({ session: session.id, path: session.path }));
+    if (writer.end > 0 && options.sign === undefined) await warnIfSigned(store, session, io);
     try {
       if (from !== undefined) {
         const { recordResponses } = await import("./sse-recording.ts");
@@ -133,6 +134,12 @@ export const record: CliCommand = {
     }
   },
 };
+
+async function warnIfSigned(store: Store, session: Session, io: Io): Promise<void> {
+  const { isSignedSoFar } = await import("./signed-so-far.ts");
+  if (!(await isSignedSoFar(store, session))) return;
+  io.err("warning: this session is signed so far; add --sign, or its new lines stay unsigned");
+}
 
 /** Loaded only on request: it needs the network. */
 async function openSending(to: string, io: Io) {
