@@ -11,12 +11,12 @@
 
 export type { LogLimits } from "./base/limits.ts";
 
-import { checkKind } from "./base/choice.ts";
+import { checkData } from "./base/choice.ts";
 import { JsonlEngine, type StreamsOptions } from "./dialects/streams/door/jsonl-engine.ts";
 
 /** Opens the streams below a directory, and creates it if missing. One process at a time. */
 export async function openStreams(options: StreamsOptions): Promise<JsonlEngine> {
-  checkKind("options", options, "object");
+  checkData("openStreams", options, "options");
   const { root, ...rest } = options;
   return JsonlEngine.open(root, rest);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { momentOf } from "./choice.ts";
+import { checkOptions, momentOf, nearest } from "./choice.ts";
 
 test("a date parses only if that day exists", () => {
   for (const year of ["2023", "2024", "2100", "2000"]) {
@@ -28,4 +28,24 @@ test("a time of day parses in any zone and spelling of RFC 3339", () => {
     assert.equal(momentOf(`2026-11-15T${time}Z`), Number.NaN, time);
   }
   for (const text of ["", "x", "2026-11-1", "tomorrow"]) assert.equal(momentOf(text), Number.NaN);
+});
+
+test("a mistyped word has a nearest choice, and another word has none", () => {
+  const choices = ["daily", "weekly", "sign", "since", "toolDetails"];
+  for (const [word, meant] of [
+    ["dayly", "daily"],
+    ["daly", "daily"],
+    ["sing", "sign"],
+    ["sinse", "since"],
+    ["tool_details", "toolDetails"],
+    ["toolDetial", null],
+    ["tooldetials", "toolDetails"],
+    ["yearly", null],
+    ["", null],
+    ["x".repeat(100_000), null],
+  ] as const) {
+    assert.equal(nearest(word, choices), meant, word.slice(0, 20));
+  }
+  const sign = () => checkOptions("openStore", { sing: true }, { sign: "boolean" } as object);
+  assert.throws(sign, /the option sing is not an option of openStore: did you mean sign\?/);
 });

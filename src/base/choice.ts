@@ -135,10 +135,18 @@ export function notByNew(name: string, instead: string): VerbatimError<"BAD_SETT
   return badArgument(`new ${name}`, `cannot be called directly; use ${instead}`);
 }
 
+/** The choice that was probably meant: the same, or the same after a letter is taken from each. */
+export function nearest(word: string, choices: readonly string[]): string | null {
+  const plain = (text: string) => text.slice(0, SHOWN_CHARS_MAX).replace(/[_-]/g, "").toLowerCase();
+  const cuts = (of: string) => [...`${of} `].map((_, n) => of.slice(0, n) + of.slice(n + 1));
+  const given = cuts(plain(word));
+  const isNear = (each: string) => cuts(plain(each)).some((cut) => given.includes(cut));
+  return choices.find((each) => plain(each) === plain(word)) ?? choices.find(isNear) ?? null;
+}
+
 function unknownOption(of: string, name: string, known: readonly string[]): VerbatimError {
-  const plain = (word: string) => word.replaceAll(/[_-]/g, "").toLowerCase();
-  const meant = known.find((option) => plain(option) === plain(name));
-  const hint = meant === undefined ? `it takes ${known.join(", ")}` : `did you mean ${meant}?`;
+  const meant = nearest(name, known);
+  const hint = meant === null ? `it takes ${known.join(", ")}` : `did you mean ${meant}?`;
   return badOption(oneLine(name, SHOWN_CHARS_MAX), `is not an option of ${of}: ${hint}`);
 }
 

@@ -27,9 +27,16 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
     .description("The record of what AI agents said and did: append-only, durable, provable.")
     .version(packageVersion(), "-v, --version")
     .exitOverride()
-    .configureOutput({ writeErr: (text) => process.stderr.write(safeText(text)) })
+    .configureOutput({ writeErr: (text) => process.stderr.write(safeText(withFile(text))) })
     .showHelpAfterError("`verbatim --help` lists the commands")
     .addHelpText("after", START_HERE);
+  // A word alone may be a command or a file.
+  const withFile = (text: string) => {
+    const unknown = `error: unknown command '${argv[0]}'`;
+    return COMMANDS.some(({ name }) => name === argv[0])
+      ? text
+      : text.replace(unknown, () => `${unknown}, and there is no such file`);
+  };
   const add = (parent: Command, names: string, command: CliCommand) => {
     const sub = addCommand(parent, names, command);
     sub.action(async () => {

@@ -107,7 +107,7 @@ export class LogLock {
     return new VerbatimError(
       "LOG_LOCKED",
       `${this.#logPath} is locked by another writer (${who}); ` +
-        "wait for it, stop it, or open with a longer lockWaitMs",
+        "wait for it, or stop it. A program can open with a longer lockWaitMs",
       { path: this.#logPath, holder },
     );
   }

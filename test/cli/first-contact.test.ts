@@ -29,7 +29,20 @@ test("a file as the only argument is shown, and a word that is neither file nor 
   assert.match(shown.stdout, /Good morning/);
   const refused = await user.run(["hello-2"]);
   assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /unknown command/);
+  assert.match(refused.stderr, /unknown command '.*', and there is no such file/);
+});
+
+test("mistyped words get the probable ones, and wrong values the possible ones", async () => {
+  const user = new CliUser();
+  for (const [args, said] of [
+    [["usage", "dayly"], /there is no report dayly; did you mean daily\?/],
+    [["usage", "--budget", "20/year"], /takes dollars for a day, week or month/],
+    [["search", "build sinse:2026"], /an unknown filter sinse: \(did you mean since:\?\)/],
+  ] as const) {
+    const { code, stderr } = await user.run(args);
+    assert.equal(code, 2);
+    expect(stderr).toMatch(said);
+  }
 });
 
 test("show last` shows the session that changed last", async () => {
@@ -126,7 +139,7 @@ test("where nothing was recorded, each command says where it looked or what to d
     [["ls", "--source-gone"], /the guard has no session that its agent deleted/],
     [["guard", "--once"], /no sessions were found; `verbatim agents` says where/],
     [["restore", "hello-1"], /the guard has no copy of hello-1; `verbatim ls --source-gone`/],
-    [["usage"], /no usage this month; `verbatim usage monthly`/],
+    [["usage"], /no usage was found; looked in\n {2}Claude Code: /],
   ] as const) {
     const { stdout, stderr } = await user.run(args);
     expect(`${stdout}${stderr}`).toMatch(said);

@@ -256,7 +256,7 @@ test("a line over the limit is reported and never buffered whole", async () => {
   );
 
   assert.equal(code, 0, stderr);
-  expect(stderr).toContain("line 1: too long");
+  expect(stderr).toContain("line 1: too long: a line has at most 16777216 bytes");
   assert.equal(statSync(String(jsonLines(stdout)[0]?.path)).size, limit + 1);
 });
 

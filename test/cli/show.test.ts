@@ -40,7 +40,7 @@ test("show renders a session as Markdown, and reports what it omits", async () =
       "**LIMIT**\n\n```\ntoo many\nturns\n```\n\n",
     ].join("\n"),
   );
-  assert.equal(stderr, "1 entry says nothing to show; --json prints them\n");
+  assert.equal(stderr, "1 entry has no text and is hidden; --json shows it\n");
   const more = await user.run(["show", "hello", "--thinking", "--no-tools"]);
   expect(more.stdout).toContain("_Thinking:_\n\nlet me think\n");
   expect(more.stdout).toContain("**Tool: shell**\n");

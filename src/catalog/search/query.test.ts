@@ -76,7 +76,10 @@ test("a bad query is refused with a reason", () => {
   assert.match(reason('a "b'), /a " is missing/);
   assert.match(reason('a"b"'), /a " inside a word/);
   assert.match(reason('"a"b'), /a " inside a word/);
-  assert.match(reason("agnt:x"), /an unknown filter; known are agent: model: role:/);
+  assert.match(
+    reason("agnt:x"),
+    /an unknown filter agnt: \(did you mean agent:\?\); known are agent: model: role:/,
+  );
   assert.match(reason("agent:"), /agent: has no value/);
   assert.match(reason("role:me"), /role: must be one of system, user, assistant, tool/);
   assert.match(reason("dialect:x"), /dialect: must be one of rye, entire/);

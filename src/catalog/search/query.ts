@@ -9,7 +9,7 @@
  *   half of all words.
  */
 
-import { momentOf } from "../../base/choice.ts";
+import { momentOf, nearest } from "../../base/choice.ts";
 import { VerbatimError } from "../../base/errors.ts";
 import type { Role } from "../../model/entry.ts";
 import { spelt, wordsOf } from "./words.ts";
@@ -167,8 +167,10 @@ function filterOf(
 ): Filter {
   const by = FILTERS.find((each) => each === name.toLowerCase());
   if (by === undefined) {
+    const meant = nearest(name, FILTERS);
+    const named = /^[a-z]{1,20}$/i.test(name) ? ` ${name}:` : ""; // Anything else may be a secret.
     throw refused(
-      `it has an unknown filter; known are ${FILTERS.map((each) => `${each}:`).join(" ")}, ` +
+      `it has an unknown filter${named}${meant === null ? "" : ` (did you mean ${meant}:?)`}; known are ${FILTERS.map((each) => `${each}:`).join(" ")}, ` +
         'and a word with a colon is quoted, as in "key:value"',
     );
   }

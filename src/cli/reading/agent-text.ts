@@ -1,7 +1,7 @@
 /** Agent text: what a person reads about an agent program's sessions. */
 
 import { surroundings } from "../../base/node-paths.ts";
-import type { FoundAgent } from "../../listing/agents.ts";
+import { type FoundAgent, lookedInFor } from "../../listing/agents.ts";
 import { grouped } from "../../render/phrases.ts";
 
 export function agentLines(agent: FoundAgent, nowMs: number): string[] {
@@ -25,6 +25,12 @@ export function retentionText({ label, retention, isGuarded }: FoundAgent): stri
   if (due === 0) return `deletes sessions older than ${days}; none is due ${rule}`;
   const them = due === 1 ? "it" : "them";
   return `${sessionsText(due)} older than ${days}: ${label} removes ${them} at its next start ${rule}`;
+}
+
+/** Where agents' sessions are looked for. */
+export function lookedInText(): string {
+  const places = lookedInFor().map(({ label, roots }) => `  ${label}: ${roots.join(", ")}`);
+  return `looked in\n${places.join("\n")}`;
 }
 
 export function sessionsText(count: number): string {

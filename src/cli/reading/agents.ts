@@ -11,12 +11,12 @@ export const agents: CliCommand = {
   examples: ["verbatim agents", "verbatim agents --json | jq -r 'select(.due > 0).label'"],
 
   async run({ options, io }) {
-    const { findAgents, lookedInFor } = await import("../../listing/agents.ts");
+    const { findAgents } = await import("../../listing/agents.ts");
     const nowMs = Date.now();
     const found = findAgents(process.cwd(), nowMs);
     if (found.length === 0) {
-      const places = lookedInFor().map(({ label, roots }) => `  ${label}: ${roots.join(", ")}`);
-      io.err(`no agent's sessions were found; looked in\n${places.join("\n")}`);
+      const { lookedInText } = await import("./agent-text.ts");
+      io.err(`no agent's sessions were found; ${lookedInText()}`);
       return 0;
     }
     for (const agent of found) {

@@ -168,8 +168,8 @@ export async function tellNotUnderstood(session: Session, io: Io): Promise<strin
 /** Reports entries that were not shown. */
 export function tellUnshown(count: number, io: Io): void {
   if (count === 0) return;
-  const entries = count === 1 ? "1 entry says" : `${count} entries say`;
-  io.err(`${entries} nothing to show; --json prints them`);
+  if (count === 1) io.err("1 entry has no text and is hidden; --json shows it");
+  else io.err(`${count} entries have no text and are hidden; --json shows them`);
 }
 
 const BAD_LINES_LISTED_MAX = 5;

@@ -12,6 +12,7 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
+import { LOG_LIMITS } from "../../base/limits.ts";
 import type { ByteOffset } from "../../base/offset.ts";
 import type { Io } from "../../command/command.ts";
 import { inexactNumber } from "../../command/exact-numbers.ts";
@@ -94,7 +95,9 @@ type ReadEntry =
   | { readonly native: null; readonly fault: string };
 
 function readEntry(bytes: Buffer | null): ReadEntry {
-  if (bytes === null) return { native: null, fault: "too long" };
+  if (bytes === null) {
+    return { native: null, fault: `too long: a line has at most ${LOG_LIMITS.lineBytesMax} bytes` };
+  }
   const { value, fault } = decodeLine(bytes, 0, bytes.length);
   if (fault !== null) return { native: null, fault };
   if (typeof value !== "object" || value === null || Array.isArray(value)) {

@@ -66,7 +66,7 @@ export async function recordResponses(
     }
   }
   if (count > 0) return outcome;
-  io.err(`stdin has no event of a ${from} stream; nothing is recorded`);
+  io.err(`stdin has no event that --from ${from} reads; nothing is recorded`);
   return "malformed";
 }
 

@@ -16,7 +16,9 @@ const EXIT_OVER = 1;
 export function parseBudget(text: string): Budget {
   const [, amount, period] = /^\$?(\d+(?:\.\d+)?)\/(day|week|month)$/.exec(text) ?? [];
   if (amount === undefined || period === undefined) {
-    throw new UsageError(`--budget takes dollars for a time, such as 20/day, not ${text}`);
+    throw new UsageError(
+      `--budget takes dollars for a day, week or month, such as 20/day, not ${text}`,
+    );
   }
   return { amount: Number(amount), period: period as Period };
 }

@@ -5,6 +5,7 @@ import { formatTable } from "../../command/table.ts";
 import { type Days, dayNumber, dayText, periodsBetween } from "../../usage/report/days.ts";
 import type { DayRange, GroupSource } from "../../usage/report/group-source.ts";
 import { type Group, totalOf } from "../../usage/report/groups.ts";
+import { lookedInText } from "../reading/agent-text.ts";
 import { bar, costText, tokens } from "./usage-numbers.ts";
 import { tellDoubts } from "./usage-text.ts";
 
@@ -19,6 +20,10 @@ export async function printGlance(
   nowMs: number,
   io: Io,
 ): Promise<void> {
+  if (source.total({}).total === 0) {
+    io.err(`no usage was found; ${lookedInText()}`);
+    return;
+  }
   const today = days.numberOf(nowMs);
   const month = dayText(today).slice(0, 7);
   const first = today - (DAYS_SHOWN - 1);

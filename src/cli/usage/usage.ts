@@ -43,7 +43,10 @@ export const usage: CliCommand = {
       return printStatus(run.io);
     }
     if (report !== "glance" && !(REPORTS as readonly string[]).includes(report)) {
-      throw new UsageError(`there is no report ${report}; choose ${REPORTS.join(", ")}`);
+      const { nearest } = await import("../../base/choice.ts");
+      const meant = nearest(report, REPORTS);
+      const hint = meant === null ? "" : `did you mean ${meant}? `;
+      throw new UsageError(`there is no report ${report}; ${hint}Choose ${REPORTS.join(", ")}`);
     }
     if (run.options.json === true && run.options.csv === true) {
       throw new UsageError("choose --json or --csv");
