@@ -208,7 +208,7 @@ test("a directory that is not empty, one inside the source, and a source that is
   await refusal(backedUp(nothing), "BACKUP_REFUSED");
   writeFileSync(join(nothing, "tokens.json"), "[]");
   const refused = await refusal(backedUp(nothing), "BACKUP_REFUSED");
-  assert.match(refused.message, /it has no meta\.jsonl; choose the data directory of a server/);
-  await refusal(backedUp(join(nothing, "missing")), "IO_ERROR");
+  assert.match(refused.message, /it has no meta\.jsonl; name the data directory of a server/);
+  await refusal(backedUp(join(nothing, "missing")), "BACKUP_REFUSED");
   assert.ok(!existsSync(join(full, "new")));
 });
