@@ -168,7 +168,7 @@ test("a full.jsonl in any place is recognised by its rows, and its last line nee
     assert.equal(code, 0);
     assert.match(stdout, /hello there/);
     assert.match(stderr, /identity: unknown; .* is read as entire/);
-    assert.match(stderr, /2 entries say nothing/);
+    assert.match(stderr, /2 entries have no text and are hidden/);
   }
 });
 

@@ -38,7 +38,7 @@ function userOfThread(): { user: CliUser; log: string } {
 }
 
 const TOLD =
-  "1 entry says nothing to show; --json prints them\n" +
+  "1 entry has no text and is hidden; --json shows it\n" +
   "1 bad line was skipped: line 8 (not JSON)\n" +
   "the log ends with 5 torn bytes that a crash left; they are not shown\n";
 

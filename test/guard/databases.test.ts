@@ -92,3 +92,26 @@ test("a restored row of a database is an export, and says so", async () => {
   assert.match(stderr, /keeps sessions in a database: this is an export, which it does not read/);
   assert.match(readFileSync(join(user.cwd, "ses_1.1.jsonl"), "utf8"), /keep me/);
 });
+
+test("rows that were copied without --sign are signed as a whole, and later unsigned ones stay so", async () => {
+  const user = new CliUser();
+  const folder = join(user.home, ".local/share/opencode");
+  mkdirSync(folder, { recursive: true });
+  const database = new OpencodeDatabase(join(folder, "opencode.db"));
+  onTestFinished(() => database.close());
+  database.session("ses_1");
+  const say = (n: number) => {
+    const data = { role: "user", time: { created: n } };
+    database.message("ses_1", `msg_${n}`, n, data, [{ type: "text", text: `message ${n}` }]);
+    database.database.exec(`UPDATE session SET time_updated = ${1000 + n}`);
+  };
+  const verified = async () => (await user.run(["guard", "--verify"])).stdout;
+  say(1);
+  await user.run(["guard", "--once"]);
+  await user.run(["guard", "--once", "--sign"]);
+  assert.match(await verified(), /1 generation read, 1 signed and verified, 0 problems/);
+  say(2);
+  await user.run(["guard", "--once"]);
+  await user.run(["guard", "--once", "--sign"]);
+  assert.match(await verified(), /incomplete: .* without --sign; later signatures do not cover it/);
+});
