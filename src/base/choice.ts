@@ -33,9 +33,7 @@ export function badOption(option: string, reason: string): VerbatimError<"BAD_SE
 /** The type of an option's value. `any`: checked elsewhere. */
 export type OptionKind = "string" | "text" | "boolean" | "count" | "function" | "object" | "any";
 
-/**
- * Every option of an interface with its type. The compiler reports one that is missing or misspelt.
- */
+/** Every option of an interface with its type. The compiler reports a missing or misspelt one. */
 export type OptionKinds<Options> = Readonly<Record<keyof Options, OptionKind>>;
 
 /** Options that are checked by their kind, or by a list of all their values. */
@@ -71,10 +69,7 @@ export function checkKind(option: string, value: unknown, kind: OptionKind): voi
   if (!isOne(value)) throw badOption(option, `cannot be ${shown(value)}; give ${wanted}`);
 }
 
-/**
- * The directory that the options name, by `root` or by the word of the document that the caller
- * follows; refuses none and both.
- */
+/** The directory in the options, as `root` or by its document's word; refuses none and both. */
 export function rootIn(of: string, options: object, documents: string): string {
   const given = options as Readonly<Record<string, unknown>>;
   const names = ["root", documents].filter((name) => given[name] !== undefined);
@@ -139,8 +134,7 @@ export function notByNew(name: string, instead: string): VerbatimError<"BAD_SETT
 export function nearest(word: string, choices: readonly string[]): string | null {
   const plain = (text: string) => text.slice(0, SHOWN_CHARS_MAX).replace(/[_-]/g, "").toLowerCase();
   const cuts = (of: string) => [...`${of} `].map((_, n) => of.slice(0, n) + of.slice(n + 1));
-  const given = cuts(plain(word));
-  const isNear = (each: string) => cuts(plain(each)).some((cut) => given.includes(cut));
+  const isNear = (each: string) => cuts(plain(each)).some((cut) => cuts(plain(word)).includes(cut));
   return choices.find((each) => plain(each) === plain(word)) ?? choices.find(isNear) ?? null;
 }
 

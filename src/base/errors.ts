@@ -58,7 +58,6 @@ export interface ErrorDetails {
   NOT_VERIFIED: { path: string; verdict: string };
   CHANGED_WHILE_READ: { path: string; offset: number };
   SESSION_NOT_FOUND: { session: string };
-  /** The server has nothing at this URL. */
   NOT_FOUND: { part: string };
   /** `allowed`: the methods of this URL, as in the header `Allow`. */
   METHOD_NOT_ALLOWED: { allowed: string };

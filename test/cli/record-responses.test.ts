@@ -76,7 +76,10 @@ test("input that is not an event stream is reported, and nothing is recorded", a
   const input = '{"type":"error","error":{"type":"authentication_error"}}\n';
   const ran = await user.run(record("rye", "anthropic-sse"), { input });
   assert.equal(ran.code, 2);
-  assert.match(ran.stderr, /stdin has no event that --from anthropic-sse reads; nothing is recorded/);
+  assert.match(
+    ran.stderr,
+    /stdin has no event that --from anthropic-sse reads; nothing is recorded/,
+  );
   const [opened] = jsonLines(ran.stdout);
   assert.equal(readFileSync(String(opened?.path), "utf8"), "");
 });
