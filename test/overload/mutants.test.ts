@@ -17,8 +17,7 @@ interface Mutant extends Mutation {
   readonly flood: (seconds: number, mutation: Mutation) => Promise<Broken>;
 }
 
-const APPEND =
-  "    appended = await store.append(path, { body, contentType, streamSeq, producer, close });\n";
+const APPEND = "    appended = await store.append(path, sent);\n";
 
 const MUTANTS: readonly Mutant[] = [
   {
