@@ -77,13 +77,18 @@ test("Goose's rows are guarded once each, those of an open transaction after it 
   assert.deepEqual(user.warnings, []);
 });
 
-test("a restored row of a database is an export, and says so", async () => {
+function userOfOpencode(): { user: CliUser; database: OpencodeDatabase } {
   const user = new CliUser();
   const folder = join(user.home, ".local/share/opencode");
   mkdirSync(folder, { recursive: true });
   const database = new OpencodeDatabase(join(folder, "opencode.db"));
   onTestFinished(() => database.close());
   database.session("ses_1");
+  return { user, database };
+}
+
+test("a restored row of a database is an export, and says so", async () => {
+  const { user, database } = userOfOpencode();
   const data = { role: "user", time: { created: 1 } };
   database.message("ses_1", "msg_1", 1, data, [{ type: "text", text: "keep me" }]);
   assert.equal((await user.run(["guard", "--once"])).code, 0);
@@ -94,12 +99,7 @@ test("a restored row of a database is an export, and says so", async () => {
 });
 
 test("rows that were copied without --sign are signed as a whole, and later unsigned ones stay so", async () => {
-  const user = new CliUser();
-  const folder = join(user.home, ".local/share/opencode");
-  mkdirSync(folder, { recursive: true });
-  const database = new OpencodeDatabase(join(folder, "opencode.db"));
-  onTestFinished(() => database.close());
-  database.session("ses_1");
+  const { user, database } = userOfOpencode();
   const say = (n: number) => {
     const data = { role: "user", time: { created: n } };
     database.message("ses_1", `msg_${n}`, n, data, [{ type: "text", text: `message ${n}` }]);
