@@ -149,7 +149,7 @@ test.each([
       const { bytes, lines, full } = await disclose(streams.user, log);
       const judged = judgeBytes(keysOf(streams.user), bytes);
       expect([verdictOf(judged), lines, full]).toEqual(["verified", 2, 1]);
-      assert.ok(!bytes.includes("90417") && !bytes.includes("48213"));
+      assert.ok(!bytes.includes("code 90417") && !bytes.includes("is 48213"));
       if (kind === "raw") {
         const shown = judged.shown
           .filter(({ is }) => is === "bytes")

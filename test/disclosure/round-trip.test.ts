@@ -22,7 +22,7 @@ test.each(Object.entries(ALL_SHAPES))(
     const { bytes, lines, full, withheld } = await disclose(user, target);
     const text = bytes.toString();
     assert.ok(readFileSync(path, "utf8").includes("48213"));
-    assert.ok(!text.includes("48213") && !text.includes("90417"));
+    assert.ok(!text.includes("is 48213") && !text.includes("code 90417"));
     assert.ok(text.includes("good evening") && text.includes("nothing to hide"));
     for (const chunk of [undefined, 1000, 17]) {
       const judged = judgeBytes(keysOf(user), bytes, chunk);

@@ -58,12 +58,12 @@ test.each(Object.entries(ALL_SHAPES))(
     const written = await user.write(shape, ENTRIES);
     const before = await verdictOf(user, written);
     assert.equal(before.verdict, "verified", JSON.stringify(before.findings));
-    const erased = await eraseFrom(user, written, matching(["48213", "90417"]));
+    const erased = await eraseFrom(user, written, matching(["is 48213", "code 90417"]));
     assert.deepEqual(erased.counts, { text: 3, string: 0, line: 0 });
     const after = await verdictOf(user, written);
     assert.deepEqual([after.verdict, after.freshness, after.findings], ["verified", "match", []]);
     assert.equal(after.from?.log, before.log);
-    assertInNoFile(dirname(written.path), ["48213", "90417"]);
+    assertInNoFile(dirname(written.path), ["is 48213", "code 90417"]);
     assert.ok(readFileSync(written.path, "utf8").includes("17 Mill Lane"));
   },
 );
@@ -73,12 +73,14 @@ test("an erased entry is a placeholder with its role, and the entries around it 
     const user = new SigningUser();
     const written = await user.write(shape, ENTRIES);
     const before = readFileSync(written.path, "utf8").split("\n");
-    const at = before.findIndex((line) => line.includes("90417")) + 1;
+    const at = before.findIndex((line) => line.includes("code 90417")) + 1;
     const { counts } = await eraseFrom(user, written, entriesNumbered(new Set([at])));
     assert.deepEqual(counts, { text: 0, string: 0, line: 1 });
     assert.equal((await verdictOf(user, written)).verdict, "verified");
     const text = readFileSync(written.path, "utf8");
-    assert.ok(!text.includes("90417") && text.includes("[erased]") && text.includes("48213"));
+    assert.ok(
+      !text.includes("code 90417") && text.includes("[erased]") && text.includes("is 48213"),
+    );
   }
 });
 
@@ -88,8 +90,8 @@ test("lines that a signer found stay found, until a person vouches for them", as
     const written = await user.write(shape, ENTRIES);
     const lines = readFileSync(written.path, "utf8").trimEnd().split("\n");
     const copied = lines.find((line) => line.includes("good morning")) ?? "";
-    appendFileSync(written.path, `${copied.replace("good morning", "found 48213 here")}\n`);
-    await eraseFrom(user, written, matching(["48213"]));
+    appendFileSync(written.path, `${copied.replace("good morning", "found is 48213 here")}\n`);
+    await eraseFrom(user, written, matching(["is 48213"]));
     const { verdict, found } = await verdictOf(user, written);
     assert.equal(verdict, "incomplete");
     const [[from, to] = [0, 0]] = found;
@@ -105,7 +107,7 @@ test("a copy that is not of this log, or was altered, makes the session tampered
     await user.write({ dialect: "homeagent" }, ENTRIES),
     await user.write({ dialect: "homeagent" }, ENTRIES),
   ];
-  for (const each of [one, other]) await eraseFrom(user, each, matching(["48213"]));
+  for (const each of [one, other]) await eraseFrom(user, each, matching(["is 48213"]));
   const verify = async () => {
     const judging = await UserJudging.load(nodeHost, { places: user.places, onWarning: () => {} });
     return verifyWithCopy(nodeHost, one.target, await judging.optionsFor(one.target));
@@ -168,16 +170,16 @@ test.each(Object.entries(ALL_SHAPES))(
   async (_name, shape) => {
     const user = new SigningUser();
     const written = await user.write(shape, ENTRIES);
-    await eraseFrom(user, written, matching(["48213"]));
+    await eraseFrom(user, written, matching(["is 48213"]));
     const first = await verdictOf(user, written);
-    await eraseFrom(user, written, matching(["90417"]));
+    await eraseFrom(user, written, matching(["code 90417"]));
     const second = await verdictOf(user, written);
     assert.deepEqual(
       [second.verdict, second.freshness, second.findings],
       ["verified", "match", []],
     );
     assert.equal(second.from?.log, first.log);
-    assertInNoFile(dirname(written.path), ["48213", "90417"]);
+    assertInNoFile(dirname(written.path), ["is 48213", "code 90417"]);
   },
 );
 
@@ -190,7 +192,7 @@ test("streams, other programs' sessions, a reason with the value and other signe
   thrownRefusal(() => refuseOthers({ ...target, id: null }), "CANNOT_ERASE");
   const onWarning = () => {};
   const asked = {
-    finder: matching(["48213"]),
+    finder: matching(["is 48213"]),
     reason: "it is 48213",
     places: user.places,
     onWarning,
