@@ -166,6 +166,7 @@ export class LogSource implements ProofSource {
     const lines: Uint8Array[] = [];
     for (let at = from; at < to; ) {
       const { first, last } = this.#index.groupOf(at);
+      if (first > at || last <= at) throw new StaleIndex(); // Otherwise this would not end.
       if (this.#group?.first !== first) this.#group = { first, lines: await this.#read(at) };
       lines.push(...this.#group.lines.slice(at - first, to - first));
       at = last;
