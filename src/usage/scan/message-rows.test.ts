@@ -147,7 +147,8 @@ test.runIf(samples.isThere)("a row with changed bytes counts as a plain parse sa
     }),
     { numRuns: runs(4_000) },
   );
-  assert.ok(valid > runs(100) && damaged > runs(100), `${valid} ${damaged}`);
+  // Most changes damage a row.
+  assert.ok(valid > runs(20) && damaged > runs(100), `${valid} ${damaged}`);
 });
 
 const value = fc.jsonValue({ maxDepth: 2 });
