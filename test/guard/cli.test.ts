@@ -268,6 +268,22 @@ test("copies that were made without --sign are signed later, also if nothing cha
   assert.match(await user.ok("guard", "--verify"), SIGNED);
 });
 
+test("a copy that was changed before it is signed is not vouched for", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once", "--sign");
+  appendFileSync(user.source, row(4));
+  await user.ok("guard", "--once");
+  const [name = ""] = readdirSync(user.store);
+  const copy = join(user.store, name, "projects", `${ID}.jsonl.1`);
+  const { atimeMs, mtimeMs } = lstatSync(copy);
+  writeFileSync(copy, readFileSync(copy, "utf8").replace("message 4", "massage 4"));
+  utimesSync(copy, atimeMs / 1000, mtimeMs / 1000);
+  appendFileSync(user.source, row(5));
+  await user.run(["guard", "--once", "--sign"]);
+  const { stdout } = await user.run(["guard", "--verify"]);
+  assert.match(stdout, /generation 1: its signatures: incomplete/);
+});
+
 test("a copy whose signatures were removed is not signed again", async () => {
   const user = new GuardUser();
   await user.ok("guard", "--once", "--sign");
