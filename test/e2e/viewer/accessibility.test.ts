@@ -11,7 +11,7 @@ import { DEMO_CHILD, DEMO_TURNS } from "../../../src/demo/demo-sessions.ts";
 import type { NewEntry, Part } from "../../../src/index.ts";
 import { isTried } from "../../support/seed.ts";
 import { turnOf } from "../../support/signing-user.ts";
-import { browserTest, viewerScene } from "./harness.ts";
+import { browserTest, outlineRead, viewerScene } from "./harness.ts";
 
 const says = (role: "assistant" | "tool" | "user", part: Part): NewEntry => {
   return { kind: "message", role, parts: [part] };
@@ -93,7 +93,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   },
   inspector: async (page) => {
     await goTo(page, `#/s/${await viewer.apiId("mend-1")}?f=tools,errors`);
-    await page.locator(".turns-head", { hasText: "prompt" }).waitFor({ state: "attached" });
+    await outlineRead(page);
     await page.keyboard.press("i");
     await page.locator(".inspector pre", { hasText: "{" }).waitFor();
   },

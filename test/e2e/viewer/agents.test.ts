@@ -8,7 +8,7 @@ import { afterAll } from "vitest";
 import { browserClient } from "../../server/auth/browser-user.ts";
 import { sharedFiles } from "../../support/shared-files.ts";
 import { eventually } from "../eventually.ts";
-import { browserTest, viewerScene } from "./harness.ts";
+import { browserTest, outlineRead, viewerScene } from "./harness.ts";
 import { SMALL_CLAUDE, writeSampleHome } from "./sample-home.ts";
 
 const samples = sharedFiles("samples", "sample files", "tests that show them in a browser");
@@ -202,7 +202,7 @@ const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
 
 async function checkRows(page: Page, agent: string, sample: Sample): Promise<void> {
   await page.locator("h1", { hasText: sample.title }).waitFor();
-  await page.locator(".turns-head", { hasText: /\d prompt/ }).waitFor();
+  await outlineRead(page);
   await page.keyboard.press("g");
   await page.getByText("The start of the session").waitFor();
   const summaries = page.locator(".call > summary");
@@ -230,7 +230,7 @@ async function checkTokens(page: Page, agent: string, listed: number): Promise<v
 /** What is on a card, without what is below rows: no plumbing, no dates, no ids. */
 async function checkCards(page: Page, agent: string, { title }: Sample): Promise<void> {
   await page.locator("h1", { hasText: title }).waitFor();
-  await page.locator(".turns-head", { hasText: /\d prompt/ }).waitFor();
+  await outlineRead(page);
   await page.keyboard.press("g");
   await page.getByText("The start of the session").waitFor();
   const prompts = await page.locator(".by-user .text").allInnerTexts();

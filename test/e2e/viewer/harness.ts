@@ -203,6 +203,11 @@ export function viewerScene(
   return scene;
 }
 
+/** Until then rows move: prompts get their lines above, and the time axis comes over them. */
+export async function outlineRead(page: Page): Promise<void> {
+  await page.locator(".turns-head", { hasText: /\d prompt/ }).waitFor({ state: "attached" });
+}
+
 const project = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** `npm test` has built it; after an edit, a single file's run builds it again. */

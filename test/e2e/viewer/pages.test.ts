@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import type { NewEntry } from "../../../src/index.ts";
 import { event, putThread } from "../../cli/stores.ts";
 import { eventually } from "../eventually.ts";
-import { browserTest, viewerScene } from "./harness.ts";
+import { browserTest, outlineRead, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
 
 /** More than one page of the list. */
@@ -73,6 +73,7 @@ async function openFence(options: Parameters<typeof viewer.open>[1] = {}): Promi
   fence ||= await viewer.apiId("fence-1");
   const page = await viewer.open(`#/s/${fence}`, options);
   await page.getByText("Completed").last().waitFor();
+  await outlineRead(page);
   return page;
 }
 

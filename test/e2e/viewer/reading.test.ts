@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { event, putThread } from "../../cli/stores.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { eventually } from "../eventually.ts";
-import { browserTest, viewerScene } from "./harness.ts";
+import { browserTest, outlineRead, viewerScene } from "./harness.ts";
 
 const MANY = 3_000;
 /** A request for earlier entries. */
@@ -45,7 +45,7 @@ const viewer = viewerScene(async (scene) => {
 
 async function open(id: string, query = "", width = 1280): Promise<Page> {
   const page = await viewer.open(`#/s/${await viewer.apiId(id)}${query}`, { width });
-  await page.locator(".turns-head", { hasText: "prompts" }).waitFor();
+  await outlineRead(page);
   return page;
 }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { NewEntry } from "../../../src/index.ts";
 import { eventually } from "../eventually.ts";
-import { browserTest, viewerScene } from "./harness.ts";
+import { browserTest, outlineRead, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
 
 const LINES = Array.from({ length: 60 }, (_, at) => `line ${at}`);
@@ -73,7 +73,9 @@ const viewer = viewerScene(async (scene) => {
 });
 
 async function openRows(query = "", id = "rows-1") {
-  return viewer.open(`#/s/${await viewer.apiId(id)}${query}`);
+  const page = await viewer.open(`#/s/${await viewer.apiId(id)}${query}`);
+  await outlineRead(page);
+  return page;
 }
 
 browserTest("a call and its result are one row of 28 pixels, with a label", async () => {
