@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { parse } from "yaml";
+import { publishedManifest } from "../scripts/release/manifest.mjs";
 import { missingFor, notesOf } from "../scripts/release/notes.mjs";
 import { sqlitePackages, writeSqlitePackage } from "../scripts/release/sqlite-packages.mjs";
 import { root } from "./public-api/doors.ts";
@@ -114,6 +115,29 @@ test("publishing again publishes what is missing, SQLite first", () => {
     "publish ./verbatim-log-sqlite-linux-x64-1.2.3.tgz --provenance --access public --tag latest",
     "publish ./verbatim-log-1.2.3.tgz --provenance --access public --tag latest",
   ]);
+});
+
+test("npm pack in the repository packs what is published, and leaves package.json as it was", () => {
+  const clone = join(tempDirectory(), "clone");
+  const parts = ["scripts", "dist", "docs", "contrib", "README.md", "LICENSE"];
+  for (const part of parts) cpSync(join(root, part), join(clone, part), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
+  // As it is, but without the build.
+  const own = JSON.parse(textOf("package.json"));
+  own.scripts.prepack = own.scripts.prepack.split(" && ").at(-1);
+  writeFileSync(join(clone, "package.json"), JSON.stringify(own));
+
+  execFileSync("npm", ["pack", "--silent"], { cwd: clone, stdio: "pipe" });
+  const tarball = `verbatim-log-${own.version}.tgz`;
+  const untar = ["-xOzf", tarball, "package/package.json"];
+  const packed = JSON.parse(execFileSync("tar", untar, { cwd: clone, encoding: "utf8" }));
+  assert.deepEqual(packed, JSON.parse(publishedManifest()));
+  for (const field of ["private", "scripts", "devDependencies"]) assert.ok(!(field in packed));
+  assert.deepEqual(JSON.parse(readFileSync(join(clone, "package.json"), "utf8")), own);
+  assert.deepEqual(
+    readdirSync(clone).sort(),
+    [...parts, "node_modules", "package.json", tarball].sort(),
+  );
 });
 
 const URL = "git+https://github.com/ada/verbatim.git";

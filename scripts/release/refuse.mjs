@@ -1,4 +1,4 @@
-/** `npm publish` in the repository would publish the manifest of a clone (see pack.mjs). */
+/** `npm publish` in the repository would publish the manifest of a clone (see manifest.mjs). */
 
 process.stderr.write(
   "Publish the tarballs that `npm run release:pack` writes, not the repository: " +
