@@ -73,7 +73,7 @@ function* altered(proof: Buffer, others: readonly Buffer[]): Generator<Buffer> {
   const linesOf = (bytes: Buffer) => bytes.toString("latin1").split("\n").slice(0, -2);
   const lines = linesOf(proof);
   for (let at = 0; at < proof.length; at++) {
-    if (!isTried(at, 100)) continue;
+    if (!isTried(at, 200)) continue;
     const bytes = Buffer.from(proof);
     bytes[at] = (bytes[at] as number) ^ (1 << ((at + seed) % 8));
     yield bytes;
@@ -86,7 +86,7 @@ function* altered(proof: Buffer, others: readonly Buffer[]): Generator<Buffer> {
     yield withEnd([...before, ...two.slice(1), ...after]);
     const other = linesOf(others[(n + seed) % others.length] ?? proof);
     for (const m of other.keys()) {
-      if (isTried(m + n, 12)) yield withEnd([...before, ...other.slice(m, m + 2), ...after]);
+      if (isTried(m + n, 24)) yield withEnd([...before, ...other.slice(m, m + 2), ...after]);
     }
   }
 }
@@ -126,7 +126,7 @@ test.each(Object.keys(SHAPES))("it agrees on disclosed copies (%s)", async (name
     const lines = copy.toString("latin1").split("\n").slice(0, -1);
     const joined = (some: readonly string[]) => Buffer.from(`${some.join("\n")}\n`, "latin1");
     const flipped = Array.from({ length: copy.length }, (_, at) => at)
-      .filter((at) => isTried(at, 60))
+      .filter((at) => isTried(at, 120))
       .map((at) => {
         const bytes = Buffer.from(copy);
         bytes[at] = (bytes[at] as number) ^ (1 << ((at + seed) % 8));
