@@ -118,8 +118,9 @@ function Page() {
     case "compare":
       return <Lazy key="compare" load={loadCompare} a={shown.a} b={shown.b} />;
     case "copy":
+      return <Lazy key="copy" load={loadCopy} />;
     case "share":
-      return <Lazy key="copy" load={loadCopy} a={shown.page === "share" ? shown.token : ""} />;
+      return <Lazy key={`share ${shown.token}`} load={loadCopy} a={shown.token} />;
     case "unknown":
       return <NotFound />;
   }

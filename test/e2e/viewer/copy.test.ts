@@ -113,6 +113,22 @@ browserTest("a copy is untrusted until the key is entered, then verified in part
   await page.getByText(/^untrusted/).waitFor();
 });
 
+/** Runs in the page: chooses a file at the moment when the page has a place for it. */
+const CHOOSE_AT_ONCE = `new MutationObserver((_, observer) => {
+  const input = document.querySelector("input[type=file]");
+  if (input === null) return;
+  observer.disconnect();
+  const chosen = new DataTransfer();
+  chosen.items.add(new File(["not a copy"], "early.vbd"));
+  input.files = chosen.files;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+}).observe(document, { childList: true, subtree: true });`;
+
+browserTest("a file that is chosen as soon as the page is there is opened", async () => {
+  const page = await viewer.open("#/copy", { before: CHOOSE_AT_ONCE });
+  await page.getByText("as early.vbd").waitFor();
+});
+
 browserTest(
   "what is withheld is a block with its length, rule, reason and the redactor's word",
   async () => {

@@ -26,13 +26,11 @@ interface Opened {
   readonly copy: Blob;
 }
 
-/** `a`: the token of a share; "" to choose a file. */
+/** `a`: the token of a share, for as long as the page is there; "" to choose a file. */
 export function CopyPage({ a: token }: { readonly a: string }) {
   const [opened, open] = useState<Opened | null>(null);
   const [told, tell] = useState<string | null>(null);
   useEffect(() => {
-    open(null);
-    tell(null);
     if (token === "") return;
     const leaving = new AbortController();
     const shown = (copy: Blob) => open({ name: "shared.vbd", copy });
@@ -91,7 +89,11 @@ function Judging({ name, copy }: Opened) {
   useEffect(() => {
     let isOver = false;
     judgeFile(copy, keys).then(
-      (each) => isOver || show(each),
+      (each) => {
+        if (isOver) return;
+        show(each);
+        fail(null);
+      },
       (cause) => isOver || fail(reasonOf(cause)),
     );
     return () => {
