@@ -23,7 +23,7 @@ const path = join(root, "package.json");
 /** The repository's, while package.json is the published one. */
 const kept = `${path}.repository`;
 
-/** @returns {{ name: string, version: string, files: string[] }} */
+/** @returns {{ name: string, version: string, files: string[], repository?: object }} */
 export function repositoryManifest() {
   return JSON.parse(readFileSync(path, "utf8"));
 }

@@ -129,6 +129,21 @@ browserTest("a file that is chosen as soon as the page is there is opened", asyn
   await page.getByText("as early.vbd").waitFor();
 });
 
+/** Runs in the page: the first file cannot be read. */
+const FAIL_ONCE = `const { arrayBuffer } = Blob.prototype;
+Blob.prototype.arrayBuffer = () => {
+  Blob.prototype.arrayBuffer = arrayBuffer;
+  return Promise.reject(new Error("it is gone"));
+};`;
+
+browserTest("a file that could not be read can be chosen again, and is shown", async () => {
+  const page = await viewer.open("#/copy", { before: FAIL_ONCE });
+  await page.getByLabel("Choose a file").setInputFiles(copies.rye);
+  await page.getByText("The file cannot be read: it is gone").waitFor();
+  await page.getByLabel("Choose a file").setInputFiles(copies.rye);
+  await page.locator(".copy-verdict").waitFor();
+});
+
 browserTest(
   "what is withheld is a block with its length, rule, reason and the redactor's word",
   async () => {

@@ -100,6 +100,13 @@ browserTest(
       assert.ok(!bodies.some((body) => body.includes(secret)), secret);
     }
 
+    // Another link in the same tab shows nothing of the one before.
+    await stranger.evaluate("location.hash = '#/share/vbs_AAAAAAAAAAAAAAAAAAAAAA'");
+    await stranger.getByText("This link is not valid").waitFor();
+    assert.equal(await stranger.getByText("Good night.").count(), 0);
+    await stranger.goto(link);
+    await stranger.getByText("Good night.", { exact: true }).waitFor();
+
     await owner.getByRole("button", { name: "Revoke" }).click();
     await owner.getByText("Revoked: the link shows nothing any more.").waitFor();
     await stranger.reload();

@@ -63,7 +63,9 @@ export function CopyPage({ a: token }: { readonly a: string }) {
 
 function Choose({ open }: { readonly open: (opened: Opened) => void }) {
   const choose = ({ currentTarget }: Event) => {
-    const [file] = (currentTarget as HTMLInputElement).files ?? [];
+    const input = currentTarget as HTMLInputElement;
+    const [file] = input.files ?? [];
+    input.value = ""; // Else the same file, which may have changed, cannot be chosen again.
     if (file) open({ name: file.name, copy: file });
   };
   return (
