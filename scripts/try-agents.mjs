@@ -12,15 +12,14 @@
  */
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { join, resolve } from "node:path";
+import { run } from "./agent-samples/program.mjs";
+import { startProvider } from "./agent-samples/provider.mjs";
 import { build, root } from "./setup.mjs";
 
 const FIRST_PROMPT = "Which tree is next to the well?";
 const ANSWER = "An old linden is there.";
-const SECONDS_MAX = 120;
 
 /**
  * What differs between the programs.
@@ -83,103 +82,9 @@ const AGENTS = [
   },
 ];
 
-/** Answers every model's API with the same text, and keeps the requests. */
-async function modelServer() {
-  /** @type {unknown[]} */
-  const requests = [];
-  const server = createServer(async (request, response) => {
-    const pieces = [];
-    for await (const piece of request) pieces.push(piece);
-    const body = parsed(Buffer.concat(pieces).toString());
-    const events = answerTo(request.url ?? "", body);
-    if (events !== null) requests.push(body);
-    response.writeHead(events === null ? 404 : 200, { "content-type": "text/event-stream" });
-    response.end(events?.map(eventText).join("") ?? "");
-  });
-  await new Promise((listening) => server.listen(0, "127.0.0.1", () => listening(undefined)));
-  const address = server.address();
-  assert.ok(address !== null && typeof address === "object");
-  return { url: `http://127.0.0.1:${address.port}`, requests, close: () => server.close() };
-}
-
-/** @param {{ type?: string }} event */
-function eventText(event) {
-  return `${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`;
-}
-
-/** @param {string} text */
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
-}
-
-/** @type {(url: string, request: { model?: string }) => { type?: string }[] | null} */
-function answerTo(url, { model }) {
-  if (url.startsWith("/v1/messages?") || url === "/v1/messages") return claudeEvents(model);
-  if (url === "/v1/responses") return responsesEvents();
-  if (!url.includes(":streamGenerateContent")) return null;
-  const content = { role: "model", parts: [{ text: ANSWER }] };
-  const usageMetadata = { promptTokenCount: 20, candidatesTokenCount: 5, totalTokenCount: 25 };
-  /** @type {object} */
-  const event = { candidates: [{ content, finishReason: "STOP", index: 0 }], usageMetadata };
-  return [event];
-}
-
-/** @param {string | undefined} model */
-function claudeEvents(model) {
-  const usage = { input_tokens: 10, output_tokens: 5 };
-  const message = { id: "msg_1", type: "message", role: "assistant", model, content: [], usage };
-  return [
-    { type: "message_start", message },
-    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: ANSWER } },
-    { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage },
-    { type: "message_stop" },
-  ];
-}
-
-function responsesEvents() {
-  const content = [{ type: "output_text", text: ANSWER, annotations: [] }];
-  const item = { type: "message", id: "m_1", role: "assistant", content };
-  const usage = { input_tokens: 20, output_tokens: 7, total_tokens: 27 };
-  return [
-    { type: "response.created", response: { id: "r_1" } },
-    { type: "response.output_item.done", output_index: 0, item },
-    { type: "response.completed", response: { id: "r_1", usage, output: [item] } },
-  ];
-}
-
-/**
- * The standard output of a program; throws with all that it wrote if it fails.
- *
- * @param {string} command
- * @param {string[]} args
- * @param {{ cwd: string, env: NodeJS.ProcessEnv }} options
- */
-async function run(command, args, { cwd, env }) {
-  const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
-  const timer = setTimeout(() => child.kill("SIGKILL"), SECONDS_MAX * 1000);
-  const written = { out: "", all: "" };
-  child.stdout.on("data", (data) => {
-    written.out += data;
-    written.all += data;
-  });
-  child.stderr.on("data", (data) => {
-    written.all += data;
-  });
-  const code = await new Promise((ended) => child.on("close", ended));
-  clearTimeout(timer);
-  if (code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${written.all}`);
-  return written.out;
-}
-
 /**
  * @param {Agent} agent
- * @param {{ bins: string, home: string, url: string, requests: unknown[] }} where
+ * @param {{ bins: string, home: string, url: string, requests: import("./agent-samples/answers.mjs").ModelRequest[] }} where
  */
 async function tryAgent(agent, { bins, home, url, requests }) {
   const env = { PATH: process.env.PATH, HOME: home, ...agent.environment(url) };
@@ -210,7 +115,7 @@ async function tryAgent(agent, { bins, home, url, requests }) {
 
   requests.length = 0;
   await program(agent.resume(id, "And next to it?"));
-  const said = requests.map((request) => JSON.stringify(agent.said(request) ?? null));
+  const said = requests.map(({ body }) => JSON.stringify(agent.said(body) ?? null));
   /** @param {string} text */
   const isWhole = (text) => text.includes(FIRST_PROMPT) && text.includes(ANSWER);
   assert.ok(said.some(isWhole), `${agent.bin} sent the restored conversation to the model`);
@@ -222,7 +127,7 @@ if (given === undefined) throw new Error("say where the agents are: try-agents.m
 const folder = resolve(given);
 const bins = join(folder, "node_modules/.bin");
 await build();
-const server = await modelServer();
+const server = await startProvider(() => ({ text: ANSWER }));
 for (const agent of AGENTS.filter(({ bin }) => readdirSync(bins).includes(bin))) {
   const home = mkdtempSync(join(folder, `home-${agent.bin}-`));
   const version = await tryAgent(agent, { bins, home, ...server });
