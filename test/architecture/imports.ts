@@ -22,8 +22,8 @@ export interface Imports {
 }
 
 /** A file without these words has imports only in its top-level statements. */
-const DEEPER = /\b(?:import|require)\s*\(|^\s*(?:export |declare )*(?:module|namespace)\b/m;
-const SPECIFIER = /(?:\bfrom|^\s*import)\s*(["'])[^"'\n]*\1/gm;
+const DEEPER = /\b(?:import|require)\s*\(|^[ \t]*(?:export |declare )*(?:module|namespace)\b/m;
+const SPECIFIER = /(?:\bfrom|^[ \t]*import)\s*(["'])[^"'\n]*\1/gm;
 
 export function findImports(path: string, source: string): Imports {
   const isDeep = DEEPER.test(source);

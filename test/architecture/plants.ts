@@ -253,7 +253,10 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "a dialect's inner file outside its folder": {
     breaks: "dialect-name",
     at: "src/store/planted.ts",
-    files: { "src/store/planted.ts": 'export * from "../dialects/rye/envelope.ts";\n' },
+    files: {
+      "src/store/planted.ts": 'export * from "../dialects/rye/planted.ts";\n',
+      "src/dialects/rye/planted.ts": "export const planted = 1;\n",
+    },
   },
   "a dialect that is compared with a word": {
     breaks: "dialect-name",

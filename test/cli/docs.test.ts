@@ -70,19 +70,23 @@ const COMMANDS = [
   ...[backup, copy, torture, send, scan],
 ];
 
-test.each([...COMMANDS, completions])(
-  "docs/cli.md has a section for $name, with its options",
-  ({ name, options }) => {
-    assert.ok(page.includes(`\n## ${name}\n`), `no section for ${name}`);
-    for (const { flags, choices = [] } of options) {
-      const [flag = ""] = flags.split(" ");
-      assert.ok(page.includes(flag), `${name} ${flag} is not on the page`);
-      for (const choice of choices.filter(isOnPage)) {
-        assert.ok(page.includes(choice), `${flag} ${choice} is not`);
-      }
-    }
-  },
-);
+test("docs/cli.md has a section for each command, with its options", () => {
+  const missing = [...COMMANDS, completions].flatMap(({ name, options }) => {
+    const words = options.flatMap(wordsOf).filter((word) => !page.includes(word));
+    const isThere = page.includes(`\n## ${name}\n`);
+    return [
+      ...(isThere ? [] : [`a section for ${name}`]),
+      ...words.map((word) => `${name} ${word}`),
+    ];
+  });
+  assert.deepEqual(missing, []);
+});
+
+/** What a page must say of an option: its flag and its values. */
+function wordsOf({ flags, choices = [] }: { flags: string; choices?: readonly string[] }) {
+  const [flag = ""] = flags.split(" ");
+  return [flag, ...choices.filter(isOnPage)];
+}
 
 /** The dialects of other programs are on docs/agents.md. */
 function isOnPage(choice: string): boolean {
@@ -90,23 +94,17 @@ function isOnPage(choice: string): boolean {
   return !isDialect || dialectNamed(choice).program === undefined;
 }
 
-test.each([keys, trust, head, token])(
-  "docs/cli.md has a section for $name, with each of its commands and their options",
-  ({ name, commands }) => {
+test("docs/cli.md has a section for each group, with its commands and their options", () => {
+  const missing = [keys, trust, head, token].flatMap(({ name, commands }) => {
     const [, section = ""] = page.split(`\n## ${name}\n`);
     const [text = ""] = section.split("\n## ");
-    for (const command of commands) {
-      assert.ok(text.includes(`\`${name} ${command.name}`), `no ${name} ${command.name}`);
-      for (const { flags, choices = [] } of command.options) {
-        const [flag = ""] = flags.split(" ");
-        assert.ok(text.includes(flag), `${name} ${command.name} ${flag} is not in the section`);
-        for (const choice of choices.filter(isOnPage)) {
-          assert.ok(text.includes(choice), `${flag} ${choice} is not`);
-        }
-      }
-    }
-  },
-);
+    return commands.flatMap((command) => {
+      const words = [`\`${name} ${command.name}`, ...command.options.flatMap(wordsOf)];
+      return words.filter((word) => !text.includes(word)).map((word) => `${name}: ${word}`);
+    });
+  });
+  assert.deepEqual(missing, []);
+});
 
 const PAGES = [
   "README.md",
@@ -117,26 +115,47 @@ const PAGES = [
 const GROUPS = [hooks, keys, trust, head, token];
 const NODES = completionNodes([...COMMANDS, ...GROUPS, completions]);
 
-/** The command lines of a page's shell blocks and of its text, each from the word after `verbatim`. */
-function commandLines(page: string): string[] {
+interface CommandLine {
+  /** From the word after `verbatim`. */
+  readonly text: string;
+  readonly line: number;
+}
+
+/** The command lines of a page's shell blocks and of its text. */
+function commandLines(page: string): CommandLine[] {
   const text = readFileSync(join(root, page), "utf8");
+  const lineAt = (at: number) => text.slice(0, at).split("\n").length;
   const shell = [...text.matchAll(/^ *```sh\b[^\n]*\n([\s\S]*?)^ *```$/gm)].flatMap(
-    ([, body = ""]) => body.replaceAll("\\\n", " ").split("\n"),
+    ({ 1: body = "", index }) =>
+      body
+        .replaceAll("\\\n", " ")
+        .split("\n")
+        .map((each) => ({ text: each, line: lineAt(index) })),
   );
-  const inline = [...text.matchAll(/`(verbatim [^`]+)`/g)].map(([, line = ""]) => line);
-  return [...shell, ...inline].flatMap((line) =>
-    [...line.matchAll(/(?:^|[|;&(] *|npx |\$ )verbatim ([^#|;&)]+)/g)].map(([, rest = ""]) => rest),
+  const inline = [...text.matchAll(/`(verbatim [^`]+)`/g)].map(({ 1: each = "", index }) => ({
+    text: each,
+    line: lineAt(index),
+  }));
+  return [...shell, ...inline].flatMap(({ text, line }) =>
+    [...text.matchAll(/(?:^|[|;&(] *|npx |\$ )verbatim ([^#|;&)]+)/g)].map(([, rest = ""]) => ({
+      text: rest,
+      line,
+    })),
   );
 }
 
-test.each(PAGES)("every command in %s exists, with the options it shows", (name) => {
-  for (const line of commandLines(name)) {
-    const words = line.trim().split(/\s+/);
-    const node = NODES.findLast(({ path }) => path.every((word, at) => word === words[at]));
-    const named = words[0]?.startsWith("-") || /[A-Z.…/]/.test(words[0] ?? "");
-    assert.ok(node && (node.path.length > 0 || named), `there is no \`verbatim ${line}\``);
-    const known = node.options.flatMap(({ names }) => names);
-    const shown = words.flatMap((word) => /^--?[a-z][a-z-]*/.exec(word)?.[0] ?? []);
-    for (const option of shown) assert.ok(known.includes(option), `${line}: no ${option}`);
-  }
+test("every command on a page exists, with the options it shows", () => {
+  const wrong = PAGES.flatMap((page) =>
+    commandLines(page).flatMap(({ text, line }) => {
+      const words = text.trim().split(/\s+/);
+      const node = NODES.findLast(({ path }) => path.every((word, at) => word === words[at]));
+      const named = words[0]?.startsWith("-") || /[A-Z.…/]/.test(words[0] ?? "");
+      const place = `${page}:${line} verbatim ${text}`;
+      if (!node || (node.path.length === 0 && !named)) return [`${place}: no such command`];
+      const known = node.options.flatMap(({ names }) => names);
+      const shown = words.flatMap((word) => /^--?[a-z][a-z-]*/.exec(word)?.[0] ?? []);
+      return shown.filter((each) => !known.includes(each)).map((each) => `${place}: no ${each}`);
+    }),
+  );
+  assert.deepEqual(wrong, []);
 });
