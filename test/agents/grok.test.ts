@@ -1,53 +1,64 @@
-/** Grok Build's sessions, from real files, compared with a count that does not use the reader. */
+/** Grok Build's sessions, compared with a count that does not use the reader. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { dialectNamed } from "../../src/dialects/all.ts";
+import { copyOfSamples, logsWith, sampleFolders, sampleLogs } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { countsOf, put, readSession, rowsIn, storeAt } from "./read-session.ts";
+import { filesIn } from "./sample.ts";
 
-const samples = sharedFiles("samples/more/grok", "sample files", "tests that read Grok's");
+const shared = sharedFiles("samples/more/grok");
+const FILES = logsWith("grok", shared, filesIn);
 const DIRECTORY = "%2Ftmp%2Fapp";
-const sample = (name: string) => readFileSync(join(samples.path, name), "utf8");
 
 interface Row {
-  readonly type: string;
+  readonly type?: string;
+  readonly role?: string;
   readonly content?: unknown;
   readonly synthetic_reason?: string;
   readonly tool_calls?: readonly unknown[];
 }
 
 function countRows(rows: readonly Row[]) {
-  const of = (type: string) => rows.filter((row) => row.type === type);
+  const of = (type: string) => rows.filter((row) => (row.type ?? row.role) === type);
+  const isTyped = ({ content, synthetic_reason: reason = "interjection" }: Row) =>
+    reason === "interjection" && !JSON.stringify(content).includes("<user_info>");
   return {
-    prompts: of("user").filter((row) => !row.synthetic_reason).length,
+    prompts: of("user").filter(isTyped).length,
     answers: of("assistant").filter(({ content }) => content !== "").length,
     calls: rows.flatMap(({ tool_calls = [] }) => tool_calls).length,
-    results: of("tool_result").length,
+    results: of("tool_result").length + of("tool").length,
   };
 }
 
-test.runIf(samples.isThere)("every row of the samples is an entry, and counts agree", async () => {
-  for (const name of ["chat_history.jsonl", "subagent/chat_history.jsonl"]) {
-    const root = tempDirectory();
-    put(root, `sessions/${DIRECTORY}/s1/chat_history.jsonl`, sample(name));
-    const read = await readSession("grok", root, `${DIRECTORY}/s1`);
-    const rows = rowsIn<Row>(sample(name));
-    assert.equal(read.entries.length + read.badLines, rows.length);
-    assert.equal(read.badLines, 0);
-    assert.deepEqual(countsOf(read), countRows(rows), name);
-  }
+test("there is a sample of each form of the rows", () => {
+  assert.equal(sampleLogs("grok").length, 3);
+  if (shared.isThere) assert.equal(FILES.length, 5);
 });
 
-test.runIf(samples.isThere)("the summary gives title, project, branch and times", async () => {
+test.each(FILES)("every row of %s is an entry, and counts agree", async (_, path) => {
+  const root = tempDirectory();
+  const text = readFileSync(path, "utf8");
+  put(root, `sessions/${DIRECTORY}/s1/chat_history.jsonl`, text);
+  const read = await readSession("grok", root, `${DIRECTORY}/s1`);
+  const rows = rowsIn<Row>(text);
+  assert.equal(read.entries.length + read.badLines, rows.length);
+  assert.equal(read.badLines, 0);
+  assert.deepEqual(countsOf(read), countRows(rows));
+});
+
+const SUMMARISED = FILES.filter(([, path]) => existsSync(join(dirname(path), "summary.json")));
+
+test.each(SUMMARISED)("%s has title, project, branch and times of its summary", async (_, path) => {
   const root = tempDirectory();
   for (const name of ["chat_history.jsonl", "summary.json"]) {
-    put(root, `sessions/${DIRECTORY}/s1/${name}`, sample(name));
+    put(root, `sessions/${DIRECTORY}/s1/${name}`, readFileSync(join(dirname(path), name)));
   }
-  const summary = JSON.parse(sample("summary.json"));
+  const summary = JSON.parse(readFileSync(join(dirname(path), "summary.json"), "utf8"));
   const [row] = await storeAt("grok", root).list();
   assert.equal(row?.title, summary.generated_title);
   assert.equal(row?.project, summary.info.cwd);
@@ -55,6 +66,17 @@ test.runIf(samples.isThere)("the summary gives title, project, branch and times"
   assert.equal(row?.model, summary.current_model_id);
   assert.equal(row?.createdAt, new Date(summary.created_at).toISOString());
   assert.equal(row?.updatedAt, new Date(summary.last_active_at).toISOString());
+});
+
+test("a sample of a subagent names the session that started it", async () => {
+  const [folder = assert.fail()] = sampleFolders("grok");
+  const listed = await storeAt("grok", copyOfSamples(folder)).list();
+  const id = "%2Fhome%2Fme%2Fgarden/0198b1c0-4d2e-7a10-8f00-5e6d7c8b9a0";
+  assert.deepEqual(listed.map(({ id, title, parent }) => [id, title, parent]).sort(), [
+    [`${id}1`, "Leap years in the plan", null],
+    [`${id}2`, "Look for 365 in the other plans", `${id}1`],
+    [`${id}3`, "Which beds are dry?", null],
+  ]);
 });
 
 test("without a summary, the title is the first prompt and the project is the directory", async () => {

@@ -1,21 +1,33 @@
-/** Kimi's sessions, from real files, compared with a count that does not use the reader. */
+/** Kimi's sessions, compared with a count that does not use the reader. */
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { dialectNamed } from "../../src/dialects/all.ts";
+import { copyOfSamples, logsWith, sampleFolders, sampleLogs } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { countsOf, put, readSession, rowsIn, storeAt } from "./read-session.ts";
+import { filesIn } from "./sample.ts";
 
-const samples = sharedFiles("samples/more/kimi", "sample files", "tests that read Kimi's");
+const shared = sharedFiles("samples/more/kimi");
+const FILES = logsWith("kimi", shared, filesIn);
 const SESSION = "sessions/wd_project_ac3b/session_1bcb";
 
 interface Row {
-  readonly type: string;
-  readonly message?: { readonly role: string; readonly origin: { readonly kind: string } };
+  /** Not in rows of Kimi CLI. */
+  readonly type?: string;
+  readonly message?: {
+    readonly role: string;
+    readonly origin: { readonly kind: string };
+    readonly type?: string;
+    readonly payload?: {
+      readonly type?: string;
+      readonly token_usage?: { readonly input_other: number; readonly output: number };
+    };
+  };
   readonly event?: { readonly type: string; readonly part?: { readonly type: string } };
   readonly usage?: Record<string, number>;
 }
@@ -23,55 +35,85 @@ interface Row {
 function countRows(rows: readonly Row[]) {
   const events = rows.flatMap(({ event }) => event ?? []);
   const isPrompt = ({ message }: Row) => message?.role === "user" && message.origin.kind === "user";
+  const ofCli = (...types: string[]) =>
+    rows.filter(({ message }) => types.includes(message?.type ?? "")).length;
   return {
-    prompts: rows.filter(isPrompt).length,
-    answers: events.filter(({ part }) => part?.type === "text").length,
-    calls: events.filter(({ type }) => type === "tool.call").length,
-    results: events.filter(({ type }) => type === "tool.result").length,
+    prompts: rows.filter(isPrompt).length + ofCli("TurnBegin", "SteerInput"),
+    answers: events.filter(({ part }) => part?.type === "text").length + ofCli("ContentPart"),
+    calls: events.filter(({ type }) => type === "tool.call").length + ofCli("ToolCall"),
+    results: events.filter(({ type }) => type === "tool.result").length + ofCli("ToolResult"),
   };
 }
 
-test.runIf(samples.isThere)("every row of the samples is an entry, and counts agree", async () => {
-  const names = readdirSync(samples.path).filter((name) => name.endsWith(".jsonl"));
-  assert.ok(names.length >= 3);
-  for (const name of names) {
-    const root = tempDirectory();
-    const text = readFileSync(join(samples.path, name), "utf8");
-    put(root, `${SESSION}/agents/main/wire.jsonl`, text);
-    const read = await readSession("kimi", root, "wd_project_ac3b/session_1bcb/agents/main");
-    const rows = rowsIn<Row>(text);
-    assert.equal(read.entries.length + read.badLines, rows.length);
-    assert.equal(read.badLines, 0);
-    assert.deepEqual(countsOf(read), countRows(rows), name);
-    const used = rows.filter(({ type }) => type === "usage.record").map(({ usage }) => usage);
-    const sum = (key: string) => used.reduce((all, usage) => all + (usage?.[key] ?? 0), 0);
-    const [listed] = await storeAt("kimi", root).list();
-    if (used.length === 0) continue;
-    assert.equal(listed?.inputTokens, sum("inputOther"));
-    assert.equal(listed?.outputTokens, sum("output"));
-  }
+test("there is a sample of Kimi Code, of a subagent and of Kimi CLI", () => {
+  assert.equal(sampleLogs("kimi").length, 3);
+  if (shared.isThere) assert.ok(FILES.length >= 6);
 });
 
-test.runIf(samples.isThere)("the state file gives title, project and parents", async () => {
+test.each(FILES)("every row of %s is an entry, and counts agree", async (_, path) => {
   const root = tempDirectory();
-  const sample = (name: string) => readFileSync(join(samples.path, name));
-  put(root, `${SESSION}/agents/main/wire.jsonl`, sample("assistant_tools.jsonl"));
-  put(root, `${SESSION}/agents/agent-0/wire.jsonl`, sample("subagent_agent-0.jsonl"));
-  put(root, `${SESSION}/state.json`, sample("assistant_tools.state.json"));
-  const listed = await storeAt("kimi", root).list();
-  const [project, main] = [
-    "/private/tmp/as-agent-lab/kimi/project",
-    "wd_project_ac3b/session_1bcb",
-  ];
+  const text = readFileSync(path, "utf8");
+  put(root, `${SESSION}/agents/main/wire.jsonl`, text);
+  const read = await readSession("kimi", root, "wd_project_ac3b/session_1bcb/agents/main");
+  const rows = rowsIn<Row>(text);
+  assert.equal(read.entries.length + read.badLines, rows.length);
+  assert.equal(read.badLines, 0);
+  assert.deepEqual(countsOf(read), countRows(rows));
+  const used = rows.flatMap(({ type, usage, message }) => {
+    const { input_other: input, output } = message?.payload?.token_usage ?? {};
+    if (type === "usage.record") return [[usage?.inputOther ?? 0, usage?.output ?? 0] as const];
+    return input === undefined ? [] : [[input, output ?? 0] as const];
+  });
+  const [listed] = await storeAt("kimi", root).list();
+  if (used.length === 0) return;
+  assert.equal(
+    listed?.inputTokens,
+    used.reduce((all, [input]) => all + input, 0),
+  );
+  assert.equal(
+    listed?.outputTokens,
+    used.reduce((all, [, output]) => all + output, 0),
+  );
+});
+
+test("the files next to samples give title, project and parents", async () => {
+  const [folder = assert.fail()] = sampleFolders("kimi");
+  const listed = await storeAt("kimi", copyOfSamples(folder)).list();
+  const main = "wd_garden_5d3c/session_c8e1f6a0-2b94-4d75-9a0e-6f1d83b7c501/agents";
+  const older = "b8916f6029cd752335fd3fe0d0ca5b63/e4b7a2c9-05d1-4f68-b3a6-9c2e7d104f01";
+  const task = "Look for 365 in the other plans.";
   assert.deepEqual(
-    listed.map(({ id, project, parent, model }) => [id, project, parent, model]).sort(),
+    listed.map(({ id, title, project, parent }) => [id, title, project, parent]).sort(),
     [
-      [`${main}/agents/agent-0`, project, `${main}/agents/main`, "kimi-k2.7-code"],
-      [`${main}/agents/main`, project, null, "kimi-k2.7-code"],
+      [older, "Which beds are dry?", "/home/me/garden", null],
+      [`${main}/agent-0`, task, "/home/me/garden", `${main}/main`],
+      [`${main}/main`, "The plan of 2028", "/home/me/garden", null],
     ],
   );
-  assert.equal(listed.find(({ parent }) => parent === null)?.title, "hi");
 });
+
+if (shared.isThere) {
+  test("the state file of a public session gives title, project and parents", async () => {
+    const root = tempDirectory();
+    const sample = (name: string) => readFileSync(join(shared.path, name));
+    put(root, `${SESSION}/agents/main/wire.jsonl`, sample("assistant_tools.jsonl"));
+    put(root, `${SESSION}/agents/agent-0/wire.jsonl`, sample("subagent_agent-0.jsonl"));
+    put(root, `${SESSION}/state.json`, sample("assistant_tools.state.json"));
+    const listed = await storeAt("kimi", root).list();
+    const [project, main] = [
+      "/private/tmp/as-agent-lab/kimi/project",
+      "wd_project_ac3b/session_1bcb",
+    ];
+    assert.deepEqual(
+      listed.map(({ id, project, parent, model }) => [id, project, parent, model]).sort(),
+      [
+        [`${main}/agents/agent-0`, project, `${main}/agents/main`, "kimi-k2.7-code"],
+        [`${main}/agents/main`, project, null, "kimi-k2.7-code"],
+      ],
+    );
+    assert.equal(listed.find(({ parent }) => parent === null)?.title, "hi");
+  });
+}
 
 test("sessions of Kimi CLI are listed with the directory that its registry has", async () => {
   const root = tempDirectory();

@@ -5,10 +5,11 @@
  * dialect), so a copy of it can be read as a root.
  */
 
-import { cpSync, existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dialectNamed } from "../../src/dialects/all.ts";
+import type { SharedFiles } from "./shared-files.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 const SAMPLES = fileURLToPath(new URL("../samples/", import.meta.url));
@@ -20,7 +21,7 @@ export interface SampleFolder {
 }
 
 export interface SampleLog {
-  /** For the name of a test: the folder, and the path below it. */
+  /** For the name of a test: the folder, and the session. */
   readonly name: string;
   readonly folder: SampleFolder;
   /** Of the session. */
@@ -46,9 +47,32 @@ export function sampleLogs(agent: string): readonly SampleLog[] {
       .flatMap((below) => {
         const id = dialectNamed(agent).idAt(below.split("/"));
         if (id === null) return [];
-        return { name: `${folder.name}/${below}`, folder, id, path: join(folder.path, below) };
+        return { name: `${folder.name} ${id}`, folder, id, path: join(folder.path, below) };
       }),
   );
+}
+
+/** The bytes of every file in a folder, by the path below it. */
+export function filesBelow({ path }: SampleFolder): Readonly<Record<string, Uint8Array>> {
+  const names = readdirSync(path, { recursive: true, encoding: "utf8" }).sort();
+  const files = names.filter((name) => statSync(join(path, name)).isFile());
+  return Object.fromEntries(files.map((name) => [name, readFileSync(join(path, name))]));
+}
+
+/**
+ * The logs of an agent, and these files of a folder of public ones, if it is there: names and paths,
+ * for `test.each`.
+ */
+export function logsWith(
+  agent: string,
+  shared: SharedFiles,
+  files: (folder: string) => readonly string[],
+): readonly (readonly [name: string, path: string])[] {
+  const others = shared.isThere ? files(shared.path) : [];
+  return [
+    ...sampleLogs(agent).map(({ name, path }) => [name, path] as const),
+    ...others.map((path) => [`public ${relative(shared.path, path)}`, path] as const),
+  ];
 }
 
 /** A copy of a folder, removed after the test: reading as a root may write next to the files. */
