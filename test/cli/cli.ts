@@ -18,6 +18,7 @@ import { Child } from "../support/child.ts";
 import { type Answered, runCommand } from "../support/command-servers.ts";
 import { compiledProgram } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -51,7 +52,10 @@ export interface RunOptions {
 }
 
 /** A command that takes longer hangs: it is killed, and the error says in which call. */
-const STUCK_AFTER_MS = 40_000;
+const STUCK_AFTER_MS = 60_000;
+
+/** Limits of the product that a slow machine would exceed: a test that is about one sets it. */
+const PATIENT = { VERBATIM_CLOSE_MS: "60000" };
 
 /** A directory to run in and a home, both empty at first, for one test. */
 export class CliUser {
@@ -170,7 +174,7 @@ export class CliUser {
   }
 
   #env(env: Readonly<Record<string, string>> = {}): Record<string, string> {
-    return { PATH: process.env.PATH ?? "", HOME: this.home, ...env };
+    return { PATH: process.env.PATH ?? "", HOME: this.home, ...PATIENT, ...env };
   }
 }
 
@@ -190,10 +194,11 @@ export class AtTerminal {
 
   /** Resolves when this is on the screen; rejects if the command ends before. */
   async shows(text: string): Promise<void> {
-    while (!this.shown.includes(text)) {
-      if (this.#process.exitCode !== null) throw new Error(`it ended; it showed: ${this.shown}`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(() => {
+      const isShown = this.shown.includes(text);
+      if (isShown || this.#process.exitCode === null) return isShown;
+      throw new Error(`it ended; it showed: ${this.shown}`);
+    }, `${text} on the screen`);
   }
 
   type(text: string): void {
@@ -223,10 +228,11 @@ export class Running extends Child {
 
   /** Resolves when this is printed on stderr. */
   async saysOnStderr(text: string): Promise<void> {
-    while (!this.stderr.includes(text)) {
-      if (this.#process.exitCode !== null) throw new Error(`it ended; stderr: ${this.stderr}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await until(() => {
+      const isSaid = this.stderr.includes(text);
+      if (isSaid || this.#process.exitCode === null) return isSaid;
+      throw new Error(`it ended; stderr: ${this.stderr}`);
+    }, `${text} on stderr`);
   }
 
   /** Writes bytes unchanged, without a line end. */

@@ -83,6 +83,18 @@ test("an unreachable server changes nothing for an agent; what it recorded is se
   assert.equal((await onlySession(served)).session, session);
 });
 
+test("a server that never answers delays the end of a recording by VERBATIM_CLOSE_MS at most", async () => {
+  const user = new CliUser();
+  const silent = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await once(silent, "listening");
+  const to = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/laptop`;
+  const env = { VERBATIM_CLOSE_MS: "50" };
+  const ran = await user.run(["record", "--to", to], { input: message("one"), env });
+  assert.equal(ran.code, 0);
+  assert.match(ran.stderr, /not sent: .*\n.*nothing is lost/);
+});
+
 test("without the right token nothing is sent and nothing is lost", async () => {
   const user = new CliUser();
   const served = await ServedUser.start();

@@ -69,6 +69,7 @@ for (const [kind, open] of Object.entries(KINDS)) {
   const isSkipped = open === onPostgres && lacksPostgres;
   test.skipIf(isSkipped)(`servers ${kind} show a sent session like a local one`, async () => {
     newUser();
+    process.env.VERBATIM_CLOSE_MS = "60000"; // The store is closed at once, however slow we are.
     const root = tempDirectory();
     const urls = await open();
     const store = await openStore({ root, sign: true, remote: `${urls[0]}/laptop` });

@@ -52,7 +52,7 @@ export class SendingUser {
     const sender = await Sender.open({
       host: nodeHost,
       remote: remoteOf(`${url}/${FOLDER}`, "remote"),
-      stateDirectory: this.state,
+      ...{ stateDirectory: this.state, closeMs: 60_000 },
       onWarning: (warning) => this.warnings.push(warning),
       ...options,
     });

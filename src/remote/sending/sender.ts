@@ -23,7 +23,7 @@ const TICK_MS = 200;
 const RETRY_MS = 1_000;
 const RETRY_MS_MAX = 60_000;
 const REQUEST_MS = 30_000;
-/** How long `close` waits for a server that answers. */
+/** How long `close` waits for a server that answers, unless VERBATIM_CLOSE_MS is set. */
 const CLOSE_MS = 2_000;
 
 export interface SenderOptions {
@@ -133,7 +133,7 @@ export class Sender {
 
   async #close(): Promise<SendReport> {
     clearInterval(this.#timer);
-    const { closeMs = CLOSE_MS } = this.#options;
+    const { closeMs = closeMsIn(process.env) } = this.#options;
     const inTime = new DOMException("the process ends", "TimeoutError");
     const late = setTimeout(() => this.#stopping.abort(inTime), closeMs);
     const report = new Report();
@@ -226,6 +226,11 @@ class Report implements SendReport {
       this.left.push({ path, problem });
     }
   }
+}
+
+/** For commands and programs whose server is slow, or far away. A bad value is the default. */
+function closeMsIn({ VERBATIM_CLOSE_MS: text = "" }: NodeJS.ProcessEnv): number {
+  return /^\d{1,8}$/.test(text) ? Number(text) : CLOSE_MS;
 }
 
 /** Whether the other sessions would fail as well. */
