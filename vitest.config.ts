@@ -9,6 +9,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { RunReport } from "./test/support/run-report.ts";
+import { isDeep } from "./test/support/seed.ts";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
 const FOLDERS = ["src", "test", "viewer"];
@@ -34,18 +36,32 @@ const alone = FOLDERS.flatMap((folder) =>
   return [...OWN_PROCESS, LISTENS].some((sign) => sign.test(text));
 });
 
+/** In a browser: what a page does next depends on more than we control. */
+const BROWSER = "test/e2e/**/*.test.ts";
+/** What does not depend on Node's version: documentation, package, sources. */
+const FILES = [
+  "test/{architecture,bench-paths,containers,docs-*,formats,guides}.test.ts",
+  "test/{invariant-names,package,public-api,recording,release-files,sdk-types,site}.test.ts",
+];
+
+// A limit is for what hangs. A slow machine, or all cases of a deep run, may take minutes.
+const LIMIT_MS: number = isDeep ? 3_600_000 : 300_000;
+
+const PROPERTY_SEED = "test/support/property-seed.ts";
+
 const each = {
-  pool: "forks",
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  pool: "forks" as const,
+  setupFiles: [PROPERTY_SEED],
+  testTimeout: LIMIT_MS,
+  hookTimeout: LIMIT_MS,
   // Of some ten thousand commands that the tests run, one may never end: Node can deadlock as it
   // shuts down (nodejs/node#54918). Only a test that such a command fails is repeated.
   retry: { count: 1, condition: /^verbatim .* hangs\. / },
-} as const;
+};
 
 const shared = {
   isolate: false,
-  setupFiles: "test/support/process-state.ts",
+  setupFiles: [PROPERTY_SEED, "test/support/process-state.ts"],
   // Many short-lived objects: a larger young generation takes a seventh less processor time.
   execArgv: ["--max-semi-space-size=64"],
 };
@@ -53,12 +69,23 @@ const shared = {
 export default defineConfig({
   test: {
     globalSetup: "test/support/run.ts",
-    // One more than the cores of CI: many tests wait, for other processes or until a time is up.
+    reporters: ["default", new RunReport()],
+    // One more than the cores of CI: many tests wait for other processes.
     maxWorkers: 3,
     sequence: { sequencer: SlowFirst },
     projects: [
       { test: { ...each, name: "alone", include: alone } },
-      { test: { ...each, ...shared, name: "shared", include, exclude: alone } },
+      { test: { ...each, ...shared, name: "browser", include: [BROWSER], retry: 1 } },
+      { test: { ...each, ...shared, name: "files", include: FILES } },
+      {
+        test: {
+          ...each,
+          ...shared,
+          name: "shared",
+          include,
+          exclude: [...alone, BROWSER, ...FILES],
+        },
+      },
     ],
   },
 });

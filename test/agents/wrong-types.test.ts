@@ -3,7 +3,7 @@
  *
  * Method: of lines with the same fields one is taken, from the format's page and from real samples.
  * Each value in it is replaced in turn. The result goes through everything that reads a row. A run
- * tries one kind of row in eight, other ones each time; VERBATIM_TIMES=8 tries all.
+ * tries one kind of row in eight; VERBATIM_DEEP=1 tries all.
  */
 
 import assert from "node:assert/strict";

@@ -105,7 +105,7 @@ test("nothing acknowledged is lost, whichever disk call fails and however", asyn
 
   for (const [call, kind] of sound.calls.entries()) {
     for (const fault of FAULTS[kind]) {
-      // One of them in a run; VERBATIM_TIMES=3 tries all.
+      // One of them in a run; VERBATIM_DEEP=1 tries all.
       for (const seed of triedFor(call, [1, 2, 3])) {
         const life = new Life(seed, { call, fault });
         const faults = await life.live();

@@ -23,7 +23,7 @@ export const FAULTS: Record<Call, readonly Fault[]> = {
 
 /**
  * The ways in which this run makes a call fail: one, or one for every second call if `every` is 2;
- * all of them if VERBATIM_TIMES is high enough.
+ * all of them with VERBATIM_DEEP=1.
  */
 export function triedFor<T>(call: number, ways: readonly T[], every = 1): T[] {
   return ways.filter((_, nth) => isTried(call + nth * every, ways.length * every));

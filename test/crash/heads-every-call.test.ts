@@ -1,7 +1,8 @@
 /**
  * Every call: pinning and compacting. Each disk call fails in turn, in one way per run, with
- * VERBATIM_TIMES=4 in each possible way; the process may die in the middle of a write, and the power is cut afterwards. Durable pins are kept, no whole
- * line is broken, and pinning never throws.
+ * VERBATIM_DEEP=1 in each possible way; the process may die in the middle of a write, and the
+ * power is cut afterwards. Durable pins are kept, no whole line is broken, and pinning never
+ * throws.
  */
 
 import assert from "node:assert/strict";

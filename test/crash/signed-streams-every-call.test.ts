@@ -1,7 +1,7 @@
 /**
- * Every call: signed streams. Each disk call fails in turn, in each possible way, and the power is cut
- * afterwards. A run tries every tenth of these failures; VERBATIM_TIMES=10 tries all. Pins are on the same disk. The verdict is never `tampered` or a lost head, and signing
- * continues.
+ * Every call: signed streams. Each disk call fails in turn, in each possible way, and the power
+ * is cut afterwards. A run tries every tenth of these failures; VERBATIM_DEEP=1 tries all. Pins
+ * are on the same disk. The verdict is never `tampered` or a lost head, and signing continues.
  */
 
 import assert from "node:assert/strict";

@@ -1,7 +1,7 @@
 /**
  * Acknowledged means signed: the first appends of a session, with a crash at each disk call, or that
  * call failing, and a power cut right after it. A run tries one trouble for each call, and half of the
- * ways to sign; VERBATIM_TIMES=8 tries all.
+ * ways to sign; VERBATIM_DEEP=1 tries all.
  *
  *   by turns       no acknowledged line is in a log without a genesis
  *   every append   every acknowledged line is under a durable checkpoint

@@ -1,7 +1,7 @@
 /**
- * Every call: a signed session. Every fourth disk call fails in turn, in one way, the others in the
- * next runs; with VERBATIM_TIMES=12 each fails in each possible way. The verdict is never `tampered`, acknowledged lines are there,
- * and the chain continues.
+ * Every call: a signed session. Every fourth disk call fails in turn, in one way; with
+ * VERBATIM_DEEP=1 each fails in each possible way. The verdict is never `tampered`, acknowledged
+ * lines are there, and the chain continues.
  */
 
 import assert from "node:assert/strict";

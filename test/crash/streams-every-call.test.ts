@@ -1,7 +1,7 @@
 /**
  * Every call: a short life of a local store. Each disk call fails in turn, and the power is cut
  * afterwards; `streams.db` is kept, deleted, or restored from an older copy. No call is left out. A run
- * makes each call fail in one way, with one of these; VERBATIM_TIMES=18 in each possible way.
+ * makes each call fail in one way, with one of these; VERBATIM_DEEP=1 in each possible way.
  */
 
 import assert from "node:assert/strict";

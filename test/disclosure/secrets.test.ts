@@ -1,6 +1,6 @@
 /**
  * What a copy must not hold: salts of what is withheld, and anything that confirms a guess.
- * VERBATIM_TIMES=100 tries all guesses of five digits; an ordinary run some, and always the true one.
+ * VERBATIM_DEEP=1 tries all guesses of five digits; an ordinary run some, and always the true one.
  */
 
 import assert from "node:assert/strict";

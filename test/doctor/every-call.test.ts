@@ -1,7 +1,7 @@
 /**
- * Every call: a repair. Every second disk call fails in turn, in one way, the others in the next run; with
- * VERBATIM_TIMES=12 each fails in each possible way, and the power is cut afterwards. The log's bytes are kept, replaced files are kept as copies, and a second repair
- * finishes the work.
+ * Every call: a repair. Every second disk call fails in turn, in one way; with VERBATIM_DEEP=1
+ * each fails in each possible way, and the power is cut afterwards. The log's bytes are kept,
+ * replaced files are kept as copies, and a second repair finishes the work.
  */
 
 import assert from "node:assert/strict";

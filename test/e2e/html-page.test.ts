@@ -3,8 +3,8 @@
  * and are there to be read.
  *
  * Method: the whole corpus on one page, without its policy, so that the escaping is proved by itself.
- * Then each text in every field, some texts a page: a third of these pages, other ones in each run,
- * with and without the policy. First the corpus is proved: pages that do not escape are caught.
+ * Then each text in every field, some texts a page: a third of these pages with and without the
+ * policy. First the corpus is proved: pages that do not escape are caught.
  */
 
 import assert from "node:assert/strict";

@@ -1,7 +1,7 @@
 /**
  * An erasure that dies before each of its disk calls, and one whose power is cut there: afterwards
  * the session is wholly the old or wholly the new one, verified, and of the new one nothing is left.
- * With VERBATIM_TIMES=12 every call is tried.
+ * With VERBATIM_DEEP=1 every call is tried.
  */
 
 import assert from "node:assert/strict";

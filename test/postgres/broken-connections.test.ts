@@ -2,7 +2,7 @@
  * Broken connections: an append whose connection breaks is stored once, and its answer is right.
  *
  * Method: a proxy cuts the connection that writes after each number of bytes of one exchange, in
- * both directions. A run tries some of these numbers; VERBATIM_TIMES=120 tries all.
+ * both directions. A run tries some of these numbers; VERBATIM_DEEP=1 tries all.
  */
 
 import assert from "node:assert/strict";

@@ -1,6 +1,6 @@
 /**
  * What a proof must not hold: salts of anything that it does not show, and anything that confirms a
- * guess. VERBATIM_TIMES=100 tries all guesses of five digits; an ordinary run some.
+ * guess. VERBATIM_DEEP=1 tries all guesses of five digits; an ordinary run some.
  */
 
 import assert from "node:assert/strict";

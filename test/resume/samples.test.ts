@@ -42,7 +42,7 @@ function samplesIn(folder: string, dialect: Dialect): Sample[] {
 }
 
 /**
- * Every third prefix, other ones in each run, and the whole; every one if VERBATIM_TIMES is 3. Of
+ * Every third prefix, and the whole; every one with VERBATIM_DEEP=1. Of
  * consecutive silent lines only the last is judged: they change nothing.
  */
 function judgePrefixes({ name, entries }: Sample): void {

@@ -30,7 +30,7 @@ const PROGRAM = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url)
 const WAYS = ["append", "capture", "record"] as const;
 type Way = (typeof WAYS)[number];
 
-/** A third of all pairs, other ones in each run. */
+/** A third of all pairs. */
 const TRIED = Object.keys(ALL_SHAPES)
   .flatMap((name) => WAYS.map((way) => [name, way] as const))
   .filter((_, nth) => isTried(nth + Math.floor(nth / WAYS.length), WAYS.length));

@@ -61,7 +61,7 @@ export async function compiledText(text: string, mutation?: Mutation): Promise<s
 }
 
 /**
- * One in three of similar mutations, other ones in each run. All must still have their line, so that
+ * One in three of similar mutations. All must still have their line, so that
  * none goes stale unnoticed.
  */
 export function triedMutations<T extends Mutation>(all: readonly T[], folder = ""): T[] {

@@ -1,29 +1,35 @@
 /**
- * The seed of everything random in these tests; each run has its own unless VERBATIM_SEED is set.
- * VERBATIM_TIMES=20 makes twenty times as many rounds, and tries every one of many similar cases.
+ * The seed of everything random in these tests. It is a constant, so that two runs of one commit try
+ * the same cases, and a failure means that the change is wrong. VERBATIM_SEED sets another one; a
+ * failed run prints the command that repeats it (run-report.ts).
+ *
+ * Of many similar cases (flipped bits, failing calls) an ordinary run tries some. VERBATIM_DEEP=1
+ * tries all of them: `npm run test:deep` does, with a new seed. VERBATIM_TIMES=20 makes twenty times
+ * as many rounds of what is different each time, such as kills.
  */
 
-import { randomInt } from "node:crypto";
+const { VERBATIM_SEED = "20261118", VERBATIM_DEEP, VERBATIM_TIMES = "1" } = process.env;
 
-const given = process.env.VERBATIM_SEED;
+export const seed = Number(VERBATIM_SEED);
 
-/** Printed by the tests that use it: `VERBATIM_SEED=<seed> npx vitest run test/crash` repeats it. */
-export const seed = given === undefined ? randomInt(1_000_000) : Number(given);
+export const isDeep = VERBATIM_DEEP === "1";
 
-export const times = Number(process.env.VERBATIM_TIMES ?? 1);
+export const times = Number(VERBATIM_TIMES);
 
-/**
- * Whether this run tries a case of many similar ones: one in `every` of successive cases, and other
- * runs try the others. VERBATIM_TIMES=2 tries twice as many; as much as `every` tries all.
- */
+/** Whether this run tries a case of many similar ones: one in `every` of successive cases. */
 export function isTried(nth: number, every: number): boolean {
-  return (nth + seed) % Math.max(1, Math.ceil(every / times)) === 0;
+  return isDeep || (nth + seed) % every === 0;
 }
 
-/**
- * How often a property is tried: in an ordinary run a third of `all`, other values each time.
- * VERBATIM_TIMES=3 tries all.
- */
+/** How often a property is tried: in an ordinary run a third of `all`. */
 export function runs(all: number): number {
-  return Math.ceil((all * times) / 3);
+  return isDeep ? all : Math.ceil(all / 3);
+}
+
+/** The settings that choose the cases, as a shell takes them before a command. */
+export function seedSettings(): string {
+  const settings = [`VERBATIM_SEED=${seed}`];
+  if (isDeep) settings.push("VERBATIM_DEEP=1");
+  if (times !== 1) settings.push(`VERBATIM_TIMES=${times}`);
+  return settings.join(" ");
 }

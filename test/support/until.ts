@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-const DEADLINE_MS = 100_000;
+const DEADLINE_MS = 60_000;
 
 export async function until(isSo: () => boolean | Promise<boolean>, what = "it"): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;

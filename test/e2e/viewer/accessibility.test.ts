@@ -1,7 +1,7 @@
 /**
  * Every page, in both themes, on a phone, a laptop and a wide screen, opened up as far as it goes:
  * axe-core finds no serious fault, and nothing overflows the screen. A run tries half of the pages,
- * each on one of the screens in one theme, other ones in each run; VERBATIM_TIMES=12 tries all.
+ * each on one of the screens in one theme; VERBATIM_DEEP=1 tries all.
  */
 
 import assert from "node:assert/strict";

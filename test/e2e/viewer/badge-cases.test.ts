@@ -43,7 +43,7 @@ function isOfMany(name: string): boolean {
   return /-altered-|-spelled-|-in-tail$|-field-/.test(name);
 }
 
-/** Of those many cases, other ones in each run. */
+/** One in so many cases. */
 const asked = SHOWN_CASES.map(({ name }) => name).filter(
   (name, nth) => isAsked(name) && (!isOfMany(name) || isTried(nth, EVERY)),
 );

@@ -1,6 +1,6 @@
 /**
  * The badge in a real browser, of a sample of the cases that badge-cases.test.ts runs as code. A run
- * opens one in three of them, other ones each time; VERBATIM_TIMES=3 opens all.
+ * opens one in three of them; VERBATIM_DEEP=1 opens all.
  */
 
 import assert from "node:assert/strict";

@@ -95,9 +95,8 @@ export class Mutants {
   }
 
   /**
-   * One bit of every second byte, other ones in each run; all of each if VERBATIM_TIMES is at least
-   * 16. With a pin, which only adds findings, half of them. A pin that weakened a check would show at
-   * some byte.
+   * One bit of every second byte; all of each with VERBATIM_DEEP=1. With a pin, which only adds
+   * findings, half of them. A pin that weakened a check would show at some byte.
    */
   async refusesFlips(path: string): Promise<void> {
     const bytes = this.bytes(path).slice();
@@ -114,8 +113,8 @@ export class Mutants {
   }
 
   /**
-   * Every second byte deleted or doubled, other ones in each run; each one both if VERBATIM_TIMES is at
-   * least 4. With a pin, half of them.
+   * Every second byte deleted or doubled; each one both with
+   * VERBATIM_DEEP=1. With a pin, half of them.
    */
   async refusesDeletionsAndDoublings(path: string): Promise<void> {
     const bytes = this.bytes(path);
@@ -134,8 +133,8 @@ export class Mutants {
   }
 
   /**
-   * Cut at every line's end and around it, and at every fourth length, other ones in each run: the rest
-   * is at most as good as it was when it ended there. All lengths if VERBATIM_TIMES is at least 4.
+   * Cut at every line's end and around it, and at every fourth length: the rest
+   * is at most as good as it was when it ended there. All lengths with VERBATIM_DEEP=1.
    */
   async judgesCuts(path: string, checkpointEnds: readonly number[]): Promise<void> {
     const bytes = this.bytes(path);
