@@ -1,49 +1,33 @@
-/** Node crypto, checked against published vectors and against definitions written out here. */
+/** Node crypto, checked against vectors of others and against definitions written out here. */
 
 import assert from "node:assert/strict";
 import { createCipheriv, createHash, generateKeyPairSync, sign } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { test } from "vitest";
+import { sharedFiles } from "../../../test/support/shared-files.ts";
+import { SIGNATURE_CASES, signatureCases, wycheproofCases } from "../../../test/support/vectors.ts";
 import { nodeCrypto, PARSED_KEYS_MAX } from "./node-crypto.ts";
 
-const VECTORS = fileURLToPath(
-  new URL("../../../../shared/vectors/wycheproof-ed25519.json", import.meta.url),
-);
-const hasVectors = existsSync(VECTORS);
-if (!hasVectors) {
-  process.stderr.write("No Wycheproof vectors next to the project: their test is skipped.\n");
-}
+const wycheproof = sharedFiles("vectors/wycheproof-ed25519.json");
 
-interface Group {
-  readonly publicKey: { readonly pk: string };
-  readonly tests: readonly {
-    readonly tcId: number;
-    readonly comment: string;
-    readonly msg: string;
-    readonly sig: string;
-    readonly result: "valid" | "invalid";
-  }[];
-}
-
-test.skipIf(!hasVectors)("every Wycheproof case for Ed25519 gets Wycheproof's verdict", () => {
-  const { testGroups, numberOfTests } = JSON.parse(readFileSync(VECTORS, "utf8")) as {
-    testGroups: readonly Group[];
-    numberOfTests: number;
-  };
-  let judged = 0;
-  for (const { publicKey, tests } of testGroups) {
-    const key = Buffer.from(publicKey.pk, "hex");
-    for (const { tcId, comment, msg, sig, result } of tests) {
-      const holds = nodeCrypto.verifyEd25519(key, Buffer.from(msg, "hex"), Buffer.from(sig, "hex"));
-      assert.equal(holds ? "valid" : "invalid", result, `case ${tcId}: ${comment}`);
-      judged++;
-    }
+test("every signature that Python judged gets Python's verdict", () => {
+  const cases = signatureCases();
+  for (const { comment, key, message, signature, isValid } of cases) {
+    assert.equal(nodeCrypto.verifyEd25519(key, message, signature), isValid, comment);
   }
-  assert.equal(judged, numberOfTests);
-  assert.equal(judged, 151);
+  const valid = cases.filter(({ isValid }) => isValid).length;
+  assert.deepEqual({ all: cases.length, valid }, SIGNATURE_CASES);
 });
+
+if (wycheproof.isThere) {
+  test("every Wycheproof case for Ed25519 gets Wycheproof's verdict", () => {
+    const cases = wycheproofCases(wycheproof.path);
+    for (const { comment, key, message, signature, isValid } of cases) {
+      assert.equal(nodeCrypto.verifyEd25519(key, message, signature), isValid, comment);
+    }
+    assert.equal(cases.length, 151);
+  });
+}
 
 function newKey() {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");

@@ -1,22 +1,20 @@
-/** The browser's crypto, compared with Node's own and with published vectors. */
+/** The browser's crypto, compared with Node's own and with vectors of others. */
 
 import assert from "node:assert/strict";
 import { generateKeyPairSync, sign, webcrypto } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { test } from "vitest";
 import { proofCrypto } from "../../../test/support/proof-crypto.ts";
+import { sharedFiles } from "../../../test/support/shared-files.ts";
+import {
+  SIGNATURE_CASES,
+  type SignatureCase,
+  signatureCases,
+  wycheproofCases,
+} from "../../../test/support/vectors.ts";
 import { type Subtle, WebProofCrypto } from "./web-crypto.ts";
 
-const VECTORS = fileURLToPath(
-  new URL("../../../../shared/vectors/wycheproof-ed25519.json", import.meta.url),
-);
-const hasVectors = existsSync(VECTORS);
-if (!hasVectors) {
-  process.stderr.write("There are no Wycheproof vectors: their test is skipped.\n");
-}
-
+const wycheproof = sharedFiles("vectors/wycheproof-ed25519.json");
 const subtle = webcrypto.subtle as unknown as Subtle;
 const bytes = (from: Uint8Array) => Buffer.from(from).toString("hex");
 
@@ -73,22 +71,25 @@ async function holds(key: Uint8Array, message: Uint8Array, signature: Uint8Array
   return crypto.verifyEd25519(key, message, signature);
 }
 
-test.skipIf(!hasVectors)(
-  "every Wycheproof case for Ed25519 gets Wycheproof's verdict",
-  async () => {
-    const { testGroups } = JSON.parse(readFileSync(VECTORS, "utf8"));
-    let judged = 0;
-    for (const { publicKey, tests } of testGroups) {
-      const key = Buffer.from(publicKey.pk, "hex");
-      for (const { tcId, msg, sig, result } of tests) {
-        const verdict = await holds(key, Buffer.from(msg, "hex"), Buffer.from(sig, "hex"));
-        assert.equal(verdict ? "valid" : "invalid", result, `case ${tcId}`);
-        judged++;
-      }
-    }
-    assert.equal(judged, 151);
-  },
-);
+async function checkVerdicts(cases: readonly SignatureCase[]): Promise<void> {
+  for (const { comment, key, message, signature, isValid } of cases) {
+    assert.equal(await holds(key, message, signature), isValid, comment);
+  }
+}
+
+test("every signature that Python judged gets Python's verdict", async () => {
+  const cases = signatureCases();
+  await checkVerdicts(cases);
+  assert.equal(cases.length, SIGNATURE_CASES.all);
+});
+
+if (wycheproof.isThere) {
+  test("every Wycheproof case for Ed25519 gets Wycheproof's verdict", async () => {
+    const cases = wycheproofCases(wycheproof.path);
+    await checkVerdicts(cases);
+    assert.equal(cases.length, 151);
+  });
+}
 
 test("a signature is valid only when it was checked in advance, under this key and message", async () => {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
