@@ -9,6 +9,7 @@ import { parse } from "yaml";
 import { publishedManifest } from "../scripts/release/manifest.mjs";
 import { missingFor, notesOf } from "../scripts/release/notes.mjs";
 import { sqlitePackages, writeSqlitePackage } from "../scripts/release/sqlite-packages.mjs";
+import config from "../vitest.config.ts";
 import { root } from "./public-api/doors.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
@@ -55,10 +56,21 @@ test("the tests run on Linux x64 and arm64 and on macOS, with Node 20, 22, 24 an
   const { linux, macos } = flow.jobs;
   const node = [20, 22, 24, 26];
   const os = ["ubuntu-24.04", "ubuntu-24.04-arm"];
-  assert.deepEqual(linux?.strategy?.matrix, { os, node });
+  const { include, tests, ...machines } = linux?.strategy?.matrix ?? assert.fail();
+  assert.deepEqual(machines, { os, node });
+  const parts = (tests as string[]).map((each) => each.split(" --shard="));
+  assert.deepEqual(
+    parts.map(([, shard]) => shard),
+    ["1/3", "2/3", "3/3"],
+  );
+  const once = (include as { tests: string }[]).map((each) => each.tests);
+  const named = [...new Set(parts.map(([projects]) => projects)), ...once].join(" ").split(" ");
+  const { projects = [] } = config.test ?? {};
+  const names = (projects as { test: { name: string } }[]).map(({ test }) => test.name);
+  assert.deepEqual(named.sort(), names.map((name) => `--project=${name}`).sort());
   assert.deepEqual(macos?.strategy?.matrix, { node });
   for (const job of [linux, macos]) {
-    assert.ok(job.steps.some(({ run }) => run === "npm test"));
+    assert.ok(job?.steps.some(({ run }) => run?.startsWith("npm test")));
   }
 });
 
