@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { BrowserContext, Page } from "playwright-core";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { sharedChromium } from "./chromium.ts";
+import { newContext } from "./chromium.ts";
 import { watchPage } from "./watched-page.ts";
 
 export interface Element {
@@ -57,7 +57,7 @@ export class Visitor {
   }
 
   static async open(): Promise<Visitor> {
-    const context = await (await sharedChromium()).newContext();
+    const context = await newContext();
     return new Visitor(context, await context.newPage());
   }
 

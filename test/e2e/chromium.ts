@@ -5,7 +5,12 @@
  */
 
 import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+} from "playwright-core";
 
 const { VERBATIM_CHROMIUM, VERBATIM_REQUIRE_BROWSER, CI } = process.env;
 
@@ -30,6 +35,9 @@ if (chromiumPath === null) {
   process.stderr.write("No Chromium here: what pages do in a browser is NOT tested.\n");
 }
 
+/** For all that a test waits for: browsers on a busy machine have taken half a minute. */
+export const PAGE_WAIT_MS = 60_000;
+
 /** Only what a page itself does: no updates, no reports, no first-run steps of the browser. */
 export const CHROMIUM_FLAGS = [
   "--no-sandbox",
@@ -42,7 +50,8 @@ export const CHROMIUM_FLAGS = [
 ];
 
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: chromiumPath ?? "", args: CHROMIUM_FLAGS });
+  const executablePath = chromiumPath ?? "";
+  return chromium.launch({ executablePath, args: CHROMIUM_FLAGS, timeout: PAGE_WAIT_MS });
 }
 
 let launched: Promise<Browser> | null = null;
@@ -51,7 +60,15 @@ let launched: Promise<Browser> | null = null;
  * A browser for all test files of a process: starting one costs a second of a core. Close the pages,
  * not the browser; it ends with the process.
  */
-export async function sharedChromium(): Promise<Browser> {
+async function sharedChromium(): Promise<Browser> {
   if (!(await launched)?.isConnected()) launched = launchChromium();
   return launched as Promise<Browser>;
+}
+
+/** A user of that browser: cookies, storage and pages of their own. Nothing is animated. */
+export async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const browser = await sharedChromium();
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(PAGE_WAIT_MS); // Of navigations, too.
+  return context;
 }

@@ -1,9 +1,8 @@
 /** Eventually: reads a page until it is as expected. */
 
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
-
-/** Long: browsers on a busy machine of two cores have taken half a minute. */
-export const PAGE_WAIT_MS = 60_000;
+import { PAGE_WAIT_MS } from "./chromium.ts";
 
 /**
  * Right after a key, a click or a new address a page may not be updated yet. What a page must never
@@ -11,4 +10,32 @@ export const PAGE_WAIT_MS = 60_000;
  */
 export function eventually<T>(what: string, read: () => T | Promise<T>) {
   return expect.poll(read, { message: what, timeout: PAGE_WAIT_MS });
+}
+
+/** Runs in the page: resolves when a text appears. */
+const APPEARED = `(text) => {
+  const isThere = () => document.body.innerText.includes(text);
+  if (isThere()) throw new Error(text + " is there already");
+  globalThis.appeared = new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      if (!isThere()) return;
+      observer.disconnect();
+      resolve();
+    });
+    observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+}`;
+
+/**
+ * Resolves when a text appears by an action, also if the page shows it only for a second: a busy
+ * machine may not look at the page in that time.
+ */
+export async function flashed(
+  page: Page,
+  text: string,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  await page.evaluate(`(${APPEARED})(${JSON.stringify(text)})`);
+  await act();
+  await page.evaluate("appeared");
 }

@@ -10,7 +10,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { shownText } from "../../src/render/html/markup.ts";
 import { CliUser } from "../cli/cli.ts";
 import { event, putThread } from "../cli/stores.ts";
@@ -25,8 +25,6 @@ import { XSS_CORPUS } from "./xss-corpus.ts";
 const POLICY = /<meta http-equiv="Content-Security-Policy"[^>]*>\n/;
 
 const TEXTS_A_PAGE = 10;
-/** Some hundred pages may be loaded. */
-const LONG = { timeout: 180_000 };
 
 let visitor: Visitor;
 
@@ -53,7 +51,7 @@ test("the corpus has more than a hundred texts, each once", () => {
   assert.equal(new Set(XSS_CORPUS).size, XSS_CORPUS.length);
 });
 
-test.skipIf(chromiumPath === null)("a page that does not escape is caught", LONG, async () => {
+test.skipIf(chromiumPath === null)("a page that does not escape is caught", async () => {
   let ran = 0;
   let asked = 0;
   for (const text of XSS_CORPUS) {
@@ -67,7 +65,6 @@ test.skipIf(chromiumPath === null)("a page that does not escape is caught", LONG
 
 test.skipIf(chromiumPath === null)(
   "hostile text in every field runs nothing, loads nothing and is shown, policy or not",
-  LONG,
   async () => {
     for (let from = 0; from < XSS_CORPUS.length; from += TEXTS_A_PAGE) {
       if (!isTried(from / TEXTS_A_PAGE, 3)) continue;
@@ -155,9 +152,9 @@ test.skipIf(chromiumPath === null)(
     assert.ok(Array.isArray(all) && all.length > 0 && all.every(Boolean)); // The visitor unfolds.
     await page.reload();
     await eventually("what is unfolded", () => page.evaluate(shown)).toEqual(all.map(() => false));
+    onTestFinished(() => page.emulateMedia({ media: null }));
     await page.emulateMedia({ media: "print" });
     await eventually("what is unfolded", () => page.evaluate(shown)).toEqual(all);
-    await page.emulateMedia({ media: null });
   },
 );
 

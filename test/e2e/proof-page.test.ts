@@ -14,7 +14,8 @@ import { SECRET } from "../support/disclosing.ts";
 import { linesIn, prove, withEnd } from "../support/proving.ts";
 import { SHAPES, type SignedShape, SigningUser, turnOf } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { chromiumPath, sharedChromium } from "./chromium.ts";
+import { chromiumPath, newContext } from "./chromium.ts";
+import { eventually } from "./eventually.ts";
 import { watchPage } from "./watched-page.ts";
 
 const HOSTILE = `</script><script>window.__pwned=1</script><img src=x onerror="window.__pwned=1">`;
@@ -25,12 +26,12 @@ const deeds: string[] = [];
 
 beforeEach(async () => {
   if (chromiumPath === null) return;
-  page = await (await sharedChromium()).newPage();
+  page = await (await newContext()).newPage();
   deeds.length = 0;
   watchPage(page, (url) => url.startsWith("file:"), deeds);
 });
 
-afterEach(() => page?.close());
+afterEach(() => page?.context().close());
 
 async function made(shape: SignedShape) {
   const user = new SigningUser();
@@ -47,8 +48,6 @@ async function open(bytes: Uint8Array): Promise<void> {
   await page.goto(pathToFileURL(path).href);
 }
 
-const verdict = () => page.locator("#verdict").textContent();
-
 /** Enters a key and waits for this verdict. */
 async function says(key: string, word: string): Promise<void> {
   await page.locator("#key").fill(key);
@@ -61,11 +60,13 @@ test.skipIf(chromiumPath === null).each(Object.entries(SHAPES))(
   async (_n, shape) => {
     const { bytes, pem, publicKey } = await made(shape);
     await open(bytes);
-    await page.locator("#facts p").first().waitFor();
-    expect(await verdict()).toContain("untrusted: enter the signer's public key");
-    const text = (await page.locator("body").textContent()) ?? "";
-    expect(text).toContain("A page that checks itself proves little");
-    expect(await page.locator("pre").allTextContents()).toContainEqual(
+    await eventually("the verdict", () => page.locator("#verdict").textContent()).toContain(
+      "untrusted: enter the signer's public key",
+    );
+    await eventually("the page", () => page.locator("body").textContent()).toContain(
+      "A page that checks itself proves little",
+    );
+    await eventually("lines", () => page.locator("pre").allTextContents()).toContainEqual(
       expect.stringContaining("window.__pwned=1</script>"),
     );
     await says(pem, "verified");
@@ -73,7 +74,9 @@ test.skipIf(chromiumPath === null).each(Object.entries(SHAPES))(
     await says(publicKeyPem((await loadSigner(nodeHost, other.places)).publicKey), "untrusted");
     await says(Buffer.from(publicKey).toString("hex"), "verified");
     await says("no key", "untrusted");
-    expect(await page.locator("#note").textContent()).toContain("Not a public key");
+    await eventually("the note", () => page.locator("#note").textContent()).toContain(
+      "Not a public key",
+    );
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.locator("#save").click(),

@@ -3,37 +3,29 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, test } from "vitest";
-import { buildSite } from "../../scripts/site/site.mjs";
-import { COMMANDS } from "../../src/cli/commands.ts";
-import { openApiDocument } from "../../src/server/openapi.ts";
-import { chromiumPath, sharedChromium } from "./chromium.ts";
+import { afterEach, beforeAll, beforeEach, describe, onTestFinished, test } from "vitest";
+import { builtSite } from "../support/built-site.ts";
+import { axeFaults } from "./axe-faults.ts";
+import { chromiumPath, newContext } from "./chromium.ts";
+import { eventually, flashed } from "./eventually.ts";
 
 describe.skipIf(chromiumPath === null)("the site in a browser", () => {
   let page: Page;
-  let at: (address: string) => string;
   let folder: string;
   const problems: string[] = [];
+  const at = (address: string) => pathToFileURL(join(folder, address)).href;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "verbatim-site-"));
-    for (const [address, content] of buildSite({
-      commands: COMMANDS,
-      openApi: openApiDocument(),
-    })) {
-      const path = join(folder, address);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, content);
-    }
-    at = (address) => pathToFileURL(join(folder, address)).href;
-    const browser = await sharedChromium();
-    page = await browser.newPage({ viewport: { width: 1300, height: 850 }, colorScheme: "light" });
+    ({ folder } = await builtSite());
+  });
+
+  beforeEach(async () => {
+    const viewport = { width: 1300, height: 850 };
+    page = await (await newContext({ viewport, colorScheme: "light" })).newPage();
     page.on("console", (message) => {
       if (message.type() === "error") problems.push(message.text());
     });
@@ -43,69 +35,78 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     });
   });
 
-  afterAll(async () => {
-    await page?.close();
-    rmSync(folder, { recursive: true, force: true });
-    assert.deepEqual(problems, []);
+  afterEach(async () => {
+    await page?.context().close();
+    assert.deepEqual(problems.splice(0), []);
   });
+
+  const evaluated = (script: string) => () => page.evaluate(script);
+
+  const search = async (query: string) => {
+    await page.keyboard.press("/");
+    await page.locator("dialog input:focus").waitFor();
+    await page.keyboard.type(query);
+  };
+  const firstFound = () => page.locator("dialog li strong").first().textContent();
 
   test("the search finds a section, and Enter leads to it", async () => {
     await page.goto(at("guides/keep-history.html"));
-    await page.keyboard.press("/");
-    await page.keyboard.type("pinned head export");
-    await page.waitForSelector("dialog li a");
-    const found = await page.locator("dialog li strong").allTextContents();
-    assert.equal(found[0], "Commands: all options: verbatim head export");
+    await search("pinned head export");
+    await eventually("the first", firstFound).toBe("Commands: all options: verbatim head export");
     await page.keyboard.press("Enter");
     await page.waitForURL(`${at("commands.html")}#verbatim-head-export`);
   });
 
-  test.each([
-    ["LOG_LOCKED", "Error codes: LOG_LOCKED"],
-    ["postgres", "Move to PostgreSQL"],
-    ["install", "Verbatim: Install"],
-    ["ls", "Commands explained: ls"],
-    ["toUIMessageStream", "Add it to an agent in your framework: AI SDK"],
-    ["How do I sign?", "Sign and verify"],
-    ["cleanupPeriodDays", "Keep Claude Code's history"],
-  ])("the search for %s has %s first", async (query, first) => {
+  test("the search has what a word is about first", async () => {
     await page.goto(at("index.html"));
-    await page.keyboard.press("/");
-    await page.keyboard.type(query);
-    const found = page.locator("dialog li strong").first();
-    assert.equal(await found.textContent(), first);
+    await search("");
+    for (const [query, first] of [
+      ["LOG_LOCKED", "Error codes: LOG_LOCKED"],
+      ["postgres", "Move to PostgreSQL"],
+      ["install", "Verbatim: Install"],
+      ["ls", "Commands explained: ls"],
+      ["toUIMessageStream", "Add it to an agent in your framework: AI SDK"],
+      ["How do I sign?", "Sign and verify"],
+      ["cleanupPeriodDays", "Keep Claude Code's history"],
+    ] as const) {
+      await page.locator("dialog input").fill(query);
+      await eventually(query, firstFound).toBe(first);
+    }
   });
 
   test("Ctrl-K opens the search; typing on a result changes the query; Escape closes", async () => {
     await page.goto(at("faq.html"));
     await page.keyboard.press("Control+k");
+    await page.locator("dialog input:focus").waitFor();
     await page.keyboard.type("sess");
-    await page.waitForSelector("dialog li a");
+    await page.locator("dialog li a").first().waitFor();
     await page.keyboard.press("ArrowDown");
+    await page.locator("dialog li a:focus").waitFor();
     await page.keyboard.type("ion");
-    assert.equal(await page.inputValue("dialog input"), "session");
+    await eventually("the query", () => page.inputValue("dialog input")).toBe("session");
     await page.locator("dialog ol").evaluate("list => list.scrollTo(0, 1000)");
     assert.ok(await page.locator("dialog input").isVisible());
     await page.keyboard.press("Escape");
-    assert.equal(await page.locator("dialog").isVisible(), false);
+    await page.locator("dialog").waitFor({ state: "hidden" });
   });
 
   test("a result shows whole words around the match, and marks it", async () => {
     await page.goto(at("index.html"));
-    await page.keyboard.press("/");
-    await page.keyboard.type("telemetry");
+    await search("telemetry");
     const excerpt = page.locator("dialog li span").first();
+    await excerpt
+      .locator("mark", { hasText: /^telemetry$/ })
+      .first()
+      .waitFor();
     const words = ((await excerpt.textContent()) ?? "").replaceAll("…", "").trim();
     const section = readFileSync(join(folder, "search.js"), "utf8").split(words);
     assert.match(`${section[0]?.at(-1)}${section[1]?.[0]}`, /^[" ][" ]$/);
-    assert.equal(await excerpt.locator("mark").first().textContent(), "telemetry");
-    assert.match((await page.locator("dialog p").textContent()) ?? "", /^Sections found: \d+/);
+    await page.locator("dialog p", { hasText: /^Sections found: \d+/ }).waitFor();
   });
 
   test("the search says that it found nothing", async () => {
     await page.goto(at("index.html"));
-    await page.keyboard.press("/");
-    await page.keyboard.type("qqqq");
+    await search("qqqq");
     await page.getByText("Nothing found").waitFor();
   });
 
@@ -114,10 +115,10 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     await page.goto(at("start/see-your-sessions.html"));
     const block = page.locator(".code", { hasText: "verbatim ls --ids" });
     await block.hover();
-    await block.getByRole("button", { name: "Copy" }).click();
-    await block.getByRole("button", { name: "Copied" }).waitFor();
-    const copied = await page.evaluate("navigator.clipboard.readText()");
-    assert.match(String(copied), /^mkdir -p practice.*\nverbatim ls --ids\n?$/s);
+    await flashed(page, "Copied", () => block.getByRole("button", { name: "Copy" }).click());
+    await eventually("the clipboard", evaluated("navigator.clipboard.readText()")).toMatch(
+      /^mkdir -p practice.*\nverbatim ls --ids\n?$/s,
+    );
     assert.equal(await page.locator(".code pre.text").count(), 0);
   });
 
@@ -127,27 +128,20 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
       return back === "rgb(255, 255, 255)" ? "light" : "dark";
     };
     await page.goto(at("faq.html"));
-    assert.equal(await theme(), "light");
+    await eventually("the theme", theme).toBe("light");
     await page.emulateMedia({ colorScheme: "dark" });
-    assert.equal(await theme(), "dark");
+    await eventually("the system's theme", theme).toBe("dark");
     await page.click('[id="page.theme-button"]');
+    await eventually("the chosen theme", theme).toBe("light");
     await page.goto(at("errors.html"));
-    assert.equal(await theme(), "light");
+    await eventually("the theme of another page", theme).toBe("light");
   });
 
   test.each(["light", "dark"])("no rule of accessibility is broken, %s", async (colour) => {
-    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8");
     for (const address of ["errors.html", "guides/sign-and-verify.html"]) {
       await page.goto(at(address));
       await page.evaluate(`document.documentElement.dataset.theme = "${colour}"`);
-      await page.evaluate(axe);
-      const { violations } = (await page.evaluate("axe.run({ preload: false })")) as {
-        violations: { id: string; nodes: { html: string }[] }[];
-      };
-      assert.deepEqual(
-        violations.map(({ id, nodes }) => [id, nodes[0]?.html]),
-        [],
-      );
+      assert.deepEqual(await axeFaults(page), []);
     }
   });
 
@@ -156,7 +150,7 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
       await page.goto(at(address));
       assert.equal(await page.evaluate("scrollY"), 0, address);
       await page.keyboard.press("Tab");
-      assert.equal(await page.evaluate("document.activeElement.className"), "skip");
+      await eventually("the focus", evaluated("document.activeElement.className")).toBe("skip");
       assert.equal(await page.evaluate("scrollY"), 0, address);
     }
   });
@@ -174,15 +168,15 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
   test("the list of headings marks the section being read", async () => {
     await page.goto(`${at("faq.html")}#the-server-answers-401`);
     const marked = page.locator("aside [aria-current]");
-    await marked.waitFor();
-    assert.equal(await marked.textContent(), "The server answers 401");
+    await eventually("the section", () => marked.textContent()).toBe("The server answers 401");
   });
 
   test("a narrow screen has no page that is wider than it", async () => {
     await page.setViewportSize({ width: 320, height: 800 });
     for (const address of ["errors.html", "http.html", "cli.html", "index.html"]) {
       await page.goto(at(address));
-      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 320, address);
+      const width = evaluated("document.documentElement.scrollWidth");
+      await eventually(`the width of ${address}`, width).toBe(320);
     }
   });
 
@@ -198,14 +192,14 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
   test("only code and tables that are cut take the focus, and have a name", async () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(at("commands.html"));
-    const counts = () =>
-      page.evaluate(`[...document.querySelectorAll("pre, .wide")].map((box) =>
-        [box.scrollWidth > box.clientWidth, box.tabIndex === 0 && box.ariaLabel !== null])`);
-    for (const [isCut, isFocused] of (await counts()) as boolean[][]) {
-      assert.equal(isCut, isFocused);
-    }
+    const differing = evaluated(`[...document.querySelectorAll("pre, .wide")].filter((box) => {
+      const isFocused = box.tabIndex === 0 && box.ariaLabel !== null;
+      return (box.scrollWidth > box.clientWidth) !== isFocused;
+    }).length`);
+    await eventually("boxes that are cut, or take the focus", differing).toBe(0);
     await page.setViewportSize({ width: 320, height: 800 });
     await page.locator("pre[tabindex]").first().waitFor();
+    await eventually("boxes of a narrow screen", differing).toBe(0);
   });
 
   test("a link to a section is not part of its heading's name", async () => {
@@ -219,37 +213,40 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     await page.setViewportSize({ width: 320, height: 800 });
     await page.goto(at("faq.html"));
     await page.evaluate("scrollTo(0, 900)");
+    await eventually("where the reader is", evaluated("scrollY")).toBe(900);
     await page.click('[id="page.menu-button"]');
     const current = page.locator("nav [aria-current]");
-    const { y = -1 } = (await current.boundingBox()) ?? {};
-    assert.ok(y > 50 && y < 800, `${y}`);
+    const isInView = async () => {
+      const { y = -1 } = (await current.boundingBox()) ?? {};
+      return y > 50 && y < 800;
+    };
+    await eventually("whether the current page is in view", isInView).toBe(true);
     assert.equal(await page.evaluate("scrollY"), 900);
     await page.keyboard.press("Escape");
-    assert.equal(await current.isVisible(), false);
+    await current.waitFor({ state: "hidden" });
   });
 
   test("a narrow screen without scripts has the menu and headings, and no buttons", async () => {
-    const browser = await sharedChromium();
     const viewport = { width: 360, height: 800 };
-    const bare = await browser.newPage({ viewport, javaScriptEnabled: false });
+    const context = await newContext({ viewport, javaScriptEnabled: false });
+    onTestFinished(() => context.close());
+    const bare = await context.newPage();
     await bare.goto(at("faq.html"));
-    assert.ok(await bare.getByRole("link", { name: "Run the server" }).isVisible());
+    await bare.getByRole("link", { name: "Run the server" }).waitFor();
     assert.equal(await bare.getByRole("button").count(), 0);
     await bare.click(".contents > summary");
     await bare.locator(".contents").getByRole("link", { name: "The port is taken" }).click();
-    assert.match(bare.url(), /#the-port-is-taken$/);
-    await bare.close();
+    await bare.waitForURL(/#the-port-is-taken$/);
   });
 
   test("paper has the text alone, dark on white", async () => {
     await page.goto(at("faq.html"));
     await page.evaluate('document.documentElement.dataset.theme = "dark"');
     await page.emulateMedia({ media: "print" });
-    const back = await page.evaluate("getComputedStyle(document.body).backgroundColor");
-    assert.equal(back, "rgb(255, 255, 255)");
+    const back = evaluated("getComputedStyle(document.body).backgroundColor");
+    await eventually("the paper", back).toBe("rgb(255, 255, 255)");
     for (const part of ["header", "nav", "footer"]) {
       assert.equal(await page.locator(part).isVisible(), false, part);
     }
-    await page.emulateMedia({ media: "screen" });
   });
 });

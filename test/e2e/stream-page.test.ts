@@ -5,11 +5,12 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { onTestFinished, test } from "vitest";
 import { startServer } from "../../src/server/serve.ts";
 import { root } from "../public-api/doors.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { chromiumPath, sharedChromium } from "./chromium.ts";
+import { chromiumPath, newContext } from "./chromium.ts";
+import { eventually } from "./eventually.ts";
 
 test.skipIf(chromiumPath === null)(
   "the page shows each message once, also when its connections end",
@@ -36,9 +37,9 @@ test.skipIf(chromiumPath === null)(
       response.end(html.replace("127.0.0.1:4437", `127.0.0.1:${served.port}`));
     });
     await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
-    const page = await (await sharedChromium()).newPage();
+    const page = await (await newContext()).newPage();
     onTestFinished(async () => {
-      await page.close();
+      await page.context().close();
       web.closeAllConnections();
       web.close();
     });
@@ -48,9 +49,9 @@ test.skipIf(chromiumPath === null)(
     });
     await page.goto(`http://localhost:${(web.address() as AddressInfo).port}/`);
     const shown = () => page.locator("#messages").textContent();
-    await expect.poll(() => connections, { timeout: 20_000 }).toBeGreaterThan(2);
-    assert.equal(await shown(), "Hello\n");
+    await eventually("connections", () => connections).toBeGreaterThan(2);
+    await eventually("the messages", shown).toBe("Hello\n");
     await say("Bye");
-    await expect.poll(shown, { timeout: 20_000 }).toBe("Hello\nBye\n");
+    await eventually("the messages", shown).toBe("Hello\nBye\n");
   },
 );

@@ -7,14 +7,7 @@
  */
 
 import { execFile } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { lstat, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -22,7 +15,7 @@ import { expect, inject } from "vitest";
 import { packRelease } from "../../scripts/release/pack.mjs";
 import { isBuilt } from "../../scripts/setup.mjs";
 import { root } from "../public-api/doors.ts";
-import { until } from "./until.ts";
+import { oncePerRun } from "./once-per-run.ts";
 
 const execute = promisify(execFile);
 
@@ -41,19 +34,11 @@ export interface InstalledPackage {
 
 export async function installedPackage(): Promise<InstalledPackage> {
   expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
-  const place = join(inject("runDirectory"), "package");
-  const done = join(place, "done");
-  if (mkdirSync(place, { recursive: true }) !== undefined) {
+  return oncePerRun("package", (place) => {
     const folder = mkdtempSync(join(inject("diskDirectory"), "verbatim-package-"));
     writeFileSync(join(place, "directory"), folder);
-    const result = await packAndInstall(folder).catch((error) => ({ error: String(error) }));
-    writeFileSync(`${done}.next`, JSON.stringify(result));
-    renameSync(`${done}.next`, done);
-  }
-  await until(() => existsSync(done), "the package is installed");
-  const result: InstalledPackage | { error: string } = JSON.parse(readFileSync(done, "utf8"));
-  if ("error" in result) throw new Error(result.error);
-  return result;
+    return packAndInstall(folder);
+  });
 }
 
 async function packAndInstall(folder: string): Promise<InstalledPackage> {

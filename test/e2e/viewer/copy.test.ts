@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import { userPaths } from "../../../src/base/node-paths.ts";
@@ -17,6 +16,8 @@ import { loadOwnKeys, loadSigner } from "../../../src/signing/keys/keys.ts";
 import { SessionVerifier } from "../../../src/verifying/session-verifier.ts";
 import { isTried } from "../../support/seed.ts";
 import { answered, said, turnOf } from "../../support/signing-user.ts";
+import { axeFaults } from "../axe-faults.ts";
+import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 
 const ADDRESS =
@@ -92,8 +93,7 @@ const verdictOn = (page: Page) => page.locator(".proof-sentence");
 
 browserTest("a copy is untrusted until the key is entered, then verified in part", async () => {
   const page = await opened(copies.rye);
-  assert.match(
-    await verdictOn(page).innerText(),
+  await eventually("the verdict", () => verdictOn(page).innerText()).toMatch(
     /untrusted: 4 of 6 lines in full, 1 string withheld/,
   );
   await page.getByText("not entered yet").first().waitFor();
@@ -149,17 +149,17 @@ browserTest(
   async () => {
     const page = await opened(copies.rye);
     const blocks = page.locator(".copy-fields .withheld, .copy-withheld .withheld");
+    await eventually("blocks", () => blocks.count()).toBe(2);
     const texts = await blocks.allTextContents();
-    assert.equal(texts.length, 2);
     assert.match(texts[0] ?? "", /^Withheld, 83 bytes\s*rule address; reason: a private address/);
     assert.match(
       texts[0] ?? "",
       /The redactor's wording, which proves nothing: please deliver .*\[withheld\]/,
     );
     assert.match(texts[1] ?? "", /^Line withheld\s*rule match; reason: a private address/);
-    const shown = (await page.locator("main").textContent()) ?? "";
-    assert.ok(!/Mill Lane|90417/.test(shown));
-    assert.ok(shown.includes("no <b>markup</b>"), "a line is text, whatever it has");
+    // A line is text, whatever it has.
+    await page.locator("main", { hasText: "no <b>markup</b>" }).waitFor();
+    assert.doesNotMatch((await page.locator("main").textContent()) ?? "", /Mill Lane|90417/);
   },
 );
 
@@ -185,12 +185,12 @@ browserTest(
   "a proof is untrusted until the key is entered; a flipped byte is tampered",
   async () => {
     const page = await opened(proof);
-    assert.match(await verdictOn(page).innerText(), /untrusted: 1 line/);
+    await eventually("the verdict", () => verdictOn(page).innerText()).toMatch(/untrusted: 1 line/);
     await page.getByLabel("Public key of the signer").fill(await pem());
     await page.getByRole("button", { name: "Use this key" }).click();
     await page.getByText("verified: 1 line").waitFor();
     await page.getByText("Entry 1, as the prover says, turn 1, in checkpoint 1").waitFor();
-    assert.ok(((await page.locator("main").textContent()) ?? "").includes("Say hello"));
+    await page.locator("main", { hasText: "Say hello" }).waitFor();
     const path = join(viewer.home, "flipped.vbp");
     writeFileSync(path, readFileSync(proof, "latin1").replace("Say hello", "Say jello"), "latin1");
     await page.getByLabel("Choose a file").setInputFiles(path);
@@ -215,15 +215,9 @@ browserTest(
         await page.evaluate(
           "document.querySelectorAll('details').forEach((each) => { each.open = true; })",
         );
-        await page.evaluate(axe.source);
-        const { violations } = (await page.evaluate("axe.run(document)")) as axe.AxeResults;
-        assert.deepEqual(
-          violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
-          [],
-          `${width} ${theme}`,
-        );
-        const wide = await page.evaluate("document.documentElement.scrollWidth");
-        assert.ok(Number(wide) <= width, `${wide} px at ${width}`);
+        assert.deepEqual(await axeFaults(page), [], `${width} ${theme}`);
+        const wide = () => page.evaluate<number>("document.documentElement.scrollWidth");
+        await eventually(`the width at ${width} px`, wide).toBeLessThanOrEqual(width);
       }
     }
   },

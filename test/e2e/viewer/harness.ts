@@ -36,8 +36,7 @@ import type { RunningServer, ServeOptions } from "../../../src/server/serve.ts";
 import { startServer } from "../../../src/server/serve.ts";
 import type { StoreOptions as WideOptions } from "../../../src/store/store.ts";
 import { sayable } from "../../support/signing-user.ts";
-import { chromiumPath, isBrowserRequired, sharedChromium } from "../chromium.ts";
-import { PAGE_WAIT_MS } from "../eventually.ts";
+import { chromiumPath, isBrowserRequired, newContext } from "../chromium.ts";
 import { watchPage } from "../watched-page.ts";
 
 /** Skipped without a browser; where one is required, that is a failure. */
@@ -151,12 +150,7 @@ export class ViewerScene {
   /** A new page; it is closed, and what it did is checked, when the test is over. */
   async open(path = "#/", options: PageOptions = {}): Promise<Page> {
     const { width = 1280, height = 800, colorScheme = "light", mayLog, before } = options;
-    const context = await (await sharedChromium()).newContext({
-      viewport: { width, height },
-      colorScheme,
-      reducedMotion: "reduce",
-    });
-    context.setDefaultTimeout(PAGE_WAIT_MS);
+    const context = await newContext({ viewport: { width, height }, colorScheme });
     this.#contexts.push(context);
     const page = await context.newPage();
     if (before !== undefined) await page.addInitScript(before);

@@ -6,7 +6,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import { userPaths } from "../../../src/base/node-paths.ts";
@@ -18,6 +17,7 @@ import { loadOwnKeys } from "../../../src/signing/keys/keys.ts";
 import { makeToken } from "../../server/auth/token-user.ts";
 import { ENTRIES, OPTIONS, SECRETS, WITHHOLDING } from "../../share/sharing.ts";
 import { turnOf } from "../../support/signing-user.ts";
+import { axeFaults } from "../axe-faults.ts";
 import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene, type WrittenSession } from "./harness.ts";
 
@@ -50,12 +50,6 @@ function watched(page: Page): string[] {
   return bodies;
 }
 
-async function faults(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = (await page.evaluate("axe.run(document)")) as axe.AxeResults;
-  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-}
-
 browserTest(
   "the owner shares a session; a stranger checks it with the key; revoking ends it",
   async () => {
@@ -66,10 +60,11 @@ browserTest(
     await owner.getByRole("button", { name: "Share" }).click();
     await owner.getByLabel("Withhold lines with one of these texts").fill("Mill Lane\nI met Ada");
     await owner.getByLabel("Reason, for readers").fill("private");
-    assert.deepEqual(await faults(owner), []);
+    assert.deepEqual(await axeFaults(owner), []);
     await owner.getByRole("button", { name: "Make the link" }).click();
-    const link = await owner.getByLabel("The link, which is shown only once").inputValue();
-    assert.match(link, /#\/share\/vbs_[\w-]{22}$/);
+    const shown = owner.getByLabel("The link, which is shown only once");
+    await eventually("the link", () => shown.inputValue()).toMatch(/#\/share\/vbs_[\w-]{22}$/);
+    const link = await shown.inputValue();
     await owner.getByText("withholds 1 string").waitFor();
 
     const stranger = await viewer.open("#/copy", { isStranger: true, mayLog: /401|404/ });
@@ -92,10 +87,11 @@ browserTest(
     ] as const) {
       await stranger.setViewportSize({ width, height: 900 });
       await stranger.emulateMedia({ colorScheme });
-      assert.deepEqual(await faults(stranger), [], `${width} ${colorScheme}`);
-      assert.ok(Number(await stranger.evaluate("document.documentElement.scrollWidth")) <= width);
+      assert.deepEqual(await axeFaults(stranger), [], `${width} ${colorScheme}`);
+      const wide = () => stranger.evaluate<number>("document.documentElement.scrollWidth");
+      await eventually(`the width at ${width} px`, wide).toBeLessThanOrEqual(width);
     }
-    assert.ok(bodies.length > 3);
+    await eventually("answers", () => bodies.length).toBeGreaterThan(3);
     for (const secret of SECRETS) {
       assert.ok(!bodies.some((body) => body.includes(secret)), secret);
     }
