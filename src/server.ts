@@ -10,7 +10,7 @@ import { SERVER_SETTINGS } from "./server/settings.ts";
 type Kinds = Readonly<Record<string, OptionKind>>;
 
 export interface ServerOptions
-  extends Omit<ServeOptions, "createShare" | "dataDirectory" | "roots"> {
+  extends Omit<ServeOptions, "createShare" | "dataDirectory" | "roots" | "time"> {
   /** The data directory: streams, tokens, and keys that sign webhooks. */
   readonly root: string;
   /**

@@ -1,5 +1,6 @@
 /** Context: what every handler receives. */
 
+import type { Time } from "../base/time.ts";
 import type { Demo } from "../demo/demo.ts";
 import type { ReceivedSessions } from "../remote/receiving/received-sessions.ts";
 import type { Sharing } from "../share/routes.ts";
@@ -49,7 +50,7 @@ export interface ServerContext {
   readonly received: ReceivedSessions;
   /** Sessions of every dialect, read-only. */
   readonly sessions: SessionService;
-  readonly nowMs: () => number;
+  readonly time: Time;
   /** From 0 to 1, like Math.random. */
   readonly random: () => number;
   /** Reports a fault of the server and what it was doing. Clients only see INTERNAL. */

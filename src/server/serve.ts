@@ -12,6 +12,7 @@
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { demoRoot, userPaths } from "../base/node-paths.ts";
+import { nodeTime, repeat, type Time } from "../base/time.ts";
 import { readTlsFiles } from "../base/tls-files.ts";
 import { Demo } from "../demo/demo.ts";
 import type { Durability } from "../postgres/store-options.ts";
@@ -86,6 +87,8 @@ export interface ServeOptions extends Partial<ServerSettings> {
   readonly publicUrl?: string;
   /** Makes shares for `POST /v1/shares`. Default: only the command line makes them. */
   readonly createShare?: SharingOptions["create"];
+  /** The clock and timers of requests, tokens, shares and expiry. Default: the real ones. */
+  readonly time?: Time;
   /** Called after each request. */
   readonly onRequest?: (record: RequestRecord) => void;
   /** Called for each fault of the server; clients only see INTERNAL. Default: ignored. */
@@ -117,7 +120,7 @@ const OWN_ADDRESS = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 /** Listens before the store is open: requests are answered with 503, "recovering". */
 export async function openFront(options: ServeOptions): Promise<Front> {
   const { host = HOST_DEFAULT, port = PORT_DEFAULT, tls } = options;
-  checkHost(host, options.dataDirectory);
+  checkHost(host, options);
   return Front.open({
     host,
     port,
@@ -156,8 +159,8 @@ export function isOwnAddress(host: string): boolean {
   return OWN_ADDRESS.test(host);
 }
 
-function checkHost(host: string, dataDirectory: string): void {
-  if (isOwnAddress(host) || validTokens(tokenFilePath(dataDirectory), Date.now()) > 0) return;
+function checkHost(host: string, { dataDirectory, time = nodeTime }: ServeOptions): void {
+  if (isOwnAddress(host) || validTokens(tokenFilePath(dataDirectory), time.nowMs()) > 0) return;
   throw new VerbatimError(
     "BAD_SETTING",
     `the server does not listen on ${host}: there are no tokens, and without them only this ` +
@@ -173,7 +176,8 @@ async function newContext(
 ): Promise<ServerContext> {
   const settings: ServerSettings = { ...SERVER_SETTINGS, ...options };
   const { allowLocalWebhooks, chunkBytes, liveReadersMax } = settings;
-  const { dataDirectory, host = HOST_DEFAULT, onFault = () => {} } = options;
+  const { dataDirectory, host = HOST_DEFAULT, time = nodeTime, onFault = () => {} } = options;
+  const { nowMs } = time;
   const isLocal = isOwnAddress(host);
   const demo = new Demo(nodeHost, demoRoot());
   if (options.demo === true && isLocal) {
@@ -182,13 +186,13 @@ async function newContext(
   }
   const isPrivate = isLocal && arePrivate(options.roots ?? [], process.cwd());
   const browsers = isPrivate
-    ? await BrowserKeys.open(nodeHost, dataDirectory, front.url, Date.now)
+    ? await BrowserKeys.open(nodeHost, dataDirectory, front.url, nowMs)
     : null;
   const gate = new TokenGate({
     tokenPath: tokenFilePath(dataDirectory),
     isRequired: !isLocal,
     browsers,
-    nowMs: Date.now,
+    nowMs,
     onFault,
   });
   const witness =
@@ -201,7 +205,7 @@ async function newContext(
     received: () => received.stores(),
     cwd: process.cwd(),
     limits: settings.sessions,
-    nowMs: Date.now,
+    nowMs,
     onFault,
   });
   return {
@@ -216,13 +220,13 @@ async function newContext(
     reads: new Semaphore(CHUNKS_READ_MAX, settings.requestsMax),
     answers: new AnswerRoom(settings.answersBytesMax),
     shares: new StreamShares(settings),
-    readers: new LiveReaders(liveReadersMax, (pass) => gate.holds(pass)),
-    feeds: new EventFeeds({ store, chunkBytes, nowMs: Date.now, onFault }),
+    readers: new LiveReaders(liveReadersMax, (pass) => gate.holds(pass), time),
+    feeds: new EventFeeds({ store, chunkBytes, time, onFault }),
     received,
     witness,
     sessions,
     sharing: await newSharing({
-      ...{ host: nodeHost, dataDirectory, nowMs: Date.now, onFault, readBody },
+      ...{ host: nodeHost, dataDirectory, time, onFault, readBody },
       ...{ create: options.createShare ?? null, database: options.store ?? null },
       run: (work) => sessions.wholeReads.run(work),
       session: async (urlId) => {
@@ -237,7 +241,7 @@ async function newContext(
       allowLocalWebhooks,
       onFault,
     }),
-    nowMs: Date.now,
+    time,
     random: Math.random,
     onFault,
   };
@@ -280,17 +284,17 @@ function runningServer(context: ServerContext): RunningServer {
 }
 
 /** One sweep at a time. A failed sweep only delays deletion: expired streams are not served. */
-function sweepNowAndThen({ store, settings, onFault }: ServerContext): () => Promise<void> {
+function sweepNowAndThen({ store, settings, time, onFault }: ServerContext): () => Promise<void> {
   let sweeping: Promise<void> | null = null;
   const sweep = async () => {
     await store.sweep().catch((cause: unknown) => onFault("deleting expired streams", cause));
     sweeping = null;
   };
-  const timer = setInterval(() => {
+  const stop = repeat(time, settings.sweepMs, () => {
     sweeping ??= sweep();
-  }, settings.sweepMs);
+  });
   return async () => {
-    clearInterval(timer);
+    stop();
     await sweeping;
   };
 }
@@ -319,7 +323,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       const { openPostgresStore } = await import("../postgres/postgres-store.ts");
       return openPostgresStore(url, { durability, limits, signing, onBatch });
     }
-    return openLocalStore({ dataDirectory: options.dataDirectory, limits, signing, onBatch });
+    const { dataDirectory, time = nodeTime } = options;
+    return openLocalStore({ dataDirectory, limits, signing, onBatch, now: time.nowMs });
   };
   const store = await open().catch(async (error: unknown) => {
     await front.close(0);
@@ -329,8 +334,11 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   return serveStore(store, options, front);
 }
 
-function openWitness(listPath: string, { dataDirectory }: ServeOptions): Promise<Witness> {
-  const nowMs = Date.now;
+function openWitness(
+  listPath: string,
+  { dataDirectory, time = nodeTime }: ServeOptions,
+): Promise<Witness> {
+  const { nowMs } = time;
   return Witness.open({ host: nodeHost, dataDirectory, listPath, places: userPaths(), nowMs });
 }
 

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
+import type { Time } from "../base/time.ts";
 import type { CreateShare, SharedSession } from "./asked.ts";
 import { DEFAULT_REASON, type Share, shareState } from "./share.ts";
 import { FileShares } from "./share-files.ts";
@@ -22,7 +23,7 @@ export interface SharingOptions {
   readonly dataDirectory: string;
   /** The URL of the database that has the shares; null: they are files in the data directory. */
   readonly database: string | null;
-  readonly nowMs: () => number;
+  readonly time: Time;
   readonly onFault: (what: string, cause: unknown) => void;
   /** Null: only the command line makes shares. */
   readonly create: CreateShare | null;
@@ -39,13 +40,15 @@ export interface Sharing extends SharingOptions {
 }
 
 export async function newSharing(options: SharingOptions): Promise<Sharing> {
-  const { nowMs, onFault } = options;
+  const { time, onFault } = options;
   const shares = await sharesOf(options);
-  return { ...options, shares, copies: new SharedCopies({ shares, nowMs, onFault }) };
+  return { ...options, shares, copies: new SharedCopies({ shares, time, onFault }) };
 }
 
 /** Without a database, its code is not loaded. */
-async function sharesOf({ host, dataDirectory, database, nowMs }: SharingOptions): Promise<Shares> {
+async function sharesOf(options: SharingOptions): Promise<Shares> {
+  const { host, dataDirectory, database } = options;
+  const { nowMs } = options.time;
   if (database === null) return new FileShares(host, dataDirectory, nowMs);
   return (await import("./share-tables.ts")).ShareTables.of(database, nowMs);
 }
@@ -71,7 +74,7 @@ export async function handleShares(
   response.setHeader("Cache-Control", "no-store");
   const id = path.slice(SHARES_PATH.length + 1);
   if (path === SHARES_PATH && isRead) {
-    const shares = (await sharing.shares.list()).map((each) => wireOf(each, sharing.nowMs()));
+    const shares = (await sharing.shares.list()).map((each) => wireOf(each, sharing.time.nowMs()));
     answer(response, 200, { shares });
   } else if (path === SHARES_PATH && method === "POST") {
     answer(response, 201, await made(sharing, request));
@@ -85,7 +88,8 @@ export async function handleShares(
 }
 
 async function made(sharing: Sharing, request: IncomingMessage) {
-  const { host, shares, nowMs, run, create } = sharing;
+  const { host, shares, run, create } = sharing;
+  const { nowMs } = sharing.time;
   const { session, redact, match, reason, expiresInSeconds } = bodyOf(
     await sharing.readBody(request, BODY_BYTES_MAX),
   );

@@ -12,8 +12,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
+import { repeat, type Time } from "../base/time.ts";
 import {
   noSuchShare,
   SHARE_LIMITS,
@@ -37,8 +37,7 @@ const HEADERS = [
 
 export interface SharedCopiesOptions {
   readonly shares: Shares;
-  readonly nowMs: () => number;
-  readonly waitMs?: number;
+  readonly time: Time;
   /** Readers do not see why the shares cannot be read. */
   readonly onFault: (what: string, cause: unknown) => void;
 }
@@ -54,7 +53,7 @@ export class SharedCopies {
   readonly #options: SharedCopiesOptions;
   readonly #readers = new Map<AbortController, Reader>();
   readonly #buckets = new Map<string, { left: number; atMs: number }>();
-  #looking: NodeJS.Timeout | undefined;
+  #stopLooking: (() => void) | null = null;
   #isLooking = false;
 
   constructor(options: SharedCopiesOptions) {
@@ -78,10 +77,7 @@ export class SharedCopies {
     let share = await this.#valid(sha256);
     this.#take(share);
     if (after !== null && share.version <= after) {
-      const { waitMs = WAIT_MS } = this.#options;
-      await this.#during({ sha256, after }, response, (signal) => {
-        return sleep(waitMs, undefined, { signal }).catch(() => {});
-      });
+      await this.#during({ sha256, after }, response, (signal) => this.#wait(signal));
       share = await this.#valid(sha256);
     }
     if (share.version <= (after ?? 0)) {
@@ -109,19 +105,30 @@ export class SharedCopies {
   }
 
   async #valid(sha256: string): Promise<Share> {
-    const { shares, nowMs, onFault } = this.#options;
+    const { shares, time, onFault } = this.#options;
     const share = await shares.byHash(sha256).catch((cause: unknown) => {
       onFault("reading the shares", cause);
       throw sharesRefused("the list of shares", "it cannot be used; the reason is in the log");
     });
-    if (share === null || shareState(share, nowMs()) !== "valid") throw noSuchShare();
+    if (share === null || shareState(share, time.nowMs()) !== "valid") throw noSuchShare();
     return share;
+  }
+
+  /** Resolves after WAIT_MS, or when the signal says so. */
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.time.setTimer(WAIT_MS, resolve);
+      signal.addEventListener("abort", () => {
+        cancel();
+        resolve();
+      });
+    });
   }
 
   /** Counts a request of the share, or refuses it. */
   #take({ id, sha256 }: Share): void {
     const { burst, perSecond, readersMax } = SHARE_LIMITS;
-    const nowMs = this.#options.nowMs();
+    const nowMs = this.#options.time.nowMs();
     const bucket = this.#buckets.get(id) ?? { left: burst, atMs: nowMs };
     const refilled = bucket.left + (Math.max(0, nowMs - bucket.atMs) / 1000) * perSecond;
     const left = Math.min(burst, refilled) - 1;
@@ -145,7 +152,7 @@ export class SharedCopies {
     const ending = new AbortController();
     const close = () => ending.abort();
     this.#readers.set(ending, reader);
-    this.#looking ??= setInterval(() => void this.#lookOnce(), LOOK_MS);
+    this.#stopLooking ??= repeat(this.#options.time, LOOK_MS, () => void this.#lookOnce());
     response.once("close", close);
     try {
       await work(ending.signal);
@@ -153,8 +160,8 @@ export class SharedCopies {
       response.off("close", close);
       this.#readers.delete(ending);
       if (this.#readers.size === 0) {
-        clearInterval(this.#looking);
-        this.#looking = undefined;
+        this.#stopLooking?.();
+        this.#stopLooking = null;
       }
     }
   }

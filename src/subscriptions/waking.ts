@@ -14,6 +14,7 @@
 
 import { InFlight } from "../base/in-flight.ts";
 import { SUBSCRIPTION_LIMITS } from "../base/limits.ts";
+import type { Time } from "../base/time.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
 import { acknowledged } from "./acks.ts";
 import { isMissing } from "./followed.ts";
@@ -49,10 +50,7 @@ export type DeliveryOutcome = "done" | "accepted" | "failed";
 export type Deliver = (notice: WakeNotice, signal: AbortSignal) => Promise<DeliveryOutcome>;
 
 /** Clock, timers and randomness, which tests replace. */
-export interface SubscriptionHost {
-  readonly nowMs: () => number;
-  /** Calls back once, after `ms`; returns a function that cancels it. */
-  readonly setTimer: (ms: number, onTime: () => void) => () => void;
+export interface SubscriptionHost extends Time {
   readonly randomBytes: (count: number) => Uint8Array;
   /** From 0 to 1. */
   readonly random: () => number;

@@ -13,7 +13,7 @@ import { judgeBytes, keysOf } from "../support/disclosing.ts";
 import { SigningUser, turnOf, writtenBy } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "../support/until.ts";
-import { KEY, WITHHOLDING } from "./sharing.ts";
+import { HOUR_MS, KEY, WITHHOLDING } from "./sharing.ts";
 
 async function live(delay: number, texts = WITHHOLDING.texts ?? []) {
   const user = new SigningUser();
@@ -24,7 +24,7 @@ async function live(delay: number, texts = WITHHOLDING.texts ?? []) {
     session: writtenBy(store, session).target,
     withholding: { ...WITHHOLDING, texts },
     isLive: true,
-    expiresAtMs: Date.now() + 60_000,
+    expiresAtMs: Date.now() + HOUR_MS,
   };
   const warnings: string[] = [];
   const stopping = new AbortController();

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { type IncomingMessage, request } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, onTestFinished, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { VerbatimClient } from "../../src/client.ts";
@@ -15,10 +14,11 @@ import { bearer, makeToken } from "../server/auth/token-user.ts";
 import { serveSessions } from "../server/sessions/served.ts";
 import { judgeBytes, keysOf } from "../support/disclosing.ts";
 import { docsPage } from "../support/docs-page.ts";
+import { ManualTime } from "../support/manual-time.ts";
 import { lacksPostgres, newDatabase, rowsIn } from "../support/postgres.ts";
 import { refusal } from "../support/refusal.ts";
 import { until } from "../support/until.ts";
-import { OPTIONS, SECRETS, sharer, WITHHOLDING } from "./sharing.ts";
+import { HOUR_MS, OPTIONS, SECRETS, sharer, WITHHOLDING } from "./sharing.ts";
 
 const STRANGER = "vbs_AAAAAAAAAAAAAAAAAAAAAA";
 const get = (url: string, token: string) => fetch(`${url}/v1/share`, { headers: bearer(token) });
@@ -30,25 +30,29 @@ async function tablesOf(store: string, nowMs = Date.now): Promise<ShareTables> {
   return tables;
 }
 
-/** Two servers on one database; the session is on the first one only. */
+/**
+ * Two servers on one database; the session is on the first one only. The time of both passes when
+ * the test says so.
+ */
 async function served() {
   const store = await newDatabase();
   const { user, root, written } = await sharer();
-  const options = { store, durability: "memory", createShare } as const;
+  const time = new ManualTime(Date.now());
+  const options = { store, durability: "memory", createShare, time } as const;
   const { server: one } = await serveSessions([root], options);
   const { server: two } = await serveSessions([], options);
   const asked = {
     ...{ session: written.target, withholding: WITHHOLDING },
-    expiresAtMs: Date.now() + 60_000,
+    expiresAtMs: Date.now() + HOUR_MS,
   };
   const admins: string[] = [];
   for (const { directory } of [one, two]) admins.push((await makeToken(directory)).token);
-  await sleep(600); // A server looks for tokens twice a second.
   const clients = [one, two].map(
     ({ url }, n) => new VerbatimClient({ url, token: admins[n] ?? "" }),
   );
   const [owner = assert.fail(), other = assert.fail()] = clients;
-  return { store, user, one, two, owner, other, asked, tables: await tablesOf(store) };
+  const tables = await tablesOf(store, time.nowMs);
+  return { store, time, user, one, two, owner, other, asked, tables };
 }
 
 async function everyValue(store: string): Promise<string> {
@@ -95,20 +99,24 @@ describe.skipIf(lacksPostgres)("with a database", () => {
   });
 
   test("what one process publishes or revokes ends waits and downloads on another server", async () => {
-    const { two, asked, tables } = await served();
+    const { time, two, asked, tables } = await served();
     const { token, share } = await createShare(nodeHost, tables, asked, OPTIONS);
     const after = (version: number) =>
       fetch(`${two.url}/v1/share?after=${version}`, { headers: bearer(token) });
+    const timers = time.timers;
+    const isWaiting = () => time.timers === timers + 2; // For the next look, and its time limit.
     const waiting = after(1);
-    await sleep(100);
+    await until(isWaiting, "waiting");
     const big = Buffer.alloc(40_000_000, "parts of a large copy ");
     await tables.publish(share.id, async (out) => {
       out.write(big.subarray(0, 1_500_000));
       out.write(big.subarray(1_500_000));
     });
+    time.pass(LOOK_MS);
     const newer = await waiting;
     assert.equal(newer.headers.get("share-version"), "2");
     assert.ok((await bytesOf(newer)).equals(big));
+    await until(() => time.timers === timers, "the end of the request");
 
     const left = after(2);
     const reading = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -117,12 +125,10 @@ describe.skipIf(lacksPostgres)("with a database", () => {
         .end();
     });
     reading.on("error", () => {}); // Not read yet: the server waits for the reader.
-    await sleep(300);
-    const startedMs = performance.now();
+    await until(isWaiting, "waiting");
     await tables.revoke(share.id);
+    time.pass(LOOK_MS);
     assert.equal((await left).status, 404);
-    assert.ok(performance.now() - startedMs < 4 * LOOK_MS + 1000);
-    await sleep(2 * LOOK_MS);
     reading.resume();
     await new Promise((resolve) => reading.on("close", resolve));
     assert.equal(reading.complete, false, "the download was cut");
@@ -145,14 +151,14 @@ describe.skipIf(lacksPostgres)("with a database", () => {
   });
 
   test("an unknown, an expired and a revoked token have the same answer on every server", async () => {
-    const { one, two, asked, tables } = await served();
+    const { time, one, two, asked, tables } = await served();
     const make = (expiresAtMs: number) =>
       createShare(nodeHost, tables, { ...asked, expiresAtMs }, OPTIONS);
-    const revoked = await make(Date.now() + 60_000);
-    const expired = await make(Date.now() + 2500);
+    const revoked = await make(Date.now() + 2 * HOUR_MS);
+    const expired = await make(Date.now() + HOUR_MS);
     assert.equal((await get(two.url, expired.token)).status, 200);
     await tables.revoke(revoked.share.id);
-    await sleep(2600);
+    time.pass(1.5 * HOUR_MS);
     const answers: unknown[] = [];
     for (const { url } of [one, two]) {
       for (const token of [STRANGER, "x", revoked.token, expired.token]) {

@@ -8,6 +8,8 @@ import { FileShares } from "../../src/share/share-files.ts";
 import { answered, SigningUser, said, type Written } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
+export const HOUR_MS = 3_600_000;
+
 /** Long enough to be withheld by itself. */
 export const ADDRESS =
   "please deliver the new garden table to 17 Mill Lane, in the afternoon, thanks a lot";
@@ -45,6 +47,6 @@ export async function shareOf(
   given: Partial<Parameters<typeof createShare>[2]> = {},
 ) {
   const shares = new FileShares(nodeHost, dataDirectory, Date.now);
-  const asked = { session: target, withholding: WITHHOLDING, expiresAtMs: Date.now() + 60_000 };
+  const asked = { session: target, withholding: WITHHOLDING, expiresAtMs: Date.now() + HOUR_MS };
   return { shares, ...(await createShare(nodeHost, shares, { ...asked, ...given }, OPTIONS)) };
 }

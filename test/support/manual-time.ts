@@ -36,6 +36,11 @@ export class ManualTime {
     return () => void this.#timers.delete(timer);
   };
 
+  /** How many timers are set. */
+  get timers(): number {
+    return this.#timers.size;
+  }
+
   /** Milliseconds until the first timer; null if there is none. */
   get nextMs(): number | null {
     const times = [...this.#timers].map(({ atMs }) => atMs - this.#nowMs);

@@ -11,6 +11,7 @@
 
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { repeat } from "../../base/time.ts";
 import { followSession, type PlacedEntry } from "../../listing/session-window.ts";
 import type { Session } from "../../store/session.ts";
 import type { Pass } from "../auth/gate.ts";
@@ -93,7 +94,7 @@ class LiveFeed {
 
   begin(from: number, isHeadOnly: boolean): void {
     if (this.signal.aborted) return; // There would be nothing to stop the timer.
-    const { settings, readers } = this.#context;
+    const { settings, readers, time } = this.#context;
     const headers = sessionHeaders();
     headers.push("Content-Type", "text/event-stream", "X-Accel-Buffering", "no");
     this.#response.writeHead(200, headers);
@@ -103,11 +104,9 @@ class LiveFeed {
       this.#end();
       return;
     }
-    const lifetime = setTimeout(() => this.#end(), settings.eventStreamMs);
-    const beat = setInterval(() => this.#keepAlive(), KEEP_ALIVE_MS);
     this.#cleanup.push(
-      () => clearTimeout(lifetime),
-      () => clearInterval(beat),
+      time.setTimer(settings.eventStreamMs, () => this.#end()),
+      repeat(time, KEEP_ALIVE_MS, () => this.#keepAlive()),
     );
   }
 

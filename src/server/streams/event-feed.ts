@@ -9,6 +9,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import { VerbatimError } from "../../base/errors.ts";
+import { repeat, type Time } from "../../base/time.ts";
 import type { OffsetToken } from "../../streams/offset-token.ts";
 import type { StreamStore } from "../../streams/stream-store.ts";
 import { currentCursor } from "./cursor.ts";
@@ -30,7 +31,7 @@ export interface FeedReader {
 export interface FeedOptions {
   readonly store: StreamStore;
   readonly chunkBytes: number;
-  readonly nowMs: () => number;
+  readonly time: Time;
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
@@ -77,7 +78,7 @@ class EventFeed {
   readonly #path: string;
   readonly #readers = new Set<FeedReader>();
   readonly #unwatch: () => void;
-  readonly #keepAlive: NodeJS.Timeout;
+  readonly #stopKeepAlive: () => void;
   readonly #onEmpty: () => void;
   #at: OffsetToken;
   #hasChanged = false;
@@ -89,9 +90,9 @@ class EventFeed {
     this.#at = at;
     this.#onEmpty = onEmpty;
     this.#unwatch = options.store.watch(path, () => this.#changed());
-    this.#keepAlive = setInterval(() => {
+    this.#stopKeepAlive = repeat(options.time, KEEP_ALIVE_MS, () => {
       for (const reader of this.#readers) reader.keepAlive();
-    }, KEEP_ALIVE_MS);
+    });
     this.#changed(); // Read what came between the first reader's read and our watch.
   }
 
@@ -109,7 +110,7 @@ class EventFeed {
   #leave(reader: FeedReader): void {
     this.#readers.delete(reader);
     if (this.#readers.size > 0) return;
-    clearInterval(this.#keepAlive);
+    this.#stopKeepAlive();
     this.#unwatch();
     this.#onEmpty();
   }
@@ -139,12 +140,12 @@ class EventFeed {
 
   /** Whether everything was sent. */
   async #sendNext(): Promise<boolean> {
-    const { store, chunkBytes, nowMs } = this.#options;
+    const { store, chunkBytes, time } = this.#options;
     const chunk = await store.read(this.#path, this.#at, chunkBytes);
     const frame = eventFrame(chunk);
     this.#at = chunk.next;
     if (frame.data.length > 0 || frame.isFinal) {
-      const shared = sharedFrame(frame, nowMs());
+      const shared = sharedFrame(frame, time.nowMs());
       for (const reader of this.#readers) reader.send(frame, shared);
     }
     return chunk.isAtEnd || this.#readers.size === 0;

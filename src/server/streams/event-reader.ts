@@ -37,7 +37,7 @@ export class EventReader implements FeedReader {
   ) {
     this.#context = context;
     this.#response = response;
-    this.#cursorMin = cursorAfter(cursor, context.nowMs(), context.random);
+    this.#cursorMin = cursorAfter(cursor, context.time.nowMs(), context.random);
     this.#cleanup.push(context.readers.add(() => this.end(), pass));
     response.on("close", () => this.#finish());
     if (response.destroyed) this.#finish(); // It left before we listened.
@@ -54,15 +54,15 @@ export class EventReader implements FeedReader {
 
   begin(head: StreamHead): void {
     if (this.#isOver) return; // There would be nothing to stop the timers.
-    const { settings, random, store, readers } = this.#context;
+    const { settings, random, store, readers, time } = this.#context;
     const headers = newHeaders();
     headers.push("Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform");
     if (isBase64(head)) headers.push("Stream-SSE-Data-Encoding", "base64");
     this.#response.writeHead(200, headers);
     // Spread out: readers that came together should not reconnect together.
     const spread = 1 + LIFETIME_SPREAD * (2 * random() - 1);
-    const timer = setTimeout(() => this.end(), settings.eventStreamMs * spread);
-    this.#cleanup.push(() => clearTimeout(timer), keepTouched(store, head));
+    const cancel = time.setTimer(settings.eventStreamMs * spread, () => this.end());
+    this.#cleanup.push(cancel, keepTouched(store, head, time));
     if (readers.isStopping) this.end();
   }
 
@@ -73,7 +73,7 @@ export class EventReader implements FeedReader {
       this.cut();
       return;
     }
-    if (this.#cursorMin <= currentCursor(this.#context.nowMs())) {
+    if (this.#cursorMin <= currentCursor(this.#context.time.nowMs())) {
       response.write(shared);
     } else {
       response.cork();

@@ -65,7 +65,7 @@ async function catchUp(
     const { chunk, letGo } = held;
     const frame = eventFrame(chunk);
     if (held === first || frame.data.length > 0 || frame.isFinal) {
-      reader.send(frame, sharedFrame(frame, context.nowMs()));
+      reader.send(frame, sharedFrame(frame, context.time.nowMs()));
     }
     // A slow reader holds one chunk at a time.
     await reader.drained();

@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
+import { ManualTime } from "../../../test/support/manual-time.ts";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { LOOK_MS, type Pass } from "../auth/gate.ts";
 import { LiveReaders } from "./live-readers.ts";
 
 const PASS: Pass = { token: "0123abcd", sha256: "0".repeat(64), needs: [], paths: null };
-
-function timers(): number {
-  return process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;
-}
 
 test("readers up to the limit are accepted, and one more is refused", () => {
   const readers = new LiveReaders(2, () => true);
@@ -21,41 +18,36 @@ test("readers up to the limit are accepted, and one more is refused", () => {
   assert.equal(readers.count, 1);
 });
 
-test("tokens are checked again only while a reader uses one", async () => {
+test("tokens are checked again only while a reader uses one", () => {
   let looks = 0;
-  const readers = new LiveReaders(10, () => {
+  const time = new ManualTime();
+  const holds = () => {
     looks++;
     return true;
-  });
-  const leave: (() => void)[] = [];
-  /** How many timers `work` adds; the runner's own timers do not change in between. */
-  const began = (work: () => void) => {
-    const before = timers();
-    work();
-    return timers() - before;
   };
-  assert.equal(
-    began(() => readers.add(() => {}, null)),
-    0,
-  );
-  for (const more of [1, 0]) {
-    assert.equal(
-      began(() => leave.push(readers.add(() => {}, PASS))),
-      more,
-      "all readers share one timer",
-    );
-  }
-  while (looks < 4) await new Promise((later) => setTimeout(later, LOOK_MS / 5));
+  const readers = new LiveReaders(10, holds, time);
+  readers.add(() => {}, null);
+  assert.equal(time.timers, 0);
+  const leave = [1, 2].map(() => readers.add(() => {}, PASS));
+  assert.equal(time.timers, 1, "all readers share one timer");
+  time.pass(LOOK_MS - 1);
+  assert.equal(looks, 0);
+  time.pass(1);
+  time.pass(LOOK_MS);
+  assert.equal(looks, 4);
   const [first = () => {}, second = () => {}] = leave;
-  assert.deepEqual([first, first, second, second].map(began), [0, 0, -1, 0]);
-  assert.equal(
-    began(() => readers.add(() => {}, PASS)()),
-    0,
-  );
+  const left = [first, first, second, second].map((each) => {
+    each();
+    return time.timers;
+  });
+  assert.deepEqual(left, [1, 1, 0, 0]);
+  readers.add(() => {}, PASS)();
+  assert.equal(time.timers, 0);
 });
 
-test("readers that end are removed, and all are ended when the server stops", async () => {
-  const readers = new LiveReaders(10, ({ token }) => token !== "revoked");
+test("readers that end are removed, and all are ended when the server stops", () => {
+  const time = new ManualTime();
+  const readers = new LiveReaders(10, ({ token }) => token !== "revoked", time);
   const ended: string[] = [];
   const add = (name: string, pass: Pass | null) => {
     const leave = readers.add(() => {
@@ -67,7 +59,7 @@ test("readers that end are removed, and all are ended when the server stops", as
   add("b", PASS);
   add("c", { ...PASS, token: "revoked" });
   add("d", { ...PASS, token: "revoked" });
-  while (ended.length < 2) await new Promise((later) => setTimeout(later, LOOK_MS / 5));
+  time.pass(LOOK_MS);
   assert.deepEqual(ended, ["c", "d"]);
   readers.stop();
   assert.deepEqual([ended, readers.count, readers.isStopping], [["c", "d", "a", "b"], 0, true]);

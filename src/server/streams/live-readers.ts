@@ -7,22 +7,25 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
+import { nodeTime, repeat, type Time } from "../../base/time.ts";
 import { LOOK_MS, type Pass } from "../auth/gate.ts";
 
 export class LiveReaders {
   readonly #max: number;
   readonly #holds: (pass: Pass) => boolean;
+  readonly #time: Time;
   /** How to end each reader, and the pass that admitted it. */
   readonly #readers = new Map<() => void, Pass | null>();
   /** How many were admitted by a token. */
   #passes = 0;
-  #looking: NodeJS.Timeout | undefined;
+  #stopLooking: (() => void) | null = null;
   #isStopping = false;
 
   /** `holds`: whether the pass would be admitted now. */
-  constructor(max: number, holds: (pass: Pass) => boolean) {
+  constructor(max: number, holds: (pass: Pass) => boolean, time: Time = nodeTime) {
     this.#max = max;
     this.#holds = holds;
+    this.#time = time;
   }
 
   get count(): number {
@@ -48,7 +51,7 @@ export class LiveReaders {
     this.#readers.set(end, pass);
     if (pass !== null) {
       this.#passes++;
-      this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
+      this.#stopLooking ??= repeat(this.#time, LOOK_MS, () => this.#look());
     }
     return () => this.#leave(end);
   }
@@ -66,7 +69,7 @@ export class LiveReaders {
     const pass = this.#readers.get(end);
     if (!this.#readers.delete(end) || pass === null) return;
     if (--this.#passes > 0) return;
-    clearInterval(this.#looking);
-    this.#looking = undefined;
+    this.#stopLooking?.();
+    this.#stopLooking = null;
   }
 }

@@ -7,6 +7,7 @@
  */
 
 import type { ServerResponse } from "node:http";
+import { repeat, type Time } from "../../base/time.ts";
 import type { StreamHead, StreamStore } from "../../streams/stream-store.ts";
 import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
@@ -23,7 +24,7 @@ const TOUCH_MS_MIN = 100;
 export class LiveWait {
   readonly #unwatch: () => void;
   readonly #response: ServerResponse;
-  readonly #timer: NodeJS.Timeout;
+  readonly #cancelTimer: () => void;
   readonly #leave: () => void;
   #woken: Woken | null = null;
   #wake: ((woken: Woken) => void) | null = null;
@@ -31,7 +32,7 @@ export class LiveWait {
   constructor(context: ServerContext, path: string, response: ServerResponse, pass: Pass | null) {
     const over = () => this.#tell("over");
     this.#leave = context.readers.add(over, pass);
-    this.#timer = setTimeout(over, context.settings.longPollTimeoutMs);
+    this.#cancelTimer = context.time.setTimer(context.settings.longPollTimeoutMs, over);
     this.#unwatch = context.store.watch(path, () => this.#tell("changed"));
     this.#response = response;
     response.on("close", this.#onClose);
@@ -52,7 +53,7 @@ export class LiveWait {
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
     this.#response.off("close", this.#onClose);
     this.#unwatch();
     this.#leave();
@@ -73,12 +74,11 @@ export class LiveWait {
  * Renews a sliding lifetime now and then regularly, until the returned function is called: a stream
  * with waiting readers does not expire.
  */
-export function keepTouched(store: StreamStore, head: StreamHead): () => void {
+export function keepTouched(store: StreamStore, head: StreamHead, time: Time): () => void {
   const { path, lifetime } = head;
   if (lifetime.kind !== "ttl") return () => {};
   store.touch(path);
   const third = (lifetime.seconds * 1000) / 3;
   const every = Math.min(TOUCH_MS_MAX, Math.max(TOUCH_MS_MIN, third));
-  const timer = setInterval(() => store.touch(path), every);
-  return () => clearInterval(timer);
+  return repeat(time, every, () => store.touch(path));
 }

@@ -27,7 +27,7 @@ export async function longPoll(
   try {
     for (;;) {
       const chunk = await readChunk(context, path, from);
-      untouch ??= keepTouched(context.store, chunk.head);
+      untouch ??= keepTouched(context.store, chunk.head, context.time);
       if (chunk.bytes.length > 0) {
         return answerData(context, chunk, asked === "now" ? null : from, query, request, response);
       }
@@ -52,7 +52,7 @@ function answerData(
   response: ServerResponse,
 ): void {
   const headers = newHeaders();
-  const next = cursorAfter(cursor, context.nowMs(), context.random);
+  const next = cursorAfter(cursor, context.time.nowMs(), context.random);
   headers.push("Stream-Cursor", String(next));
   answerFresh(context, response, headers, chunk, from, request);
 }
@@ -70,7 +70,7 @@ function answerNothing(
   headers.push("Cache-Control", "no-store");
   if (head.isClosed) headers.push("Stream-Closed", "true");
   else {
-    const after = cursorAfter(cursor, context.nowMs(), context.random);
+    const after = cursorAfter(cursor, context.time.nowMs(), context.random);
     headers.push("Stream-Cursor", String(after));
   }
   answer(response, 204, headers);

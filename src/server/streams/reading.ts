@@ -7,6 +7,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Time } from "../../base/time.ts";
 import { type OffsetToken, parseOffset } from "../../streams/offset-token.ts";
 import type { Chunk, ReadFrom, StreamHead, StreamStore } from "../../streams/stream-store.ts";
 import type { AnswerRoom } from "../http/answer.ts";
@@ -23,7 +24,7 @@ export interface ReadingContext {
   readonly settings: { readonly chunkBytes: number };
   readonly reads: Semaphore;
   readonly answers: AnswerRoom;
-  readonly nowMs: () => number;
+  readonly time: Time;
 }
 
 /** Where to read from; "now" is the end at the time of the request. */
@@ -82,7 +83,7 @@ export type TagFrom = ReadFrom | null;
 
 /** Answers with the chunk, or 304 if the client has it. */
 export function answerFresh(
-  { answers, nowMs }: ReadingContext,
+  { answers, time }: ReadingContext,
   response: ServerResponse,
   headers: Headers,
   chunk: Chunk,
@@ -93,7 +94,7 @@ export function answerFresh(
     headers.push("Cache-Control", "no-store");
   } else {
     const tag = entityTag(chunk.head, from === "start" ? "-1" : from, chunk.next, isFinal(chunk));
-    headers.push("ETag", tag, "Cache-Control", cacheControl(chunk, nowMs()));
+    headers.push("ETag", tag, "Cache-Control", cacheControl(chunk, time.nowMs()));
     const known = request.headers["if-none-match"];
     if (known !== undefined && isAmong(known, tag)) {
       answer(response, 304, headers);

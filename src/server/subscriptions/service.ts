@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import type { Host } from "../../base/host.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
+import { nodeTime } from "../../base/time.ts";
 import type { StreamStore } from "../../streams/stream-store.ts";
 import { LeasedSubscriptions } from "../../subscriptions/leased.ts";
 import { Subscriptions } from "../../subscriptions/subscriptions.ts";
@@ -86,13 +87,9 @@ export interface SubscriptionServiceOptions {
   readonly resolve?: Resolve;
 }
 
-/** The real clock and randomness. Timers keep no process alive: the listening server does. */
+/** The real clock and randomness. */
 export const nodeSubscriptionHost: SubscriptionHost = {
-  nowMs: Date.now,
-  setTimer: (ms, onTime) => {
-    const timer = setTimeout(onTime, ms).unref();
-    return () => clearTimeout(timer);
-  },
+  ...nodeTime,
   randomBytes,
   random: Math.random,
 };

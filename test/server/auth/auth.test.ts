@@ -2,18 +2,19 @@
 
 import assert from "node:assert/strict";
 import { rmSync, statSync, writeFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished, test } from "vitest";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import { LOOK_MS } from "../../../src/server/auth/gate.ts";
 import { startServer } from "../../../src/server/serve.ts";
 import { SCOPES, tokenFilePath } from "../../../src/tokens/token-file.ts";
 import { revokeToken } from "../../../src/tokens/tokens.ts";
+import { ManualTime } from "../../support/manual-time.ts";
 import { refusal } from "../../support/refusal.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { refused, startTestServer } from "../test-server.ts";
 import { bearer, makeToken } from "./token-user.ts";
 
+const HOUR_MS = 3_600_000;
 const TYPE = { "Content-Type": "text/plain" };
 
 /** Requests that need one scope each: method, path, scope, extra headers. */
@@ -49,10 +50,16 @@ const PUBLIC = [
   ["OPTIONS", "/v1/stream/chat/1"],
 ] as const;
 
+/** A server that looks for tokens when the test lets the time pass. */
+async function started() {
+  const time = new ManualTime(Date.now());
+  return { time, server: await startTestServer({ time }) };
+}
+
 test("401 says whose token is needed, and that Bearer is missing", async () => {
-  const server = await startTestServer();
+  const { server, time } = await started();
   const { token } = await makeToken(server.directory);
-  await sleep(LOOK_MS + 50);
+  time.pass(LOOK_MS);
   for (const [headers, said] of [
     [{}, /has no token; .*`verbatim token create`, with the server's --data/],
     [{ Authorization: token }, /lacks Bearer in Authorization; send Authorization: Bearer/],
@@ -67,13 +74,13 @@ test("401 says whose token is needed, and that Bearer is missing", async () => {
 });
 
 test("each request needs its scope, and admin has them all", async () => {
-  const server = await startTestServer();
+  const { server, time } = await started();
   await server.put("/chat/1", "text/plain", { body: "x" });
   const tokens = new Map<string, string>();
   for (const scope of SCOPES) {
     tokens.set(scope, (await makeToken(server.directory, { scopes: [scope] })).token);
   }
-  await sleep(LOOK_MS + 50);
+  time.pass(LOOK_MS);
   for (const [method, path, needed] of REQUESTS) {
     const body = method === "POST" || method === "PATCH" ? "x" : null;
     const ask = (headers: Record<string, string>) =>
@@ -94,9 +101,9 @@ test("each request needs its scope, and admin has them all", async () => {
 });
 
 test("a wake's own token acknowledges it, without a token of the server", async () => {
-  const server = await startTestServer();
+  const { server, time } = await started();
   await makeToken(server.directory);
-  await sleep(LOOK_MS + 50);
+  time.pass(LOOK_MS);
   for (const action of ["callback", "ack", "release"]) {
     const url = server.at(`/__ds/subscriptions/none/${action}`);
     const body = '{"wake_id":"w","generation":1}';
@@ -108,12 +115,12 @@ test("a wake's own token acknowledges it, without a token of the server", async 
 });
 
 test("a token is valid for the streams that its globs match, and not for requests without a path", async () => {
-  const server = await startTestServer();
+  const { server, time } = await started();
   for (const path of ["/chat/1", "/chat/a/b", "/logs/x", "/other"]) {
     await server.put(path, "text/plain", { body: "x" });
   }
   const { token } = await makeToken(server.directory, { paths: ["chat/*", "logs/**"] });
-  await sleep(LOOK_MS + 50);
+  time.pass(LOOK_MS);
   const status = async (path: string, init: RequestInit = {}) =>
     (await fetch(server.url + path, { ...init, headers: { ...TYPE, ...bearer(token) } })).status;
   assert.equal(await status("/v1/stream/chat/1"), 200);
@@ -130,7 +137,7 @@ test("a token is valid for the streams that its globs match, and not for request
 });
 
 test("a stream is forked only with a token that may read it", async () => {
-  const server = await startTestServer();
+  const { server, time } = await started();
   await server.put("/secret/1", "text/plain", { body: "secret" });
   const mine = await makeToken(server.directory, {
     scopes: ["read", "append"],
@@ -138,7 +145,7 @@ test("a stream is forked only with a token that may read it", async () => {
   });
   const all = await makeToken(server.directory, { scopes: ["read", "append"] });
   const blind = await makeToken(server.directory, { scopes: ["append"] });
-  await sleep(LOOK_MS + 50);
+  time.pass(LOOK_MS);
   const fork = async (token: string, source: string) => {
     const headers = { ...TYPE, ...bearer(token), "Stream-Forked-From": source };
     return (await fetch(server.at("/mine/copy"), { method: "PUT", headers })).status;
@@ -151,10 +158,10 @@ test("a stream is forked only with a token that may read it", async () => {
 });
 
 test("a value that is not a token of the server is refused, whatever its form", async () => {
-  const server = await startTestServer();
+  const { server, time } = await started();
   await server.put("/s", "text/plain");
   const { token, entry } = await makeToken(server.directory);
-  await sleep(LOOK_MS + 50);
+  time.pass(LOOK_MS);
   const other = `${token.slice(0, -1)}${token.endsWith("A") ? "B" : "A"}`;
   const wrong = [other, token.slice(0, -1), `${token}A`, token.toUpperCase(), entry.sha256, "x"];
   const values = wrong.map((each) => `Bearer ${each}`);
@@ -170,28 +177,33 @@ test("a value that is not a token of the server is refused, whatever its form", 
 });
 
 test("a running server accepts a new token, and refuses a revoked or expired one", async () => {
-  const server = await startTestServer();
+  const { server, time } = await started();
   await server.put("/s", "text/plain");
   const ask = async (token: string) =>
     (await fetch(server.at("/s"), { headers: bearer(token) })).status;
   const first = await makeToken(server.directory);
-  await sleep(LOOK_MS + 50);
-  const brief = await makeToken(server.directory, { expiresAtMs: Date.now() + 3000 });
-  await sleep(LOOK_MS + 50);
+  time.pass(LOOK_MS);
+  assert.equal(await ask(first.token), 200);
+  const brief = await makeToken(server.directory, { expiresAtMs: time.nowMs() + HOUR_MS });
+  assert.equal(await ask(brief.token), 401, "the server looks twice a second");
+  time.pass(LOOK_MS);
   assert.equal(await ask(first.token), 200);
   assert.equal(await ask(brief.token), 200);
   await revokeToken(nodeHost, tokenFilePath(server.directory), first.entry.id, Date.now());
-  await sleep(LOOK_MS + 50);
+  time.pass(LOOK_MS);
   assert.equal(await ask(first.token), 401);
-  while (Date.now() < Date.parse(brief.entry.expiresAt ?? "")) await sleep(50);
+  assert.equal(await ask(brief.token), 200);
+  time.pass(HOUR_MS);
   assert.equal(await ask(brief.token), 401);
 });
 
 test("deleting or corrupting the token file grants no access", async () => {
   const directory = tempDirectory();
   const faults: string[] = [];
+  const time = new ManualTime(Date.now());
   const server = await startServer({
     port: 0,
+    time,
     dataDirectory: directory,
     onFault: (what) => faults.push(what),
   });
@@ -201,10 +213,10 @@ test("deleting or corrupting the token file grants no access", async () => {
   const { token } = await makeToken(directory);
   const path = tokenFilePath(directory);
   assert.equal(statSync(path).mode & 0o777, 0o600);
-  await sleep(LOOK_MS + 50);
+  time.pass(LOOK_MS);
   assert.equal((await fetch(stream)).status, 401);
   writeFileSync(path, "{");
-  await sleep(LOOK_MS + 50);
+  time.pass(LOOK_MS);
   for (const headers of [{}, bearer(token)]) {
     const response = await fetch(stream, { headers });
     const told = await response.text();
@@ -213,7 +225,7 @@ test("deleting or corrupting the token file grants no access", async () => {
   }
   assert.deepEqual(faults, ["reading the tokens"]);
   rmSync(path);
-  await sleep(LOOK_MS + 50);
+  time.pass(LOOK_MS);
   assert.equal((await fetch(stream)).status, 401);
 });
 
