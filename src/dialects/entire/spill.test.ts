@@ -97,15 +97,18 @@ test("keys that a JSON pointer must escape are found again", () => {
 });
 
 test("the limit of spilled strings is accepted, and one more is refused", () => {
-  const rowOf = (count: number) => results(...Array<string>(count).fill("x".repeat(MIB)));
-  const most = spilling.split(rowOf(SPILLS_MAX + 7), TOOLS);
+  // Strings of which 128 are as long as a row may be, without the rest of the row.
+  const string = "x".repeat(ROW_BYTES_MAX / 128);
+  const rowOf = (count: number) => results(...Array<string>(count).fill(string));
+  const most = spilling.split(rowOf(SPILLS_MAX + 127), TOOLS);
   assert.equal(most.files.length, SPILLS_MAX);
   assert.ok(lengthOf(most.native) <= ROW_BYTES_MAX);
-  thrownRefusal(() => spilling.split(rowOf(SPILLS_MAX + 8), TOOLS), "INVALID_ENTRY");
+  thrownRefusal(() => spilling.split(rowOf(SPILLS_MAX + 128), TOOLS), "INVALID_ENTRY");
 });
 
 test("a row that is long because of many short values is refused, and not quoted", () => {
-  const many = row({ content: Array(300_000).fill({ type: "text", text: "secret" }) });
+  const text = "secret ".repeat(100);
+  const many = row({ content: Array(15_000).fill({ type: "text", text }) });
   assert.ok(lengthOf(many) > ROW_BYTES_MAX);
   const { message } = thrownRefusal(() => spilling.split(many, TOOLS), "INVALID_ENTRY");
   assert.ok(!message.includes("secret"));
