@@ -7,7 +7,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, writeSync } from "node:fs";
+import { mkdtempSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -15,8 +15,6 @@ import { fileURLToPath } from "node:url";
 import { encodeLine, openLog, readLog } from "verbatim-log/log";
 
 const ROUNDS_MAX = 20;
-/** Approximate duration of the long append; a kill at a random moment often hits its write. */
-const KILL_WITHIN_MS = 25;
 const [, , role, path] = process.argv;
 
 if (role === "write") await write(path);
@@ -60,7 +58,10 @@ async function killAndRecover(path) {
   say(`no kill landed inside a write in ${ROUNDS_MAX} rounds; run it again to see one`);
 }
 
-/** Starts a writer, kills it while it appends a long line; resolves to the acknowledged lines. */
+/**
+ * Starts a writer, kills it as soon as the long line makes the file longer, which is usually in
+ * the middle of its write; resolves to the acknowledged lines.
+ */
 async function writeAndKill(path) {
   const writer = spawn(process.execPath, [fileURLToPath(import.meta.url), "write", path], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -69,10 +70,15 @@ async function writeAndKill(path) {
   let acknowledged = 0;
   for await (const word of createInterface({ input: writer.stdout })) {
     if (word === "acknowledged") acknowledged++;
-    else setTimeout(() => writer.kill("SIGKILL"), Math.random() * KILL_WITHIN_MS);
+    else killOnceLonger(writer, path, statSync(path).size);
   }
   await gone;
   return acknowledged;
+}
+
+function killOnceLonger(writer, path, bytes) {
+  if (statSync(path).size > bytes) writer.kill("SIGKILL");
+  else if (writer.exitCode === null) setImmediate(killOnceLonger, writer, path, bytes);
 }
 
 function say(text) {

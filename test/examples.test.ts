@@ -1,17 +1,19 @@
 /**
- * The examples run from the built package and print what is expected.
+ * The examples run from the built package and print what is expected; those of frameworks from the
+ * installed one.
  *
  * Every program in `examples` must be listed here, so that none goes stale.
  */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { isBuilt } from "../scripts/setup.mjs";
+import { installedPackage } from "./support/installed-package.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 const execute = promisify(execFile);
@@ -216,6 +218,18 @@ const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>
   },
 };
 
+/** Their frameworks are next to the package, as users have them. */
+const INSTALLED = ["ai-sdk.mjs", "openai-agents.mjs"];
+
+/** Where an example is run. */
+async function placeOf(name: string): Promise<string> {
+  const here = join(root, "examples", name);
+  if (!INSTALLED.includes(name)) return here;
+  const there = join((await installedPackage()).user, name);
+  copyFileSync(here, there);
+  return there;
+}
+
 test("every example is tested here", () => {
   assert.deepEqual(readdirSync(join(root, "examples")).sort(), Object.keys(EXPECTED).sort());
 });
@@ -229,7 +243,7 @@ test.each(Object.entries(EXPECTED))(
     const args = name === "kill-and-recover.mjs" ? [] : [where];
     const { stdout, stderr } = await execute(
       name.endsWith(".sh") ? "sh" : process.execPath,
-      [join(root, "examples", name), ...args],
+      [await placeOf(name), ...args],
       {
         env: { ...process.env, TMPDIR: where },
       },

@@ -270,19 +270,6 @@ test("the installed command runs", async () => {
   expect(stdout).toContain("verbatim");
 });
 
-test.each(["openai-agents.mjs", "ai-sdk.mjs"].filter(isDue))(
-  "examples/%s does the same in the installed package as here",
-  async (name) => {
-    const where = join(folder, name);
-    await mkdir(where);
-    await copyFile(join(root, "examples", name), join(user, name));
-    const env = { PATH: process.env.PATH ?? "", HOME: where };
-    const { stdout } = await execute(process.execPath, [name, where], { cwd: user, env });
-    expect(stdout.split("\n").at(-2)).toBe(`kept in ${where}`);
-    expect(stdout).not.toContain("false");
-  },
-);
-
 test("the entry points for telemetry and for MCP clients work in the installed package", async () => {
   const where = join(folder, "doors");
   await mkdir(where);
