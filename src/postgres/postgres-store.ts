@@ -44,7 +44,7 @@ import { type Decision, GroupCommitter } from "./group-committer.ts";
 import { KnownStreams } from "./known-streams.ts";
 import { failureIn, migrate } from "./migrate.ts";
 import { checkPromises, readPromises } from "./promises.ts";
-import { DatabaseSigning } from "./signing/database-signing.ts";
+import { DatabaseSigning, type TakeOver } from "./signing/database-signing.ts";
 import type { DatabasePromises, PostgresStore, PostgresStoreOptions } from "./store-options.ts";
 import { StreamReader } from "./stream-reader.ts";
 import { COLUMNS, type KnownStream, keyOf, knownOf, NEVER_USED } from "./stream-row.ts";
@@ -57,6 +57,7 @@ const TOUCH_MS = 500;
 export interface OpenOptions extends PostgresStoreOptions {
   readonly signing?: StreamSigner | undefined;
   readonly signingCadence?: Partial<SigningCadence> | undefined;
+  readonly signingTakeOver?: TakeOver | undefined;
 }
 
 /** Opens the streams in a database and creates its tables if they are missing. */
@@ -126,11 +127,12 @@ export class PostgresStreams implements PostgresStore {
   }
 
   /** @internal */
-  async begin({ signing: signer, signingCadence: cadence = {} }: OpenOptions): Promise<void> {
+  async begin(options: OpenOptions): Promise<void> {
+    const { signing: signer, signingCadence: cadence = {}, signingTakeOver: takeOver } = options;
     if (signer !== undefined) {
       this.#signing = await DatabaseSigning.open({
         ...{ database: this.#database, reader: this.#reader, committer: this.#committer },
-        ...{ signer, cadence, now: this.#now },
+        ...{ signer, cadence, takeOver, now: this.#now },
         stateOf: async (path) => (await this.#load(path)).state,
         holds: (work) => this.holds(work),
       });

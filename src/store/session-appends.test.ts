@@ -122,7 +122,7 @@ test.for(["disk", "os"] as const)(
 
 test.for(["disk", "os"] as const)(
   "several processes in shared mode make one chain without forks or gaps (%s)",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (durability) => {
     const root = tempDirectory();
     const children = ["a", "b", "c"].map((name) => {

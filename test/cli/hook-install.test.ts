@@ -33,7 +33,7 @@ test("hooks are installed for the user or the project, once, and removed without
   }
   assert.equal(statSync(own).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(join(user.home, ".claude")), ["settings.json"]);
-}, 60_000);
+});
 
 test("a command that the agent will not find is a warning, also if npx finds it", async () => {
   const user = new CliUser();
@@ -65,4 +65,4 @@ test("a linked settings file keeps the link and its mode, and settings of an une
   assert.equal(code, 2);
   assert.match(stderr, /was not changed: it is not JSON/);
   assert.equal(readFileSync(kept, "utf8"), "{ // mine\n}");
-}, 60_000);
+});

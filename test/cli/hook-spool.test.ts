@@ -26,6 +26,7 @@ import { startChild } from "../support/child.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { isTried } from "../support/seed.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 import { CliUser, jsonLines, main, root } from "./cli.ts";
 
 const ID = "claude-code-hooks/6f1c";
@@ -74,7 +75,7 @@ test("a hook is spooled to its own file, private to its user, and the next reade
   assert.deepEqual(spooled(user.cwd), []);
   const { stdout } = await user.run(["ls", "--json"]);
   assert.equal(jsonLines(stdout)[0]?.id, ID);
-}, 60_000);
+});
 
 test("the last hook of a session moves all spooled hooks into its log", async () => {
   const user = new CliUser();
@@ -83,7 +84,7 @@ test("the last hook of a session moves all spooled hooks into its log", async ()
   assert.deepEqual(spooled(user.cwd), []);
   const log = join(user.cwd, ".verbatim/claude", ID, "transcript.jsonl");
   assert.equal(readFileSync(log, "utf8").trimEnd().split("\n").length, 3);
-}, 60_000);
+});
 
 test("a server and a follower move hooks into the log while they run", async () => {
   const user = new CliUser();
@@ -107,10 +108,8 @@ test("a server and a follower move hooks into the log while they run", async () 
   await server.line();
   await record(user, hookOf(2));
   const log = join(user.cwd, ".verbatim/claude", ID, "transcript.jsonl");
-  while (!readFileSync(log, "utf8").includes('"n":2')) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}, 60_000);
+  await until(() => readFileSync(log, "utf8").includes('"n":2'), "the hook is moved");
+});
 
 test("verify reports spooled hooks as not signed yet, and writes nothing", async () => {
   const user = new CliUser();
@@ -127,7 +126,7 @@ test("verify reports spooled hooks as not signed yet, and writes nothing", async
   const after = await user.run(["verify", "--json"]);
   assert.equal(after.code, 5);
   assert.equal(jsonLines(after.stdout)[0]?.verdict, "incomplete");
-}, 60_000);
+});
 
 test("96 concurrent signed hooks with concurrent readers: none is lost, and each lane keeps its order", async () => {
   const user = new CliUser();
@@ -211,7 +210,7 @@ test("a session id cannot lead out of the store, and an id that no log can have 
   assert.equal(ran.code, 0);
   assert.match(ran.stderr, /not recorded \(BAD_ID\)/);
   assert.deepEqual(spooled(user.cwd), []);
-}, 60_000);
+});
 
 test("spooled hooks that came with a project are not signed with the reader's key", async () => {
   const [author, reader] = [new CliUser(), new CliUser()];
@@ -228,7 +227,7 @@ test("spooled hooks that came with a project are not signed with the reader's ke
   const { stderr } = await reader.run(["ls"]);
   assert.match(stderr, /2 recorded hooks wait .* not from you/);
   assert.equal(spooled(reader.cwd).length, 2);
-}, 60_000);
+});
 
 test("a locked session is shown without its spooled hooks, and with their number", async () => {
   const user = new CliUser();
@@ -243,7 +242,7 @@ test("a locked session is shown without its spooled hooks, and with their number
   assert.match(stderr, /1 recorded hooks wait in .* not shown/);
   await holder.kill();
   assert.deepEqual(await shown(user), [0, 1]);
-}, 60_000);
+});
 
 test("a spool that grows too long is drained by a hook", async () => {
   const user = new CliUser();
@@ -287,7 +286,7 @@ test("a spooled file that is not a hook is renamed, one being written is not tou
   assert.equal(code, 0);
   assert.match(stderr, /not recorded/);
   assert.deepEqual(readdirSync(elsewhere), []);
-}, 60_000);
+});
 
 test("a clock that was set back does not change the order of hooks", () => {
   const id = "00000000-0000-4000-8000-000000000000";

@@ -70,7 +70,7 @@ test("concurrent hooks are recorded unchanged, including events of an unknown na
   const byNumber = (a: Record<string, unknown>, b: Record<string, unknown>) =>
     Number(a.n) - Number(b.n);
   assert.deepEqual(hooks.sort(byNumber), told);
-}, 30_000);
+});
 
 test("the settings on the page name hooks that Claude Code has, and the command that is documented", () => {
   assert.ok(Object.keys(settings.hooks).length >= 9);
@@ -128,7 +128,7 @@ test("a failed recording is logged with its reason, without the hook's content",
   const wrong = await record(user, HOOK, {}, "--no-such-option");
   assert.deepEqual([wrong.code, wrong.stdout], [0, ""]);
   assert.match(readFileSync(logOf(user), "utf8"), /command is refused[^\n]*\n$/);
-}, 30_000);
+});
 
 test("a hook ends at its time limit if stdin does not end", async () => {
   const user = new CliUser();
@@ -137,7 +137,7 @@ test("a hook ends at its time limit if stdin does not end", async () => {
   assert.equal(await running.exitCode(), 0);
   assert.match(running.stderr, /not recorded; why: /);
   assert.match(readFileSync(logOf(user), "utf8"), /it took over 300 ms/);
-}, 30_000);
+});
 
 test("on a full disk a hook is not recorded, and the agent continues", async (context) => {
   const disk = SmallDisk.mount();
@@ -151,4 +151,4 @@ test("on a full disk a hook is not recorded, and the agent continues", async (co
   assert.match(failedQuietly(ran, logOf(user)), /ENOSPC/);
   disk.empty();
   expect((await session(disk.path).last(5)).length).toBe(1);
-}, 30_000);
+});

@@ -114,7 +114,7 @@ test("a time stamp of the head is kept, and checked by openssl against the user'
   await user.thread(4, { word: "replaced" });
   const [, replaced] = await user.ran("verify", ID, "--tsa-ca", tsa.ca);
   expect(replaced).toContain("is of another line than the log's");
-}, 60_000);
+});
 
 test("a refused, endless or missing answer of an authority is an error, and nothing is kept", async () => {
   const user = new User();
@@ -135,7 +135,7 @@ test("a refused, endless or missing answer of an authority is an error, and noth
   assert.equal((await ask("http://127.0.0.1:1/"))[0], 7);
   assert.equal((await ask("file:///etc/passwd"))[0], 2);
   assert.ok(!existsSync(join(user.home, ".local/state/verbatim/witnessed")));
-}, 60_000);
+});
 
 test("without openssl a kept time stamp is not checked, and none can be made", async () => {
   const user = new User();
@@ -150,7 +150,7 @@ test("without openssl a kept time stamp is not checked, and none can be made", a
   const made = await user.run(["head", "timestamp", ID, "--tsa", tsa.url], own);
   assert.equal(made.code, 7);
   expect(made.stderr).toContain("PROGRAM_FAILED");
-}, 60_000);
+});
 
 function repository(): string {
   const path = tempDirectory();
@@ -196,7 +196,7 @@ test("published heads are commits of a branch; verify says published, and a roll
   const [forked, fork] = await user.ran("verify", ID, "--published", path);
   assert.equal(forked, 6);
   expect(fork).toMatch(/FORK.*kept in .*evidence-1/);
-}, 60_000);
+});
 
 test("a branch or directory that git refuses is an error with git's reason; nothing is a shell's", async () => {
   const user = new User();
@@ -220,4 +220,4 @@ test("a branch or directory that git refuses is an error with git's reason; noth
   assert.equal(odd[0], 0, odd[1]);
   const [, none] = await user.ran("verify", ID, "--published", path);
   expect(none).toContain("no head of this log is published");
-}, 60_000);
+});

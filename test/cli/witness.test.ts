@@ -98,7 +98,7 @@ test("a head is cosigned, followed as the log grows, and reported by verify", as
       [W, 7, true],
     ],
   );
-}, 60_000);
+});
 
 test("the witness is known by its name from then on, and a lost note only costs one request more", async () => {
   const { user, server } = await start();
@@ -115,7 +115,7 @@ test("the witness is known by its name from then on, and a lost note only costs 
   expect(text).toContain("give --as");
   assert.equal((await user.ran([...again, "--as", NAME]))[0], 0);
   assert.equal((await user.ran(again))[0], 0, "it is kept again");
-}, 60_000);
+});
 
 test("a log cut back behind a witnessed head is a rollback, by the kept note and by asking", async () => {
   const { user, server } = await start();
@@ -144,7 +144,7 @@ test("a log cut back behind a witnessed head is a rollback, by the kept note and
   const [asked, answer] = await other.verify("--ask-witness", "--origin", NAME);
   assert.equal(asked, 6);
   expect(answer).toMatch(/BEHIND.*checkpoint 3, and the log ends with 1/);
-}, 60_000);
+});
 
 test("two signed lines of one checkpoint are a rollback, and both are kept as evidence", async () => {
   const { user, server } = await start();
@@ -164,7 +164,7 @@ test("two signed lines of one checkpoint are a rollback, and both are kept as ev
     assert.ok(evidence.includes(last) && evidence.includes("verbatim seq=2 line="));
     assert.ok(evidence.includes(`\u2014 ${W} `));
   }
-}, 60_000);
+});
 
 test("a disclosed copy is compared with witnesses too: witnessed, behind, replaced", async () => {
   const { user, server } = await start();
@@ -189,7 +189,7 @@ test("a disclosed copy is compared with witnesses too: witnessed, behind, replac
     assert.equal(ran, 6, text);
     expect(text).toContain(`error ${code}: ${W} cosigned`);
   }
-}, 60_000);
+});
 
 test("verify --pin pins nothing that a witness contradicts", async () => {
   const { user, server } = await start();
@@ -201,7 +201,7 @@ test("verify --pin pins nothing that a witness contradicts", async () => {
   await user.thread(4);
   assert.equal((await user.verify("--pin"))[0], 0);
   expect((await user.run(["head", "show"])).stdout).toContain(ID);
-}, 60_000);
+});
 
 test("raw streams of a server's data directory are witnessed, leaf by leaf", async () => {
   const { user, server } = await start();
@@ -231,7 +231,7 @@ test("raw streams of a server's data directory are witnessed, leaf by leaf", asy
   const [code, text] = await user.ran(["verify", directory, "--require-witness", W]);
   assert.equal(code, 0, text);
   assert.equal(text.match(/witnessed by/g)?.length, 2, text);
-}, 60_000);
+});
 
 test("after head accept no witness follows: accept says so, verify notes it, asking is a rollback", async () => {
   const { user, server } = await start();
@@ -247,7 +247,7 @@ test("after head accept no witness follows: accept says so, verify notes it, ask
   expect(said).toContain("no witness follows this log any more");
   assert.equal((await user.verify("--require-witness", W))[0], 6);
   assert.equal((await user.verify("--ask-witness"))[0], 6);
-}, 60_000);
+});
 
 test("without the required witness a session is unpinned: no note, another name, a key not in the list", async () => {
   const { user, server } = await start();
@@ -264,7 +264,7 @@ test("without the required witness a session is unpinned: no note, another name,
   const [unlisted, said] = await user.verify("--require-witness", W);
   assert.equal(unlisted, 6);
   expect(said).toContain("not cosigned by a witness in your list");
-}, 60_000);
+});
 
 test("a flipped byte of a kept note never counts, and is no rollback", async () => {
   const { user, server } = await start();
@@ -282,7 +282,7 @@ test("a flipped byte of a kept note never counts, and is no rollback", async () 
     assert.equal(code, 6, text);
     expect(text).toContain("unpinned");
   }
-}, 60_000);
+});
 
 test("a witness that lies or fails is refused: another key, nonsense, no server", async () => {
   const { user, own } = await start();
@@ -310,7 +310,7 @@ test("a witness that lies or fails is refused: another key, nonsense, no server"
   }
   assert.equal((await send())[0], 7);
   assert.ok(!existsSync(join(user.state, "witnessed")));
-}, 60_000);
+});
 
 test("a head that another key signed under the same name does not count, though the witness cosigned it", async () => {
   const { user, server, own } = await start();
@@ -326,7 +326,7 @@ test("a head that another key signed under the same name does not count, though 
   assert.equal(code, 6);
   expect(text).toMatch(/^hello-1: unpinned/);
   expect(text).toContain("not signed by a key of this log");
-}, 60_000);
+});
 
 test("an answer that was recorded earlier is not fresh: the time of the cosignature shows it", async () => {
   const { user, own } = await start();
@@ -350,7 +350,7 @@ test("an answer that was recorded earlier is not fresh: the time of the cosignat
   } finally {
     server.close();
   }
-}, 60_000);
+});
 
 test("a tlog-proof of any line holds by the specifications alone, with the witness's cosignature", async () => {
   const { user, server } = await start();
@@ -394,7 +394,7 @@ test("a tlog-proof of any line holds by the specifications alone, with the witne
   assert.equal((await prove(1, "--entry", "2")).code, 2);
   const args = ["prove", ID, "--entry", "1", "--tlog", "-o", "x.vbp"];
   assert.equal((await user.ran(args))[0], 2);
-}, 60_000);
+});
 
 /** RFC 9162, 2.1.3.2: the root that a leaf and its path lead to. */
 function rootBy(leaf: Buffer, index: number, size: number, path: readonly Buffer[]): Buffer {
@@ -433,7 +433,7 @@ test("wrong arguments are refused: no witness, a bad key, a reserved name, anoth
   const { bytes } = await signedThread(await stranger.signer(), ID);
   put(join(user.cwd, ".ai/threads", ID, "transcript.jsonl"), bytes);
   assert.equal((await user.witness(server))[0], 4, "the key is not trusted");
-}, 60_000);
+});
 
 test("a session whose checkpoints are in a sidecar file is witnessed too", async () => {
   const { user, server } = await start();
@@ -453,4 +453,4 @@ test("a session whose checkpoints are in a sidecar file is witnessed too", async
   const [code, text] = await user.ran(["verify", "kitchen/1", "--ask-witness"]);
   assert.equal(code, 0, text);
   expect(text).toMatch(/has seen nothing newer than turn \d+: the log's newest/);
-}, 60_000);
+});

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import type { PinBook } from "../../src/proof/pins.ts";
@@ -96,8 +96,9 @@ test(
       // Every second time it is killed during a compaction, if that can be seen.
       const moment = async () => {
         const isOver = () => existsSync(temporary) || statSync(path).size < full;
-        while (round % 2 === 0 && !isOver()) await new Promise(setImmediate);
-        await sleep(unit(seed + round, 2) * (round % 2 === 0 ? 8 : 25));
+        while (round % 2 === 0 && !isOver()) await setImmediate();
+        const turns = unit(seed + round, 2) * (round % 2 === 0 ? 400 : 1200);
+        for (let turn = 0; turn < turns; turn++) await setImmediate();
       };
       const said = await runUntilKilled(child, linesToGo, moment);
 

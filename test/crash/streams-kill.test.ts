@@ -1,12 +1,11 @@
 /**
  * A real server, really killed. 32 producers append over their own connections and number their
- * messages; the server is killed with -9 at a random moment and started again, and they repeat
- * requests without an answer. In the end every message is in its stream once, in order.
+ * messages; the server is killed with -9 after a random number of answers and started again, and they
+ * repeat requests without an answer. In the end every message is in its stream once, in order.
  */
 
 import assert from "node:assert/strict";
 import { Agent, request } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
 import { startChild } from "../support/child.ts";
 import { seed, times } from "../support/seed.ts";
@@ -16,8 +15,8 @@ import { unit } from "./lines.ts";
 const ROUNDS = 4 * times;
 const PRODUCERS = 32;
 const STREAMS = 4;
-/** After the first answer of a round. */
-const LIVES_MS_MAX = 300;
+/** Of a round, before the server is killed. */
+const ANSWERS_MAX = 500;
 const JSON_TYPE = "application/json";
 
 const PROGRAM = "test/support/serving-child.ts";
@@ -89,10 +88,10 @@ test(
       if (round === 0) await createStreams(url);
       else await endsAreWhereTheyWere(url, producers);
       const agent = new Agent({ keepAlive: true, maxSockets: PRODUCERS });
-      const livesMs = LIVES_MS_MAX * unit(seed, round);
+      let answersLeft = Math.ceil(ANSWERS_MAX * unit(seed, round));
       let killing: Promise<void> | null = null;
       const onAnswer = () => {
-        killing ??= sleep(livesMs).then(() => child.kill());
+        if (--answersLeft <= 0) killing ??= child.kill();
       };
       await Promise.all(producers.map((producer) => producer.run(url, agent, onAnswer)));
       await killing;

@@ -29,7 +29,8 @@ for (let n = 0; !isOver; n++) {
   const output = "é".repeat(n % 16 === 0 ? 131_072 : n % 1000);
   await session.appendNative({ type: "tool_call_start", tool: "t", call_id: `c${n}`, input: {} });
   await session.appendNative({ type: "tool_call_result", call_id: `c${n}`, output });
-  await sleep(n % 4); // Lets stdin be read, and keeps the log short enough to be read often.
+  // Pacing, which decides nothing: stdin is read, and the log stays short enough to be read often.
+  await sleep(n % 4);
 }
 await session.appendNative({ type: "thread_complete", cost: { turns: 1 } });
 await store.close();

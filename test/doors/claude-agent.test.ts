@@ -50,7 +50,7 @@ test("several processes append the same entries, one is killed, and each entry i
   // Killed between its lines and their checkpoint, it left unsigned lines.
   const { verdict } = await verify("app/shared", { root });
   assert.match(verdict, /^(?:verified|incomplete)$/);
-}, 60_000);
+});
 
 test("a signed session is verified, whatever types its entries claim, and an altered one is not", async () => {
   new SigningUser();
@@ -102,7 +102,7 @@ test("the example, killed in the middle, loses nothing, and its next run continu
   // Lines written but not acknowledged may be unsigned.
   const verdicts = resumed > acknowledged ? /^(?:verified|incomplete)$/m : /^verified$/m;
   assert.match(stdout, verdicts);
-}, 60_000);
+});
 
 test("a session is listed and resumed like any other, signed or not", async () => {
   new SigningUser();

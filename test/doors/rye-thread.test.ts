@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
 import { LOG_LIMITS } from "../../src/base/limits.ts";
 import { readThreadMeta, Thread, TranscriptWriter } from "../../src/rye.ts";
 import { Store } from "../../src/store/store.ts";
+import { Gate, isPending } from "../support/gate.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { WatchedFiles } from "../support/watched-files.ts";
 
@@ -148,11 +148,18 @@ test("a thread closed before its end was awaited is completed, and thread.json i
   const store = new Store(disk.host, { dialect: "rye", root, agent: "hello", onWarning });
   const session = store.session("hello-1739012630");
   await session.append({ kind: "start" });
-  // Each is slow, so that a missing wait would show.
+  // Each is held, so that a missing wait shows.
+  const gates = { "transcript.jsonl": new Gate(), "thread.json.tmp": new Gate() };
   disk.before = ({ call, name }) =>
-    call === "sync" && /^(transcript\.jsonl|thread\.json\.tmp)$/.test(name) ? sleep(20) : undefined;
+    call === "sync" ? gates[name as keyof typeof gates]?.pass() : undefined;
   const ended = session.append({ kind: "end", outcome: "completed" });
-  await session.close();
+  const closing = session.close();
+  for (const gate of Object.values(gates)) {
+    await gate.reached;
+    assert.ok(await isPending(closing));
+    gate.open();
+  }
+  await closing;
   await ended;
   const meta = JSON.parse(readFileSync(join(dirname(session.path), "thread.json"), "utf8"));
   assert.equal(meta.status, "completed");

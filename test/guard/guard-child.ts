@@ -1,4 +1,7 @@
-/** A guard of one directory that looks without pause, until it is killed. */
+/**
+ * A guard of one directory that looks without pause, and prints a line after each time, until it is
+ * killed.
+ */
 
 import { setImmediate } from "node:timers/promises";
 import { nodeHost } from "../../src/base/node-host.ts";
@@ -14,5 +17,6 @@ const guard = await RootGuard.open({
 process.stdout.write("guarding\n");
 for (;;) {
   await guard.scan();
+  process.stdout.write("scanned\n");
   await setImmediate();
 }

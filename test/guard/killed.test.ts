@@ -1,23 +1,34 @@
 /**
- * A guard that is killed at random, under a program that writes. GUARD_KILLS sets how often, or
- * VERBATIM_TIMES=25 for 200 times.
+ * A guard that is killed after a random number of scans, under a program that writes. GUARD_KILLS
+ * sets how often, or VERBATIM_TIMES=25 for 200 times.
  */
 
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { readGuardedRoot } from "../../src/dialects/files/guard-store.ts";
-import { startChild } from "../support/child.ts";
+import { unit } from "../crash/lines.ts";
+import { type Child, startChild } from "../support/child.ts";
 import { GuardedUser } from "../support/guarding.ts";
-import { times } from "../support/seed.ts";
+import { seed, times } from "../support/seed.ts";
 
 const KILLS = Number(process.env.GUARD_KILLS ?? 8 * times);
 const SESSIONS = 4;
 
 function pathOf(session: number): string {
   return `projects/-app/session-${session}.jsonl`;
+}
+
+/** Kills a guard after this many scans, often in the middle of one. `during`: once it has begun. */
+async function killAfter(child: Child, scans: number, during = () => {}): Promise<void> {
+  assert.equal(await child.line(), "guarding");
+  during();
+  for (let scan = 1; scan <= scans; scan++) assert.equal(await child.line(), "scanned");
+  const turns = (scans % 1) * 400;
+  for (let turn = 0; turn < turns; turn++) await setImmediate();
+  await child.kill();
 }
 
 test(`a guard that is killed ${KILLS} times under a writer has each byte once`, async () => {
@@ -31,7 +42,7 @@ test(`a guard that is killed ${KILLS} times under a writer has each byte once`, 
       const line = JSON.stringify({ line: lines++, text: "x".repeat((lines * 37) % 5000) });
       // In two writes, so that the guard also sees incomplete lines.
       appendFileSync(user.pathOf(pathOf(session)), line.slice(0, 9));
-      if (lines % 3 === 0) await sleep(1);
+      if (lines % 3 === 0) await sleep(1); // Pacing, which decides nothing: the files stay short.
       appendFileSync(user.pathOf(pathOf(session)), `${line.slice(9)}\n`);
       if (lines % 50 === 0) await sleep(1);
     }
@@ -39,9 +50,7 @@ test(`a guard that is killed ${KILLS} times under a writer has each byte once`, 
   let kills = 0;
   for (; kills < KILLS; kills++) {
     const child = startChild("test/guard/guard-child.ts", user.root, user.store);
-    assert.equal(await child.line(), "guarding");
-    await sleep(Math.random() * 120);
-    await child.kill();
+    await killAfter(child, unit(seed, kills) * 12);
   }
   isWriting = false;
   await writing;
@@ -67,10 +76,9 @@ test("a guard that is killed while files are rewritten keeps every rewritten con
     writeFileSync(user.pathOf(pathOf(0)), content);
     await user.pass();
     const child = startChild("test/guard/guard-child.ts", user.root, user.store);
-    assert.equal(await child.line(), "guarding");
-    writeFileSync(user.pathOf(pathOf(0)), content.slice(0, content.length / 2));
-    await sleep(Math.random() * 60);
-    await child.kill();
+    await killAfter(child, unit(seed, round) * 4, () => {
+      writeFileSync(user.pathOf(pathOf(0)), content.slice(0, content.length / 2));
+    });
   }
   await user.pass();
   const { generation } = user.kept(pathOf(0));

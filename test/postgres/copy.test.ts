@@ -17,9 +17,10 @@ import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import { openPostgresTarget } from "../../src/postgres/postgres-target.ts";
 import { openLocalStore } from "../../src/streams/local-store.ts";
 import type { StreamStore } from "../../src/streams/stream-store.ts";
+import { unit } from "../crash/lines.ts";
 import { startChild } from "../support/child.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
-import { runs, times } from "../support/seed.ts";
+import { runs, seed, times } from "../support/seed.ts";
 import { JSON_STREAM, message, RAW_STREAM, SignedStreams } from "../support/signed-streams.ts";
 import { carryOut, type Step, step } from "../support/stream-steps.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -81,7 +82,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
       const [, steps = "0"] = await ran(alike);
       let end: string[] = [];
       for (let kills = 0; kills < 2 * times && end.length === 0; kills++) {
-        const part = kills === 0 ? 0.5 : Math.random(); // The first is in the midst of copying.
+        const part = kills === 0 ? 0.5 : unit(seed, kills); // The first is in the midst of copying.
         end = await ran(args, Math.max(1, Math.floor(part * Number(steps))));
       }
       if (end.length === 0) end = await ran(args);

@@ -1,6 +1,6 @@
 /** Holds the lease of the subscriptions and writes a record again and again; prints each outcome. */
 
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 
 const [url = "", schema = ""] = process.argv.slice(2);
@@ -12,5 +12,5 @@ for (let n = 0; ; n++) {
     .then(() => `written ${n}`)
     .catch((error: { code: string }) => error.code);
   process.stdout.write(`${outcome}\n`);
-  await delay(10);
+  await setImmediate();
 }

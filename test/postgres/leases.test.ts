@@ -4,13 +4,13 @@
  */
 
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
 import { describe, onTestFinished, test } from "vitest";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import { LEASE_MS } from "../../src/streams/stream-store.ts";
 import { startChild } from "../support/child.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 import { times } from "../support/seed.ts";
+import { until } from "../support/until.ts";
 
 describe.skipIf(lacksPostgres)("with a database", () => {
   test("the lease of a frozen server passes on, and the server changes nothing when it wakes", async () => {
@@ -23,9 +23,10 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.equal(await store.holds("subscriptions"), false);
 
     process.kill(holder.pid, "SIGSTOP");
-    if (times > 1) await delay(LEASE_MS + 100);
+    const isOurs = () => store.holds("subscriptions");
+    if (times > 1) await until(isOurs, `a lease of ${LEASE_MS} ms ends`);
     else await rowsIn(url, `UPDATE ${schema}.leases SET until = now() - interval '1 ms'`);
-    assert.equal(await store.holds("subscriptions"), true);
+    assert.equal(await isOurs(), true);
     await store.putRecord("subscription/a/phase", "of the successor");
     process.kill(holder.pid, "SIGCONT");
 

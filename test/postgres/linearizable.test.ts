@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { describe, test } from "vitest";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import type { StreamStore } from "../../src/streams/stream-store.ts";
@@ -100,7 +100,7 @@ async function played(
       const stream = random(STREAMS);
       const store = stores[random(stores.length)] as StreamStore;
       const input = newInput(random, `${id}${k.toString(36)} `, k);
-      await delay(random(4));
+      for (let turns = random(200); turns > 0; turns--) await setImmediate();
       const begin = clock++;
       const fork = input.kind === "fork" ? `/fork${forks++}` : null;
       let answer = await performed(store, `/${stream}`, input, fork);

@@ -4,7 +4,6 @@
  */
 
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
 import { describe, onTestFinished, test } from "vitest";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import type { PostgresStore } from "../../src/postgres/store-options.ts";
@@ -56,9 +55,10 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     for (const comeBack of [() => standby.restart(), () => requireStandby(primary, "")]) {
       await producers.haveAdvanced();
       standby.kill();
-      await delay(200); // What the standby has confirmed is answered.
+      await until(async () => !(await hasStandby(primary)), "the standby has gone");
+      await until(() => waits(primary), "it waits"); // All that the standby has is answered.
       const before = producers.total;
-      await delay(500 * Math.min(times, 10));
+      await until(() => waits(primary, 500 * Math.min(times, 10)), "it has waited");
       assert.equal(producers.total, before);
       await comeBack();
       await producers.haveAdvanced();
@@ -76,12 +76,11 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const appending = store.append("/s", { body, close: false }).then(() => {
       isAcknowledged = true;
     });
-    const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-    await until(async () => (await rowsIn(primary.url, waits)).length > 0, "it waits");
+    await until(() => waits(primary), "it waits");
     primary.kill();
     primary.restart(); // The append is on its disk, and nowhere else.
     await until(async () => (await store.head("/s").catch(() => null))?.end.endsWith("2") ?? false);
-    await delay(1000);
+    await until(() => waits(primary), "it is sent again, and waits again");
     assert.equal(isAcknowledged, false);
     standby.restart();
     await appending;
@@ -109,6 +108,17 @@ async function requireStandby({ url }: PostgresServer, names: "*" | ""): Promise
   await rowsIn(url, "SELECT pg_reload_conf()");
   const shown = async () => (await rowsIn(url, "SHOW synchronous_standby_names"))[0];
   await until(async () => (await shown())?.synchronous_standby_names === names, "the setting");
+}
+
+async function hasStandby({ url }: PostgresServer): Promise<boolean> {
+  return (await rowsIn(url, "SELECT FROM pg_stat_replication")).length > 0;
+}
+
+/** Whether a statement has waited for the standby as long as this. */
+async function waits({ url }: PostgresServer, ms = 0): Promise<boolean> {
+  const isLong = `now() - query_start > interval '${ms} milliseconds'`;
+  const sql = `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND ${isLong}`;
+  return (await rowsIn(url, sql)).length > 0;
 }
 
 async function opened(url: string, resolveMs = 200): Promise<PostgresStore> {

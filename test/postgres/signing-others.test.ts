@@ -8,6 +8,7 @@ import { GroupView, KnownStreams, NotLoaded } from "../../src/postgres/known-str
 import type { PostgresStreams } from "../../src/postgres/postgres-store.ts";
 import { crcOf } from "../../src/streams/journal/journal-record.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
+import { Gate } from "../support/gate.ts";
 import { lacksPostgres } from "../support/postgres.ts";
 import { SignedDatabase } from "../support/signed-database.ts";
 import { JSON_STREAM, message, NEVER } from "../support/signed-streams.ts";
@@ -77,28 +78,30 @@ describe.skipIf(lacksPostgres)("with a database", () => {
 
   test("a stream that is closed while another server signs it is signed as closed later", async () => {
     const database = await SignedDatabase.create();
-    const quick = await open(database, 200, { ...NEVER, appendsMax: 1 });
-    const slow = await open(database, 2000, NEVER);
-    // A server that sees the closing in time signs it at once: then another stream is tried.
-    for (let n = 0; ; n++) {
-      assert.ok(n < 10, "none was closed while it was signed");
-      const path = `/s${n}`;
-      const signed = async (count: number) => {
-        await until(
-          async () => (await database.kinds(path)).length >= count,
-          `${count} of ${path}`,
-        );
-        return (await database.kinds(path))[count - 1];
-      };
-      await quick.create(path, { ...JSON_STREAM, body: Buffer.from("[1]") });
-      assert.equal(await signed(2), "batch");
-      await quick.append(path, message(2));
-      await slow.append(path, { body: new Uint8Array(0), close: true });
-      if ((await signed(3)) === "final") continue;
-      assert.equal((await database.rows("SELECT FROM $.unsigned")).length, 1, "others can see it");
-      assert.equal(await signed(4), "final");
-      break;
-    }
+    const [quickGate, slowGate] = [new Gate(), new Gate()];
+    let isHeld = false; // A server that is opened signs too, for the key of its MACs.
+    const open = async (gate: Gate, signingCadence: typeof NEVER) => {
+      const signing = await held(database, async () => isHeld && (await gate.pass()));
+      return database.open({ signingCadence, signing });
+    };
+    const quick = await open(quickGate, { ...NEVER, appendsMax: 1 });
+    const slow = await open(slowGate, NEVER);
+    const signed = async (count: number) => {
+      await until(async () => (await database.kinds("/s")).length >= count, `${count} of them`);
+      return (await database.kinds("/s"))[count - 1];
+    };
+    await quick.create("/s", { ...JSON_STREAM, body: Buffer.from("[1]") });
+    assert.equal(await signed(2), "batch");
+    isHeld = true;
+    await quick.append("/s", message(2));
+    await quickGate.reached;
+    await slow.append("/s", { body: new Uint8Array(0), close: true });
+    await slowGate.reached;
+    quickGate.open();
+    assert.equal(await signed(3), "batch");
+    assert.equal((await database.rows("SELECT FROM $.unsigned")).length, 1, "others can see it");
+    slowGate.open();
+    assert.equal(await signed(4), "final");
     await Promise.all([quick.close(), slow.close()]);
     assert.deepEqual(new Set(Object.values(await database.verdicts())), new Set(["verified"]));
     assert.deepEqual(await database.rows("SELECT * FROM $.unsigned"), []);
@@ -125,13 +128,13 @@ async function refusesToSign(database: SignedDatabase, store: PostgresStreams): 
   assert.equal((await database.kinds("/s")).length, 3);
 }
 
-/** A server whose signatures take their time. */
-async function open(database: SignedDatabase, delayMs: number, signingCadence: typeof NEVER) {
+/** A signer whose signatures wait for something else first. */
+async function held(database: SignedDatabase, before: () => Promise<unknown>) {
   const signing = await loadStreamSigner(nodeHost, (warning) => database.warnings.push(warning));
   const { signer } = signing;
   const sign = async (bytes: Uint8Array) => {
-    await new Promise((later) => setTimeout(later, delayMs));
+    await before();
     return signer.sign(bytes);
   };
-  return database.open({ signingCadence, signing: { ...signing, signer: { ...signer, sign } } });
+  return { ...signing, signer: { ...signer, sign } };
 }

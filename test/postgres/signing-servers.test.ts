@@ -8,6 +8,7 @@ import { pinnedNameOf } from "../../src/postgres/store-options.ts";
 import { crcOf } from "../../src/streams/journal/journal-record.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
 import { CliUser } from "../cli/cli.ts";
+import { Gate, isPending } from "../support/gate.ts";
 import { lacksPostgres } from "../support/postgres.ts";
 import { PostgresProxy } from "../support/postgres-proxy.ts";
 import { isTried, seed } from "../support/seed.ts";
@@ -52,8 +53,10 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const database = await SignedDatabase.create();
     const signing = await loadStreamSigner(nodeHost, (warning) => database.warnings.push(warning));
     const { signer } = signing;
+    const gate = new Gate();
+    let isHeld = false; // A server that is opened signs too, for the key of its MACs.
     const sign = async (bytes: Uint8Array) => {
-      await new Promise((later) => setTimeout(later, 100));
+      if (isHeld) await gate.pass();
       return signer.sign(bytes);
     };
     const options = { signingCadence: NEVER };
@@ -61,12 +64,15 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const [one, two] = [await database.open(options), await database.open(slow)];
     await one.create("/a", JSON_STREAM);
     await one.append("/a", message(1));
-    await two.create("/fork", { ...JSON_STREAM, fork: { source: "/a" } });
-    assert.deepEqual(
-      await database.kinds("/fork"),
-      ["genesis"],
-      "it is answered after its genesis",
-    );
+    isHeld = true;
+    const forking = two.create("/fork", { ...JSON_STREAM, fork: { source: "/a" } });
+    await gate.reached;
+    const isStored = async () => (await database.states()).some(({ path }) => path === "/fork");
+    await until(isStored, "the fork is stored");
+    assert.ok(await isPending(forking), "it is not answered before its genesis is signed");
+    gate.open();
+    await forking;
+    assert.deepEqual(await database.kinds("/fork"), ["genesis"]);
     await one.append("/fork", message(2));
     await one.append("/a", message(3));
     await two.create("/second", { ...JSON_STREAM, fork: { source: "/fork" } });

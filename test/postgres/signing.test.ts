@@ -103,9 +103,10 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const servers = [await database.open(options), await database.open(options)] as const;
     await servers[0].create("/s", JSON_STREAM);
     await servers[0].create("/raw", RAW_STREAM);
+    const isSigned = async () => (await database.rows("SELECT FROM $.unsigned")).length === 0;
     for (let n = 0; n < 30; n++) {
       for (const path of ["/s", "/raw"]) await servers[n % 2]?.append(path, message(n));
-      if (n % 7 === 0) await new Promise((later) => setTimeout(later, 60));
+      if (n % 7 === 0) await until(isSigned, "the servers have signed");
     }
     for (const server of servers) await server.close();
     const reports = await database.reports();

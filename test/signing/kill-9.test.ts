@@ -27,7 +27,7 @@ const WAYS: readonly (readonly [string, Partial<StoreOptions>])[] = [
 
 test.for(WAYS)(
   "a signer killed at any moment leaves a log that verifies up to its last checkpoint (%s)",
-  { timeout: 60_000 * times },
+  { timeout: 120_000 * times },
   async ([name, options]) => {
     const user = new SigningUser();
     const shape = SHAPES[name];
@@ -48,7 +48,7 @@ test.for(WAYS)(
       const child = next;
       if (round + 1 < KILLS) next = start(round + 1); // It waits for its "go".
       const chance = unit(seed + round, name.length);
-      const acks = await killAfter(child, Math.floor(chance * 12), 8 * chance);
+      const acks = await killAfter(child, Math.floor(chance * 12), 400 * chance);
       for (let n = 0; n < acks; n++) acknowledged.push(`round ${round} ${n}.`);
 
       const message = `seed ${seed}, ${name}, round ${round}`;

@@ -37,7 +37,7 @@ const TRIED = Object.keys(ALL_SHAPES)
 
 test.for(TRIED)(
   "killed after ten turns of messages, at most one turn is unsigned (%s, by %s)",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async ([name, way]) => {
     const user = new SigningUser();
     const shape = ALL_SHAPES[name] as SignedShape;
@@ -93,7 +93,7 @@ function recording({ dialect, envelope }: SignedShape, root: string, sign = "tur
 
 test.for(Object.keys(ALL_SHAPES).filter((_, nth) => isTried(nth, 3)))(
   "every entry piped to record --sign append has its own checkpoint (%s)",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (name) => {
     const user = new SigningUser();
     const shape = ALL_SHAPES[name] as SignedShape;

@@ -18,7 +18,7 @@ import { killAfter } from "./kill-after.ts";
 const KILLS = 3 * times;
 
 test("a server killed while it signs leaves streams that verify up to their last checkpoint", {
-  timeout: 60_000 * times,
+  timeout: 120_000 * times,
 }, async () => {
   const streams = new SignedStreams(diskDirectory());
   const start = (round: number) =>
@@ -29,7 +29,7 @@ test("a server killed while it signs leaves streams that verify up to their last
     const child = next;
     if (round + 1 < KILLS) next = start(round + 1); // It waits for its "go".
     const chance = unit(seed + round, 7);
-    const acks = await killAfter(child, 3 + Math.floor(chance * 60), 8 * chance);
+    const acks = await killAfter(child, 3 + Math.floor(chance * 60), 400 * chance);
     for (let n = 0; n < acks; n++) acknowledged.push(`"${round}.${n};"`);
     const what = `seed ${seed}, round ${round}`;
     const left = await streams.verdicts();

@@ -16,6 +16,7 @@ import { openVerified } from "../../src/signing.ts";
 import { type ListedSession, newUser, serveSessions } from "../server/sessions/served.ts";
 import { findingsIn } from "../support/examining.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 
 const ID = "claude-code-hooks/6f1c";
 
@@ -68,7 +69,7 @@ test("a server lists, reads, searches and follows spooled hooks, from its start 
   const root = tempDirectory();
   recorded(root, "Hello");
   const { json, url } = await serveSessions([root]);
-  while (waiting(root) > 0) await new Promise((resolve) => setTimeout(resolve, 10)); // Without a request.
+  await until(() => waiting(root) === 0, "they are moved without a request");
 
   recorded(root, "Second");
   const listed = await json<{ sessions: ListedSession[] }>("");

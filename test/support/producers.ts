@@ -100,6 +100,7 @@ export class Producers {
       if (isDone) this.acknowledged[n] = ++seq;
       else {
         this.repeated++;
+        // As a client does. It decides nothing, and leaves the processor to a server that starts.
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     }

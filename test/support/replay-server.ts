@@ -3,7 +3,8 @@
  * and can break off in the middle.
  */
 
-import { createServer, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
@@ -35,7 +36,7 @@ export async function replayServer(replay: Replay): Promise<ReplayServer> {
     response.on("close", () => {
       if (!response.writableEnded) onAbandoned();
     });
-    void send(response, replay);
+    void send(request, response, replay);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(async () => {
@@ -46,7 +47,11 @@ export async function replayServer(replay: Replay): Promise<ReplayServer> {
   return { url: `http://127.0.0.1:${port}`, abandoned };
 }
 
-async function send(response: ServerResponse, replay: Replay): Promise<void> {
+async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  replay: Replay,
+): Promise<void> {
   const { body, chunkBytes = body.length || 1, after = "end", status = 200 } = replay;
   response.writeHead(status, { "content-type": "text/event-stream" });
   response.flushHeaders();
@@ -57,6 +62,8 @@ async function send(response: ServerResponse, replay: Replay): Promise<void> {
     if (response.destroyed) return;
   }
   if (after === "end") response.end();
-  // Not before the client has received what was written: a reset would discard it.
-  if (after === "break") setTimeout(() => response.socket?.destroy(), 20);
+  if (after !== "break") return;
+  // Not before everything was sent, and received: a reset would discard it.
+  if (!request.complete) await once(request, "end");
+  response.socket?.destroySoon();
 }

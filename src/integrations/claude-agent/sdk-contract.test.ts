@@ -108,7 +108,7 @@ test("after any operations, it returns the same as the SDK's own store", async (
     }),
     { numRuns: runs(30) },
   );
-}, 30_000);
+});
 
 test("the SDK's functions that take a session store do the same with ours as with its own", async () => {
   await answersAlike(sdk);

@@ -30,8 +30,12 @@ import { type NewCheckpoints, SignedRows, type SignOutcome } from "./signed-rows
 import { type Loaded, SigningRows } from "./signing-rows.ts";
 
 /** How often a server looks for what others left unsigned, and after which time they did. */
-const TAKE_OVER_MS = 5_000;
-const OVERDUE_MS = 10_000;
+export interface TakeOver {
+  readonly lookMs: number;
+  readonly overdueMs: number;
+}
+
+const TAKE_OVER: TakeOver = { lookMs: 5_000, overdueMs: 10_000 };
 const TAKEN_TOGETHER = 1000;
 const PINS_TOGETHER = 10_000;
 
@@ -41,6 +45,7 @@ export interface DatabaseSigningParts {
   readonly committer: GroupCommitter;
   readonly signer: StreamSigner;
   readonly cadence: Partial<SigningCadence>;
+  readonly takeOver?: TakeOver | undefined;
   readonly now: () => number;
   stateOf(path: string): Promise<StreamState | null>;
   /** Takes or renews a lease. */
@@ -59,7 +64,7 @@ export class DatabaseSigning implements GroupSigning {
   readonly #overdueMs: number;
 
   private constructor(parts: DatabaseSigningParts, macs: AppendedMacs) {
-    const { database, reader, signer, now: nowMs } = parts;
+    const { database, reader, signer, now: nowMs, takeOver = TAKE_OVER } = parts;
     const root = database.pinnedName;
     this.macs = macs;
     this.#parts = parts;
@@ -68,7 +73,7 @@ export class DatabaseSigning implements GroupSigning {
     this.#pinned = new Set(pins.map(({ pin }) => pin.id));
     const rows = new SigningRows(database, reader);
     const cadence = { ...SIGNING_CADENCE, ...parts.cadence };
-    this.#overdueMs = Math.max(OVERDUE_MS, 10 * cadence.idleMs);
+    this.#overdueMs = Math.max(takeOver.overdueMs, 10 * cadence.idleMs);
     this.#signing = new StreamSigning({
       ...signer,
       ...{ root, names: [this.#place], nowMs, clock: nodeHost.clock, cadence },
@@ -94,7 +99,7 @@ export class DatabaseSigning implements GroupSigning {
       this.#takingOver ??= this.#takeOver().finally(() => {
         this.#takingOver = null;
       });
-    }, TAKE_OVER_MS).unref();
+    }, takeOver.lookMs).unref();
   }
 
   static async open(parts: DatabaseSigningParts): Promise<DatabaseSigning> {
