@@ -17,6 +17,7 @@ import { SessionTranscript } from "../../src/dialects/entire/door/transcripts.ts
 import { ROW_BYTES_MAX } from "../../src/dialects/entire/spill.ts";
 import { LIVE_MS } from "../../src/doctor/examine-session.ts";
 import { Store } from "../../src/store/store.ts";
+import { ENTIRE_CHECKPOINTS } from "../support/entire-checkpoints.ts";
 import {
   codes,
   findingsIn,
@@ -26,15 +27,8 @@ import {
   sessionAt,
   summaries,
 } from "../support/examining.ts";
-import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { treeAt } from "../support/tree.ts";
-
-const { path: SAMPLE, isThere: hasSample } = sharedFiles(
-  "samples/entire/30/e81e82f6ba/0",
-  "real Entire session",
-  "a test of doctor is",
-);
 
 const CALL = { type: "tool_use", id: "t1", name: "Read", input: { path: "a" } };
 const RESULT = { type: "tool_result", tool_use_id: "t1", content: "text" };
@@ -167,12 +161,12 @@ test("a session of another program is read, and neither checked by our rules nor
   assert.deepEqual(treeAt(cwd), before);
 });
 
-test.skipIf(!hasSample)("a real Entire session has no finding", async () => {
+test.each(ENTIRE_CHECKPOINTS)("the session of %s has no finding", async (_, path) => {
   const cwd = tempDirectory();
   const directory = join(cwd, ".entire/metadata/2026-01-01-real");
   mkdirSync(directory, { recursive: true });
   for (const name of ["full.jsonl", "prompt.txt", "context.md"]) {
-    copyFileSync(join(SAMPLE, name), join(directory, name));
+    copyFileSync(join(path, name), join(directory, name));
   }
   assert.deepEqual(summaries(await findingsIn(cwd, "entire")), []);
 });

@@ -18,14 +18,8 @@ import {
   WHOLE_THREAD,
   writeThread,
 } from "../support/examining.ts";
-import { sharedFiles } from "../support/shared-files.ts";
+import { RYE_THREADS } from "../support/rye-threads.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
-
-const { path: SAMPLES, isThere: hasSamples } = sharedFiles(
-  "samples/rye",
-  "real rye threads",
-  "a test of doctor is",
-);
 
 class Thread {
   readonly project = tempDirectory();
@@ -262,24 +256,27 @@ test("repair rebuilds the same as reading a thread without thread.json returns",
   assert.deepEqual(JSON.parse(thread.read("thread.json")), expected);
 });
 
-test.skipIf(!hasSamples)("real threads lack only what the original did not write", async () => {
-  const project = tempDirectory();
-  cpSync(SAMPLES, join(project, ".ai/threads"), { recursive: true, mode: 0 });
-  const counts = new Map<string, number>();
-  for (const { code, detail } of await findingsIn(project)) {
-    const name = code === "DERIVED_MISSING" ? `${code} ${detail}` : code;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  counts.delete("WRONG_MODE"); // As they were copied.
-  assert.deepEqual(Object.fromEntries(counts), {
-    "DERIVED_MISSING transcript.md is missing": 36,
-    "DERIVED_MISSING registry.db is missing": 1,
-    // Its runtime escalated in the middle of a call and never returned.
-    DANGLING_CALL: 1,
-  });
-  await repairIn(project);
-  assert.deepEqual(codes(await findingsIn(project)), ["DANGLING_CALL"]);
-});
+test.each(RYE_THREADS)(
+  "%s threads lack only what the original did not write",
+  async (name, path) => {
+    const project = tempDirectory();
+    cpSync(path, join(project, ".ai/threads"), { recursive: true, mode: 0 });
+    const counts = new Map<string, number>();
+    for (const { code, detail } of await findingsIn(project)) {
+      const name = code === "DERIVED_MISSING" ? `${code} ${detail}` : code;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    counts.delete("WRONG_MODE"); // As they were copied.
+    assert.deepEqual(Object.fromEntries(counts), {
+      "DERIVED_MISSING transcript.md is missing": name === "own" ? 5 : 36,
+      "DERIVED_MISSING registry.db is missing": 1,
+      // A runtime escalated in the middle of a call and never returned.
+      DANGLING_CALL: 1,
+    });
+    await repairIn(project);
+    assert.deepEqual(codes(await findingsIn(project)), ["DANGLING_CALL"]);
+  },
+);
 
 const FENCED: readonly Native[] = [
   ...WHOLE_THREAD.slice(0, 3),

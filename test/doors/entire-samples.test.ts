@@ -1,28 +1,39 @@
-/**
- * Real transcripts of other programs, read as Entire's: every line is accounted for.
- *
- * They are not part of the package. Where they are missing, these tests are skipped.
- */
+/** Transcripts of other programs, read as Entire's: every line is accounted for. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "vitest";
+import { join } from "node:path";
+import { describe, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { SummaryFold } from "../../src/catalog/summary.ts";
 import { promptIn } from "../../src/dialects/entire/context.ts";
 import { EtfExport } from "../../src/dialects/entire/etf.ts";
 import { findSession, openFound } from "../../src/listing/find-session.ts";
 import type { Entry } from "../../src/model/entry.ts";
+import { ENTIRE_CHECKPOINTS } from "../support/entire-checkpoints.ts";
 import { readAsEntire } from "../support/entire-reader.ts";
+import { sampleLogs } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 
-const { path: SAMPLES, isThere: hasSamples } = sharedFiles(
-  "samples",
-  "real Entire transcripts",
-  "the tests that read them are",
-);
-const CHECKPOINT = `${SAMPLES}/entire/30/e81e82f6ba/0`;
-const CLAUDE_CODE = `${SAMPLES}/claude-code/agentcmd-full-session-four.jsonl`;
+const FACTS = {
+  "our checkpoint": {
+    kinds: { other: 5, message: 21 },
+    roles: { null: 5, user: 2, assistant: 12, tool: 7 },
+    parts: { text: 5, reasoning: 2, tool_call: 7, tool_result: 7 },
+  },
+  "a public checkpoint": {
+    kinds: { other: 12, message: 61 },
+    roles: { null: 12, user: 5, assistant: 42, tool: 14 },
+    parts: { text: 14, reasoning: 19, tool_call: 14, tool_result: 14 },
+  },
+};
+
+const session = sharedFiles("samples/claude-code/agentcmd-full-session-four.jsonl");
+const TRANSCRIPTS: readonly (readonly [name: string, path: string])[] = [
+  ...ENTIRE_CHECKPOINTS.map(([name, path]) => [name, join(path, "full.jsonl")] as const),
+  ...sampleLogs("claude-code").map(({ name, path }) => [`Claude Code ${name}`, path] as const),
+  ...(session.isThere ? [["a public session of Claude Code", session.path] as const] : []),
+];
 
 async function readWhole(path: string) {
   const found = await findSession(nodeHost, path, { cwd: "/" });
@@ -43,45 +54,49 @@ function countsOf(values: readonly (string | null)[]): Record<string, number> {
   return counts;
 }
 
-test.skipIf(!hasSamples)(
-  "a real checkpoint of Entire reads whole, its last line without LF included",
-  async () => {
-    const bytes = readFileSync(`${CHECKPOINT}/full.jsonl`);
+describe.each(ENTIRE_CHECKPOINTS)("%s", (name, checkpoint) => {
+  const facts = FACTS[name];
+
+  test("reads whole, its last line without LF included", async () => {
+    const bytes = readFileSync(`${checkpoint}/full.jsonl`);
     assert.notEqual(bytes.at(-1), 0x0a);
     // By its directory: there is no store above it.
-    const { found, entries, badLines } = await readWhole(CHECKPOINT);
+    const { found, entries, badLines } = await readWhole(checkpoint);
     assert.deepEqual([found.dialect, found.id], ["entire", null]);
     assert.deepEqual(badLines, []);
     assert.equal(entries.length, bytes.toString("utf8").split("\n").length);
-    assert.deepEqual(countsOf(entries.map(({ kind }) => kind)), { other: 12, message: 61 });
-    assert.deepEqual(countsOf(entries.map(({ role }) => role)), {
-      null: 12,
-      user: 5,
-      assistant: 42,
-      tool: 14,
-    });
-    assert.deepEqual(countsOf(entries.flatMap(({ parts }) => parts.map(({ type }) => type))), {
-      text: 14,
-      reasoning: 19,
-      tool_call: 14,
-      tool_result: 14,
-    });
+    assert.deepEqual(countsOf(entries.map(({ kind }) => kind)), facts.kinds);
+    assert.deepEqual(countsOf(entries.map(({ role }) => role)), facts.roles);
+    assert.deepEqual(
+      countsOf(entries.flatMap(({ parts }) => parts.map(({ type }) => type))),
+      facts.parts,
+    );
     assert.ok(entries.filter(({ kind }) => kind === "message").every(({ at }) => at !== null));
-  },
-);
+  });
 
-test.skipIf(!hasSamples)("its prompts are those in Entire's own prompt file", async () => {
-  const { entries } = await readWhole(`${CHECKPOINT}/full.jsonl`);
-  const prompts = entries.flatMap(({ native }) => promptIn(native) ?? []);
-  assert.equal(prompts.join("\n\n---\n\n"), readFileSync(`${CHECKPOINT}/prompt.txt`, "utf8"));
+  test("has the prompts that are in Entire's own prompt file", async () => {
+    const { entries } = await readWhole(`${checkpoint}/full.jsonl`);
+    const prompts = entries.flatMap(({ native }) => promptIn(native) ?? []);
+    assert.equal(prompts.join("\n\n---\n\n"), readFileSync(`${checkpoint}/prompt.txt`, "utf8"));
+  });
+
+  test("exports with every call answered and every prompt there", async () => {
+    const { entries } = await readWhole(checkpoint);
+    const etf = new EtfExport({ agent: "a", cliVersion: "1" });
+    const lines = [...entries.flatMap((entry) => [...etf.add(entry)]), ...etf.end()];
+    const unplaced = facts.kinds.other;
+    assert.deepEqual(etf.report, { unanswered: 0, strayResults: 0, unplaced, unplacedBlocks: 0 });
+    const types = lines.map((line) => (JSON.parse(line) as { type: string }).type);
+    assert.equal(types.filter((type) => type === "user").length, facts.roles.user);
+    assert.equal(lines.join("").split('"result":').length - 1, facts.parts.tool_result);
+  });
 });
 
-test.skipIf(!hasSamples).each([CHECKPOINT, CLAUDE_CODE])(
-  "tokens are counted as Entire counts them, once per message (%s)",
-  async (place) => {
-    const { summary, badLines } = await readWhole(place);
+test.each(TRANSCRIPTS)(
+  "tokens of %s are counted as Entire counts them, once per message",
+  async (_, path) => {
+    const { summary, badLines } = await readWhole(path);
     assert.deepEqual(badLines, []);
-    const path = place === CHECKPOINT ? `${place}/full.jsonl` : place;
     const { tokens } = readAsEntire(readFileSync(path));
     assert.ok(tokens && tokens.output > 0);
     const { inputTokens, outputTokens, totalTokens } = summary;
@@ -89,14 +104,3 @@ test.skipIf(!hasSamples).each([CHECKPOINT, CLAUDE_CODE])(
     assert.deepEqual([inputTokens, outputTokens, totalTokens], [tokens.input, tokens.output, all]);
   },
 );
-
-test.skipIf(!hasSamples)("it exports with every call answered and every prompt there", async () => {
-  const { entries } = await readWhole(CHECKPOINT);
-  const etf = new EtfExport({ agent: "a", cliVersion: "1" });
-  const lines = [...entries.flatMap((entry) => [...etf.add(entry)]), ...etf.end()];
-  const report = { unanswered: 0, strayResults: 0, unplaced: 12, unplacedBlocks: 0 };
-  assert.deepEqual(etf.report, report);
-  const types = lines.map((line) => (JSON.parse(line) as { type: string }).type);
-  assert.equal(types.filter((type) => type === "user").length, 5);
-  assert.equal(lines.join("").split('"result":').length - 1, 14);
-});

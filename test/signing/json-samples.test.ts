@@ -1,15 +1,15 @@
 /**
- * The hashes of real thread.json files, written and signed by the original.
- *
- * The files are not part of the package. Where they are missing, this is skipped. Their public key was
- * never published, so only the hashes can be checked.
+ * The hashes of thread.json files, written and signed as the original does: our own, whose key is
+ * known, and public ones. Their public key was never published, so only the hashes can be checked.
  */
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "vitest";
+import { describe, test } from "vitest";
 import { formatPythonJson, jsonTree } from "../../src/proof/canonical-json.ts";
+import type { KeyAnswer } from "../../src/proof/ed25519-keys.ts";
 import {
   hashWithout,
   judgeJson,
@@ -18,22 +18,24 @@ import {
 } from "../../src/proof/json-signature.ts";
 import { isJsonMap, type JsonMap, parseJson } from "../../src/proof/json-tree.ts";
 import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import { sharedFiles } from "../support/shared-files.ts";
+import { parsePublicPem } from "../../src/signing/keys/pem.ts";
+import { OWN_KEY_PEM, RYE_THREADS } from "../support/rye-threads.ts";
 import { testKey } from "./json-key.ts";
 
-const { path: SAMPLES, isThere: hasSamples } = sharedFiles(
-  "samples/rye",
-  "real rye threads",
-  "checking the hashes of their JSON is",
-);
-const FILES = 36;
-const SIGNED = 35;
+const FACTS = {
+  own: { files: 5, signed: 4, fp: fingerprintOf(readFileSync(OWN_KEY_PEM)) },
+  public: { files: 36, signed: 35, fp: "440443d0858f0199" },
+};
 
-function threadFiles(): string[] {
-  const names = readdirSync(SAMPLES, { recursive: true, encoding: "utf8" });
+/** As the original computes it: of the PEM, not of the key. */
+function fingerprintOf(pem: Uint8Array): string {
+  return createHash("sha256").update(pem).digest("hex").slice(0, 16);
+}
+
+function threadFiles(directory: string): string[] {
+  const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
   const files = names.filter((name) => name.endsWith(".json"));
-  assert.equal(files.length, FILES);
-  return files.map((name) => readFileSync(join(SAMPLES, name), "utf8"));
+  return files.map((name) => readFileSync(join(directory, name), "utf8"));
 }
 
 function read(text: string): JsonMap {
@@ -42,33 +44,57 @@ function read(text: string): JsonMap {
   return tree;
 }
 
-test.skipIf(!hasSamples)("every hash in a real thread.json reproduces", () => {
-  let signed = 0;
-  for (const text of threadFiles()) {
-    const map = read(text);
-    const signature = map.get(SIGNATURE_FIELD);
-    const verdict = judgeJson(text, testKey(1).judge());
-    assert.ok(!verdict.ok);
-    if (signature === undefined) {
-      assert.equal(verdict.reason, "unsigned");
-      continue;
+describe.each(RYE_THREADS)("%s threads", (name, directory) => {
+  const facts = FACTS[name];
+  const texts = threadFiles(directory);
+  assert.equal(texts.length, facts.files);
+
+  test("every hash in a thread.json reproduces", () => {
+    let signed = 0;
+    for (const text of texts) {
+      const map = read(text);
+      const signature = map.get(SIGNATURE_FIELD);
+      const verdict = judgeJson(text, testKey(1).judge());
+      assert.ok(!verdict.ok);
+      if (signature === undefined) {
+        assert.equal(verdict.reason, "unsigned");
+        continue;
+      }
+      const parsed = parseSignature(String(signature));
+      assert.equal(hashWithout(map, [SIGNATURE_FIELD], nodeCrypto), parsed?.hash);
+      // The hash is correct, and only the key is missing.
+      assert.deepEqual([verdict.reason, verdict.fp], ["unknown key", facts.fp]);
+      signed++;
     }
-    const parsed = parseSignature(String(signature));
-    assert.equal(hashWithout(map, [SIGNATURE_FIELD], nodeCrypto), parsed?.hash);
-    // The hash is correct, and only the key is missing.
-    assert.deepEqual([verdict.reason, verdict.fp], ["unknown key", "440443d0858f0199"]);
-    signed++;
-  }
-  assert.equal(signed, SIGNED);
+    assert.equal(signed, facts.signed);
+  });
+
+  test("a thread.json is written back byte for byte", () => {
+    let floats = 0;
+    for (const text of texts) {
+      assert.equal(formatPythonJson(read(text)), text);
+      // Through JavaScript's numbers too, if the old object is available.
+      assert.equal(formatPythonJson(jsonTree(JSON.parse(text), read(text))), text);
+      if (formatPythonJson(JSON.parse(text)) !== text) floats++;
+    }
+    assert.ok(floats > 0, "some hold a 1.0, which JSON.parse does not keep");
+  });
 });
 
-test.skipIf(!hasSamples)("a real thread.json is written back byte for byte", () => {
-  let floats = 0;
-  for (const text of threadFiles()) {
-    assert.equal(formatPythonJson(read(text)), text);
-    // Through JavaScript's numbers too, if the old object is available.
-    assert.equal(formatPythonJson(jsonTree(JSON.parse(text), read(text))), text);
-    if (formatPythonJson(JSON.parse(text)) !== text) floats++;
+test("our own thread.json files verify with their key, and none after a change", () => {
+  const pem = readFileSync(OWN_KEY_PEM, "utf8");
+  const { value: publicKey } = parsePublicPem(pem);
+  assert.ok(publicKey);
+  const { fp } = FACTS.own;
+  const known: KeyAnswer = { publicKey, kid: "", fp, owner: "python", refusal: null };
+  const judge = { crypto: nodeCrypto, keys: { byFp: () => known, byKid: () => known } };
+  const [[, directory] = assert.fail()] = RYE_THREADS;
+  const signed = threadFiles(directory).filter((text) => text.includes(SIGNATURE_FIELD));
+  assert.equal(signed.length, FACTS.own.signed);
+  for (const text of signed) {
+    assert.equal(judgeJson(text, judge).ok, true);
+    const changed = text.replace("garden-1-small", "garden-1-large");
+    assert.notEqual(changed, text);
+    assert.equal(judgeJson(changed, judge).ok, false);
   }
-  assert.ok(floats > 0, "some hold a 1.0, which JSON.parse does not keep");
 });

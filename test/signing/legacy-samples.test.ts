@@ -1,33 +1,52 @@
 /**
- * Transcripts of the Python original: real ones, whose key is unavailable, and ones that a Python
- * program writes and signs as the original did.
+ * Transcripts of the Python original: public ones, whose key is unavailable, and ones that a Python
+ * program writes and signs as the original did: in test/samples, and here.
  */
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import { test } from "vitest";
+import { dirname, join } from "node:path";
+import { describe, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import type { VerifyReport } from "../../src/signing/judging/report.ts";
 import { verifyLog } from "../../src/signing/judging/verify.ts";
 import { loadSigner } from "../../src/signing/keys/keys.ts";
+import { parsePublicPem } from "../../src/signing/keys/pem.ts";
 import type { SessionLog } from "../../src/signing/session-log.ts";
 import { addTrust } from "../../src/signing/trust/trust.ts";
-import { sharedFiles } from "../support/shared-files.ts";
+import { OWN_KEY_PEM, RYE_THREADS } from "../support/rye-threads.ts";
 import { SigningUser, type Written } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { hasCryptography, runPython } from "./python.ts";
 
-const { path: SAMPLES, isThere: hasSamples } = sharedFiles(
-  "samples/rye",
-  "real rye threads",
-  "the tests that verify them are",
-);
-
-/** All real checkpoints are by this key, which was never published. */
-const FP = "440443d0858f0199";
-const CHECKPOINTS = 123;
+const FACTS = {
+  own: {
+    fp: createHash("sha256").update(readFileSync(OWN_KEY_PEM)).digest("hex").slice(0, 16),
+    checkpoints: 6,
+    counts: {
+      "plain unsigned": 1,
+      "plain untrusted": 4,
+      "profile unsigned": 1,
+      "profile untrusted": 4,
+      "only its end unsigned": 3,
+      "more unsigned": 1,
+    },
+  },
+  /** All are by this key, which was never published. */
+  public: {
+    fp: "440443d0858f0199",
+    checkpoints: 123,
+    counts: {
+      "plain unsigned": 1,
+      "plain untrusted": 35,
+      "profile unsigned": 1,
+      "profile untrusted": 35,
+      "only its end unsigned": 33,
+      "more unsigned": 2, // They were cut off in the middle of a turn.
+    },
+  },
+};
 const ENDS = ["thread_completed", "thread_error", "thread_cancelled", "thread_continued"];
 
 function writtenAt(root: string, logId: string): Written {
@@ -36,10 +55,10 @@ function writtenAt(root: string, logId: string): Written {
   return { target, path, sidecarPath: `${path}.checkpoints` };
 }
 
-function samples(): Written[] {
-  return readdirSync(SAMPLES, { recursive: true, encoding: "utf8" })
+function samplesIn(directory: string): Written[] {
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith("transcript.jsonl"))
-    .map((name) => writtenAt(SAMPLES, relative(SAMPLES, join(SAMPLES, name))));
+    .map((name) => writtenAt(directory, name));
 }
 
 interface Legacy {
@@ -47,31 +66,32 @@ interface Legacy {
   readonly payload: { readonly byte_offset: number; readonly hash: string; readonly fp: string };
 }
 
-test.skipIf(!hasSamples)("the hash of every real checkpoint is that of the bytes before it", () => {
-  let count = 0;
-  for (const { path } of samples()) {
-    const bytes = readFileSync(path);
-    for (let start = 0; start < bytes.length; start = bytes.indexOf(0x0a, start) + 1) {
-      const line = bytes.subarray(start, bytes.indexOf(0x0a, start)).toString("utf8");
-      const { event_type: type, payload } = JSON.parse(line) as Legacy;
-      if (type !== "checkpoint") continue;
-      const hash = createHash("sha256").update(bytes.subarray(0, start)).digest("hex");
-      assert.deepEqual([payload.byte_offset, payload.hash, payload.fp], [start, hash, FP]);
-      count++;
-    }
-  }
-  assert.equal(count, CHECKPOINTS);
-});
+describe.each(RYE_THREADS)("%s threads", (name, directory) => {
+  const facts = FACTS[name];
 
-test.skipIf(!hasSamples)(
-  "no real thread is trusted without its key, and none is reported as tampered",
-  async () => {
+  test("the hash of every checkpoint is that of the bytes before it", () => {
+    let count = 0;
+    for (const { path } of samplesIn(directory)) {
+      const bytes = readFileSync(path);
+      for (let start = 0; start < bytes.length; start = bytes.indexOf(0x0a, start) + 1) {
+        const line = bytes.subarray(start, bytes.indexOf(0x0a, start)).toString("utf8");
+        const { event_type: type, payload } = JSON.parse(line) as Legacy;
+        if (type !== "checkpoint") continue;
+        const hash = createHash("sha256").update(bytes.subarray(0, start)).digest("hex");
+        assert.deepEqual([payload.byte_offset, payload.hash, payload.fp], [start, hash, facts.fp]);
+        count++;
+      }
+    }
+    assert.equal(count, facts.checkpoints);
+  });
+
+  test("no thread is trusted without its key, and none is reported as tampered", async () => {
     const user = new SigningUser();
     const counts: Record<string, number> = {};
     const count = (what: string) => {
       counts[what] = (counts[what] ?? 0) + 1;
     };
-    for (const written of samples()) {
+    for (const written of samplesIn(directory)) {
       const plain = await user.verify(written);
       const { verdict, findings, checkpoints, tail } = await verifyAsRye(user, written);
       count(`plain ${plain.verdict}`);
@@ -85,16 +105,36 @@ test.skipIf(!hasSamples)(
       assert.equal(isSaid, isEnd, written.path);
       count(isEnd ? "only its end unsigned" : tail.lines > 0 ? "more unsigned" : "all signed");
     }
-    assert.deepEqual(counts, {
-      "plain unsigned": 1,
-      "plain untrusted": 35,
-      "profile unsigned": 1,
-      "profile untrusted": 35,
-      "only its end unsigned": 33,
-      "more unsigned": 2, // They were cut off in the middle of a turn.
-    });
-  },
-);
+    assert.deepEqual(counts, facts.counts);
+  });
+});
+
+test("our own threads verify under the rye profile, once their key is trusted for it", async () => {
+  const user = new SigningUser();
+  const { value: publicKey } = parsePublicPem(readFileSync(OWN_KEY_PEM, "utf8"));
+  assert.ok(publicKey);
+  const grant = {
+    publicKey,
+    owner: "python",
+    purposes: ["transcript"],
+    sessions: ["**"],
+    profile: "rye",
+  } as const;
+  await addTrust(nodeHost, user.places, grant, Date.now());
+  const [[, directory] = assert.fail()] = RYE_THREADS;
+  const verdicts: string[] = [];
+  for (const written of samplesIn(directory)) {
+    const { verdict } = await verifyAsRye(user, written);
+    verdicts.push(`${written.target.id} ${verdict}`);
+  }
+  assert.deepEqual(verdicts.sort(), [
+    "garden/seed/run-1783100030 unsigned",
+    "garden/seed/sow-1783100040 incomplete",
+    "garden/water/check-1783100003 verified",
+    "garden/water/plan-1783100000 verified",
+    "garden/water/plan-1783100020 verified",
+  ]);
+});
 
 async function verifyAsRye(user: SigningUser, { target }: Written): Promise<VerifyReport> {
   const options = await user.judging(target, true);
