@@ -42,7 +42,7 @@ async function statusOf(url: string): Promise<number> {
 function held(server: TestServer, bytes: number): Promise<void> {
   return expect
     .poll(() => metric(server, "answer_bytes"), {
-      timeout: 30_000,
+      timeout: 60_000,
       message: "bytes of answers held",
     })
     .toBe(bytes);

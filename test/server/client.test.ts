@@ -1,10 +1,10 @@
 /** The protocol's official client, which is independent of us, against our server. */
 
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import { DurableStream, IdempotentProducer } from "@durable-streams/client";
 import { test } from "vitest";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 import { JSON_TYPE, startTestServer } from "./test-server.ts";
 
 const QUIET = { warnOnHttp: false };
@@ -14,11 +14,12 @@ const QUIET = { warnOnHttp: false };
  * server first refuses connections, and then answers 503 while it recovers.
  */
 const persistentFetch: typeof fetch = async (...request) => {
-  for (;;) {
-    const response = await fetch(...request).catch(() => null);
-    if (response !== null && response.status !== 503) return response;
-    await sleep(20);
-  }
+  let response: Response | null = null;
+  await until(async () => {
+    response = await fetch(...request).catch(() => null);
+    return response !== null && response.status !== 503;
+  }, "an answer");
+  return response ?? assert.fail();
 };
 
 test("the official client creates, appends, reads and closes", async () => {

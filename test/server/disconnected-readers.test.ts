@@ -1,20 +1,17 @@
 /** Readers that disconnect right after their request. */
 
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished, test } from "vitest";
 import { serveStore } from "../../src/server/serve.ts";
 import { openLocalStore } from "../../src/streams/local-store.ts";
+import { ManualTime } from "../support/manual-time.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 import { WatchedFiles } from "../support/watched-files.ts";
 import { RawConnection } from "./raw-http.ts";
 
 const isReadOfLog = ({ call, name }: { call: string; name: string }) =>
   call === "read" && name.endsWith(".bin");
-
-function timers(): number {
-  return process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;
-}
 
 test.each(["sse", "long-poll"])(
   "a reader by %s that disconnects before its stream was read leaves no timer or task running",
@@ -22,17 +19,18 @@ test.each(["sse", "long-poll"])(
     const files = new WatchedFiles();
     const dataDirectory = tempDirectory();
     const store = await openLocalStore({ dataDirectory, host: files.host });
-    const server = await serveStore(store, { port: 0, dataDirectory, eventStreamMs: 200 });
+    const time = new ManualTime(Date.now());
+    const server = await serveStore(store, { port: 0, dataDirectory, time });
     onTestFinished(() => server.close());
-    // Waiting readers extend its lifetime again and again. Not with `fetch`, which has its own
-    // timers.
-    const maker = await RawConnection.open(server.url);
-    const lifetime = { "Content-Type": "text/plain", "Stream-TTL": "3600", "Content-Length": "1" };
-    maker.send("PUT", "/v1/stream/s", { ...lifetime, Connection: "close" });
-    maker.socket.write("x");
-    assert.match(await maker.closed(), /^HTTP\/1\.1 201 /);
-    await sleep(100);
-    const before = timers();
+    // Waiting readers extend its lifetime again and again.
+    const headers = { "Content-Type": "text/plain", "Stream-TTL": "3600" };
+    const url = `${server.url}/v1/stream/s`;
+    assert.equal((await fetch(url, { method: "PUT", headers, body: "x" })).status, 201);
+    const before = time.timers;
+    const inFlight = async () =>
+      /^verbatim_requests_in_flight (\d+)$/m.exec(
+        await (await fetch(`${server.url}/metrics`)).text(),
+      )?.[1];
 
     let release = () => {};
     const held = new Promise<void>((resolve) => {
@@ -43,13 +41,12 @@ test.each(["sse", "long-poll"])(
     const connection = await RawConnection.open(server.url);
     connection.send("GET", `/v1/stream/s?offset=-1&live=${live}`);
     await reading;
+    assert.equal(await inFlight(), "2"); // It, and this one.
     connection.socket.resetAndDestroy();
-    await sleep(100); // The server has noticed.
+    await until(async () => (await inFlight()) === "1", "noticing that it left");
     release();
-    await sleep(100); // All of its work has begun.
-    for (let tries = 0; timers() > before; tries++) {
-      assert.ok(tries < 30, `${timers() - before} timers more than before`);
-      await sleep(100);
-    }
+    // A later read of the same stream ends after all work of the first.
+    for (let n = 0; n < 3; n++) assert.equal(await (await fetch(url)).text(), "x");
+    await until(() => time.timers === before, "the end of all timers");
   },
 );

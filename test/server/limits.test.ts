@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
 import { APPEND_MESSAGES_MAX, MESSAGE_DEPTH_MAX } from "../../src/base/limits.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 import { RawConnection } from "./raw-http.ts";
 import { JSON_TYPE, refused, startTestServer } from "./test-server.ts";
 
@@ -130,28 +131,46 @@ test("bodies being received have a common limit, and free it when they are compl
 });
 
 test("a connection that reads nothing of its answer is closed, one that reads slowly is not", async () => {
-  const server = await startTestServer({ longPollTimeoutMs: 100, stalledMs: 3000 });
+  const stalledMs = 1000;
+  const dataDirectory = tempDirectory();
+  const writing = await startTestServer({ dataDirectory });
   // More than the kernel buffers for a connection.
-  await server.put("/s", TYPE, { body: Buffer.alloc(15 * MIB) });
-  const read = async () => {
+  await writing.put("/large", TYPE, { body: Buffer.alloc(15 * MIB) });
+  await writing.put("/long", "text/plain");
+  for (let n = 0; n < 40; n++) await writing.post("/long", "text/plain", "x".repeat(MIB));
+  await fetch(writing.at("/long"), { method: "POST", headers: { "Stream-Closed": "true" } });
+  await writing.running.close();
+  let answered = 0;
+  const options = { dataDirectory, longPollTimeoutMs: 10, stalledMs, onRequest: () => answered++ };
+  const server = await startTestServer(options);
+  const read = async (target: string) => {
     const connection = await RawConnection.open(server.url);
     connection.socket.pause();
-    connection.send("GET", "/v1/stream/s", { Connection: "close" });
+    connection.send("GET", target, { Connection: "close" });
     return connection;
   };
-  const stalled = await read();
-  const slow = await read();
-  for (let turn = 1; turn <= 14; turn++) {
-    slow.socket.resume();
-    while (slow.length < turn * MIB) await once(slow.socket, "data");
-    slow.socket.pause();
-    await sleep(300);
-  }
-  slow.socket.resume();
-  assert.ok((await slow.closed()).length > 15 * MIB);
-  await sleep(3000); // Node checks twice before it treats a connection as stalled.
+  const stalled = await read("/v1/stream/large");
+  const slow = await read("/v1/stream/long?offset=-1&live=sse");
+  // It reads a little several times a second, for as long as the server waits for the other.
+  let nextMs = 0;
+  let next = 0;
+  const pauseWhenRead = () => slow.length >= next && slow.socket.pause();
+  slow.socket.on("data", pauseWhenRead);
+  await until(() => {
+    if (slow.length >= next && performance.now() > nextMs) {
+      nextMs = performance.now() + stalledMs / 10;
+      next = slow.length + MIB;
+      slow.socket.resume();
+    }
+    return answered > 0;
+  }, "closing the stalled connection");
+  slow.socket.off("data", pauseWhenRead).resume();
+  const text = await slow.closed();
+  assert.equal(text.split("event: data").length - 1, 40);
+  assert.ok(text.endsWith("0\r\n\r\n"), "it was answered to the end");
   stalled.socket.resume();
-  assert.ok((await stalled.closed()).length < 15 * MIB);
+  await stalled.closed();
+  assert.ok(stalled.length < 15 * MIB, `${stalled.length} bytes`);
 });
 
 test("waiting readers up to the limit are served, the next is refused with Retry-After", async () => {
@@ -179,10 +198,10 @@ test("waiting readers up to the limit are served, the next is refused with Retry
 
 /** Resolves when that many readers wait. */
 async function liveReaders(url: string, count: number): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const health = (await (await fetch(`${url}/health`)).json()) as { liveReaders: number };
-    if (health.liveReaders === count) return;
-  }
+    return health.liveReaders === count;
+  }, `waiting of ${count} readers`);
 }
 
 test("a producer's id has a limit, because it is stored with every append", async () => {

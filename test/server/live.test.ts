@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
+import { ManualTime } from "../support/manual-time.ts";
+import { until } from "../support/until.ts";
 import { RawConnection } from "./raw-http.ts";
 import { EventParser, type ServerSentEvent } from "./sse.ts";
 import { header, JSON_TYPE, refused, startTestServer, type TestServer } from "./test-server.ts";
@@ -129,8 +131,13 @@ test("a reader that is slow to catch up is waited for, a chunk at a time", async
   const slow = await RawConnection.open(server.url);
   slow.socket.pause();
   slow.send("GET", "/v1/stream/s?offset=-1&live=sse", { Connection: "close" });
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  slow.socket.resume();
+  const pause = () => slow.socket.pause();
+  slow.socket.on("data", pause);
+  await until(() => {
+    slow.socket.resume();
+    return slow.length > 3 * text.length;
+  }, "reading a little at a time");
+  slow.socket.off("data", pause).resume();
   await fetch(server.at("/s"), { method: "POST", headers: { "Stream-Closed": "true" } });
   const received = await slow.closed();
   assert.equal(received.split("event: data").length - 1, 12);
@@ -138,9 +145,12 @@ test("a reader that is slow to catch up is waited for, a chunk at a time", async
 });
 
 test("an event stream ends at its time limit, and continues where it ended", async () => {
-  const server = await startTestServer({ eventStreamMs: 100 });
+  const time = new ManualTime();
+  const server = await startTestServer({ eventStreamMs: 10_000, time });
   await server.put("/s", "text/plain", { body: "one" });
   const first = await EventSource.open(server, "/s");
+  await first.until(isUpToDate);
+  time.pass(11_000); // Plus or minus a tenth.
   assert.equal(await first.until(() => false), false);
   assert.deepEqual(first.data, ["one"]);
   await server.post("/s", "text/plain", "two");
@@ -191,15 +201,22 @@ test("a reader that disconnects leaves no feed, no watcher and no place in the q
 });
 
 test("a stream with a waiting reader does not expire", async () => {
-  const server = await startTestServer({ longPollTimeoutMs: 2500 });
-  await server.put("/polled", "text/plain", { headers: { "Stream-TTL": "1" } });
-  await server.put("/read", "text/plain", { headers: { "Stream-TTL": "1" } });
-  const source = await EventSource.open(server, "/read");
-  const polled = await fetch(`${server.at("/polled")}?offset=now&live=long-poll`);
-  assert.equal(polled.status, 204);
-  for (const path of ["/polled", "/read"]) {
-    assert.equal((await fetch(server.at(path), { method: "HEAD" })).status, 200, path);
+  const time = new ManualTime();
+  const server = await startTestServer({ longPollTimeoutMs: 2500, time });
+  for (const path of ["/polled", "/read", "/left"]) {
+    await server.put(path, "text/plain", { headers: { "Stream-TTL": "1" } });
   }
+  const source = await EventSource.open(server, "/read");
+  await source.until(isUpToDate);
+  const polling = fetch(`${server.at("/polled")}?offset=now&live=long-poll`);
+  await waiting(server, 2);
+  for (let ms = 0; ms < 2500; ms += 100) time.pass(100);
+  assert.equal((await polling).status, 204);
+  const status = async (path: string) => (await fetch(server.at(path), { method: "HEAD" })).status;
+  assert.deepEqual(
+    [await status("/polled"), await status("/read"), await status("/left")],
+    [200, 200, 404],
+  );
   await source.cancel();
 });
 
@@ -223,5 +240,6 @@ async function health(server: TestServer): Promise<Record<string, unknown>> {
 
 /** Resolves when that many readers wait. */
 async function waiting(server: TestServer, count: number): Promise<void> {
-  while ((await health(server)).liveReaders !== count);
+  const isSo = async () => (await health(server)).liveReaders === count;
+  await until(isSo, `waiting of ${count} readers`);
 }

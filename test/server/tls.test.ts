@@ -9,6 +9,7 @@ import { test } from "vitest";
 import { refusal } from "../support/refusal.ts";
 import { selfSigned } from "../support/self-signed.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 import { RawConnection } from "./raw-http.ts";
 import { startTestServer } from "./test-server.ts";
 
@@ -86,12 +87,17 @@ test("a client with TLS 1.1 or older is refused", async () => {
 
 test("a connection without a handshake ends at the header timeout, and counts against the limit until then", async () => {
   const { keyPath, certPath, cert } = pair();
-  const limits = { headersTimeoutMs: 1000, connectionsMax: 1 };
-  const { running } = await startTestServer({ tls: { keyPath, certPath }, ...limits });
-  const silent = await RawConnection.open(running.url);
-  assert.equal((await ask(running.port, cert, "PUT")).status, 503);
+  const tls = { keyPath, certPath };
+  const full = await startTestServer({ tls, connectionsMax: 1, headersTimeoutMs: 120_000 });
+  const open = await RawConnection.open(full.url);
+  assert.equal((await ask(full.running.port, cert, "PUT")).status, 503);
+  open.socket.destroy();
+  const isCreated = async () => (await ask(full.running.port, cert, "PUT")).status === 201;
+  await until(isCreated, "freeing its place");
+
+  const quick = await startTestServer({ tls, headersTimeoutMs: 100 });
+  const silent = await RawConnection.open(quick.url);
   assert.equal(await silent.closed(), "");
-  while ((await ask(running.port, cert, "PUT")).status !== 201);
 });
 
 test("a connection without a handshake does not keep the server from stopping", async () => {

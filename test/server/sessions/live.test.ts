@@ -9,7 +9,9 @@ import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } 
 import { dirname } from "node:path";
 import { test } from "vitest";
 import { type SessionEvent, VerbatimClient } from "../../../src/client.ts";
+import { ManualTime } from "../../support/manual-time.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
+import { until } from "../../support/until.ts";
 import { RawConnection } from "../raw-http.ts";
 import { header, refused } from "../test-server.ts";
 import { newUser, ryeLog, type ServedOptions, serveSessions } from "./served.ts";
@@ -29,11 +31,16 @@ async function serveLog(text: string, options: ServedOptions = {}) {
   return { ...served, client, path, id: session?.id ?? assert.fail("it is not listed") };
 }
 
-/** Follows until an entry with this text, and returns all that were received. */
-async function until(events: AsyncGenerator<SessionEvent>, text: string) {
+/** Follows up to an entry with this text, and returns all that were received. */
+async function upTo(
+  text: string,
+  events: AsyncGenerator<SessionEvent>,
+  onEvent: (event: SessionEvent, count: number) => void = () => {},
+) {
   const seen: SessionEvent[] = [];
   for await (const event of events) {
     seen.push(event);
+    onEvent(event, seen.length);
     if (event.type === "entry" && textOf(event) === text) return seen;
   }
   return assert.fail("it ended before");
@@ -46,10 +53,13 @@ function textOf(event: SessionEvent): string | null {
 }
 
 test("entries of another process arrive once and in order, over connections that end all the time", async () => {
-  // Method: a connection lives 40 ms, so dozens of them are resumed while another process writes
-  // lines in pieces cut anywhere.
-  const { client, path, id } = await serveLog(said("first"), { eventStreamMs: 40 });
+  // Method: a connection ends after each few events, so dozens of them are resumed while another
+  // process writes lines in pieces cut anywhere.
+  const time = new ManualTime();
+  const eventStreamMs = 10_000;
+  const { client, path, id } = await serveLog(said("first"), { eventStreamMs, time });
   const program = `
+    import { once } from "node:events";
     import { appendFileSync } from "node:fs";
     for (let n = 0; n < 200; n++) {
       const line = ${said.toString().replace("(text)", "(text)")};
@@ -58,16 +68,24 @@ test("entries of another process arrive once and in order, over connections that
       appendFileSync(process.argv[1], whole.slice(0, cut));
       appendFileSync(process.argv[1], whole.slice(cut));
       if (n % 20 === 0) appendFileSync(process.argv[1], "bad\\n");
+      // Slowly, so that most connections see lines arrive; nothing depends on it.
       await new Promise((done) => setTimeout(done, 5));
     }
     appendFileSync(process.argv[1], "last bad\\n");
-    await new Promise((done) => setTimeout(done, 100));
-    appendFileSync(process.argv[1], (${said.toString()})("last"));`;
+    await once(process.stdin, "data");
+    appendFileSync(process.argv[1], (${said.toString()})("last"));
+    process.exit();`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", program, path], {
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: ["pipe", "inherit", "inherit"],
   });
-  const seen = await until(client.sessions.follow(id), "last");
+  let [bad, connections] = [0, 0];
+  const follow = client.sessions.follow(id, { onConnection: () => connections++ });
+  const seen = await upTo("last", follow, (event, count) => {
+    if (event.type === "entry" && event.fault !== null && ++bad === 11) child.stdin.write("go\n");
+    if (count % 4 === 0) time.pass(eventStreamMs);
+  });
   child.kill();
+  assert.ok(connections > 12, `${connections} connections`);
   const lines = readFileSync(path, "utf8").trimEnd().split("\n");
   assert.deepEqual(
     seen.map(textOf),
@@ -79,10 +97,12 @@ test("entries of another process arrive once and in order, over connections that
     assert.equal(event.start, place);
     place = event.end;
   }
-}, 30_000);
+});
 
 test("following from the end misses nothing that is appended between two connections", async () => {
-  const { client, path, id } = await serveLog(said("old"), { eventStreamMs: 30 });
+  const time = new ManualTime();
+  const eventStreamMs = 10_000;
+  const { client, path, id } = await serveLog(said("old"), { eventStreamMs, time });
   const ended = new AbortController();
   const heard: boolean[] = [];
   const follow = client.sessions.follow(id, {
@@ -90,9 +110,12 @@ test("following from the end misses nothing that is appended between two connect
     signal: ended.signal,
     onConnection: (isConnected) => heard.push(isConnected),
   });
-  const seen = until(follow, "three");
-  for (const text of ["one", "two", "three"]) {
-    await new Promise((done) => setTimeout(done, 130));
+  const timers = time.timers;
+  const seen = upTo("three", follow);
+  for (const [n, text] of ["one", "two", "three"].entries()) {
+    await until(() => heard.length > n && time.timers > timers, "following");
+    time.pass(eventStreamMs);
+    await until(() => time.timers === timers, "the end of the connection");
     appendFileSync(path, said(text));
   }
   assert.deepEqual((await seen).map(textOf), ["one", "two", "three"]);
@@ -160,29 +183,27 @@ test("one reader more than the limit is refused, and accepted after another has 
   assert.deepEqual(await refused(third), [429, "TOO_MANY_READERS"]);
   left.abort();
   const again = new AbortController();
-  for (;;) {
+  await until(async () => {
     const response = await fetch(url(`/${id}/events`), { signal: again.signal });
-    if (response.status === 200) break;
+    if (response.status === 200) return true;
     await response.arrayBuffer();
-  }
+    return false;
+  }, "accepting another reader");
   again.abort();
 });
 
 test("a reader that reads nothing is disconnected, and the server buffers no more than its limit", async () => {
   // Method: a log with only bad lines, which are sent without waiting for each.
   const bad = "x\n".repeat(100_000);
-  const { server, id } = await serveLog(bad + said("a"), { readerBufferBytesMax: 64 * 1024 });
-  const liveReaders = async () => {
-    const health = (await (await fetch(`${server.url}/health`)).json()) as { liveReaders: number };
-    return health.liveReaders;
-  };
+  let requests = 0;
+  const { server, id } = await serveLog(bad + said("a"), {
+    readerBufferBytesMax: 64 * 1024,
+    onRequest: () => requests++,
+  });
   const connection = await RawConnection.open(server.url);
   connection.socket.pause();
   connection.send("GET", `/v1/sessions/${id}/events`);
-  // It may be gone before it is seen.
-  const end = Date.now() + 10_000;
-  while ((await liveReaders()) === 0 && Date.now() < end);
-  while ((await liveReaders()) > 0);
+  await until(() => requests === 2, "disconnecting it"); // The first is the listing.
   connection.socket.resume();
   const received = (await connection.closed()).match(/^event: entry/gm) ?? [];
   assert.ok(received.length < 100_000, `${received.length} came`);
