@@ -143,9 +143,9 @@ describe.each(PROGRAMS)("sessions of %s", (name) => {
       const [root, path] = [tempDirectory(), place ?? ""];
       mkdirSync(dirname(join(root, path)), { recursive: true });
       const [first = ""] = seeds;
-      const long = Buffer.alloc(LOG_LIMITS.lineBytesMax + 1, "x");
-      writeFileSync(join(root, path), Buffer.concat([Buffer.from(first), LF, long, LF]));
-      writeFileSync(join(root, path), `${first}\n`, { flag: "a" });
+      for (const part of [`${first}\n`, TOO_LONG, `\n${first}\n`]) {
+        writeFileSync(join(root, path), part, { flag: "a" });
+      }
       const read = await readSession(name, root, idAt(path.split("/")) ?? "");
       assert.deepEqual([read.entries.length, read.badLines], [2, 1]);
     },
@@ -174,6 +174,7 @@ describe.each(PROGRAMS)("sessions of %s", (name) => {
 });
 
 const LF = Buffer.from("\n");
+const TOO_LONG = Buffer.alloc(LOG_LIMITS.lineBytesMax + 1, "x");
 
 /**
  * Lines that are read. A torn tail (docs/formats/log.md) may be a line that is still being written:
