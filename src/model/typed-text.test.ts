@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
+import { processorMs } from "../../test/support/processor-time.ts";
 import { typedText } from "./typed-text.ts";
 
 test.each([
@@ -45,7 +46,5 @@ test.each([
 
 test("a text of a million elements is handled quickly", () => {
   const text = "<a-b></a-b>".repeat(1_000_000);
-  const from = performance.now();
-  assert.equal(typedText(text), null);
-  assert.ok(performance.now() - from < 5_000);
+  assert.ok(processorMs(() => assert.equal(typedText(text), null)) < 5_000);
 });

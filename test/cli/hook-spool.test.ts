@@ -41,7 +41,8 @@ function hookOf(n: number, more: object = {}): string {
 }
 
 async function record(user: CliUser, hook: string, ...more: string[]): Promise<void> {
-  const ran = await user.run(["record", "--from", "claude-code-hooks", ...more], { input: hook });
+  const args = ["record", "--from", "claude-code-hooks", "--within", "60000", ...more];
+  const ran = await user.run(args, { input: hook });
   assert.deepEqual(ran, { code: 0, stdout: "", stderr: "" });
 }
 

@@ -26,7 +26,8 @@ const settings = JSON.parse(snippet) as {
 
 function record(user: CliUser, hook: unknown, options: RunOptions = {}, ...more: string[]) {
   const input = typeof hook === "string" ? hook : JSON.stringify(hook);
-  return user.run(["record", "--from", "claude-code-hooks", ...more], { input, ...options });
+  const args = ["record", "--from", "claude-code-hooks", "--within", "60000", ...more];
+  return user.run(args, { input, ...options });
 }
 
 function session(directory: string, id = "claude-code-hooks/6f1c") {

@@ -36,7 +36,8 @@ test("ls calls an agent's session live if it just wrote an entry, and not an imp
     return put(join(user.home, `.claude/projects/-home-me-app/${name}.jsonl`), `${line}\n`);
   };
   const past = new Date(Date.now() - 3_600_000);
-  log("growing", new Date());
+  const soon = new Date(Date.now() + 3_600_000); // However slow we are, it is new.
+  utimesSync(log("growing", soon), soon, soon);
   log("imported", past);
   utimesSync(log("rested", new Date()), past, past);
   assert.deepEqual(await liveOf(user), { growing: true, imported: false, rested: false });

@@ -7,6 +7,7 @@ import { startChild } from "../support/child.ts";
 import { findingsIn, nodeDoctor, repairIn } from "../support/examining.ts";
 import { times } from "../support/seed.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 import { WRITER_KINDS } from "../support/writer-kinds.ts";
 
 const LOOKS = 8 * times;
@@ -22,8 +23,13 @@ test.each(WRITER_KINDS)(
       ...[project, "live-1", mode, durability],
     );
     assert.equal(await child.line(), "at work");
-    // With the real clock: the registry is updated a moment later.
-    const doctor = { ...nodeDoctor, host: nodeHost };
+    // The registry is updated a moment later: the doctor waits, here until it is.
+    const isSettled = async () => {
+      return (await findingsIn(project, "rye")).every(({ severity }) => severity === "note");
+    };
+    const sleep = () => until(isSettled, "the registry is updated");
+    const host = { ...nodeHost, clock: { ...nodeHost.clock, sleep } };
+    const doctor = { ...nodeDoctor, host };
     for (let look = 0; look < LOOKS; look++) {
       const findings = await findingsIn(project, "rye", doctor);
       assert.deepEqual(
