@@ -17,7 +17,8 @@
  *
  * @typedef {object} Call
  * @property {string} name
- * @property {Record<string, unknown>} input
+ * @property {Record<string, unknown> | string} input a text: of a tool that takes no object
+ * @property {string} [namespace] of the tool, in OpenAI's Responses API
  *
  * @typedef {object} Answer
  * @property {string} [thinking]

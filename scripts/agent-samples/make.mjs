@@ -8,10 +8,22 @@
  *     node scripts/agent-samples/make.mjs DIR [AGENT...]
  */
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { root } from "../setup.mjs";
 import { claudeCode } from "./agents/claude-code.mjs";
+import { codex } from "./agents/codex.mjs";
+import { geminiCli } from "./agents/gemini-cli.mjs";
+import { pi } from "./agents/pi.mjs";
 import { answersOf } from "./answers.mjs";
 import { keepSamples } from "./keep.mjs";
 import { run } from "./program.mjs";
@@ -47,7 +59,7 @@ import { startProvider } from "./provider.mjs";
  */
 
 /** @type {readonly Agent[]} */
-const AGENTS = [claudeCode];
+const AGENTS = [claudeCode, codex, geminiCli, pi];
 
 /** @param {Agent} agent @param {string} folder where the programs are installed */
 async function makeSamples(agent, folder) {
@@ -64,7 +76,7 @@ async function makeSamples(agent, folder) {
   const bin = join(folder, "node_modules/.bin", agent.bin);
   /** @type {Session["program"]} */
   const program = (args, options) => run(bin, args, { cwd: project, env, ...options });
-  const version = /\d+\.\d+[^\s]*\d/.exec(await program(["--version"]))?.[0] ?? "unknown";
+  const version = versionOf(bin);
   try {
     await agent.converse({ home, project, program, env, requests });
   } finally {
@@ -75,6 +87,16 @@ async function makeSamples(agent, folder) {
   const names = keepSamples({ agent, home, url, target });
   if (!process.env.KEEP_HOME) rmSync(home, { recursive: true });
   process.stdout.write(`${agent.name} ${version}: ${names.length} files\n`);
+}
+
+/** From the package's own description: not every program prints its version alone. */
+function versionOf(/** @type {string} */ bin) {
+  for (let folder = dirname(realpathSync(bin)); folder !== "/"; folder = dirname(folder)) {
+    const path = join(folder, "package.json");
+    const version = existsSync(path) && JSON.parse(readFileSync(path, "utf8")).version;
+    if (version) return String(version);
+  }
+  throw new Error(`${bin} is in no package`);
 }
 
 const [given, ...names] = process.argv.slice(2);

@@ -12,14 +12,21 @@ import { notUnderstood } from "../../src/listing/not-understood.ts";
 import { Compacted } from "../../src/resume/compacted.ts";
 import { linesTakenBack } from "../../src/resume/taken-back.ts";
 import type { VerifiedEntry } from "../../src/verifying/verified-entries.ts";
+import { copyOfSamples, logsWith, sampleFolders } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { countsOf, put, readSession, rowsIn, storeAt } from "./read-session.ts";
 
-const samples = sharedFiles("samples", "sample files", "tests that read Gemini CLI's");
+const samples = sharedFiles("samples");
 const DIALECT = "gemini-cli";
 const CHATS = "tmp/app/chats";
 const ID = "app/chats/session-2026-04-23T12-52-0ab84937";
+const FILES = logsWith(DIALECT, samples, (folder) =>
+  ["gemini-cli/vct-gemini.jsonl", "more/gemini/jsonl_v040.jsonl"].map((name) => join(folder, name)),
+);
+const FOLDERS = sampleFolders(DIALECT);
+/** For `test.each`: the folder of public files, where it is next to the clone. */
+const PUBLIC = samples.isThere ? [samples.path] : [];
 
 interface Row {
   readonly id?: string;
@@ -35,7 +42,8 @@ const textIn = ({ content = "" }: Row) =>
 function countRows(rows: readonly Row[]) {
   const last = [...new Map(rows.filter(({ id }) => id).map((row) => [row.id, row])).values()];
   const calls = last.flatMap(({ toolCalls = [] }) => toolCalls);
-  const isPrompt = (row: Row) => row.type === "user" && textIn(row) !== "System: Please continue.";
+  const isPrompt = (row: Row) =>
+    row.type === "user" && textIn(row) !== "" && !/^System: (Please|Potential)/.test(textIn(row));
   return {
     prompts: last.filter(isPrompt).length,
     answers: last.filter((row) => row.type === "gemini" && textIn(row) !== "").length,
@@ -44,22 +52,75 @@ function countRows(rows: readonly Row[]) {
   };
 }
 
-test.runIf(samples.isThere)("every row of the samples is an entry, and counts agree", async () => {
-  for (const name of ["gemini-cli/vct-gemini.jsonl", "more/gemini/jsonl_v040.jsonl"]) {
-    const root = tempDirectory();
-    const text = readFileSync(join(samples.path, name), "utf8");
-    put(root, `${CHATS}/session-2026-04-23T12-52-0ab84937.jsonl`, text);
-    const read = await readSession(DIALECT, root, ID);
-    const rows = rowsIn<Row>(text);
-    assert.equal(read.entries.length + read.badLines, rows.length);
-    assert.equal(read.badLines, 0);
-    assert.deepEqual(countsOf(read), countRows(rows), name);
+test.each(FILES)("every row of %s is an entry, and counts agree", async (_, path) => {
+  const root = tempDirectory();
+  const text = readFileSync(path, "utf8");
+  put(root, `${CHATS}/session-2026-04-23T12-52-0ab84937.jsonl`, text);
+  const read = await readSession(DIALECT, root, ID);
+  const rows = rowsIn<Row>(text);
+  assert.equal(read.entries.length + read.badLines, rows.length);
+  assert.equal(read.badLines, 0);
+  assert.deepEqual(countsOf(read), countRows(rows));
+});
+
+test("there are sessions that Gemini CLI wrote", () => {
+  assert.ok(FOLDERS.length > 0);
+});
+
+const EDITED = "Put the linden first in trees.txt. The tree is in @picture.png";
+
+test.each(FOLDERS)("Gemini CLI $name: sessions have the tokens of the answers", async (folder) => {
+  const rows = await storeAt(DIALECT, copyOfSamples(folder)).list();
+  const listed = rows.filter(({ title }) => title !== null);
+  const tokens = listed.map(({ title, turns, ...row }) => {
+    return [title, turns, row.inputTokens, row.outputTokens, row.totalTokens];
+  });
+  assert.deepEqual(tokens.sort(), [
+    ["Let another agent count the birds.", 1, 200, 20, 220],
+    [EDITED, 3, 2670, 172, 8474],
+    ["Tell me all that you know of the well.", 0, null, null, null],
+    ["This request is refused.", 0, null, null, null],
+    ['{ "response": "Two birds." }', 1, 200, 20, 220],
+  ]);
+  const titled = (start: string) => listed.find(({ title }) => title?.startsWith(start));
+  assert.equal(titled("{")?.parent, titled("Let another agent")?.id);
+  for (const { project, badLines } of rows) {
+    assert.deepEqual([project, badLines], ["/home/dev/project", 0]);
   }
 });
 
-test.runIf(samples.isThere)("the token counts are those that another reader expects", async () => {
+test.each(FOLDERS)(
+  "Gemini CLI $name: image, edit, failure and summary are read",
+  async (folder) => {
+    const root = copyOfSamples(folder);
+    const edited = (await storeAt(DIALECT, root).list()).find(({ title }) => title === EDITED);
+    assert.deepEqual([edited?.linesAdded, edited?.linesRemoved], [1, 1]);
+    const { entries } = await readSession(DIALECT, root, edited?.id ?? "");
+    const parts = entries.flatMap((entry) => (entry.saidBy ? [] : entry.parts));
+    assert.deepEqual(
+      parts.flatMap((part) => (part.type === "tool_call" ? part.tool : [])),
+      ["read_file", "run_shell_command", "read_file", "replace"],
+    );
+    const errors = parts.flatMap((part) => (part.type === "tool_result" ? [part.error] : []));
+    const missing = "File not found: /home/dev/project/missing.txt";
+    assert.deepEqual(errors, [null, null, missing, null]);
+    assert.match(JSON.stringify(parts.filter(({ type }) => type === "other")), /image\/png/);
+    const answers = entries.flatMap(({ role, parts: said }) =>
+      role === "assistant" ? said.flatMap((part) => (part.type === "text" ? part.text : [])) : [],
+    );
+    assert.deepEqual(answers, [
+      ...["I look at the file.", "The linden is first now; `missing.txt` does not exist."],
+      ...["Three.", "It stands next to the well."],
+    ]);
+    const [summary] = entries.filter(({ saidBy }) => saidBy === "summary");
+    const [first] = summary?.parts ?? [];
+    assert.match(first?.type === "text" ? first.text : "", /^<state_snapshot>The well is deep/);
+  },
+);
+
+test.each(PUBLIC)("the token counts are those that another reader expects", async (folder) => {
   const [text, expected] = ["jsonl", "expected.json"].map((ending) =>
-    readFileSync(join(samples.path, `gemini-cli/vct-gemini.${ending}`), "utf8"),
+    readFileSync(join(folder, `gemini-cli/vct-gemini.${ending}`), "utf8"),
   );
   const root = tempDirectory();
   put(root, `${CHATS}/session-2026-04-23T12-52-0ab84937.jsonl`, text ?? "");
@@ -76,11 +137,11 @@ test.runIf(samples.isThere)("the token counts are those that another reader expe
   assert.equal(listed?.model, "gemini-3.1-pro-preview");
 });
 
-test.runIf(samples.isThere)(
-  "a document has a line for itself and one for each message",
-  async () => {
+test.each(PUBLIC)(
+  "a public document has a line for itself and one for each message",
+  async (folder) => {
     const root = tempDirectory();
-    const text = readFileSync(join(samples.path, "more/gemini/small.json"), "utf8");
+    const text = readFileSync(join(folder, "more/gemini/small.json"), "utf8");
     put(root, `${CHATS}/session-a.json`, text);
     const read = await readSession(DIALECT, root, "app/chats/session-a.json");
     const { messages } = JSON.parse(text);
@@ -90,7 +151,7 @@ test.runIf(samples.isThere)(
       read.entries.slice(1).map(({ native }) => native),
       messages,
     );
-    const drifted = readFileSync(join(samples.path, "more/gemini/schema_drift.json"), "utf8");
+    const drifted = readFileSync(join(folder, "more/gemini/schema_drift.json"), "utf8");
     put(root, `${CHATS}/session-b.json`, drifted);
     const other = await readSession(DIALECT, root, "app/chats/session-b.json");
     assert.deepEqual(
@@ -106,6 +167,29 @@ const HEADER = {
   startTime: "2026-04-23T12:00:00.000Z",
 };
 const lines = (...rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+test("a document has a line for itself and one for each message", async () => {
+  const root = tempDirectory();
+  const messages = [
+    { id: "u", type: "user", content: "List the files" },
+    { id: "g", type: "gemini", content: "Two.", toolCalls: [{ id: "c", name: "ls", result: [] }] },
+  ];
+  put(root, `${CHATS}/session-a.json`, JSON.stringify({ ...HEADER, messages }, null, 2));
+  const read = await readSession(DIALECT, root, "app/chats/session-a.json");
+  assert.deepEqual(countsOf(read), countRows(messages));
+  assert.deepEqual(
+    read.entries.slice(1).map(({ native }) => native),
+    messages,
+  );
+  // Not a document of this form.
+  const other = { conversation: messages };
+  put(root, `${CHATS}/session-b.json`, JSON.stringify(other));
+  const { entries } = await readSession(DIALECT, root, "app/chats/session-b.json");
+  assert.deepEqual(
+    entries.map(({ kind, native }) => [kind, native]),
+    [["other", other]],
+  );
+});
 
 test("a listing has project, title and parent of sessions, documents and subagents", async () => {
   const root = tempDirectory();

@@ -1,18 +1,32 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { findLogs } from "../../src/catalog/find.ts";
 import { pi } from "../../src/dialects/pi/dialect.ts";
 import { resumeSession } from "../../src/resume/resume.ts";
+import { filesBelow, logsWith, sampleFolders } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { type Counts, countsOf, filesIn, parsedLines, readSession } from "./sample.ts";
+import {
+  type Counts,
+  countsOf,
+  filesIn,
+  parsedLines,
+  readSession,
+  readSessions,
+} from "./sample.ts";
 
-const { path: samples, isThere } = sharedFiles("samples", "real sessions", "tests of pi are");
+const samples = sharedFiles("samples");
+const FILES = logsWith("pi", samples, (folder) =>
+  ["pi", "more/pi"].flatMap((name) => filesIn(join(folder, name))),
+);
+const FOLDERS = sampleFolders("pi");
 const PATH = "sessions/--home-me-app--/2026-05-12T01-02-27-657Z_6f1c.jsonl";
 const ID = "--home-me-app--/2026-05-12T01-02-27-657Z_6f1c";
+
+const EDITED = "Put the linden first in trees.txt. The picture shows the tree.";
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of real files.
 function counted(rows: any[]): Counts {
@@ -27,31 +41,107 @@ function counted(rows: any[]): Counts {
   };
 }
 
-test.skipIf(!isThere)("every row of real sessions is an entry, and counts agree", async () => {
-  const files = [...filesIn(join(samples, "pi")), ...filesIn(join(samples, "more/pi"))];
-  assert.ok(files.length >= 2);
-  for (const file of files) {
-    const rows = parsedLines(file);
-    const read = await readSession("pi", PATH, rows.map((row) => JSON.stringify(row)).join("\n"));
-    assert.equal(read.entries.length, rows.length, file);
-    assert.equal(read.badLines, 0);
-    assert.deepEqual(countsOf(read), counted(rows), file);
-    const usages = rows.flatMap(({ message }) => message?.usage ?? []);
-    const sum = (pick: (usage: (typeof usages)[number]) => number) =>
-      usages.reduce((total, usage) => total + pick(usage), 0);
-    const { inputTokens, outputTokens, spend, project } = read.summary;
-    assert.equal(
-      inputTokens,
-      sum(({ input }) => input),
-    );
-    assert.equal(
-      outputTokens,
-      sum(({ output }) => output),
-    );
-    assert.ok(Math.abs((spend ?? 0) - sum(({ cost }) => cost.total)) < 1e-6);
-    assert.equal(project, rows[0].cwd);
-  }
+test("there are sessions that pi wrote", () => {
+  assert.ok(FOLDERS.length > 0);
+  if (samples.isThere) assert.ok(FILES.length >= 2 + FOLDERS.length);
 });
+
+test.each(FILES)("every row of %s is an entry, and counts agree", async (_, path) => {
+  const rows = parsedLines(path);
+  const read = await readSession("pi", PATH, readFileSync(path));
+  assert.equal(read.entries.length, rows.length);
+  assert.equal(read.badLines, 0);
+  assert.deepEqual(countsOf(read), counted(rows));
+  const usages = rows.flatMap(({ message }) => message?.usage ?? []);
+  const sum = (pick: (usage: (typeof usages)[number]) => number) =>
+    usages.reduce((total, usage) => total + pick(usage), 0);
+  const { inputTokens, outputTokens, spend, project } = read.summary;
+  assert.equal(
+    inputTokens,
+    sum(({ input }) => input),
+  );
+  assert.equal(
+    outputTokens,
+    sum(({ output }) => output),
+  );
+  assert.ok(Math.abs((spend ?? 0) - sum(({ cost }) => cost.total)) < 1e-6);
+  assert.equal(project, rows[0].cwd);
+});
+
+test.each(FOLDERS)("pi $name: sessions have the tokens of the model's answers", async (folder) => {
+  const read = Object.entries(await readSessions("pi", filesBelow(folder)));
+  const tokens = read.map(([, { summary }]) => {
+    const { title, turns, inputTokens, outputTokens, totalTokens } = summary;
+    return [
+      title?.replace(/^<file .*<\/file> /, ""),
+      turns,
+      inputTokens,
+      outputTokens,
+      totalTokens,
+    ];
+  });
+  assert.deepEqual(tokens.sort(), [
+    [EDITED, 2, 2170, 160, 8862],
+    // The fork has the rows of the session before it, too.
+    [EDITED, 3, 2420, 164, 10_780],
+    ["This request is refused.", 1, 0, 0, 0],
+    ["Well and birds", 3, 190_600, 922, 191_522],
+  ]);
+  const [[first] = [], [, fork] = []] = read.filter(([, { summary }]) =>
+    summary.title?.endsWith(EDITED),
+  );
+  assert.equal(fork?.summary.parent, first);
+});
+
+test.each(FOLDERS)("pi $name: image, edit and failures are read", async (folder) => {
+  const [edited] = Object.values(await readSessions("pi", filesBelow(folder)));
+  const { linesAdded, linesRemoved } = edited?.summary ?? {};
+  assert.deepEqual([linesAdded, linesRemoved], [1, 1]);
+  const parts = edited?.entries.flatMap((entry) => entry.parts) ?? [];
+  assert.deepEqual(
+    parts.flatMap((part) => (part.type === "tool_call" ? part.tool : [])),
+    ["read", "bash", "edit", "edit"],
+  );
+  const errors = parts.flatMap((part) => (part.type === "tool_result" ? [part.error] : []));
+  assert.deepEqual(
+    errors.map((error) => error !== null),
+    [false, true, true, false],
+  );
+  assert.match(JSON.stringify(parts.filter(({ type }) => type === "other")), /image\/png/);
+});
+
+test.each(FOLDERS)(
+  "pi $name: resuming follows the last branch, from its summary",
+  async (folder) => {
+    const files = Object.entries(filesBelow(folder)).map(([path, bytes]) => {
+      return { path, rows: Buffer.from(bytes).toString() };
+    });
+    const branched = files.find(({ rows }) => rows.includes('"branch_summary"'));
+    const { said, leftOut } = await resumed(rowsOf(branched?.rows ?? ""));
+    assert.deepEqual(
+      said.map((text) => String(text).split("\n").at(-1)),
+      ["The well is deep and old.", "And how many birds?", "Two."],
+    );
+    // Prompt, answer, compaction, prompt, answer.
+    assert.deepEqual(leftOut, [4, 5, 6, 7, 8]);
+    // Without the branch: the compaction, the row that it keeps, and what follows.
+    const upToBranch = rowsOf(branched?.rows ?? "").slice(0, 8);
+    assert.deepEqual(
+      (await resumed(upToBranch)).said.map((text) => String(text).split("\n").at(-1)),
+      [
+        ...["The well is deep and old.", "It is deep and old."],
+        ...["And of the linden?", "It stands next to the well."],
+      ],
+    );
+  },
+);
+
+function rowsOf(text: string): object[] {
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
 
 function row(id: string, parentId: string | null, text: string, more: object = {}) {
   const role = Number.parseInt(id, 16) % 2 === 0 ? "assistant" : "user";

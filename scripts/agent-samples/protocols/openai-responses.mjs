@@ -2,7 +2,11 @@
 
 import { DEFAULT_USAGE } from "../answers.mjs";
 
-let calls = 0;
+/**
+ * @typedef {import("../answers.mjs").Message} Message
+ */
+
+const counts = { responses: 0, items: 0, calls: 0 };
 
 /** @type {import("../provider.mjs").Protocol} */
 export const openaiResponses = {
@@ -11,7 +15,7 @@ export const openaiResponses = {
     path,
     model: body.model,
     system: body.instructions ?? "",
-    messages: (Array.isArray(body.input) ? body.input : []).map(neutralMessage),
+    messages: messagesOf(Array.isArray(body.input) ? body.input : []),
     tools: (body.tools ?? []).map((/** @type {any} */ { name, type }) => name ?? type),
     isStream: body.stream === true,
     body,
@@ -19,7 +23,7 @@ export const openaiResponses = {
   reply(answer) {
     const { usage = DEFAULT_USAGE } = answer;
     const input = usage.input + (usage.cacheRead ?? 0);
-    const items = itemsOf(answer);
+    const output = itemsOf(answer);
     const totals = {
       input_tokens: input,
       input_tokens_details: { cached_tokens: usage.cacheRead ?? 0 },
@@ -27,16 +31,17 @@ export const openaiResponses = {
       output_tokens_details: { reasoning_tokens: usage.thinking ?? 0 },
       total_tokens: input + usage.output,
     };
+    const id = numbered("resp_sample", ++counts.responses);
     return {
       isNamed: true,
       events: [
-        { type: "response.created", response: { id: "r_1" } },
-        ...items.map((item, at) => ({
+        { type: "response.created", response: { id } },
+        ...output.map((item, at) => ({
           type: "response.output_item.done",
           output_index: at,
           item,
         })),
-        { type: "response.completed", response: { id: "r_1", usage: totals, output: items } },
+        { type: "response.completed", response: { id, usage: totals, output } },
       ],
     };
   },
@@ -45,23 +50,59 @@ export const openaiResponses = {
   }),
 };
 
-/** @param {any} item @returns {import("../answers.mjs").Message} */
-function neutralMessage({ type, role, content }) {
-  if (type === "function_call_output") return { role: "tool", text: "" };
+/** @param {string} prefix @param {number} number */
+function numbered(prefix, number) {
+  return `${prefix}${String(number).padStart(6, "0")}`;
+}
+
+/**
+ * An answer of the model is several items: its thinking, its text and each of its calls.
+ *
+ * @param {readonly any[]} items
+ * @returns {Message[]}
+ */
+function messagesOf(items) {
+  /** @type {Message[]} */
+  const messages = [];
+  for (const item of items) {
+    const message = neutralMessage(item);
+    const last = messages.at(-1);
+    if (message.role === "assistant" && last?.role === "assistant") last.text += message.text;
+    else messages.push(message);
+  }
+  return messages;
+}
+
+/** @param {any} item @returns {Message} */
+function neutralMessage({ type = "message", role, content }) {
+  if (type.endsWith("_output")) return { role: "tool", text: "" };
   const blocks = Array.isArray(content) ? content : [];
   const text = blocks.map((block) => block.text ?? "").join("\n");
-  // A call and a reasoning item belong to the answer of the message before or after them.
-  return { role: role === "assistant" || type === "function_call" ? "assistant" : "user", text };
+  const isAnswer = role === "assistant" || type === "reasoning" || type.endsWith("_call");
+  return { role: isAnswer ? "assistant" : "user", text };
 }
 
 /** @param {import("../answers.mjs").Answer} answer */
-function itemsOf({ text, calls: asked = [] }) {
+function itemsOf({ thinking, text, calls = [] }) {
+  const reasoning = {
+    type: "reasoning",
+    id: numbered("rs_sample", counts.items),
+    summary: [{ type: "summary_text", text: thinking }],
+    encrypted_content: "c2FtcGxl",
+  };
   const content = [{ type: "output_text", text, annotations: [] }];
+  const message = { type: "message", role: "assistant", content };
   return [
-    ...(text ? [{ type: "message", id: "m_1", role: "assistant", content }] : []),
-    ...asked.map(({ name, input }) => {
-      const call_id = `call_sample${String(++calls).padStart(6, "0")}`;
-      return { type: "function_call", name, arguments: JSON.stringify(input), call_id };
-    }),
+    ...(thinking ? [reasoning] : []),
+    ...(text ? [{ ...message, id: numbered("msg_sample", ++counts.items) }] : []),
+    ...calls.map(callItem),
   ];
+}
+
+/** @param {import("../answers.mjs").Call} call */
+function callItem({ name, input, namespace }) {
+  const call_id = numbered("call_sample", ++counts.calls);
+  if (typeof input === "string") return { type: "custom_tool_call", name, input, call_id };
+  const named = namespace === undefined ? { name } : { name, namespace };
+  return { type: "function_call", ...named, arguments: JSON.stringify(input), call_id };
 }

@@ -109,6 +109,9 @@ function readEvent(entry: Mutable<Entry>, event: Native): void {
   } else if (type === "turn_aborted") {
     entry.kind = "turn_end";
     entry.stopReason = getString(event, "reason") ?? "aborted";
+  } else if (type === "task_complete" && isObject(get(event, "error"))) {
+    entry.kind = "turn_end";
+    entry.stopReason = "error";
   } else {
     entry.role = SPEAKERS.get(type) ?? null;
   }

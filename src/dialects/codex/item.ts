@@ -79,8 +79,14 @@ const TEXTS: readonly unknown[] = [
   ...["input_text", "output_text", "text", "Text", "summary_text", "reasoning_text"],
 ];
 
+/** Codex puts these around an image; they are no words of the prompt. */
+const IMAGE_MARK = /^<image\b[^<>]*>$|^<\/image>$/;
+
 function partsOf(content: unknown): Part[] {
-  return contentParts(content, (block) => textBlock(block, TEXTS));
+  return contentParts(content, (block) => {
+    const part = textBlock(block, TEXTS);
+    return part?.type === "text" && IMAGE_MARK.test(part.text) ? null : part;
+  });
 }
 
 export function textsOf(parts: readonly Part[]): string[] {
@@ -128,7 +134,8 @@ function resultOf(item: Native): Part {
     return { type: "tool_result", callId, output: text, ...end };
   }
   const output = outputOf(said);
-  const isFailed = isObject(said) && get(said, "success") === false;
+  const isRefused = typeof output === "string" && output.startsWith(NO_PATCH);
+  const isFailed = isRefused || (isObject(said) && get(said, "success") === false);
   const { error, durationMs } = isFailed ? FAILED : endIn(output);
   return { type: "tool_result", callId, output, error, durationMs };
 }
@@ -138,6 +145,8 @@ const FAILED = { error: "failed", durationMs: null };
 /** The lines before a command's output have a few fields. */
 const HEAD_CHARS_MAX = 500;
 const EXIT_CODE = /^(?:Exit code:|Process exited with code) (-?\d{1,9})$/m;
+/** The patch was not applied: no such file, or no such lines in it. */
+const NO_PATCH = "apply_patch verification failed";
 const WALL_TIME = /^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds$/m;
 
 function endIn(output: unknown): ReturnType<typeof ended> {

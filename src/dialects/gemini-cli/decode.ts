@@ -20,6 +20,7 @@ const PROGRAMS = [
   "<hook_context>",
   "This is the Gemini CLI. We are setting up the context for our chat.",
   "System: Please continue.",
+  "System: Potential loop detected.",
 ];
 /** Rows that Gemini CLI shows to the user only. */
 const NOTICES: readonly unknown[] = ["info", "warning", "error"];
