@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that tests use when they are there: a real browser, a database, and
-# programs that are asked for a second opinion. Does nothing where all are there, and nothing where it cannot: the
-# tests themselves say what they missed.
+# Installs the Debian packages that tests use (test/support/packages.ts): a real browser, a database, and programs
+# that are asked for a second opinion. Does nothing where all are there, and nothing where it cannot: the tests
+# themselves say what they missed.
 set -euo pipefail
 
-packages=(chromium-headless-shell fish groff jq postgresql python3-cryptography zsh)
+packages=(
+  bsdutils chromium-headless-shell fish groff jq openssl postgresql python3 python3-cryptography zsh
+)
 
 is_installed() {
   [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

@@ -5,9 +5,11 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { root } from "./public-api/doors.ts";
+import { testWhere } from "./support/test-where.ts";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 const canBuild = major > 25 || (major === 25 && minor >= 5);
+const [buildTest, olderTest] = [testWhere(canBuild), testWhere(!canBuild)];
 let folder: string;
 
 function verbatim(args: readonly string[], input = "") {
@@ -24,7 +26,7 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.skipIf(!canBuild)("locks, SQLite and signatures work in the executable", () => {
+buildTest("locks, SQLite and signatures work in the executable", () => {
   const line = '{"turnId":"1","role":"user","content":"needle","ts":1}\n';
   const record = ["record", "--dialect", "homeagent", "--agent", "cook", "--sign"];
   expect(verbatim(record, line)).toMatchObject({ status: 0, stderr: "" });
@@ -48,7 +50,7 @@ test("it has every file that the code reads from the package", () => {
   expect(named.filter((part) => !script.includes(`"${part}"`))).toEqual([]);
 });
 
-test.skipIf(!canBuild)("its files are unpacked once, and not run if others can write them", () => {
+buildTest("its files are unpacked once, and not run if others can write them", () => {
   const place = join(folder, "cache", "verbatim", "executable");
   expect(verbatim(["--version"]).status).toBe(0);
   const [unpacked = "", ...more] = readdirSync(place);
@@ -59,7 +61,7 @@ test.skipIf(!canBuild)("its files are unpacked once, and not run if others can w
   chmodSync(join(place, unpacked), 0o700);
 });
 
-test.skipIf(canBuild)("an older Node says that it cannot build one", () => {
+olderTest("an older Node says that it cannot build one", () => {
   const script = join(root, "scripts", "release", "sea.mjs");
   const { status, stderr } = spawnSync(process.execPath, [script], { encoding: "utf8" });
   expect([status, stderr]).toEqual([1, expect.stringContaining("use 26 or later")]);

@@ -6,10 +6,11 @@
  */
 
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { createHash, createPublicKey, generateKeyPairSync, verify } from "node:crypto";
 import fc from "fast-check";
 import { test } from "vitest";
+import { hasProgram } from "../../test/support/packages.ts";
 import { runs } from "../../test/support/seed.ts";
 import { fpOf, isKid, kidOf, publicKeyFault, publicKeyPem } from "./ed25519-keys.ts";
 
@@ -22,9 +23,6 @@ interface Point {
   readonly x: bigint;
   readonly y: bigint;
 }
-
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-if (!hasOpenssl) process.stderr.write("openssl is not installed: a test is skipped.\n");
 
 const NEUTRAL: Point = { x: 0n, y: 1n };
 
@@ -117,7 +115,7 @@ test("an id is 64 lowercase hex digits and nothing else", () => {
   }
 });
 
-test.skipIf(!hasOpenssl)("OpenSSL reads the PEM that we write", () => {
+test.skipIf(!hasProgram("openssl"))("OpenSSL reads the PEM that we write", () => {
   const base = encode(mod(4n * inverse(5n)), 0); // The base point of RFC 8032.
   const text = execFileSync("openssl", ["pkey", "-pubin", "-noout", "-text"], {
     input: publicKeyPem(base),

@@ -1,12 +1,13 @@
 /** Checks the examples of docs/formats/checkpoint.md with our code and with openssl. */
 
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { testKey } from "../../test/signing/json-key.ts";
 import { memoryHost } from "../../test/support/memory-files.ts";
+import { hasProgram } from "../../test/support/packages.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { CHECKPOINT_BYTES_MAX } from "../proof/checkpoint.ts";
 import { EXIT_CODES, VERDICTS } from "../proof/verdict.ts";
@@ -105,12 +106,7 @@ test("the page names the line length limit", () => {
   assert.ok(text.includes(`A line is at most ${CHECKPOINT_BYTES_MAX / 1024} KiB`));
 });
 
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-if (!hasOpenssl) {
-  process.stderr.write("No openssl here: the worked example of checkpoint.md is not checked.\n");
-}
-
-test.skipIf(!hasOpenssl)(
+test.skipIf(!hasProgram("openssl"))(
   "openssl alone verifies the worked example, and rejects changed ones",
   () => {
     const cwd = tempDirectory();

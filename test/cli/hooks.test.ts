@@ -11,7 +11,7 @@ import { HOOK_EVENTS } from "@anthropic-ai/claude-agent-sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { Store } from "../../src/store/store.ts";
-import { SmallDisk } from "../crash/small-disk.ts";
+import { diskTest, SmallDisk } from "../crash/small-disk.ts";
 import { Child } from "../support/child.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { CliUser, type Ran, type RunOptions, root } from "./cli.ts";
@@ -140,9 +140,8 @@ test("a hook ends at its time limit if stdin does not end", async () => {
   assert.match(readFileSync(logOf(user), "utf8"), /it took over 300 ms/);
 });
 
-test("on a full disk a hook is not recorded, and the agent continues", async (context) => {
+diskTest("on a full disk a hook is not recorded, and the agent continues", async () => {
   const disk = SmallDisk.mount();
-  if (typeof disk === "string") return context.skip(`no disk of our own can be mounted: ${disk}`);
   const user = new CliUser();
   await record(user, HOOK, {}, "--root", disk.path);
   expect((await session(disk.path).last(5)).length).toBe(1);

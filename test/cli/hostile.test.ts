@@ -7,9 +7,9 @@
  */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { hasProgram } from "../support/packages.ts";
 import { CliUser } from "./cli.ts";
 import { event, put, putThread, putTurns, turn } from "./stores.ts";
 
@@ -84,23 +84,25 @@ const COMMANDS = [
   [`${ATTACKS[0]}`],
 ];
 
-test("no control character of a transcript, a name or an argument reaches a terminal", async (context) => {
-  if (spawnSync("script", ["--version"]).error) {
-    context.skip("`script`, which makes a terminal, is not installed");
-    return;
-  }
-  const user = new CliUser();
-  fillWithAttacks(user);
-  const shown = COMMANDS.map(async (args) => {
-    const sent = await user.runInTerminal(args);
+/** `script` makes the terminal. */
+const terminalTest = test.skipIf(!hasProgram("script"));
 
-    assert.notEqual(sent, "", args.join(" "));
-    const rest = sent.replace(OURS, "");
-    assert.equal(ACTING.exec(rest), null, `${args[0]}: ${JSON.stringify(rest.slice(0, 2000))}`);
-  });
-  await Promise.all(shown);
-  expect(await user.runInTerminal(["show", "evil-1"])).toContain("\\u001b[2J\\u001b[31m");
-});
+terminalTest(
+  "no control character of a transcript, a name or an argument reaches a terminal",
+  async () => {
+    const user = new CliUser();
+    fillWithAttacks(user);
+    const shown = COMMANDS.map(async (args) => {
+      const sent = await user.runInTerminal(args);
+
+      assert.notEqual(sent, "", args.join(" "));
+      const rest = sent.replace(OURS, "");
+      assert.equal(ACTING.exec(rest), null, `${args[0]}: ${JSON.stringify(rest.slice(0, 2000))}`);
+    });
+    await Promise.all(shown);
+    expect(await user.runInTerminal(["show", "evil-1"])).toContain("\\u001b[2J\\u001b[31m");
+  },
+);
 
 test("in a pipe show and ls are as safe, and render prints the document unchanged", async () => {
   const user = new CliUser();
@@ -115,11 +117,7 @@ test("in a pipe show and ls are as safe, and render prints the document unchange
   expect(stdout).toContain(ATTACK);
 });
 
-test("a terminal gets colours, a pipe or NO_COLOR gets none", async (context) => {
-  if (spawnSync("script", ["--version"]).error) {
-    context.skip("`script`, which makes a terminal, is not installed");
-    return;
-  }
+terminalTest("a terminal gets colours, a pipe or NO_COLOR gets none", async () => {
   const user = new CliUser();
   const id = `hello-${"x".repeat(100)}`;
   putThread(user.cwd, id);

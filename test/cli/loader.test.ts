@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { testWhere } from "../support/test-where.ts";
 import { root } from "./cli.ts";
 
 const version: string = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version;
@@ -59,7 +60,11 @@ class InstalledCopy {
   }
 }
 
-const built = test.skipIf(!isBuilt());
+const built = testWhere(isBuilt());
+
+test("commands are built from these sources, or have no compiled code to keep", () => {
+  if (isBuilt()) assert.ok(existsSync(join(root, "dist")));
+});
 
 built("a command that succeeds keeps the compiled code, and the next one changes nothing", () => {
   const copy = new InstalledCopy();

@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
 import { manPage } from "../../scripts/shell/man-page.mjs";
 import type { CliCommand } from "../../src/command/command.ts";
+import { hasProgram } from "../support/packages.ts";
 import { CliUser, root } from "./cli.ts";
 
 /** A command whose texts would trip troff if they were not escaped. */
@@ -30,8 +31,7 @@ const AWKWARD: CliCommand = {
 
 const VARIABLE = /\b(?:NO_COLOR|(?:XDG|VERBATIM|OTEL|CLAUDE)_[A-Z_]*[A-Z])\b/g;
 
-const hasGroff = spawnSync("groff", ["--version"]).status === 0;
-if (!hasGroff) process.stderr.write("groff is not installed: the manual page is not formatted.\n");
+const hasGroff = hasProgram("groff");
 
 /** The page as a person reads it; fails on any warning of groff. */
 function formatted(page: string): string {

@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { SmallDisk } from "../crash/small-disk.ts";
+import { diskTest, SmallDisk } from "../crash/small-disk.ts";
 import { asLines, CliUser, jsonLines, type Running } from "./cli.ts";
 
 const RYE = ["record", "--dialect", "rye", "--directive", "job"];
@@ -123,35 +123,34 @@ test("a thread that another process records is refused with its lock holder (S0-
   expect(stderr).toContain(`pid ${running.pid}`);
 });
 
-test("on a full disk the failing line is reported, the exit code is 7, and acknowledged lines are kept", async (context) => {
-  const disk = SmallDisk.mount();
-  if (typeof disk === "string") {
-    context.skip(`no small disk can be mounted here: ${disk}`);
-    return;
-  }
-  const entries = Array.from({ length: 200 }, (_, n) => ({
-    type: "user_message",
-    n,
-    text: "x".repeat(9000),
-  }));
-  const { code, stdout, stderr } = await new CliUser().run(
-    [...RYE, "--root", disk.path, "--ack", "--no-markdown"],
-    { input: asLines(...entries) },
-  );
+diskTest(
+  "on a full disk the failing line is reported, the exit code is 7, and acknowledged lines are kept",
+  async () => {
+    const disk = SmallDisk.mount();
+    const entries = Array.from({ length: 200 }, (_, n) => ({
+      type: "user_message",
+      n,
+      text: "x".repeat(9000),
+    }));
+    const { code, stdout, stderr } = await new CliUser().run(
+      [...RYE, "--root", disk.path, "--ack", "--no-markdown"],
+      { input: asLines(...entries) },
+    );
 
-  assert.equal(code, 7);
-  const [first, ...acks] = jsonLines(stdout);
-  const end = Number(acks.at(-1)?.offset ?? 0);
-  const log = readFileSync(String(first?.path));
-  const recorded = jsonLines(log.subarray(0, end).toString("utf8")).slice(1);
-  assert.deepEqual(
-    recorded.map(({ n }) => n),
-    acks.map((_, n) => n),
-  );
-  assert.equal(log.at(-1), 0x0a, "part of a refused line was left");
-  expect(stderr).toContain(`line ${acks.length + 1}: `);
-  expect(stderr).not.toMatch(/\n\s+at /);
-});
+    assert.equal(code, 7);
+    const [first, ...acks] = jsonLines(stdout);
+    const end = Number(acks.at(-1)?.offset ?? 0);
+    const log = readFileSync(String(first?.path));
+    const recorded = jsonLines(log.subarray(0, end).toString("utf8")).slice(1);
+    assert.deepEqual(
+      recorded.map(({ n }) => n),
+      acks.map((_, n) => n),
+    );
+    assert.equal(log.at(-1), 0x0a, "part of a refused line was left");
+    expect(stderr).toContain(`line ${acks.length + 1}: `);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  },
+);
 
 test("closing our stdout does not end the recording", async () => {
   const user = new CliUser();

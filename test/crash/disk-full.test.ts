@@ -6,19 +6,19 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "vitest";
+import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { LogReader } from "../../src/log/reader.ts";
 import { bytesOf, contentOf, openWriter } from "../support/open-log.ts";
 import { valuesOf } from "../support/read-log.ts";
 import { refusal } from "../support/refusal.ts";
 import { WRITER_KINDS } from "../support/writer-kinds.ts";
-import { SmallDisk } from "./small-disk.ts";
+import { diskTest, mountFault, SmallDisk } from "./small-disk.ts";
 
-test.for(WRITER_KINDS)(
+diskTest.for(WRITER_KINDS)(
   "on a full disk appends are refused whole, and continue when there is space (%s)",
-  async ([, kind], context) => {
-    const disk = smallDisk(context);
+  async ([, kind]) => {
+    const disk = SmallDisk.mount();
     const path = join(disk.path, "log.jsonl");
     const log = await openWriter(path, kind);
     const acknowledged: string[] = [];
@@ -57,10 +57,10 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test.for(WRITER_KINDS)(
+diskTest.for(WRITER_KINDS)(
   "a batch that does not fit on the disk is refused as a whole, for every caller in it (%s)",
-  async ([, kind], context) => {
-    const disk = smallDisk(context);
+  async ([, kind]) => {
+    const disk = SmallDisk.mount();
     const path = join(disk.path, "log.jsonl");
     const log = await openWriter(path, kind);
     await log.append(bytesOf("1"));
@@ -73,8 +73,8 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test("a torn tail that cannot be copied to a full disk is not cut", async (context) => {
-  const disk = smallDisk(context);
+diskTest("a torn tail that cannot be copied to a full disk is not cut", async () => {
+  const disk = SmallDisk.mount();
   const path = join(disk.path, "log.jsonl");
   const content = `{"n":1}\n{"torn":"${"x".repeat(20_000)}`;
   writeFileSync(path, content);
@@ -94,38 +94,28 @@ test("a torn tail that cannot be copied to a full disk is not cut", async (conte
   assert.equal(contentOf(path) + contentOf(`${path}.torn-0`), content);
 });
 
-test("a log without a torn tail opens on a full disk, and accepts a line if its page has space", async (context) => {
-  const disk = smallDisk(context);
-  const path = join(disk.path, "log.jsonl");
-  writeFileSync(path, "1\n");
-  disk.fill();
-  assert.equal(disk.freeBytes, 0);
-  const log = await openWriter(path);
-  await log.append(bytesOf("2"));
-  await refusal(log.append(bytesOf("x".repeat(5000))), "NO_SPACE");
-  await log.close();
+diskTest(
+  "a log without a torn tail opens on a full disk, and accepts a line if its page has space",
+  async () => {
+    const disk = SmallDisk.mount();
+    const path = join(disk.path, "log.jsonl");
+    writeFileSync(path, "1\n");
+    disk.fill();
+    assert.equal(disk.freeBytes, 0);
+    const log = await openWriter(path);
+    await log.append(bytesOf("2"));
+    await refusal(log.append(bytesOf("x".repeat(5000))), "NO_SPACE");
+    await log.close();
 
-  assert.equal(contentOf(path), "1\n2\n");
-  assert.deepEqual(readdirSync(disk.path).sort(), ["filler", "log.jsonl", "log.jsonl.lock"]);
-  // The lock file could not be updated, so its content is not trusted.
-  assert.equal((await openWriter(path)).end, 4);
-});
+    assert.equal(contentOf(path), "1\n2\n");
+    assert.deepEqual(readdirSync(disk.path).sort(), ["filler", "log.jsonl", "log.jsonl.lock"]);
+    // The lock file could not be updated, so its content is not trusted.
+    assert.equal((await openWriter(path)).end, 4);
+  },
+);
 
-/** A small disk; without one the test is skipped, and names the test that covers the same. */
-function smallDisk(context: TestContext): SmallDisk {
-  const disk = SmallDisk.mount();
-  const isMounted = typeof disk !== "string";
-  say(
-    isMounted
-      ? "disk full: shown on a real disk, a small tmpfs"
-      : `disk full: no tmpfs may be mounted here (${disk}); the fault file system covers it`,
-  );
-  return isMounted ? disk : context.skip(disk);
-}
-
-const said = new Set<string>();
-
-function say(sentence: string): void {
-  if (!said.has(sentence)) console.log(sentence);
-  said.add(sentence);
+if (mountFault !== null) {
+  test("no disk can be mounted here: the fault file system covers a full one", () => {
+    assert.throws(() => SmallDisk.mount(), /no disk can be mounted/);
+  });
 }

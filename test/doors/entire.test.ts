@@ -13,6 +13,7 @@ import { newSessionId } from "../../src/entire.ts";
 import { startChild } from "../support/child.ts";
 import { assertChain } from "../support/entire-rows.ts";
 import { CALL, openTranscript as open, RESULT, USAGE } from "../support/entire-session.ts";
+import { hasProgram } from "../support/packages.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import type { RecorderOrder } from "./entire-child.ts";
@@ -270,10 +271,7 @@ test("nothing waits in memory for the session's end: each row is in the file whe
 
 // Success criteria
 
-const hasJq = spawnSync("jq", ["--version"]).status === 0;
-if (!hasJq) process.stderr.write("No jq on this machine: the test that asks it is skipped.\n");
-
-test.skipIf(!hasJq)("jq reads the transcript line by line (S1-S1)", async () => {
+test.skipIf(!hasProgram("jq"))("jq reads the transcript line by line (S1-S1)", async () => {
   const { transcript, rows } = await open();
   const texts = ["plain", "é 😀 \u2028 \u0007 \u0000 \x7f", '"\\\n\r\t', "x".repeat(100_000)];
   for (const text of texts) {

@@ -1,39 +1,21 @@
 /**
  * The system's Chromium. VERBATIM_CHROMIUM has its path, if not in a usual place. Without one,
- * tests that need it are skipped with a message; in CI, or with VERBATIM_REQUIRE_BROWSER=1, that is
- * a failure.
+ * tests that need it are skipped; in CI, or with VERBATIM_REQUIRE_BROWSER=1, that is a failure.
  */
 
-import { existsSync } from "node:fs";
 import {
   type Browser,
   type BrowserContext,
   type BrowserContextOptions,
   chromium,
 } from "playwright-core";
+import { chromiumPath } from "../support/packages.ts";
 
-const { VERBATIM_CHROMIUM, VERBATIM_REQUIRE_BROWSER, CI } = process.env;
+const { VERBATIM_REQUIRE_BROWSER, CI } = process.env;
 
-/**
- * The headless shell first. It is the same engine without the browser around it, and opens a page
- * in a third of the time.
- */
-const PLACES = [
-  "/usr/bin/chromium-headless-shell",
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-];
+export { chromiumPath };
 
-/** Where the browser is; null where none is found. */
-export const chromiumPath =
-  (VERBATIM_CHROMIUM ? [VERBATIM_CHROMIUM] : PLACES).find((path) => existsSync(path)) ?? null;
 export const isBrowserRequired = VERBATIM_REQUIRE_BROWSER === "1" || Boolean(CI);
-
-if (chromiumPath === null) {
-  process.stderr.write("No Chromium here: what pages do in a browser is NOT tested.\n");
-}
 
 /** For all that a test waits for: browsers on a busy machine have taken half a minute. */
 export const PAGE_WAIT_MS = 60_000;

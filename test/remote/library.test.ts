@@ -66,34 +66,36 @@ async function costsOf(client: VerbatimClient, { id }: SessionItem): Promise<unk
 const KINDS = { "with files": onFiles, "with one database": onPostgres } as const;
 
 for (const [kind, open] of Object.entries(KINDS)) {
-  const isSkipped = open === onPostgres && lacksPostgres;
-  test.skipIf(isSkipped)(`servers ${kind} show a sent session like a local one`, async () => {
-    newUser();
-    process.env.VERBATIM_CLOSE_MS = "60000"; // The store is closed at once, however slow we are.
-    const root = tempDirectory();
-    const urls = await open();
-    const store = await openStore({ root, sign: true, remote: `${urls[0]}/laptop` });
-    const session = await store.create();
-    for (const entry of ENTRIES) await session.append(entry);
-    await store.close();
-    const [localUrl = ""] = await onFiles([root]);
-    const local = new VerbatimClient({ url: localUrl });
-    const here = await onlySession(local);
-    const costs = await costsOf(local, here);
-    for (const url of urls) {
-      const client = new VerbatimClient({ url });
-      const there = await onlySession(client);
-      assert.deepEqual([there.session, there.title], [session.id, here.title]);
-      const { verdict, root: tree } = await client.sessions.verify(there.id);
-      assert.equal(verdict, "verified");
-      assert.equal(tree, (await local.sessions.verify(here.id)).root);
-      assert.deepEqual(await costsOf(client, there), costs);
-      const { bytes } = await client.sessions.bytes(there.id);
-      assert.deepEqual(Buffer.from(bytes), readFileSync(session.path));
-      const { hits } = await client.sessions.search("zanzibar");
-      assert.equal(hits.length, 1);
-    }
-  });
+  test.skipIf(open === onPostgres && lacksPostgres)(
+    `servers ${kind} show a sent session like a local one`,
+    async () => {
+      newUser();
+      process.env.VERBATIM_CLOSE_MS = "60000"; // The store is closed at once, however slow we are.
+      const root = tempDirectory();
+      const urls = await open();
+      const store = await openStore({ root, sign: true, remote: `${urls[0]}/laptop` });
+      const session = await store.create();
+      for (const entry of ENTRIES) await session.append(entry);
+      await store.close();
+      const [localUrl = ""] = await onFiles([root]);
+      const local = new VerbatimClient({ url: localUrl });
+      const here = await onlySession(local);
+      const costs = await costsOf(local, here);
+      for (const url of urls) {
+        const client = new VerbatimClient({ url });
+        const there = await onlySession(client);
+        assert.deepEqual([there.session, there.title], [session.id, here.title]);
+        const { verdict, root: tree } = await client.sessions.verify(there.id);
+        assert.equal(verdict, "verified");
+        assert.equal(tree, (await local.sessions.verify(here.id)).root);
+        assert.deepEqual(await costsOf(client, there), costs);
+        const { bytes } = await client.sessions.bytes(there.id);
+        assert.deepEqual(Buffer.from(bytes), readFileSync(session.path));
+        const { hits } = await client.sessions.search("zanzibar");
+        assert.equal(hits.length, 1);
+      }
+    },
+  );
 }
 
 test.skipIf(lacksPostgres)("two servers of a database cannot share a data directory", async () => {

@@ -2,22 +2,16 @@
  * Python: runs a real one, with the scripts in the python folder, which are written from the seed.
  *
  * Without python3, or without its package `cryptography` where signatures are needed, the tests that
- * compare are skipped with a message.
+ * compare are skipped.
  */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { hasCryptography as hasPackage, hasProgram } from "../support/packages.ts";
 
-function found(needs: string, ...args: readonly string[]): boolean {
-  const isThere = spawnSync("python3", args).status === 0;
-  if (!isThere) process.stderr.write(`No ${needs} here: comparing with it is skipped.\n`);
-  return isThere;
-}
-
-export const hasPython = found("python3", "-c", "import json");
-export const hasCryptography =
-  hasPython && found("python3 package `cryptography`", "-c", "import cryptography");
+export const hasPython = hasProgram("python3");
+export const hasCryptography = hasPackage();
 
 /** Sends one JSON value per line to a script, and returns the JSON values that it prints. */
 export function runPython(

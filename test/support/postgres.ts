@@ -1,6 +1,5 @@
 /**
- * PostgreSQL for tests (postgres-server.ts). Without one, tests that need it are skipped with a
- * message; in CI, or with VERBATIM_REQUIRE_POSTGRES=1, that is a failure.
+ * PostgreSQL for tests (postgres-server.ts). Without one, tests that need it are skipped; in CI, or with VERBATIM_REQUIRE_POSTGRES=1, that is a failure.
  *
  * Most tests share one server per run: the first that needs it starts it, and the run stops it.
  * Each store has a schema of its own.
@@ -21,10 +20,6 @@ const { VERBATIM_REQUIRE_POSTGRES, CI } = process.env;
 export const isPostgresRequired = VERBATIM_REQUIRE_POSTGRES === "1" || Boolean(CI);
 /** For `describe.skipIf`: where it is required, the tests fail instead. */
 export const lacksPostgres = postgresPrograms === null && !isPostgresRequired;
-
-if (postgresPrograms === null) {
-  process.stderr.write("No PostgreSQL here: streams in a database are NOT tested.\n");
-}
 
 /** The URL of the server that the tests of this run share. */
 export async function sharedPostgres(): Promise<string> {

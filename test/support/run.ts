@@ -20,6 +20,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
+import { missingPackages } from "./packages.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -38,6 +39,7 @@ const MEMORY = "/dev/shm";
 const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
 
 export default function setUp(project: TestProject): () => void {
+  process.stderr.write(missingPackages() ?? "");
   const directory = directoryOfRun(join(root, "node_modules"), ".test-run");
   const made = [directory];
   mkdirSync(join(directory, "programs", "made"), { recursive: true });

@@ -10,6 +10,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { test } from "vitest";
+import { hasProgram } from "../../../test/support/packages.ts";
 import { readEnvelope } from "./envelope.ts";
 import { type MarkdownOptions, pythonTitle, renderEvent } from "./markdown.ts";
 import { pythonFixed, pythonJson } from "./python.ts";
@@ -18,10 +19,7 @@ import { EVENT_TYPES } from "./vocabulary.ts";
 const ORACLE = fileURLToPath(new URL("../../../test/golden/rye/oracle.py", import.meta.url));
 const COUNT = 3000;
 
-const hasPython = spawnSync("python3", ["--version"]).status === 0;
-if (!hasPython) {
-  process.stderr.write("No python3 here: skipped comparing with it; the golden files are used.\n");
-}
+const hasPython = hasProgram("python3");
 
 function askPython(questions: readonly object[]): readonly unknown[] {
   const { status, stdout, stderr } = spawnSync("python3", [ORACLE, "answer"], {
