@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { SessionStore } from "@anthropic-ai/claude-agent-sdk";
 import { onTestFinished, test } from "vitest";
+import { compiledText } from "../../../test/support/program.ts";
 import { refusal } from "../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { LOG_LIMITS } from "../../base/limits.ts";
@@ -226,11 +227,11 @@ test("an entry with a known uuid and other content is reported, and a retry is n
 test("without onWarning, other content under a known uuid is a process warning", async () => {
   const program = `
     import { claudeSessionStore } from "./src/claude-agent.ts";
-    const store = claudeSessionStore({ root: process.argv[1], durability: "os" });
+    const store = claudeSessionStore({ root: process.argv[2], durability: "os" });
     const key = { projectKey: "p", sessionId: "s" };
     for (const tag of ["a", "b"]) await store.append(key, [{ type: "tag", uuid: "u-1", tag }]);
     await store.close();`;
-  const argv = ["--import", "tsx", "--input-type=module", "--eval", program, tempDirectory()];
+  const argv = [await compiledText(program), tempDirectory()];
   const { stderr } = await promisify(execFile)(process.execPath, argv);
   assert.match(stderr, /Warning: .*transcript\.jsonl has an entry with the uuid u-1 and other/);
 });
