@@ -8,7 +8,7 @@ import { afterAll } from "vitest";
 import { browserClient } from "../../server/auth/browser-user.ts";
 import { sharedFiles } from "../../support/shared-files.ts";
 import { eventually } from "../eventually.ts";
-import { browserTest, outlineRead, viewerScene } from "./harness.ts";
+import { attempt, browserTest, goTo, outlineRead, viewerScene } from "./harness.ts";
 import { SMALL_CLAUDE, writeSampleHome } from "./sample-home.ts";
 
 const samples = sharedFiles("samples", "sample files", "tests that show them in a browser");
@@ -38,8 +38,7 @@ sampleTest("every program's sessions are listed, with program, project and branc
   await rows.filter({ hasText: "Gemini CLI" }).first().waitFor();
   await rows.filter({ hasText: "Codex" }).first().waitFor();
   const parent = rows.filter({ hasText: "Delegate a repo search to a subagent" }).first();
-  await parent.waitFor();
-  assert.match((await parent.textContent()) ?? "", /tmp.*main.*Claude Code/s);
+  await eventually("a row", () => parent.textContent()).toMatch(/tmp.*main.*Claude Code/s);
   assert.equal(await page.getByText("These are examples.").count(), 0);
   await page.locator(".facet", { hasText: /^Codex/ }).click();
   await rows.filter({ hasText: "Claude Code" }).first().waitFor({ state: "detached" });
@@ -66,17 +65,18 @@ sampleTest("a session opens, and its subagents and it are linked to each other",
 sampleTest("what a program appends appears in the open page", async () => {
   const page = await viewer.open("#/");
   const path = join(viewer.home, SMALL_CLAUDE);
+  const late = `And now live ${attempt()}`;
   const client = await browserClient(viewer.url, viewer.link ?? assert.fail());
   const { sessions } = await client.sessions.list({ dialect: "claude-code" });
   const small = sessions.find(({ session }) => session.includes("0b6b1c9e")) ?? assert.fail();
-  await page.goto(`${viewer.url}/#/s/${small.id}`);
+  await goTo(page, `#/s/${small.id}`);
   await page.locator(".entry").first().waitFor();
   const row = {
     ...{ type: "user", uuid: "late-1", parentUuid: null, sessionId: "s", cwd: "/tmp/project" },
-    ...{ timestamp: new Date().toISOString(), message: { role: "user", content: "And now live" } },
+    ...{ timestamp: new Date().toISOString(), message: { role: "user", content: late } },
   };
   appendFileSync(path, `${JSON.stringify(row)}\n`);
-  await page.locator(".entry", { hasText: "And now live" }).waitFor();
+  await page.locator(".entry", { hasText: late }).waitFor();
 });
 
 sampleTest("each session of each program can be opened and searched", async () => {
@@ -89,7 +89,7 @@ sampleTest("each session of each program can be opened and searched", async () =
     assert.ok(program !== null && (title !== null || parent !== null), id);
     const { entries } = await client.sessions.entries(id, { from: 0, limit: 100 });
     assert.ok(entries.length > 0, id);
-    await page.goto(`${viewer.url}/#/s/${id}`);
+    await goTo(page, `#/s/${id}`);
     await page.locator(".entry").first().waitFor();
   }
   await client.sessions.search("subagent dialect:claude-code");
@@ -178,9 +178,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   },
 };
 
-const LONG = { timeout: 180_000 };
-
-sampleTest("a call and its result are one row with a label, for each agent", LONG, async () => {
+sampleTest("a call and its result are one row with a label, for each agent", async () => {
   const client = await browserClient(viewer.url, viewer.link ?? assert.fail());
   const { sessions } = await client.sessions.list({ limit: 100 });
   const page = await viewer.open("#/");
@@ -189,9 +187,9 @@ sampleTest("a call and its result are one row with a label, for each agent", LON
       return agentLabel === agent && parent === null && session.includes(sample.session);
     });
     assert.ok(found, `${agent}: ${sessions.map(({ session }) => session).join(" ")}`);
-    await page.goto(`${viewer.url}/#/s/${found.id}?f=tools`);
+    await goTo(page, `#/s/${found.id}?f=tools`);
     await checkRows(page, agent, sample);
-    await page.goto(`${viewer.url}/#/s/${found.id}`);
+    await goTo(page, `#/s/${found.id}`);
     await checkCards(page, agent, sample);
     const tokens = found.totalTokens ?? 0;
     if (tokens > 0) await checkTokens(page, agent, tokens);
@@ -213,10 +211,11 @@ async function checkRows(page: Page, agent: string, sample: Sample): Promise<voi
   await eventually(`rows of ${agent} that are not shown`, missing).toEqual([]);
   const paths = await page.locator(".call .path").allTextContents();
   for (const path of paths) assert.ok(!path.includes(`${sample.project}/`), `${agent}: ${path}`);
-  const heights = await page
-    .locator(".call:not([open]) > summary")
-    .evaluateAll((all) => all.map((row) => Math.round(row.getBoundingClientRect().height)));
-  assert.deepEqual([...new Set(heights)], [28], agent);
+  const heights = () =>
+    page
+      .locator(".call:not([open]) > summary")
+      .evaluateAll((all) => all.map((row) => Math.round(row.getBoundingClientRect().height)));
+  await eventually(`heights of ${agent}`, async () => [...new Set(await heights())]).toEqual([28]);
   assert.equal(await page.locator(".by-tool").count(), 0, agent);
 }
 

@@ -58,11 +58,14 @@ async function wrongIn(laid: readonly LaidOut[]): Promise<string[]> {
       await page.goto("about:blank");
       await page.goto(`${scene.url}/#/s/${id}`);
       const badge = page.locator(".proof-badge").filter({ hasNotText: "checking" });
-      const text = (await badge.innerText())
-        .replace(/^\S+\s/, "")
-        .replace("end verified", "verified");
+      const { shown, isGreen } = await badge.evaluate((element) => {
+        return {
+          shown: (element as HTMLElement).innerText,
+          isGreen: element.classList.contains("tone-good"),
+        };
+      });
+      const text = shown.replace(/^\S+\s/, "").replace("end verified", "verified");
       if (text !== VERDICT_WORDS[verdict]) wrong.push(`${name}: ${text}, not ${verdict}`);
-      const isGreen = (await badge.getAttribute("class"))?.includes("tone-good");
       if (isGreen !== (verdict === "verified")) wrong.push(`${name}: its colour`);
     }
     return wrong;

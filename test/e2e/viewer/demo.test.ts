@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterAll } from "vitest";
 import { browserClient } from "../../server/auth/browser-user.ts";
-import { browserTest, viewerScene } from "./harness.ts";
+import { browserTest, goTo, viewerScene } from "./harness.ts";
 
 const [home, cwd] = [process.env.HOME, process.cwd()];
 
@@ -21,6 +21,7 @@ afterAll(() => {
 });
 
 browserTest("a newcomer sees signed examples and removes them with one click", async () => {
+  await viewer.whileStopped(() => {}); // The examples are back, if this test is repeated.
   const page = await viewer.open("#/");
   await page.getByText("These are examples.").waitFor();
   await page.locator(".facet", { hasText: "✓ verified" }).waitFor();
@@ -30,7 +31,7 @@ browserTest("a newcomer sees signed examples and removes them with one click", a
   await page.locator(".proof-badge", { hasText: /✓ verified/ }).waitFor();
   await page.getByRole("link", { name: /^demo\/review-/ }).click();
   await page.getByText("Nothing must be changed").waitFor();
-  await page.goto(`${viewer.url}/#/`);
+  await goTo(page, "#/");
   await page.getByRole("button", { name: "Remove the examples" }).click();
   await page.getByText("These are examples.").waitFor({ state: "detached" });
   await page.locator(".session-row").first().waitFor({ state: "detached" });

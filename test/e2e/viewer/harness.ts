@@ -36,7 +36,7 @@ import type { RunningServer, ServeOptions } from "../../../src/server/serve.ts";
 import { startServer } from "../../../src/server/serve.ts";
 import type { StoreOptions as WideOptions } from "../../../src/store/store.ts";
 import { sayable } from "../../support/signing-user.ts";
-import { chromiumPath, isBrowserRequired, newContext } from "../chromium.ts";
+import { chromiumPath, isBrowserRequired, newContext, PAGE_WAIT_MS } from "../chromium.ts";
 import { watchPage } from "../watched-page.ts";
 
 /** Skipped without a browser; where one is required, that is a failure. */
@@ -132,19 +132,27 @@ export class ViewerScene {
     this.#server = await startServer({
       port,
       roots: [this.root],
-      sessions: { ...SESSION_LIMITS, freshMs: 0, listWaitMs: 20_000 },
+      sessions: { ...SESSION_LIMITS, freshMs: 0, listWaitMs: PAGE_WAIT_MS },
       onFault: (what, cause) => this.#faults.push(what, cause),
       ...this.#options,
       dataDirectory: join(this.home, "streams"),
     });
   }
 
-  /** Stops the server. `mayLog` allows what pages log about that. */
-  async stop(): Promise<number> {
-    const port = this.#server?.port ?? 0;
+  /** Does something while the server does not run. `mayLog` allows what pages log about that. */
+  async whileStopped(act: () => unknown): Promise<void> {
+    const port = this.#server?.port ?? assert.fail("the server does not run");
+    await this.#stop();
+    try {
+      await act();
+    } finally {
+      await this.start(port);
+    }
+  }
+
+  async #stop(): Promise<void> {
     await this.#server?.close();
     this.#server = null;
-    return port;
   }
 
   /** A new page; it is closed, and what it did is checked, when the test is over. */
@@ -170,7 +178,7 @@ export class ViewerScene {
 
   async close(): Promise<void> {
     for (const context of this.#contexts) await context.close(); // Before its server is gone.
-    await this.stop();
+    await this.#stop();
     rmSync(this.home, { recursive: true, force: true });
     for (const [variable, value] of this.#left) {
       if (value === undefined) delete process.env[variable];
@@ -195,6 +203,26 @@ export function viewerScene(
   });
   afterAll(() => scene.close());
   return scene;
+}
+
+/** Another page, without loading all again: resolves when the page before is gone. */
+export async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate((next) => {
+    if (location.hash === next) return;
+    const shown = new Promise<void>((resolve) => {
+      const onFrame = () => setTimeout(resolve);
+      addEventListener("hashchange", () => requestAnimationFrame(onFrame), { once: true });
+    });
+    location.hash = next;
+    return shown;
+  }, hash);
+}
+
+let attempts = 0;
+
+/** A number for ids and texts: a test that is repeated finds what its first attempt wrote. */
+export function attempt(): number {
+  return ++attempts;
 }
 
 /** Until then rows move: prompts get their lines above, and the time axis comes over them. */

@@ -13,7 +13,7 @@ import { isTried } from "../../support/seed.ts";
 import { sharedFiles } from "../../support/shared-files.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { eventually } from "../eventually.ts";
-import { browserTest, viewerScene } from "./harness.ts";
+import { attempt, browserTest, goTo, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
 
 const samples = sharedFiles("samples", "sample files", "tests of the home page");
@@ -116,7 +116,8 @@ sampleTest("the rail counts sessions and their cost, by agent and project", asyn
   );
   await eventually("the cost", () => claude.locator(".facet-cost").innerText()).toMatch(/\$\d/);
   const shop = facet(page, "Projects", "shop");
-  assert.equal(await shop.getAttribute("title"), "acme/shop", "the remote's name, no password");
+  // The remote's name, no password.
+  await eventually("the project", () => shop.getAttribute("title")).toBe("acme/shop");
 });
 
 sampleTest(
@@ -126,15 +127,18 @@ sampleTest(
     await row(page, "Mend the checkout").waitFor();
     const days = page.locator(".day h2");
     await eventually("days", () => days.allInnerTexts()).toContain("Yesterday");
-    const texts = await page.locator(".rows li").allInnerTexts();
-    const today = texts.findIndex((text) => text.startsWith("Today"));
-    const yesterday = texts.findIndex((text) => text.startsWith("Yesterday"));
-    const mended = texts.findIndex((text) => text.includes("Mend the checkout"));
-    // Within a minute after midnight, "a minute ago" was yesterday.
-    assert.ok(mended > (today < 0 ? yesterday : today));
+    const isUnderDay = async () => {
+      const texts = await page.locator(".rows li").allInnerTexts();
+      const today = texts.findIndex((text) => text.startsWith("Today"));
+      const yesterday = texts.findIndex((text) => text.startsWith("Yesterday"));
+      const mended = texts.findIndex((text) => text.includes("Mend the checkout"));
+      // Within a minute after midnight, "a minute ago" was yesterday.
+      return mended > (today < 0 ? yesterday : today);
+    };
+    await eventually("whether it is under its day", isUnderDay).toBe(true);
     const facts = /shop.*fix\/checkout.*Claude Code.*claude-opus-4-5.*15 tokens.*<\$0\.01/s;
     await eventually("a row", () => row(page, "Mend the checkout").innerText()).toMatch(facts);
-    await page.goto(`${viewer.url}/#/?agent=pi`);
+    await goTo(page, "#/?agent=pi");
     const large = page.locator(".session-row").first();
     await eventually("a long session", () => large.innerText()).toMatch(
       /pi-mono.*\+990 −486.*2 h 40 min.*47\.6M tokens.*\$30\.33/s,
@@ -145,8 +149,8 @@ sampleTest(
 sampleTest("a title has no mark-up, and a bare command is no title", async () => {
   const page = await viewer.open("#/?project=acme%2Fshop");
   await row(page, "After a clear").waitFor();
+  await eventually("titles", () => page.locator(".row-title").count()).toBe(3);
   const titles = await page.locator(".row-title").allInnerTexts();
-  assert.equal(titles.length, 3);
   for (const title of titles) assert.doesNotMatch(title, /<|command-name/);
 });
 
@@ -188,9 +192,8 @@ sampleTest("Back shows the list as it was: filters, rows and scroll position", a
   await list.evaluate((each) => each.scrollTo(0, 4000));
   const place = async () => Math.round((await list.evaluate((each) => each.scrollTop)) / 20);
   await eventually("where it is", place).toBe(200);
-  const before = page.locator(".session-row").nth(10);
-  const title = await before.locator(".row-title").innerText();
-  await before.click();
+  const title = await page.locator(".session-row").nth(10).locator(".row-title").innerText();
+  await row(page, title).first().click();
   await page.waitForURL(/#\/s\//);
   await page.locator(".entry").first().waitFor();
   await page.goBack();
@@ -224,6 +227,7 @@ sampleTest("j and k move through the list, Enter opens, / searches and ? explain
   await page.keyboard.press("/");
   await page.locator(".search-box:focus").waitFor();
   await page.keyboard.press("Escape");
+  await page.locator(".search-box:focus").waitFor({ state: "detached" });
   await page.keyboard.press("j");
   await page.locator(".session-row:focus").waitFor();
   await page.keyboard.press("Enter");
@@ -242,11 +246,11 @@ sampleTest("a palette goes to sessions, projects, agents and pages, by keyboard 
   };
   await openPalette();
   await page.keyboard.press("Tab");
-  const isInside = () => document.activeElement?.closest("dialog") !== null;
-  assert.ok(
-    (await page.evaluate(isInside)) ||
-      (await page.evaluate("document.activeElement === document.body")),
-  );
+  const isInside = () => {
+    const { activeElement, body } = document;
+    return activeElement === body || activeElement?.closest("dialog") !== null;
+  };
+  assert.ok(await page.evaluate(isInside));
   await page.keyboard.press("Escape");
   await box.waitFor({ state: "detached" });
   await openPalette();
@@ -282,8 +286,9 @@ sampleTest(
     await group.waitFor();
     const facts = /agent-workflows-monorepo-v2.*Claude Code.*26 Oct 2025.*\d+ hits/s;
     await eventually("facts of the session", () => group.innerText()).toMatch(facts);
-    assert.equal(await group.locator(".hit").count(), 3);
-    assert.ok((await group.locator(".hit mark").count()) >= 3);
+    await eventually("lines", () => group.locator(".hit").count()).toBe(3);
+    const marks = () => group.locator(".hit mark").count();
+    await eventually("marks", marks).toBeGreaterThanOrEqual(3);
     await group.getByRole("button", { name: /more in this session/ }).click();
     await eventually("all lines", () => group.locator(".hit").count()).toBeGreaterThan(3);
     await page.getByLabel("Find in").selectOption("prompts");
@@ -309,14 +314,16 @@ const OLD = new Date(Date.now() - 600_000).toISOString();
 sampleTest("a session is live while its file grows, and a new old file is not", async () => {
   const page = await viewer.open("#/");
   const now = () => new Date().toISOString();
-  const session = { id: uuid(50), cwd: "/home/me/live", prompt: "A live one", at: OLD };
+  const n = attempt();
+  const prompt = `A live one ${n}`;
+  const session = { id: uuid(50 + n), cwd: "/home/me/live", prompt, at: OLD };
   const path = putClaude(viewer.home, session);
-  await row(page, "A live one").waitFor();
-  await page.waitForTimeout(3500); // One more look at it.
-  assert.equal(await row(page, "A live one").locator(".dot.live").count(), 0);
+  await row(page, prompt).waitFor();
+  for (let look = 0; look < 2; look++) await page.waitForResponse(/\/v1\/sessions\?/);
+  assert.equal(await row(page, prompt).locator(".dot.live").count(), 0);
   const [, more] = claudeTurn({ ...session, at: now() });
   appendFileSync(path, `${JSON.stringify(more)}\n`);
-  await row(page, "A live one").locator(".dot.live").waitFor();
+  await row(page, prompt).locator(".dot.live").waitFor();
 });
 
 sampleTest("hostile titles, projects, branches and models run nothing, and are shown", async () => {
@@ -328,9 +335,10 @@ sampleTest("hostile titles, projects, branches and models run nothing, and are s
   await page.locator(".session-preview", { hasText: "__pwned" }).waitFor();
   await page.locator(".facet", { hasText: "__pwned" }).first().click();
   await page.locator(".chip", { hasText: "__pwned" }).first().waitFor();
-  await page.goto(`${viewer.url}/#/?q=pwned`);
+  await goTo(page, "#/?q=pwned");
   await page.locator(".hit-group", { hasText: "__pwned" }).nth(2).waitFor();
   await page.keyboard.press("Control+k");
+  await page.locator("dialog [role=combobox]:focus").waitFor();
   await page.keyboard.type("__pwned");
   await page
     .getByRole("option", { name: /__pwned/ })
@@ -349,15 +357,14 @@ for (const [theme, colorScheme] of (["light", "dark"] as const).entries()) {
       for (const fact of ["shop", "fix/checkout", "claude-opus-4-5", "15 tokens", "<$0.01"]) {
         await eventually(`${fact} at ${width} px`, () => mended.innerText()).toContain(fact);
       }
-      const isPreviewed = await page.locator(".session-preview").isVisible();
-      assert.equal(isPreviewed, width === 2560);
+      const isPreviewed = () => page.locator(".session-preview").isVisible();
+      await eventually(`a preview at ${width} px`, isPreviewed).toBe(width === 2560);
       if (width === 360) await page.getByRole("button", { name: "Filters" }).click();
       await facet(page, "Agents", "Claude Code").waitFor();
       for (const place of ["html", ".list-scroll", ".home-rail"]) {
-        const over = await page
-          .locator(place)
-          .evaluate((each) => each.scrollWidth - each.clientWidth);
-        assert.ok(over <= 0, `${place} at ${width} px: ${over} px too wide`);
+        const over = () =>
+          page.locator(place).evaluate((each) => each.scrollWidth - each.clientWidth);
+        await eventually(`what ${place} lacks at ${width} px`, over).toBeLessThanOrEqual(0);
       }
     }
   });

@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { afterAll } from "vitest";
 import { answerRow, promptRow, writeClaude } from "../../support/agent-home.ts";
 import { eventually } from "../eventually.ts";
-import { browserTest, viewerScene } from "./harness.ts";
+import { browserTest, goTo, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
 
 const [home, cwd] = [process.env.HOME, process.cwd()];
@@ -96,45 +96,38 @@ async function checkHarmless(page: Page, what: string): Promise<void> {
   assert.equal(await page.locator(`#app :is(${alien})`).count(), 0, what);
 }
 
-const LONG = { timeout: 120_000 };
-
-browserTest(
-  "hostile projects, branches, models and titles run nothing on any page",
-  LONG,
-  async () => {
-    const page = await viewer.open("#/", { width: 2560, height: 1300 });
-    const rows = page.locator(".session-row");
-    await eventually("sessions", () => rows.count()).toBeGreaterThanOrEqual(HOSTILE.length - 1);
-    await page.locator(".facet", { hasText: "pwned" }).first().waitFor();
-    await page.locator(".preview-text").first().waitFor();
-    await checkHarmless(page, "home");
-    await page.locator(".facet", { hasText: "pwned" }).first().click();
-    await page.locator(".facet[aria-current]").first().waitFor();
-    await checkHarmless(page, "a facet");
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("pwned");
-    await page.locator("[role=option]", { hasText: "pwned" }).nth(1).waitFor();
-    await checkHarmless(page, "palette");
-    await page.goto(`${viewer.url}/#/?q=pwned`);
-    await page.locator(".hit", { hasText: "pwned" }).first().waitFor();
-    await checkHarmless(page, "search");
-    await page.goto(`${viewer.url}/#/usage`);
-    await page.locator(".usage-name", { hasText: "pwned" }).nth(2).waitFor();
-    await checkHarmless(page, "usage");
-  },
-);
-
-browserTest("hostile tools, files, pictures and diffs run nothing in a session", LONG, async () => {
+browserTest("hostile projects, branches, models and titles run nothing on any page", async () => {
   const page = await viewer.open("#/", { width: 2560, height: 1300 });
-  await page.locator(".session-row").first().waitFor();
-  const hrefs = await page
-    .locator(".session-row")
-    .evaluateAll((all) =>
-      all.map((row) => row.getAttribute("href") ?? row.querySelector("a")?.getAttribute("href")),
-    );
-  assert.ok(hrefs.length >= HOSTILE.length - 1);
+  const rows = page.locator(".session-row");
+  await eventually("sessions", () => rows.count()).toBeGreaterThanOrEqual(HOSTILE.length - 1);
+  await page.locator(".facet", { hasText: "pwned" }).first().waitFor();
+  await page.locator(".preview-text").first().waitFor();
+  await checkHarmless(page, "home");
+  await page.locator(".facet", { hasText: "pwned" }).first().click();
+  await page.locator(".facet[aria-current]").first().waitFor();
+  await checkHarmless(page, "a facet");
+  await page.keyboard.press("Control+k");
+  await page.locator("dialog [role=combobox]:focus").waitFor();
+  await page.keyboard.type("pwned");
+  await page.locator("[role=option]", { hasText: "pwned" }).nth(1).waitFor();
+  await checkHarmless(page, "palette");
+  await goTo(page, "#/?q=pwned");
+  await page.locator(".hit", { hasText: "pwned" }).first().waitFor();
+  await checkHarmless(page, "search");
+  await goTo(page, "#/usage");
+  await page.locator(".usage-name", { hasText: "pwned" }).nth(2).waitFor();
+  await checkHarmless(page, "usage");
+});
+
+browserTest("hostile tools, files, pictures and diffs run nothing in a session", async () => {
+  const page = await viewer.open("#/", { width: 2560, height: 1300 });
+  const rows = page.locator(".session-row");
+  await eventually("sessions", () => rows.count()).toBeGreaterThanOrEqual(HOSTILE.length - 1);
+  const hrefs = await rows.evaluateAll((all) =>
+    all.map((row) => (row.closest("a") ?? row.querySelector("a"))?.getAttribute("href") ?? ""),
+  );
   for (const href of hrefs) {
-    await page.goto(`${viewer.url}/${href}`);
+    await goTo(page, href);
     await page.locator(".turns a", { hasText: /./ }).first().waitFor();
     await page.locator(".call.failed").first().waitFor();
     await page.keyboard.press("e");
@@ -143,12 +136,12 @@ browserTest("hostile tools, files, pictures and diffs run nothing in a session",
     await page.locator(".inspector dd").first().waitFor();
     await page.getByRole("button", { name: "Files", exact: true }).click();
     await page.locator(".files summary").first().click();
-    await checkHarmless(page, href ?? "");
+    await checkHarmless(page, href);
     assert.equal(await page.locator(".entries img").count(), 0, "no hostile type is a picture");
   }
-  const ids = hrefs.map((href) => /s\/([^?]+)/.exec(href ?? "")?.[1] ?? assert.fail(`${href}`));
+  const ids = hrefs.map((href) => /s\/([^?]+)/.exec(href)?.[1] ?? assert.fail(href));
   for (let at = 0; at + 1 < ids.length; at += 2) {
-    await page.goto(`${viewer.url}/#/compare?a=${ids[at]}&b=${ids[at + 1]}`);
+    await goTo(page, `#/compare?a=${ids[at]}&b=${ids[at + 1]}`);
     await eventually("compared files", () => {
       return page.locator(".compare-cell li", { hasText: /./ }).count();
     }).toBeGreaterThanOrEqual(2);

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll } from "vitest";
 import { browserClient } from "../../server/auth/browser-user.ts";
-import { eventually } from "../eventually.ts";
+import { eventually, flashed } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 
 const [home, cwd] = [process.env.HOME, process.cwd()];
@@ -102,7 +102,7 @@ browserTest("the time axis has a bar for each prompt, which leads to it", async 
     const [first = 0, second = 0, third = 0] = await heights();
     return second > 2 * first && second > 2 * third;
   }).toBe(true);
-  assert.equal(await page.locator(".axis-bar.failed").count(), 1);
+  await eventually("failed", () => page.locator(".axis-bar.failed").count()).toBe(1);
   await bars.nth(0).click();
   await page.locator(".row:focus", { hasText: "First question" }).waitFor();
   await page.locator(".axis-bar[aria-current][aria-label='First question']").waitFor();
@@ -119,8 +119,9 @@ browserTest(
     await files.filter({ hasText: "a.ts" }).getByText("2 edits, 1 read").waitFor();
     const calls = files.filter({ hasText: "a.ts" }).locator("ol a");
     await eventually("calls", () => calls.count()).toBe(3);
-    const words = (await calls.allInnerTexts()).map((text) => text.replace(/^\S+ /, ""));
-    assert.deepEqual(words, ["Read 7–", "Edit +2−1", "Edit +1−1"]);
+    await eventually("their words", async () =>
+      (await calls.allInnerTexts()).map((text) => text.replace(/^\S+ /, "")),
+    ).toEqual(["Read 7–", "Edit +2−1", "Edit +1−1"]);
     await calls.first().click();
     await page.waitForURL(/at=\d+/);
     await page.locator(".row.target", { hasText: "Read src/a.ts:7–9" }).waitFor();
@@ -134,17 +135,16 @@ browserTest(
 
 browserTest("an edit has the line numbers of the file that was read before, or none", async () => {
   const page = await open();
-  const numbersOf = async (row: string) => {
+  const numbersOf = (row: string) => async () => {
     const call = page.locator(".call", { hasText: row });
-    if (!(await call.evaluate((element) => (element as HTMLDetailsElement).open))) {
-      await call.locator("summary").first().click();
-    }
+    await call.evaluate((element) => {
+      (element as HTMLDetailsElement).open = true; // A failed call opens by itself.
+    });
     const lines = call.locator(".diff span[data-n], .diff .gone, .diff .new");
-    await lines.first().waitFor();
     return lines.evaluateAll((all) => all.map((line) => line.getAttribute("data-n")));
   };
-  assert.deepEqual(await numbersOf("Edit src/a.ts +2 −1"), ["8", "8", "9"]);
-  assert.deepEqual(await numbersOf("Edit src/b"), [null, null]);
+  await eventually("lines", numbersOf("Edit src/a.ts +2 −1")).toEqual(["8", "8", "9"]);
+  await eventually("lines that were not read", numbersOf("Edit src/b")).toEqual([null, null]);
 });
 
 browserTest(
@@ -170,10 +170,10 @@ browserTest(
 browserTest("the command that continues a session in its directory can be copied", async () => {
   const page = await open();
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  await page.getByRole("button", { name: "Copy the command that continues it" }).click();
-  await page.getByText("Copied").waitFor();
-  const copied = await page.evaluate(() => navigator.clipboard.readText());
-  assert.equal(copied, `cd '${PROJECT}' && claude --resume ${ID}`);
+  const button = page.getByRole("button", { name: "Copy the command that continues it" });
+  await flashed(page, "Copied", () => button.click());
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  await eventually("the clipboard", copied).toBe(`cd '${PROJECT}' && claude --resume ${ID}`);
 });
 
 browserTest("two sessions of a project are compared prompt by prompt", async () => {
@@ -193,7 +193,7 @@ browserTest("two sessions of a project are compared prompt by prompt", async () 
   await eventually("answer and tools", () => rows.nth(1).innerText()).toMatch(
     /Second question[\s\S]*Answer A slow answer <script>[\s\S]*Edit/,
   );
-  assert.equal(await page.locator(".compare-row.same").count(), 1);
+  await eventually("equal rows", () => page.locator(".compare-row.same").count()).toBe(1);
   await page.reload();
   await rows.nth(1).getByRole("link", { name: "Second question" }).click();
   await page.locator(".row.target", { hasText: "Second question" }).waitFor();

@@ -35,6 +35,7 @@ const lines = Array.from({ length: PROMPTS }, (_, n) => {
 }).flat();
 
 let path = "";
+let prompts = PROMPTS;
 const viewer = viewerScene(async (scene) => {
   path = putThread(scene.root, "long-1", [
     ...lines,
@@ -45,8 +46,15 @@ const viewer = viewerScene(async (scene) => {
 
 async function openLong(): Promise<Page> {
   const page = await viewer.open(`#/s/${await viewer.apiId("long-1")}`);
-  await page.locator(".turns-head", { hasText: `${PROMPTS} prompts` }).waitFor();
+  await page.locator(".turns-head", { hasText: `${prompts} prompts` }).waitFor();
   return page;
+}
+
+/** The outline follows the reader, also to the place where a page opens. */
+async function scrollToFirst(page: Page): Promise<void> {
+  await page.locator(".turns-scroll").evaluate((list) => {
+    list.scrollTop = 0;
+  });
 }
 
 /** The prompt that has the focus. */
@@ -59,13 +67,11 @@ browserTest("the outline has every prompt, failure and edit, with few elements",
   await page.getByRole("button", { name: "8 failed" }).waitFor();
   await page.getByRole("button", { name: `${PROMPTS} edits` }).waitFor();
   assert.ok((await page.locator(".turns a").count()) < 120);
-  await page.locator(".turns-scroll").evaluate((list) => {
-    list.scrollTop = 0;
-  });
   const first = page.locator(".turns a.turn-prompt").first();
-  await eventually("the first prompt", () => first.innerText()).toMatch(
-    /^Prompt 0\n.*1\.0k tokens/,
-  );
+  await eventually("the first prompt", async () => {
+    await scrollToFirst(page);
+    return first.innerText();
+  }).toMatch(/^Prompt 0\n.*1\.0k tokens/);
   await page.locator(".turns a.turn-failure", { hasText: "Edit f0: reason 0" }).waitFor();
   await page.locator(".turns a.turn-edit", { hasText: "f0" }).waitFor();
 });
@@ -78,10 +84,12 @@ browserTest("the header and the outline say the same tokens", async () => {
 browserTest("a prompt that is not loaded is opened, and J and K step from there", async () => {
   const page = await openLong();
   const isLoaded = page.getByText("Prompt 7", { exact: true });
-  await page.locator(".turns-scroll").evaluate((list) => {
-    list.scrollTop = 0;
-  });
-  await page.locator(".turns a.turn-prompt", { hasText: /^Prompt 7\n?/ }).click();
+  const seventh = page.locator(".turns a.turn-prompt", { hasText: /^Prompt 7\n?/ });
+  await eventually("the prompt in the outline", async () => {
+    await scrollToFirst(page);
+    return seventh.count();
+  }).toBe(1);
+  await seventh.click();
   await isLoaded.first().waitFor();
   await eventually("the focus", focused(page)).toBe("Prompt 7");
   await eventually("the marked row", current(page)).toMatch(/^Prompt 7\n/);
@@ -97,8 +105,9 @@ browserTest("a prompt that is not loaded is opened, and J and K step from there"
 
 browserTest("a new prompt appears in the outline; texts of programs are no prompts", async () => {
   const page = await openLong();
-  appendFileSync(path, `${JSON.stringify(asked("A late prompt"))}\n`);
-  await page.locator(".turns-head", { hasText: `${PROMPTS + 1} prompts` }).waitFor();
-  await page.locator(".turns a", { hasText: "A late prompt" }).waitFor();
+  prompts++;
+  appendFileSync(path, `${JSON.stringify(asked(`Late prompt ${prompts}`))}\n`);
+  await page.locator(".turns-head", { hasText: `${prompts} prompts` }).waitFor();
+  await page.locator(".turns a", { hasText: `Late prompt ${prompts}` }).waitFor();
   assert.equal(await page.locator(".turns a", { hasText: "command-name" }).count(), 0);
 });

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import type { NewEntry } from "../../../src/index.ts";
 import { event, putThread } from "../../cli/stores.ts";
 import { eventually } from "../eventually.ts";
-import { browserTest, outlineRead, viewerScene } from "./harness.ts";
+import { attempt, browserTest, goTo, outlineRead, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
 
 /** More than one page of the list. */
@@ -117,19 +117,19 @@ browserTest("a hit shows what a terminal showed, without its escapes", async () 
   ]);
   const page = await viewer.open("#/");
   await page.locator(".session-row", { hasText: "teletype" }).waitFor();
-  await page.goto(`${viewer.url}/#/?q=teletype`);
+  await goTo(page, "#/?q=teletype");
   const hit = page.locator(".hit .snippet", { hasText: "teletype" });
-  await hit.waitFor();
-  assert.equal(await hit.textContent(), "it is green in the teletype");
+  await eventually("the hit", () => hit.textContent()).toBe("it is green in the teletype");
 });
 
 browserTest("a new session appears in the list without a reload", async () => {
   const page = await viewer.open("#/");
   await page.locator(".session-row").first().waitFor();
-  putThread(viewer.root, "late-1", [
-    event("user_message", { text: "I came late", ts: new Date().toISOString() }),
+  const id = `late-${attempt()}`;
+  putThread(viewer.root, id, [
+    event("user_message", { text: `I came ${id}`, ts: new Date().toISOString() }),
   ]);
-  await page.locator(".session-row", { hasText: "I came late" }).waitFor();
+  await page.locator(".session-row", { hasText: `I came ${id}` }).waitFor();
 });
 
 browserTest("typed words are searched for; a hit opens its entry, unfolded", async () => {
@@ -153,7 +153,7 @@ browserTest("filters narrow the list, and stay in the address", async () => {
   await page.waitForURL(/[?&]status=completed/);
   await page.reload();
   await page.locator(".list-foot", { hasText: /^1 session$/ }).waitFor();
-  await page.goto(`${viewer.url}/#/?status=completed&agent=nothing`);
+  await goTo(page, "#/?status=completed&agent=nothing");
   await page.getByText("No session fits").waitFor();
   await page.locator(".facet[aria-current]", { hasText: "nothing" }).waitFor();
 });
@@ -180,15 +180,10 @@ browserTest("keys move through a session, fold and unfold, and are listed in a h
   const page = await openFence();
   const focusIsOn = (hasText: RegExp) => page.locator(".row:focus", { hasText }).waitFor();
   const noDialog = () => page.locator("dialog[open]").waitFor({ state: "detached" });
-  // A page that is still loading may return to the end, which it follows.
-  await eventually("the first entry", async () => {
-    await page.evaluate("document.activeElement?.blur()");
-    await page.keyboard.press("g");
-    await page.getByText("The start of the session").waitFor();
-    await page.waitForFunction(firstRowIsInView);
-    await page.keyboard.press("j");
-    return page.locator(".row:focus").innerText({ timeout: 5_000 });
-  }).toMatch(/Started/);
+  await page.keyboard.press("g");
+  await page.waitForFunction(firstRowIsInView);
+  await page.keyboard.press("j");
+  await focusIsOn(/Started/);
   await page.keyboard.press("J");
   await focusIsOn(/Mend the/);
   await page.keyboard.press("j");
@@ -231,9 +226,9 @@ browserTest("a link to an entry opens it; an invalid link is reported", async ()
   const start = entries.find(({ entry }) => entry?.parts[0]?.type === "child")?.start ?? 0;
   const page = await viewer.open(`#/s/${id}?at=${start}`, { mayLog: /416|404/ });
   await page.locator(".row.target", { hasText: "Began child-1" }).waitFor();
-  await page.goto(`${viewer.url}/#/s/${id}?at=${start + 1}`);
+  await goTo(page, `#/s/${id}?at=${start + 1}`);
   await page.getByText("There is no entry at the place of that link").waitFor();
-  await page.goto(`${viewer.url}/#/s/nothing`);
+  await goTo(page, "#/s/nothing");
   await page.getByText("There is no such session here").waitFor();
 });
 
@@ -267,7 +262,7 @@ browserTest("no page is wider than a phone's screen", async () => {
     ["#/?q=plank", ".hit"],
     [`#/s/${fence}`, ".entry"],
   ] as const) {
-    await page.goto(`${viewer.url}/${hash}`);
+    await goTo(page, hash);
     await page.locator(shown).first().waitFor();
     for (const place of ["html", ".page", ".list-scroll, .transcript"]) {
       const widths = () =>
@@ -298,13 +293,14 @@ browserTest("the buttons of a row do not cover the next one", async () => {
   const page = await openFence();
   const row = page.locator(".row.prompt").first();
   await row.hover();
-  const [own, next, buttons] = await Promise.all([
-    row.boundingBox(),
-    page.locator(".row.prompt + .row").first().boundingBox(),
-    row.locator(".row-actions").boundingBox(),
-  ]);
-  assert.ok(own && next && buttons);
-  assert.ok(buttons.y + buttons.height <= next.y && buttons.y >= own.y);
+  const isBetween = () =>
+    row.evaluate((own) => {
+      const buttons = own.querySelector(".row-actions")?.getBoundingClientRect();
+      const next = own.nextElementSibling?.getBoundingClientRect();
+      if (!buttons || !next || buttons.height === 0) return false;
+      return buttons.bottom <= next.top && buttons.top >= own.getBoundingClientRect().top;
+    });
+  await eventually("whether the buttons are in their row", isBetween).toBe(true);
 });
 
 browserTest(
@@ -317,12 +313,13 @@ browserTest(
     assert.equal(await buttons.isVisible(), false);
     await row.locator("summary").first().focus();
     await buttons.waitFor();
-    const [label, below] = await Promise.all([
-      row.locator("summary").first().boundingBox(),
-      buttons.boundingBox(),
-    ]);
-    assert.ok(label && below);
-    assert.ok(below.y >= label.y + label.height, "the label is not covered");
+    const isBelow = () =>
+      row.evaluate((own) => {
+        const label = own.querySelector("summary")?.getBoundingClientRect();
+        const below = own.querySelector(":scope > .row-actions")?.getBoundingClientRect();
+        return label !== undefined && below !== undefined && below.top >= label.bottom;
+      });
+    await eventually("whether the label is not covered", isBelow).toBe(true);
   },
 );
 
@@ -332,7 +329,7 @@ browserTest("hostile titles, agents and search hits run nothing, and are shown",
     ["#/", ".session-row"],
     ["#/?q=pwned", ".hit"],
   ] as const) {
-    await page.goto(`${viewer.url}/${hash}`);
+    await goTo(page, hash);
     await page.locator(shown, { hasText: "__pwned" }).nth(5).waitFor();
     assert.equal(await page.evaluate("window.__pwned === undefined"), true);
   }

@@ -40,8 +40,7 @@ browserTest("a browser that opened the link sees the sessions, also after a rest
   assert.equal(await page.evaluate("document.cookie"), "", "no script reads the cookie");
   await page.getByText("Keep this secret").click();
   await page.locator(".entry", { hasText: "Keep this secret" }).waitFor();
-  const port = await viewer.stop();
-  await viewer.start(port);
+  await viewer.whileStopped(() => {});
   await page.reload();
   await page.locator(".entry", { hasText: "Keep this secret" }).waitFor();
 });

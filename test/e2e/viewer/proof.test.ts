@@ -8,7 +8,8 @@ import { join } from "node:path";
 import type { Route } from "playwright-core";
 import type { NewEntry } from "../../../src/index.ts";
 import { said, turnOf } from "../../support/signing-user.ts";
-import { browserTest, type PageOptions, viewerScene } from "./harness.ts";
+import { eventually } from "../eventually.ts";
+import { attempt, browserTest, goTo, type PageOptions, viewerScene } from "./harness.ts";
 
 const LONG_TURNS = 36;
 const NO_ED25519 = `
@@ -55,9 +56,10 @@ browserTest(
     await badge.filter({ hasText: /^✓ verified$/ }).click();
     await panel.getByText("Every byte of this session is as it was signed").waitFor();
     await panel.getByText("3 of 3 turns hold").waitFor();
-    assert.equal(await panel.locator("strong.tone-good").count(), 2, "the browser and the server");
+    const good = () => panel.locator("strong.tone-good").count();
+    await eventually("the browser and the server", good).toBe(2);
     await panel.getByText("It ends where the server's user last saw it end").waitFor();
-    assert.match(await panel.locator("code").innerText(), /^[0-9a-f]{16}$/);
+    await panel.locator("code", { hasText: /^[0-9a-f]{16}$/ }).waitFor();
   },
 );
 
@@ -85,8 +87,8 @@ browserTest(
     await banner.getByRole("button", { name: "All findings" }).click();
     await page.locator("#proof-panel").waitFor();
     assert.equal(await page.locator(".session-facts .state.completed").count(), 0);
-    const box = await banner.boundingBox();
-    assert.ok((box?.width ?? 0) >= 1279, "the whole width");
+    const width = async () => (await banner.boundingBox())?.width;
+    await eventually("the whole width", width).toBeGreaterThanOrEqual(1279);
     const honest = await proofOf("honest-1");
     await honest.badge.filter({ hasText: "verified" }).waitFor();
     assert.equal(await honest.page.locator(".proof-banner").count(), 0);
@@ -106,11 +108,12 @@ browserTest("an unsigned session, and one with an unsigned end, are labelled as 
 });
 
 browserTest("a session that is being written says that signing is in progress", async () => {
-  const { path } = await viewer.write({ id: "growing-1", entries: turnOf("Growing") });
+  const id = `growing-${attempt()}`;
+  const { path } = await viewer.write({ id, entries: turnOf("Growing") });
   const line = readFileSync(path, "utf8").split("\n").at(0);
-  await viewer.apiId("growing-1"); // The server has seen it before it grows.
+  await viewer.apiId(id); // The server has seen it before it grows.
   appendFileSync(path, `${line}\n`);
-  const { badge, panel } = await proofOf("growing-1");
+  const { badge, panel } = await proofOf(id);
   await badge.filter({ hasText: "signing …" }).click();
   await panel.getByText("Signing in progress: 1 line not signed yet").waitFor();
 });
@@ -120,7 +123,7 @@ browserTest("no badge is green before the server's verdict, or without one", asy
     const id = await viewer.apiId("honest-1");
     const page = await viewer.open("#/", { mayLog: /503/ });
     await page.route("**/verify", answer);
-    await page.goto(`${viewer.url}/#/s/${id}`);
+    await goTo(page, `#/s/${id}`);
     return page;
   };
   let answered = () => {};
@@ -145,15 +148,16 @@ browserTest("no badge is green before the server's verdict, or without one", asy
 browserTest(
   "a signed session whose log is missing is listed as rolled back, and its page says so",
   async () => {
-    const { path } = await viewer.write({ id: "gone-1", entries: turnOf("Gone") });
+    const id = `gone-${attempt()}`;
+    const { path } = await viewer.write({ id, entries: turnOf("Gone") });
     rmSync(path);
     const page = await viewer.open("#/", { mayLog: /404/ }); // It has no entries to be shown.
-    const row = page.locator(".session-row", { hasText: "gone-1" });
+    const row = page.locator(".session-row", { hasText: id });
     await row.getByText("log missing").waitFor();
     await row.locator(".verdict.rollback").waitFor();
     await row.click();
     await page.getByText("the log of this session is missing").waitFor();
-    await page.getByText("verbatim head forget gone-1").waitFor();
+    await page.getByText(`verbatim head forget ${id}`).waitFor();
   },
 );
 

@@ -7,11 +7,13 @@ import type { Page } from "playwright-core";
 import { event, putThread } from "../../cli/stores.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { eventually } from "../eventually.ts";
-import { browserTest, outlineRead, viewerScene } from "./harness.ts";
+import { attempt, browserTest, goTo, outlineRead, viewerScene } from "./harness.ts";
 
 const MANY = 3_000;
-/** A request for earlier entries. */
+/** Requests for entries: any, earlier ones, and the first. */
+const ENTRIES = /\/entries\?/;
 const EARLIER = /[?&]before=/;
+const FIRST = /[?&]from=0(?:&|$)/;
 /** Rare, so that a filter has to look through many pages. */
 const FAILED = [10, 1_501, 2_900];
 
@@ -49,6 +51,16 @@ async function open(id: string, query = "", width = 1280): Promise<Page> {
   return page;
 }
 
+/** The answer to the next such request waits until the returned function is called. */
+async function heldBack(page: Page, request: RegExp): Promise<() => void> {
+  let letGo = () => {};
+  const waited = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route(request, (route) => waited.then(() => route.continue()), { times: 1 });
+  return letGo;
+}
+
 const rowsOf = (page: Page) => page.locator(".row:not(.silent)");
 
 browserTest("the inspector shows an entry's time, place, hash, proof and line", async () => {
@@ -61,7 +73,7 @@ browserTest("the inspector shows an entry's time, place, hash, proof and line", 
     .split("\n")
     .find((each) => each.includes("Turn one: done"));
   await inspector.locator("pre", { hasText: "Turn one: done" }).waitFor();
-  assert.equal(await inspector.locator("pre").textContent(), line);
+  await eventually("the line", () => inspector.locator("pre").textContent()).toBe(line);
   const hash = createHash("sha256")
     .update(line ?? "")
     .digest("hex");
@@ -79,16 +91,16 @@ browserTest(
   "a wide screen is filled by the outline, the transcript and the inspector",
   async () => {
     const page = await open("signed-1", "", 2560);
-    const widths = await Promise.all(
-      [".turns", ".column", ".inspector"].map(async (place) => {
-        return (await page.locator(place).boundingBox())?.width ?? 0;
-      }),
-    );
-    assert.ok(widths.reduce((sum, width) => sum + width, 0) > 0.8 * 2560, widths.join(" "));
-    assert.ok(
-      widths.every((width) => width >= 300),
-      widths.join(" "),
-    );
+    const widths = () =>
+      page
+        .locator(".turns, .column, .inspector")
+        .evaluateAll((all) => all.map((place) => place.getBoundingClientRect().width));
+    const isFilled = async () => {
+      const all = await widths();
+      const sum = all.reduce((total, width) => total + width, 0);
+      return all.length === 3 && sum > 0.8 * 2560 && all.every((width) => width >= 300);
+    };
+    await eventually("whether the screen is filled", isFilled).toBe(true);
   },
 );
 
@@ -109,18 +121,14 @@ browserTest("a filter shows only its kind, finds rare ones, and stays in the add
   await rowsOf(page).filter({ hasText: "Prompt 500" }).waitFor();
   await page.getByRole("button", { name: "Show all" }).click();
   await page.getByText("make 2998", { exact: true }).waitFor();
-  assert.doesNotMatch(page.url(), /f=/);
+  await page.waitForURL((url) => !url.href.includes("f="));
 });
 
 browserTest(
   "a filter that is chosen while earlier entries load finds all of its kind",
   async () => {
     const page = await open("long-1");
-    let letGo = () => {};
-    const chosen = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    await page.route(EARLIER, (route) => chosen.then(() => route.continue()), { times: 1 });
+    const letGo = await heldBack(page, EARLIER);
     const asked = page.waitForRequest(EARLIER);
     await page.getByRole("button", { name: "Errors 3" }).click();
     await asked;
@@ -130,6 +138,36 @@ browserTest(
     await rowsOf(page).filter({ hasText: "Prompt 500" }).waitFor();
   },
 );
+
+browserTest("a filter that is chosen while the first entries load shows its kind", async () => {
+  const page = await viewer.open("#/");
+  const letGo = await heldBack(page, ENTRIES);
+  const asked = page.waitForRequest(ENTRIES);
+  const id = await viewer.apiId("long-1");
+  await goTo(page, `#/s/${id}`);
+  await asked;
+  await goTo(page, `#/s/${id}?f=errors`);
+  await page.getByText("broken 2900").first().waitFor();
+  letGo();
+  await outlineRead(page);
+  await page.getByText("broken 10", { exact: false }).first().waitFor();
+});
+
+browserTest("of two keys the last counts, however long the answers take", async () => {
+  const page = await open("long-1");
+  await page.getByText("make 2998", { exact: true }).waitFor();
+  const letGo = await heldBack(page, FIRST);
+  const asked = page.waitForRequest(FIRST);
+  await page.keyboard.press("g");
+  const answer = (await asked).response();
+  await page.keyboard.press("G");
+  letGo();
+  await (await answer)?.finished();
+  await page.keyboard.press("K"); // Shown after the answer, had that been shown.
+  await eventually("the focus", () => page.locator(".row:focus").innerText()).toMatch(
+    /Prompt 2500/,
+  );
+});
 
 browserTest(
   "with a filter, few rows are in the page, and new entries are filtered too",
@@ -142,11 +180,12 @@ browserTest(
     await page.keyboard.press("G");
     await page.getByText("make 2998", { exact: true }).waitFor();
     const said = (text: string) => JSON.stringify(event("assistant_text", { text }));
-    const used = [call(9_000), { call_id: "c9000", output: "out late" }];
+    const late = 9_000 + 2 * attempt();
+    const used = [call(late), { call_id: `c${late}`, output: "out late" }];
     appendFileSync(long, `${said("not a tool")}\n`);
     appendFileSync(long, `${JSON.stringify(event("tool_call_start", used[0]))}\n`);
     appendFileSync(long, `${JSON.stringify(event("tool_call_result", used[1]))}\n`);
-    await page.getByText("make 9000", { exact: true }).waitFor();
+    await page.getByText(`make ${late}`, { exact: true }).waitFor();
     assert.equal(await page.getByText("not a tool").count(), 0);
   },
 );

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { NewEntry } from "../../../src/index.ts";
-import { eventually } from "../eventually.ts";
+import { eventually, flashed } from "../eventually.ts";
 import { browserTest, outlineRead, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
 
@@ -93,10 +93,9 @@ browserTest("a call and its result are one row of 28 pixels, with a label", asyn
     "Plan 1 of 2 done 1.5 s",
     "yard measure 7 1.5 s",
   ]);
-  const heights = await rows.evaluateAll((all) =>
-    all.map((row) => Math.round(row.getBoundingClientRect().height)),
-  );
-  assert.deepEqual(new Set(heights), new Set([28]));
+  const heights = () =>
+    rows.evaluateAll((all) => all.map((row) => Math.round(row.getBoundingClientRect().height)));
+  await eventually("heights", async () => [...new Set(await heights())]).toEqual([28]);
   assert.equal(await page.locator(".by-tool").count(), 0, "no result is by itself");
 });
 
@@ -133,7 +132,8 @@ browserTest(
     const edit = page.locator(".kind-edit");
     await edit.locator("summary").click();
     await edit.locator(".file", { hasText: "src/plank.ts" }).waitFor();
-    assert.deepEqual(await edit.locator("mark").allInnerTexts(), ["a", "b"]);
+    const words = () => edit.locator("mark").allInnerTexts();
+    await eventually("the changed words", words).toEqual(["a", "b"]);
     const numbers = await edit
       .locator(".diff > span")
       .evaluateAll((lines) => lines.map((line) => (line as HTMLElement).dataset.n));
@@ -251,8 +251,7 @@ browserTest("a block is copied by its button; whether long lines wrap is kept", 
   const row = page.locator(".call").first();
   await row.locator("summary").click();
   await row.locator(".output").hover();
-  await row.locator(".output button.copy").click();
-  await row.getByText("Copied").waitFor();
+  await flashed(page, "Copied", () => row.locator(".output button.copy").click());
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await eventually("the clipboard", copied).toBe("all of them passed");
   const space = () =>

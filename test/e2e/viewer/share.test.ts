@@ -19,15 +19,13 @@ import { ENTRIES, OPTIONS, SECRETS, WITHHOLDING } from "../../share/sharing.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { axeFaults } from "../axe-faults.ts";
 import { eventually } from "../eventually.ts";
-import { browserTest, viewerScene, type WrittenSession } from "./harness.ts";
+import { attempt, browserTest, viewerScene } from "./harness.ts";
 
 let admin = "";
-let live: WrittenSession;
 
 const viewer = viewerScene(
   async (scene) => {
     await scene.write({ id: "table-1", entries: ENTRIES });
-    live = await scene.write({ id: "live-2", entries: turnOf("turn 1") });
     admin = (await makeToken(join(scene.home, "streams"))).token;
   },
   { createShare },
@@ -116,6 +114,7 @@ browserTest(
 
 browserTest("a live share shows new turns by itself, and says when it has ended", async () => {
   const shares = new FileShares(nodeHost, join(viewer.home, "streams"), Date.now);
+  const live = await viewer.write({ id: `live-${attempt()}`, entries: turnOf("turn 1") });
   const { id, root, dialect, path } = live;
   const session = { id, root, dialect, logId: path.slice(root.length + 1) };
   const asked = {

@@ -62,7 +62,6 @@ browserTest("a call that started a subagent shows its session, which links back"
   assert.equal(await thread.locator(".row-actions").count(), 0);
   await thread.getByRole("link", { name: "Open its session" }).click();
   await page.waitForURL((url) => !url.hash.includes("at="));
-  await page.locator(".session-facts a", { hasText: PARENT }).waitFor();
   const back = page.locator(".session-facts a", { hasText: PARENT });
   await eventually("the row of the call", () => back.getAttribute("href")).toMatch(/at=\d+/);
   await back.click();

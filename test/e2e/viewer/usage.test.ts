@@ -7,7 +7,7 @@ import { afterAll } from "vitest";
 import { answerRow, callOf, promptRow, writeClaude } from "../../support/agent-home.ts";
 import { eventually } from "../eventually.ts";
 import { XSS_CORPUS } from "../xss-corpus.ts";
-import { browserTest, viewerScene } from "./harness.ts";
+import { browserTest, goTo, viewerScene } from "./harness.ts";
 
 const DAY_MS = 86_400_000;
 const NOW = new Date().setUTCHours(0, 0, 30, 0);
@@ -63,11 +63,12 @@ browserTest(
     const page = await viewer.open("#/usage");
     const totals = page.locator(".usage-totals");
     await totals.getByText("$4.00 + ?").waitFor();
-    const text = (await totals.innerText()).replaceAll("\n", " ");
-    assert.match(text, /2\.2M\s*0\.2M output \+ 2\.0M cache reads/);
-    assert.match(text, /100\.0 %/);
-    const doubts = await page.locator(".usage-doubts").innerText();
-    assert.match(doubts, /^No price is known for .*\(40\.0k tokens\): not in the cost\.$/m);
+    const text = async () => (await totals.innerText()).replaceAll("\n", " ");
+    await eventually("tokens", text).toMatch(/2\.2M\s*0\.2M output \+ 2\.0M cache reads/);
+    await eventually("the rate", text).toMatch(/100\.0 %/);
+    await eventually("doubts", () => page.locator(".usage-doubts").innerText()).toMatch(
+      /^No price is known for .*\(40\.0k tokens\): not in the cost\.$/m,
+    );
     await page.getByText(/^Prices: genai-prices \S+ of \w{3} \d+ \w{3}( \d{4})?$/).waitFor();
   },
 );
@@ -91,8 +92,11 @@ browserTest("the chart shows the chosen group, and its axis ends today", async (
     ["All time", 41],
   ] as const) {
     await page.getByRole("button", { name: period }).click();
-    await eventually(`the days of ${period}`, async () => (await days()).length).toBe(count);
-    assert.deepEqual((await days()).slice(-2), ["Yesterday", "Today"]);
+    const shown = async () => {
+      const all = await days();
+      return [all.length, ...all.slice(-2)];
+    };
+    await eventually(`the days of ${period}`, shown).toEqual([count, "Yesterday", "Today"]);
   }
   await page.getByRole("button", { name: "Tokens" }).click();
   await page
@@ -105,10 +109,11 @@ browserTest("the calendar has the days with usage, and none after today", async 
   const page = await viewer.open("#/usage");
   const calendar = page.getByRole("region", { name: "Calendar" });
   await calendar.locator("svg").waitFor();
-  assert.equal(await calendar.locator("rect:not(.heat-0)").count(), 2);
+  const used = calendar.locator("rect:not(.heat-0)");
+  await eventually("days with usage", () => used.count()).toBe(2);
   await page.getByText(/^2 days with usage; most today: /).waitFor();
-  const last = await calendar.locator("rect").last().locator("title").textContent();
-  assert.equal(last, "Today: $4.00");
+  const last = calendar.locator("rect").last().locator("title");
+  await eventually("the last day", () => last.textContent()).toBe("Today: $4.00");
 });
 
 browserTest(
@@ -122,7 +127,7 @@ browserTest(
       for (const session of report.sessions) session.title = null;
       await route.fulfill({ response, json: { ...report, isComplete: true } });
     });
-    await page.goto(`${viewer.url}/#/usage`);
+    await goTo(page, "#/usage");
     const table = page.locator(".usage-card", { hasText: "Most expensive sessions" });
     const names = () => table.locator(".usage-name").allInnerTexts();
     await eventually("titles", async () => (await names()).join(" ")).toMatch(/Find the bug/);
@@ -137,7 +142,7 @@ browserTest("the most expensive sessions and prompts link to their places", asyn
   const prompts = page.locator(".usage-card").filter({ hasText: "Most expensive prompts" });
   const first = prompts.locator("tbody tr").first();
   await first.getByText("Now mend it").waitFor();
-  assert.match(await first.innerText(), /1 subagent[\s\S]*\$3\.00/);
+  await eventually("the prompt", () => first.innerText()).toMatch(/1 subagent[\s\S]*\$3\.00/);
   await first.getByRole("link").click();
   const target = page.locator(".row.target");
   await target.getByText("Now mend it").waitFor();
@@ -157,9 +162,8 @@ browserTest("a session shows its cost, that of each prompt, and that of a call",
   await prompt("Find the bug").locator(".row-cost", { hasText: "$1.00" }).waitFor();
   await prompt("Now mend it").locator(".row-cost", { hasText: "$3.00" }).waitFor();
   const call = page.locator(".row-cost:not(.of-prompt)");
-  assert.equal(await call.first().textContent(), "$0.50");
-  assert.match(
-    (await call.first().getAttribute("title")) ?? "",
+  await eventually("a call", () => call.first().textContent()).toBe("$0.50");
+  await eventually("its response", () => call.first().getAttribute("title")).toMatch(
     /cost \$1\.00 .*shared by 2 calls/,
   );
   await page.locator(".turn-facts", { hasText: "$3.00 · 1 subagent" }).waitFor();

@@ -52,8 +52,9 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
       store.filter.value = filter;
       store.isInspecting.value = matchMedia(WIDE).matches;
       void store.open(at);
-    } else if (isOther) void store.choose(filter, at ?? reading.visible.peek().from);
-    else if (at !== null) void store.openAt(at);
+    } else if (isOther) {
+      void store.choose(filter, at ?? (store.isFollowing ? null : reading.visible.peek().from));
+    } else if (at !== null) void store.openAt(at);
   }, [store, at, f]);
   useEffect(() => () => store.close(), [store]);
   const head = store.head.value;

@@ -77,7 +77,9 @@ export class SessionStore {
   readonly #closing = new AbortController();
   /** What is being loaded for the window; another window waits for none of it. */
   #loading = { before: false, after: false };
+  /** Counts the places that were asked for. */
   #opening = 0;
+  #firstHead: Promise<void> | undefined;
   #watching: ReturnType<typeof setInterval> | undefined;
   #headTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -91,17 +93,8 @@ export class SessionStore {
 
   /** Shows the entry at an offset, or the end; then follows. */
   async open(at: number | null): Promise<void> {
-    const head = this.#refreshHead();
+    this.#firstHead = this.#refreshHead();
     await this.openAt(at);
-    await head;
-    const window = this.window.value;
-    if (window === null || this.#closing.signal.aborted) return;
-    this.outline.refresh(0);
-    void this.costs.load();
-    this.#watching = setInterval(() => {
-      if (!document.hidden) void this.lookAround();
-    }, WATCH_MS);
-    await followInto(this, window.end, this.#closing.signal);
   }
 
   /** Looks whether the session is still in its place. */
@@ -137,11 +130,8 @@ export class SessionStore {
       this.wish.value = { to: at };
       return;
     }
-    const turn = ++this.#opening;
-    const page = await this.#page(at === null ? {} : { around: at });
-    if (turn !== this.#opening) return; // Another place was asked for since.
-    if (page !== null) this.#show(page, { to: at ?? "end" });
-    else if (at !== null && this.fault.value === null) {
+    const hasFailed = await this.#openPage(at === null ? {} : { around: at }, { to: at ?? "end" });
+    if (hasFailed && at !== null && this.fault.value === null) {
       this.notice.value = "There is no entry at the place of that link; this is the end.";
       await this.openAt(null);
     }
@@ -150,21 +140,21 @@ export class SessionStore {
   /** Shows other entries, at the same place. */
   async choose(filter: Filter, at: number | null): Promise<void> {
     this.filter.value = filter;
-    const window = this.window.peek();
-    if (window === null) return;
-    const page = await this.#page(at === null || this.isFollowing ? {} : { around: at });
-    if (page !== null) this.#show(page, { to: this.isFollowing || at === null ? "end" : at });
+    const isAtLast = this.isFollowing && this.window.peek() !== null;
+    const place = isAtLast ? null : at;
+    await this.#openPage(place === null ? {} : { around: place }, { to: place ?? "end" });
   }
 
   async toStart(): Promise<void> {
-    const page = await this.#page({ from: 0 });
-    if (page !== null) this.#show(page, { to: "start" });
+    await this.#openPage({ from: 0 }, { to: "start" });
   }
 
   async toEnd(): Promise<void> {
     const window = this.window.value;
-    if (window !== null && isAtEnd(window)) this.wish.value = { to: "end" };
-    else await this.openAt(null);
+    if (window !== null && isAtEnd(window)) {
+      this.#opening++;
+      this.wish.value = { to: "end" };
+    } else await this.openAt(null);
     this.arrived.value = 0;
   }
 
@@ -173,7 +163,9 @@ export class SessionStore {
     const end = this.window.value?.end ?? 0;
     if (part <= 0) return this.toStart();
     if (part >= 1) return this.toEnd();
+    const turn = ++this.#opening;
     const at = await lineNear(this.client, this.id, Math.floor(part * end), end);
+    if (turn !== this.#opening) return;
     if (at === null) return this.toEnd();
     await this.openAt(at);
   }
@@ -218,11 +210,38 @@ export class SessionStore {
     clearInterval(this.#watching);
   }
 
+  /** Once, when the first entries are shown. */
+  async #follow({ end }: EntryWindow): Promise<void> {
+    await this.#firstHead;
+    if (this.#closing.signal.aborted) return;
+    this.outline.refresh(0);
+    void this.costs.load();
+    this.#watching = setInterval(() => {
+      if (!document.hidden) void this.lookAround();
+    }, WATCH_MS);
+    await followInto(this, end, this.#closing.signal);
+  }
+
+  /**
+   * Shows other entries, unless another place was asked for since: the last wish counts, however
+   * long the answers take. Resolves to whether they could not be loaded.
+   */
+  async #openPage(range: EntryRange, wish: ScrollWish): Promise<boolean> {
+    const turn = ++this.#opening;
+    const page = await this.#page(range);
+    if (turn !== this.#opening) return false;
+    if (page !== null) this.#show(page, wish);
+    return page === null;
+  }
+
   #show(page: EntryPage, wish: ScrollWish): void {
+    const isFirst = this.window.peek() === null;
+    const window = openedAt(page);
     this.isFollowing = wish.to === "end";
     this.#loading = { before: false, after: false };
     this.wish.value = wish;
-    this.window.value = openedAt(page);
+    this.window.value = window;
+    if (isFirst) void this.#follow(window);
   }
 
   async #page(range: EntryRange): Promise<EntryPage | null> {
