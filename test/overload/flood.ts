@@ -1,32 +1,35 @@
 /**
- * Floods: a server gets five times the load it can handle. Broken promises are returned.
+ * Floods: a server gets five times the load that its disk can take. Broken promises are returned.
  *
  * They are returned and not asserted, so that `mutants.test.ts` can show that each is detected.
+ * The disk waits for the test before each sync, so that waits are counted in syncs: no result
+ * depends on the speed of the machine.
  */
 
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ServeOptions } from "../../src/server/serve.ts";
 import { startCompiled } from "../support/child.ts";
 import { compiledText, type Mutation } from "../support/program.ts";
-import { diskDirectory } from "../support/temp-directory.ts";
-import { type Loop, type Outcome, openLoop } from "./open-loop.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
+import { Bursts, type Outcome } from "./burst.ts";
 import type { SlowServer } from "./slow-server.ts";
 
-/** The disk's capacity is known: so many appends per sync. The server itself could handle more. */
-const SYNC_MS = 40;
+/** Appends per sync. */
 const BATCH = 5;
-const PER_SECOND = (BATCH * 1000) / SYNC_MS;
+/** In each round, the disk makes so many syncs, and five times as much is sent as they store. */
+const SYNCS = 5;
 const TIMES = 5;
-/** Appends that may wait, of all streams and of one: 0.4 s and 0.08 s of the disk's capacity. */
+const SENT = TIMES * SYNCS * BATCH;
+/** Appends that may wait, of all streams and of one. */
 const QUEUED_MAX = 50;
 const STREAM_MAX = 2 * BATCH;
 
 const BODY_BYTES = 64 * 1024;
 const MIB = 1024 * 1024;
-/** For a busy machine. */
-const SLACK_MS = 3000;
 const TYPE = { "Content-Type": "text/plain" };
+/** After so many answers of the server without a change, it has done what it can. */
+const STILL = 10;
 
 /** What a server promises under any load. */
 export type Promised =
@@ -37,88 +40,169 @@ export type Promised =
 export type Broken = Partial<Record<Promised, string>>;
 
 /** Overloads all of eight streams. */
-export async function floodAll(seconds: number, mutation?: Mutation): Promise<Broken> {
-  const url = await slowServer({ queuedAppendsMax: QUEUED_MAX }, mutation);
+export async function floodAll(rounds: number, mutation?: Mutation): Promise<Broken> {
+  const server = await Flooded.start({ queuedAppendsMax: QUEUED_MAX }, mutation);
   const streams = Array.from({ length: 8 }, (_, n) => `/v1/stream/s${n}`);
-  for (const path of streams) await create(url, path);
+  for (const path of streams) await server.create(path);
   const target = (n: number) => streams[n % streams.length] ?? "";
   // The process allocates its own memory now.
-  const warming = { url, target, body: () => numbered(-1), perSecond: PER_SECOND, seconds: 0.5 };
-  await openLoop(warming);
-  const before = await memory(url);
-  const body = (n: number) => numbered(n);
-  const flooding = openLoop({ url, target, body, perSecond: TIMES * PER_SECOND, seconds });
-  const peak = await peakMemory(url, flooding);
-  const loop = await flooding;
-  await create(url, "/v1/stream/after");
-  const after = await latencies(url, "/v1/stream/after", 10);
+  const warming = new Bursts(server.url);
+  warming.send(SENT, target, () => numbered(-1));
+  await until(() => warming.unanswered === 0, "answers");
+  warming.close();
+  const { memory: before } = await server.values();
+
+  const bursts = new Bursts(server.url);
+  server.allow(0);
+  let waiting = 0;
+  for (let round = 0; round < rounds; round++) {
+    bursts.send(SENT, target, numbered);
+    await server.settled(bursts);
+    waiting = Math.max(waiting, bursts.unanswered);
+    await server.sync(SYNCS, () => false);
+    await server.settled(bursts);
+  }
+  const { memoryPeak } = server;
+  // Only the queue and the batch in progress are left to wait for.
+  await server.sync(QUEUED_MAX / BATCH + 2, () => bursts.unanswered === 0);
+  await server.settled(bursts);
+  const left = bursts.unanswered;
+  server.allow(Number.POSITIVE_INFINITY);
+  await until(() => bursts.unanswered === 0, "answers");
+  bursts.close();
+  const after = await server.syncsPerAppend("/v1/stream/after", 10);
   const stored = new Map<number, number>();
-  for (const path of streams) await countRecords(`${url}${path}`, stored);
+  for (const path of streams) await countRecords(`${server.url}${path}`, stored);
   return {
-    ...answersBroken(loop, seconds),
-    ...memoryBroken(before, peak, loop),
-    ...recoveryBroken(loop, after),
-    ...storedBroken(loop.outcomes, stored),
+    ...answersBroken(bursts.outcomes, rounds),
+    ...(waiting <= QUEUED_MAX + BATCH ? {} : { refuses: `${waiting} waited together` }),
+    ...memoryBroken(before, memoryPeak, bursts.sent),
+    ...(left === 0 ? {} : { recovers: `${left} waited longer than the queue may be` }),
+    ...(after <= 2 ? {} : { recovers: `an append took ${after} syncs` }),
+    ...storedBroken(bursts.outcomes, stored),
   };
 }
 
 /** Overloads one stream, and sends a little to another. */
-export async function floodOne(seconds: number, mutation?: Mutation): Promise<Broken> {
-  const url = await slowServer({ streamAppendsMax: STREAM_MAX }, mutation);
-  for (const path of ["/v1/stream/flooded", "/v1/stream/other"]) await create(url, path);
-  const flooding = openLoop({
-    url,
-    target: () => "/v1/stream/flooded",
-    body: () => Buffer.from("x"),
-    perSecond: TIMES * PER_SECOND,
-    seconds,
-  });
-  const askOther = () => latencies(url, "/v1/stream/other", 1);
-  const untilMs = performance.now() + seconds * 1000;
-  // When the queue is longest. The other requests wait for one another, so there are few if they
-  // are blocked.
-  const last = sleep(seconds * 900).then(askOther);
-  const other: number[] = [];
-  while (performance.now() < untilMs) {
-    other.push(...(await askOther()));
-    await sleep(SYNC_MS);
+export async function floodOne(rounds: number, mutation?: Mutation): Promise<Broken> {
+  const server = await Flooded.start({ streamAppendsMax: STREAM_MAX }, mutation);
+  for (const path of ["/v1/stream/flooded", "/v1/stream/other"]) await server.create(path);
+  const [bursts, other] = [new Bursts(server.url), new Bursts(server.url)];
+  let unfair = 0;
+  server.allow(0);
+  for (let round = 0; round < rounds; round++) {
+    bursts.send(
+      SENT,
+      () => "/v1/stream/flooded",
+      () => Buffer.from("x"),
+    );
+    await server.settled(bursts);
+    other.send(
+      1,
+      () => "/v1/stream/other",
+      () => Buffer.from("x"),
+    );
+    await server.settled(bursts, other);
+    // Before it: the appends of the other stream, and the batch in progress.
+    await server.sync(SYNCS, () => bursts.unanswered + other.unanswered === 0);
+    await server.settled(bursts, other);
+    unfair += other.unanswered;
   }
-  const loop = await flooding;
-  // In the same queue they would wait longer and longer: in the end four times as long as the
-  // flood.
-  const worst = Math.max(...other, ...(await last));
+  server.allow(Number.POSITIVE_INFINITY);
+  await until(() => bursts.unanswered + other.unanswered === 0, "answers");
+  const refused = other.outcomes.filter(({ status }) => status !== 204).length;
+  for (const each of [bursts, other]) each.close();
   return {
-    ...answersBroken(loop, seconds),
-    ...(worst < SLACK_MS ? {} : { fair: `the other stream waited ${Math.round(worst)} ms` }),
+    ...answersBroken(bursts.outcomes, rounds),
+    ...(unfair + refused === 0 ? {} : { fair: `${unfair} waited, ${refused} were refused` }),
   };
 }
 
-/** The URL of a server with a slow disk, optionally with a planted bug. */
-async function slowServer(
-  options: Omit<ServeOptions, "dataDirectory">,
-  mutation: Mutation | undefined,
-): Promise<string> {
-  const slow: SlowServer = {
-    syncMs: SYNC_MS,
-    batchRequestsMax: BATCH,
-    options: { port: 0, dataDirectory: diskDirectory(), ...options },
-  };
-  const program = await compiledText('import "./test/overload/slow-server.ts";', mutation);
-  const child = startCompiled(program, JSON.stringify(slow));
-  return (await child.line()) ?? assert.fail("it did not start");
+/** A server on a disk that the test drives, optionally with a planted bug. */
+class Flooded {
+  readonly url: string;
+  memoryPeak = 0;
+  readonly #say: (line: string) => void;
+
+  private constructor(url: string, say: (line: string) => void) {
+    this.url = url;
+    this.#say = say;
+  }
+
+  static async start(
+    options: Omit<ServeOptions, "dataDirectory">,
+    mutation: Mutation | undefined,
+  ): Promise<Flooded> {
+    const slow: SlowServer = {
+      batchRequestsMax: BATCH,
+      options: { port: 0, dataDirectory: tempDirectory(), ...options },
+    };
+    const program = await compiledText('import "./test/overload/slow-server.ts";', mutation);
+    const child = startCompiled(program, JSON.stringify(slow));
+    const url = (await child.line()) ?? assert.fail("it did not start");
+    return new Flooded(url, (line) => child.say(line));
+  }
+
+  /** How many syncs the disk may make from now on. */
+  allow(syncs: number): void {
+    this.#say(String(syncs));
+  }
+
+  /** Lets the disk make so many syncs; fewer are enough if `isEnough`. */
+  async sync(count: number, isEnough: () => boolean): Promise<void> {
+    const { syncs } = await this.values();
+    this.allow(count);
+    await until(async () => isEnough() || (await this.values()).syncs >= syncs + count, "syncs");
+    this.allow(0);
+  }
+
+  /** Resolves when the server has received every append, and answered those that it can. */
+  async settled(...bursts: readonly Bursts[]): Promise<void> {
+    let [last, still] = ["", 0];
+    await until(async () => {
+      const { inFlight } = await this.values();
+      const unanswered = bursts.reduce((sum, each) => sum + each.unanswered, 0);
+      const now = `${inFlight} ${unanswered}`;
+      still = now === last && inFlight - 1 === unanswered ? still + 1 : 0;
+      last = now;
+      return still === STILL;
+    }, "an end of changes");
+  }
+
+  async values() {
+    const text = await (await fetch(`${this.url}/metrics`)).text();
+    const value = (name: string) => Number(new RegExp(`^${name} (\\d+)`, "m").exec(text)?.[1]);
+    const memory = value("process_resident_memory_bytes");
+    this.memoryPeak = Math.max(this.memoryPeak, memory);
+    const [inFlight, syncs] = [value("verbatim_requests_in_flight"), value("verbatim_syncs_total")];
+    return { memory, inFlight, syncs };
+  }
+
+  async create(path: string): Promise<void> {
+    await (await fetch(`${this.url}${path}`, { method: "PUT", headers: TYPE })).text();
+  }
+
+  /** Of appends to a new stream, one after the other; infinite if one is refused. */
+  async syncsPerAppend(path: string, count: number): Promise<number> {
+    await this.create(path);
+    const { syncs } = await this.values();
+    for (let n = 0; n < count; n++) {
+      const init = { method: "POST", headers: TYPE, body: "x" };
+      if ((await fetch(`${this.url}${path}`, init)).status !== 204) return Number.POSITIVE_INFINITY;
+    }
+    return ((await this.values()).syncs - syncs) / count;
+  }
 }
 
-function answersBroken({ outcomes }: Loop, seconds: number): Broken {
+function answersBroken(outcomes: readonly Outcome[], rounds: number): Broken {
   const taken = withStatus(outcomes, 204).length;
   const refused = withStatus(outcomes, 429, 503);
   const silent = refused.filter(({ hasRetryAfter }) => !hasRetryAfter).length;
-  // 0 is a refusal by the kernel, if the machine is too busy to accept connections at all.
-  const other = outcomes.length - taken - refused.length - withStatus(outcomes, 0).length;
+  const other = outcomes.length - taken - refused.length;
   const broken: Broken = {};
   if (other > 0) broken.answers = `${other} had another answer than yes, or later`;
-  // A quarter of the disk's capacity, since other tests run at the same time: refusals must not
-  // cost appends.
-  if (taken < (seconds * PER_SECOND) / 4) broken.works = `only ${taken} were taken`;
+  // Refusals must not cost appends. Of a stream with a limit, fewer wait than the disk can store.
+  if (taken < rounds * STREAM_MAX) broken.works = `only ${taken} were taken`;
   if (refused.length < outcomes.length / 2) broken.refuses = `only ${refused.length} were refused`;
   if (silent > 0) broken["says when"] = `${silent} were refused without Retry-After`;
   return broken;
@@ -126,27 +210,12 @@ function answersBroken({ outcomes }: Loop, seconds: number): Broken {
 
 /**
  * Four fifths of all bodies are refused; a server that kept them would need at least that much memory.
- * A correct server's growth is its connections; a slow machine has more of them at once, however long
- * the flood is.
+ * A correct server's growth is its connections, however long the flood is.
  */
-function memoryBroken(before: number, peak: number, { outcomes }: Loop): Broken {
+function memoryBroken(before: number, peak: number, sent: number): Broken {
   const grown = (peak - before) / MIB;
-  const max = ((outcomes.length * BODY_BYTES) / MIB) * (2 / 3);
+  const max = ((sent * BODY_BYTES) / MIB) * (2 / 3);
   return grown < max ? {} : { memory: `it took ${Math.round(grown)} MiB more than before` };
-}
-
-/**
- * After the flood only the queue's length is left to wait for; then the server is as fast as
- * before.
- */
-function recoveryBroken({ settlingMs }: Loop, after: readonly number[]): Broken {
-  const queueMs = (QUEUED_MAX / PER_SECOND) * 1000;
-  const median = [...after].sort((a, b) => a - b)[after.length >> 1] ?? 0;
-  if (settlingMs > queueMs + SLACK_MS) {
-    return { recovers: `the last answer came ${Math.round(settlingMs)} ms after the last append` };
-  }
-  if (median > 10 * SYNC_MS) return { recovers: `half of them took over ${Math.round(median)} ms` };
-  return {};
 }
 
 /** Acknowledged appends are stored once; refused ones are not stored. */
@@ -163,41 +232,6 @@ function storedBroken(outcomes: readonly Outcome[], stored: ReadonlyMap<number, 
 /** A record that begins with its number; all have the same length. */
 function numbered(n: number): Buffer {
   return Buffer.from(`${n}`.padEnd(BODY_BYTES - 1, ".").concat("\n"));
-}
-
-async function create(url: string, path: string): Promise<void> {
-  await (await fetch(`${url}${path}`, { method: "PUT", headers: TYPE })).text();
-}
-
-/** The peak memory until `work` was done. */
-async function peakMemory(url: string, work: Promise<unknown>): Promise<number> {
-  let isDone = false;
-  const done = work.finally(() => {
-    isDone = true;
-  });
-  let peak = 0;
-  while (!isDone) {
-    peak = Math.max(peak, await memory(url));
-    await Promise.race([done, sleep(100)]);
-  }
-  return peak;
-}
-
-async function memory(url: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1]);
-}
-
-/** How long each of `count` appends took, one after the other; infinite for refused ones. */
-async function latencies(url: string, path: string, count: number): Promise<number[]> {
-  const taken: number[] = [];
-  for (let n = 0; n < count; n++) {
-    const startedMs = performance.now();
-    const response = await fetch(`${url}${path}`, { method: "POST", headers: TYPE, body: "x" });
-    await response.text();
-    taken.push(response.status === 204 ? performance.now() - startedMs : Number.POSITIVE_INFINITY);
-  }
-  return taken;
 }
 
 function withStatus(outcomes: readonly Outcome[], ...statuses: number[]): Outcome[] {

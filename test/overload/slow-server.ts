@@ -1,24 +1,26 @@
 /**
- * A server in its own process, on a slow disk, so that its capacity is known: `batchRequestsMax`
- * appends every `syncMs`. Prints its URL.
+ * A server in its own process, on a disk that the test drives: each sync stores at most
+ * `batchRequestsMax` appends, and waits until it is allowed. Prints its URL. A line on stdin is the
+ * number of syncs that are allowed from then on: "5", or "Infinity" as at the start.
  */
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { createInterface } from "node:readline";
 import { openFront, type ServeOptions, serveStore } from "../../src/server/serve.ts";
 import { openLocalStore } from "../../src/streams/local-store.ts";
 import { WatchedFiles } from "../support/watched-files.ts";
 
 export interface SlowServer {
-  readonly syncMs: number;
   readonly batchRequestsMax: number;
   readonly options: ServeOptions;
 }
 
-const { syncMs, batchRequestsMax, options } = JSON.parse(process.argv[2] ?? "") as SlowServer;
+const { batchRequestsMax, options } = JSON.parse(process.argv[2] ?? "") as SlowServer;
+let allowed = Number.POSITIVE_INFINITY;
+let onAllowed = () => {};
 const files = new WatchedFiles();
 files.before = ({ call, name }) => {
   files.calls.length = 0; // They are not needed here, and would grow.
-  return call === "sync" && name.endsWith(".j") ? sleep(syncMs) : undefined;
+  return call === "sync" && name.endsWith(".j") ? turn() : undefined;
 };
 const front = await openFront(options);
 const { dataDirectory, queuedAppendsMax } = options;
@@ -29,6 +31,22 @@ const store = await openLocalStore({
     batchRequestsMax,
     ...(queuedAppendsMax === undefined ? {} : { queueRequestsMax: queuedAppendsMax }),
   },
+  onBatch: (report) => front.metrics.batch(report),
 });
 const { url } = await serveStore(store, options, front);
 process.stdout.write(`${url}\n`);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  allowed = Number(line);
+  onAllowed();
+}
+
+/** One sync at a time: a store has one journal. */
+async function turn(): Promise<void> {
+  while (allowed <= 0) {
+    await new Promise<void>((resolve) => {
+      onAllowed = resolve;
+    });
+  }
+  allowed--;
+}
