@@ -8,11 +8,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ServeOptions } from "../../src/server/serve.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { treeAt } from "../support/tree.ts";
+import { until } from "../support/until.ts";
 import type { Holding } from "./fuzz-server.ts";
 import { type FuzzReport, fuzz } from "./fuzzer.ts";
 
@@ -122,26 +122,30 @@ function passed({ findings, cases }: FuzzReport): void {
 
 /** The server's resources without any connection; fails if connections do not end. */
 async function settled(child: Child, url: string): Promise<Holding> {
-  for (let tries = 0; ; tries++) {
+  let busy: string[] = [];
+  await until(async () => {
     const text = await (await fetch(`${url}/metrics`, { headers: { Connection: "close" } })).text();
-    const busy = ["connections", "requests_in_flight", "live_readers", "event_feeds", "body_bytes"]
+    busy = ["connections", "requests_in_flight", "live_readers", "event_feeds", "body_bytes"]
       .map((name) => `${name} ${new RegExp(`^verbatim_${name} (.*)$`, "m").exec(text)?.[1]}`)
-      .filter((line) => !/ 0$|^connections [12]$|^requests_in_flight 1$/.test(line));
-    if (busy.length === 0) break;
-    assert.ok(tries < 100, `still there after 10 s: ${busy.join(", ")}`);
-    await sleep(100);
-  }
-  await sleep(1000); // The connection of the last request is closed, too.
+      .filter((line) => !/ 0$|^connections 1$|^requests_in_flight 1$/.test(line));
+    return busy.length === 0;
+  }, "the end of all connections").catch((cause) => {
+    throw new Error(`still there: ${busy.join(", ")}`, { cause });
+  });
   child.say("report");
   return JSON.parse((await child.line()) ?? assert.fail("it ended")) as Holding;
 }
 
-/** The same after all work in progress had time to end: nothing takes longer than 10 s. */
+/** The same once all work in progress has ended; work that does not end is in the result. */
 async function alike(early: Holding, child: Child, url: string): Promise<Holding> {
-  for (let tries = 0; ; tries++) {
-    const late = await settled(child, url);
-    if (added(early.resources, late.resources).length === 0 || tries === 10) return late;
-  }
+  let late = await settled(child, url);
+  const isAlike = async () => {
+    late = await settled(child, url);
+    const descriptors = added(kinds(early.descriptors), kinds(late.descriptors));
+    return added(early.resources, late.resources).length + descriptors.length === 0;
+  };
+  await until(isAlike, "the end of all work").catch(() => {}); // The caller says what is left.
+  return late;
 }
 
 /** What is in `after` and not in `before`, each as often. */
