@@ -12,6 +12,8 @@ export interface FuzzOptions {
   readonly url: string;
   readonly seed: number;
   readonly first: number;
+  /** At least so many cases, and for at least so long. */
+  readonly cases: number;
   readonly seconds: number;
   /** Paths of existing sessions. */
   readonly sessions: readonly string[];
@@ -41,7 +43,8 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const findings: string[] = [];
   let next = options.first;
   const work = async () => {
-    while (performance.now() < until && findings.length === 0) {
+    const isGoing = () => next < options.first + options.cases || performance.now() < until;
+    while (isGoing() && findings.length === 0) {
       const number = next++;
       const name = `seed ${options.seed}, case ${number}`;
       const received = await runCase(options, number);
