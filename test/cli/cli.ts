@@ -49,6 +49,8 @@ export interface RunOptions {
   readonly isFromSource?: boolean;
   /** In its own process, for tests of the process: its start, its end, its memory. */
   readonly isOwnProcess?: boolean;
+  /** For a command with much to do. */
+  readonly stuckAfterMs?: number;
 }
 
 /** A command that takes longer hangs: it is killed, and the error says in which call. */
@@ -75,9 +77,10 @@ export class CliUser {
     };
     const env = this.#env(options.env);
     const input = Buffer.from(options.input ?? "");
+    const { stuckAfterMs = STUCK_AFTER_MS } = options;
     const { code, ...printed } = needsOwnProcess(options)
       ? await this.#runAlone(args, options, onStuck)
-      : await runCommand(main[0], { args, cwd: this.cwd, env, input }, STUCK_AFTER_MS, onStuck);
+      : await runCommand(main[0], { args, cwd: this.cwd, env, input }, stuckAfterMs, onStuck);
     const [stdout, stderr] = [printed.stdout.toString("utf8"), printed.stderr.toString("utf8")];
     if (stuck !== "") {
       const said = `It printed ${JSON.stringify([stdout, stderr])}.`;
@@ -92,6 +95,7 @@ export class CliUser {
     onStuck: (child: ChildProcess) => void,
   ): Promise<Answered> {
     const { env, stdinFrom = "pipe", stdoutTo = "pipe" } = options;
+    const { stuckAfterMs = STUCK_AFTER_MS } = options;
     const argv = [...(options.isFromSource ? source : main), ...args];
     const child = this.#spawn(argv, { env: this.#env(env), stdio: [stdinFrom, stdoutTo, "pipe"] });
     child.stdin?.on("error", () => {}); // The command may end before it has read everything.
@@ -105,7 +109,7 @@ export class CliUser {
       if (read >= (options.stdoutBytesMax ?? Number.POSITIVE_INFINITY)) child.stdout?.destroy();
     });
     child.stderr?.on("data", (chunk: Buffer) => err.push(chunk));
-    const deadline = setTimeout(() => onStuck(child), STUCK_AFTER_MS);
+    const deadline = setTimeout(() => onStuck(child), stuckAfterMs);
     const [code] = (await once(child, "close")) as [number | null];
     clearTimeout(deadline);
     return { code, stdout: Buffer.concat(out), stderr: Buffer.concat(err) };

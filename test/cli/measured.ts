@@ -21,7 +21,7 @@ export async function measured(user: CliUser, args: readonly string[]) {
     });`,
   );
   const env = { NODE_OPTIONS: `--import ${module}` };
-  const ran = await user.run(args, { env, isOwnProcess: true });
+  const ran = await user.run(args, { env, isOwnProcess: true, stuckAfterMs: 300_000 });
   const figures = JSON.parse(readFileSync(into, "utf8")) as { readMib: number; mib: number };
   return { ...ran, ...figures };
 }

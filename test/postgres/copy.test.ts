@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, test } from "vitest";
+import { afterAll, describe, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import type { CopySource, CopyTarget } from "../../src/copying/copied.ts";
 import { type CopyReport, copyStreams } from "../../src/copying/copy-streams.ts";
@@ -67,10 +68,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
   });
 
   test("a copy that is killed at any step continues, and ends as one that was not", async () => {
-    const directory = tempDirectory();
-    const store = await openLocalStore({ dataDirectory: directory });
-    await fill(store);
-    await store.close();
+    const directory = await filledDirectory();
     const url = await sharedPostgres();
     const schema = newSchema();
     const back = tempDirectory();
@@ -91,13 +89,10 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.deepEqual(logsOf(back), logsOf(directory));
     assert.deepEqual(await findingsIn(back), []);
     assert.deepEqual(await stored(back), await stored(directory));
-  }, 120_000);
+  }, 240_000);
 
   test("a copy that ends after each part continues with the next, also within a stream", async () => {
-    const directory = tempDirectory();
-    const store = await openLocalStore({ dataDirectory: directory });
-    await fill(store);
-    await store.close();
+    const directory = await filledDirectory();
     const url = await sharedPostgres();
     const schema = newSchema();
     const back = join(tempDirectory(), "new");
@@ -111,10 +106,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
   });
 
   test("streams are copied from one database to another", async () => {
-    const directory = tempDirectory();
-    const store = await openLocalStore({ dataDirectory: directory });
-    await fill(store);
-    await store.close();
+    const directory = await filledDirectory();
     const [one, two] = [newSchema(), newSchema()];
     await copyIn(directory, one);
     const url = await sharedPostgres();
@@ -237,6 +229,21 @@ async function ran(args: readonly string[], killAt = 0): Promise<string[]> {
   const child = startChild("test/postgres/copy-child.ts", ...args);
   delete process.env.KILL_AT;
   return (await child.line())?.split(" ") ?? [];
+}
+
+/** Filled once for all tests; each has its own copy. */
+const filled = join(tmpdir(), `filled-${process.pid}`);
+afterAll(() => rmSync(filled, { recursive: true, force: true }));
+
+async function filledDirectory(): Promise<string> {
+  if (!existsSync(filled)) {
+    const store = await openLocalStore({ dataDirectory: filled });
+    await fill(store);
+    await store.close();
+  }
+  const directory = tempDirectory();
+  cpSync(filled, directory, { recursive: true });
+  return directory;
 }
 
 /** Streams of every kind, some larger than what is copied at once. */
