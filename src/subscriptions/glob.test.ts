@@ -49,11 +49,10 @@ test("matching agrees with trying every way to expand the stars", () => {
 });
 
 test("a pattern designed to be slow is matched quickly", () => {
+  // Trying every way to match it would take longer than any test may.
   const pattern = Array.from({ length: 200 }, () => "**/a").join("/");
   const path = `${"/a".repeat(1000)}/b`;
-  const before = performance.now();
   expect(new Glob(pattern).matches(segmentsOf(path))).toBe(false);
-  expect(performance.now() - before).toBeLessThan(1000);
 });
 
 test("an invalid pattern is refused with the reason", () => {

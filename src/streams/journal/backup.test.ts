@@ -13,6 +13,7 @@ import {
   SignedStreams,
 } from "../../../test/support/signed-streams.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { until } from "../../../test/support/until.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { nodeHost } from "../../base/node-host.ts";
@@ -51,7 +52,7 @@ test("a backup taken during 32 writers has a prefix of each, with everything ack
       }
     }
   });
-  while (acknowledged.size < WRITERS) await new Promise((later) => setTimeout(later, 5));
+  await until(() => acknowledged.size === WRITERS, "an append by each writer");
   for (let round = 0; round < 2 * times; round++) {
     const before = new Map(acknowledged);
     const to = join(tempDirectory(), "copy");

@@ -50,7 +50,9 @@ test("a checkpoint is made after a number of appends, a number of bytes, an idle
   };
   await store.create("/a", JSON_STREAM);
   for (let n = 0; n < 2; n++) await store.append("/a", message({ n }));
-  await new Promise((later) => setTimeout(later, 30));
+  await store.create("/later", JSON_STREAM);
+  for (let n = 0; n < 3; n++) await store.append("/later", message({ n }));
+  await until(() => count("later.jsonl") === 2);
   assert.equal(count("a.jsonl"), 1, "two appends are not enough");
   await store.append("/a", message({ n: 2 }));
   await until(() => count("a.jsonl") === 2);
@@ -76,6 +78,7 @@ test("a checkpoint is made after a number of appends, a number of bytes, an idle
     "/a": "verified",
     "/b": "verified",
     "/idle": "verified",
+    "/later": "verified",
   });
 });
 
