@@ -23,6 +23,7 @@ import { root } from "../setup.mjs";
 import { claudeCode } from "./agents/claude-code.mjs";
 import { codex } from "./agents/codex.mjs";
 import { geminiCli } from "./agents/gemini-cli.mjs";
+import { openclaw } from "./agents/openclaw.mjs";
 import { opencode } from "./agents/opencode.mjs";
 import { pi } from "./agents/pi.mjs";
 import { answersOf } from "./answers.mjs";
@@ -60,7 +61,7 @@ import { startProvider } from "./provider.mjs";
  */
 
 /** @type {readonly Agent[]} */
-const AGENTS = [claudeCode, codex, geminiCli, opencode, pi];
+const AGENTS = [claudeCode, codex, geminiCli, openclaw, opencode, pi];
 
 /** @param {Agent} agent @param {string} folder where the programs are installed */
 async function makeSamples(agent, folder) {

@@ -1,15 +1,25 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { findLogs } from "../../src/catalog/find.ts";
 import { openclaw } from "../../src/dialects/openclaw/dialect.ts";
+import { filesBelow, logsWith, sampleFolders } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { type Counts, countsOf, filesIn, parsedLines, put, readSession } from "./sample.ts";
+import {
+  type Counts,
+  countsOf,
+  filesIn,
+  parsedLines,
+  put,
+  readSession,
+  readSessions,
+} from "./sample.ts";
 
-const { path: samples, isThere } = sharedFiles(
-  ...(["samples/more/openclaw", "OpenClaw sessions", "tests that read them are"] as const),
-);
+const shared = sharedFiles("samples/more/openclaw");
+const FILES = logsWith("openclaw", shared, filesIn);
+const FOLDERS = sampleFolders("openclaw");
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of real files.
 function counted(rows: any[]): Counts {
@@ -24,19 +34,44 @@ function counted(rows: any[]): Counts {
   };
 }
 
-test.skipIf(!isThere)("every row of real sessions is an entry, and counts agree", async () => {
-  const files = filesIn(samples);
-  assert.ok(files.length >= 2);
-  for (const file of files) {
-    const rows = parsedLines(file);
-    const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-    const read = await readSession("openclaw", "agents/main/sessions/6f1c.jsonl", text);
-    assert.equal(read.entries.length, rows.length, file);
-    assert.equal(read.badLines, 0);
-    assert.deepEqual(countsOf(read), counted(rows), file);
-    assert.equal(read.summary.agent, "main");
-    assert.equal(read.summary.project, rows[0].cwd);
-  }
+test("there are sessions with rows that OpenClaw wrote", () => {
+  assert.ok(FOLDERS.length > 0);
+  if (shared.isThere) assert.ok(FILES.length >= 2 + FOLDERS.length);
+});
+
+test.each(FILES)("every row of %s is an entry, and counts agree", async (_, path) => {
+  const rows = parsedLines(path);
+  const read = await readSession("openclaw", "agents/main/sessions/6f1c.jsonl", readFileSync(path));
+  assert.equal(read.entries.length, rows.length);
+  assert.equal(read.badLines, 0);
+  assert.deepEqual(countsOf(read), counted(rows));
+  assert.equal(read.summary.agent, "main");
+  assert.equal(read.summary.project, rows[0].cwd);
+});
+
+test.each(FOLDERS)("OpenClaw $name: tokens, an edit and failures are read", async (folder) => {
+  const read = await readSessions("openclaw", filesBelow(folder));
+  const tokens = Object.entries(read).map(([id, { summary }]) => {
+    const { title, turns, inputTokens, outputTokens, totalTokens } = summary;
+    return [id, title, turns, inputTokens, outputTokens, totalTokens];
+  });
+  assert.deepEqual(tokens, [
+    ["main/sessions/sample-edit", "Put the linden first in trees.txt.", 2, 2170, 160, 8862],
+    ["main/sessions/sample-refused", "This request is refused.", 1, 0, 0, 0],
+  ]);
+  const edited = read["main/sessions/sample-edit"];
+  const parts = edited?.entries.flatMap((entry) => entry.parts) ?? [];
+  assert.deepEqual(
+    parts.flatMap((part) => (part.type === "tool_call" ? part.tool : [])),
+    ["read", "read", "exec", "edit"],
+  );
+  const errors = parts.flatMap((part) => (part.type === "tool_result" ? [part.error] : []));
+  assert.deepEqual(
+    errors.map((error) => error?.match(/File not found|exit code 1/)?.[0] ?? null),
+    [null, "File not found", "exit code 1", null],
+  );
+  const { linesAdded, linesRemoved } = edited?.summary ?? {};
+  assert.deepEqual([linesAdded, linesRemoved], [1, 1]);
 });
 
 test("sessions that were reset are found next to the live ones", () => {

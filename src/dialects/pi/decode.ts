@@ -133,12 +133,15 @@ function reasoningOf(block: JsonObject, isSigned: boolean): Part | null {
 function resultOf(message: JsonObject): Part {
   const content = get(message, "content", null);
   const isError = get(message, "isError") === true;
+  // OpenClaw says here how a command ended.
+  const details = getObject(message, "details");
+  const code = getNumber(details, "exitCode") ?? 0;
   return {
     type: "tool_result",
     callId: getString(message, "toolCallId") || null,
     output: content,
-    error: isError ? textOf(content) : null,
-    durationMs: null,
+    error: isError ? textOf(content) : code === 0 ? null : `exit code ${code}`,
+    durationMs: getCount(details, "durationMs"),
   };
 }
 
