@@ -1,7 +1,7 @@
 /**
  * Hostile files: every reader of another program's sessions is fed broken ones.
  *
- * Method: lines of the format's page and of real samples are put where the program keeps a session,
+ * Method: lines of the format's page and of samples are put where the program keeps a session,
  * mutated, and read through the store. Every line must become an entry or a reported bad line; only
  * VerbatimErrors may be thrown. A new reader needs nothing here, unless none of the NAMES fits.
  */
@@ -17,6 +17,7 @@ import { LOG_LIMITS } from "../../src/base/limits.ts";
 import { eachLog } from "../../src/catalog/find.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { testWhere } from "../support/test-where.ts";
 import { readSession, storeAt } from "./read-session.ts";
 import { PROGRAMS, placeOf, seedsOf } from "./seeds.ts";
 
@@ -109,7 +110,7 @@ describe.each(PROGRAMS)("sessions of %s", (name) => {
     if (program?.changes === "grows") assert.ok(isLog, `${name} needs a name in NAMES, and a page`);
   });
 
-  test.skipIf(!isLog)("are read to their end, however broken they are", async () => {
+  testWhere(isLog)("are read to their end, however broken they are", async () => {
     const [root, path] = [tempDirectory(), place ?? ""];
     const id = idAt(path.split("/")) ?? "";
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -137,7 +138,7 @@ describe.each(PROGRAMS)("sessions of %s", (name) => {
     );
   });
 
-  test.skipIf(!isLog)(
+  testWhere(isLog)(
     "may have a line that is too long, and the lines after it are read",
     async () => {
       const [root, path] = [tempDirectory(), place ?? ""];
@@ -151,7 +152,7 @@ describe.each(PROGRAMS)("sessions of %s", (name) => {
     },
   );
 
-  test.skipIf(place === null)("are not read through a pipe, a directory or a link", async () => {
+  testWhere(place !== null)("are not read through a pipe, a directory or a link", async () => {
     const path = place ?? "";
     const outside = join(tempDirectory(), "outside.jsonl");
     writeFileSync(outside, `${seeds[0]}\n`);

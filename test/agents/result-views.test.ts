@@ -9,6 +9,8 @@ import { toolViews } from "../../src/dialects/tool-table.ts";
 import { OutlineFold } from "../../src/listing/outline-fold.ts";
 import { changesIn, recordedChanges } from "../../src/render/html/diff-html.ts";
 import { type NumberedLine, numbered, readHunks } from "../../src/render/html/diff-lines.ts";
+import { ENTIRE_CHECKPOINTS } from "../support/entire-checkpoints.ts";
+import { sampleLogs } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 
 const UNIFIED = "--- a.ts\tCurrent\n+++ a.ts\tProposed\n@@ -11,3 +11,4 @@\n a\n-b\n+c\n+d\n e\n";
@@ -69,21 +71,32 @@ test("rows that are not as expected have no view, whatever they hold", () => {
   }
 });
 
-const samples = sharedFiles("samples", "sample files", "lines of edits in real sessions");
-const FILES: Readonly<Record<string, string>> = {
-  "claude-code": "claude-code/agentcmd-full-session-four.jsonl",
-  entire: "entire/30/e81e82f6ba/0/full.jsonl",
-  pi: "pi/large-session.jsonl",
-};
+const shared = sharedFiles("samples");
+const [checkpoint] = ENTIRE_CHECKPOINTS;
+const LOGS: readonly (readonly [name: string, path: string])[] = [
+  ["entire", join(checkpoint?.[1] ?? assert.fail(), "full.jsonl")],
+  ...(shared.isThere
+    ? ([
+        ["claude-code", join(shared.path, "claude-code/agentcmd-full-session-four.jsonl")],
+        ["entire", join(shared.path, "entire/30/e81e82f6ba/0/full.jsonl")],
+        ["pi", join(shared.path, "pi/large-session.jsonl")],
+      ] as const)
+    : []),
+];
 
-test.skipIf(!samples.isThere)(
-  "lines found in files that were read are those that the agent recorded",
+test.each(LOGS)(
+  "lines found in files that %s has read are those that it recorded",
   { timeout: 60_000 },
-  () => {
-    for (const [name, file] of Object.entries(FILES)) {
-      const compared = compare(name, readFileSync(join(samples.path, file), "utf8"));
-      assert.ok(compared >= 3, `${name}: ${compared} edits are numbered in both ways`);
-    }
+  (name, path) => {
+    const compared = compare(name, readFileSync(path, "utf8"));
+    assert.ok(compared >= 3, `${name}: ${compared} edits are numbered in both ways`);
+  },
+);
+
+test.each(["claude-code", "codex", "gemini-cli", "pi", "qwen"])(
+  "edits in our samples of %s have the numbers that it recorded, where both are known",
+  (name) => {
+    for (const { path } of sampleLogs(name)) compare(name, readFileSync(path, "utf8"));
   },
 );
 

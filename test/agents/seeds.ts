@@ -4,10 +4,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { dialectNamed, READ_DIALECT_NAMES } from "../../src/dialects/all.ts";
 import { docsPage } from "../support/docs-page.ts";
+import { sampleFolders } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { filesIn } from "./sample.ts";
 
-const samples = sharedFiles("samples", "samples", "mutations of real sessions are");
+const shared = sharedFiles("samples");
 
 export const PROGRAMS = READ_DIALECT_NAMES.filter(
   (name) => dialectNamed(name).program !== undefined,
@@ -35,15 +36,16 @@ export function placeOf(name: string): string | null {
   return null;
 }
 
-/** Lines of the program: those of its page, and some of each sample. */
+/** Lines of the program: those of its page, and some of its samples. */
 export function seedsOf(name: string): string[] {
   const page = existsSync(new URL(`../../docs/formats/${name}.md`, import.meta.url))
     ? docsPage(`formats/${name}`).fences.filter(({ info }) => info.startsWith("jsonl"))
     : [];
   const folders = [name, `more/${name}`, `more/${name.split("-")[0]}`].map((folder) =>
-    join(samples.path, folder),
+    join(shared.path, folder),
   );
-  const files = folders.filter((folder) => existsSync(folder)).flatMap((folder) => filesIn(folder));
+  const own = sampleFolders(name).map(({ path }) => path);
+  const files = [...own, ...folders.filter(existsSync)].flatMap((folder) => filesIn(folder));
   const lines = files.flatMap((file) => readFileSync(file, "utf8").split("\n").slice(0, 400));
   const short = lines.filter((line) => line !== "" && line.length < 4000);
   const step = Math.max(1, Math.floor(short.length / 60));

@@ -1,8 +1,9 @@
-/** Each public sample of another program: guarded, deleted and restored byte for byte. */
+/** Each sample of another program, ours and public: guarded, deleted and restored byte for byte. */
 
 import assert from "node:assert/strict";
 import { lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { readGuardedRoot } from "../../src/dialects/files/guard-store.ts";
@@ -11,13 +12,20 @@ import { GuardedUser } from "../support/guarding.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-const samples = sharedFiles("samples", "samples", "the samples' guarded copies");
+const shared = sharedFiles("samples");
+const own = fileURLToPath(new URL("../samples", import.meta.url));
 
-const files = samples.isThere
-  ? readdirSync(samples.path, { recursive: true, encoding: "utf8" })
-      .filter((name) => /\.(jsonl?|zst)$/.test(name))
-      .filter((name) => lstatSync(join(samples.path, name)).isFile())
-  : [];
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(jsonl?|zst)$/.test(name))
+    .filter((name) => lstatSync(join(folder, name)).isFile());
+}
+
+/** A folder of samples, and how many files it has at least. */
+const FOLDERS = [
+  ["our", own, 25],
+  ...(shared.isThere ? ([["public", shared.path, 21]] as const) : []),
+] as const;
 
 /** The program whose folder of samples it is in, as a dialect that guards files. */
 const DIALECT_OF: Readonly<Record<string, string>> = {
@@ -32,34 +40,38 @@ function placeFor(dialect: string, name: string, number: number): string {
   return `projects/-p/sample-${number}.jsonl`;
 }
 
-test.skipIf(!samples.isThere)("each sample is the same after guard and restore", async () => {
-  assert.ok(files.length > 20);
-  const users = new Map<string, GuardedUser>();
-  const all = files.map((name, number) => {
-    const folder = name.replace(/^more\//, "").split("/")[0] ?? "";
-    // A file of a program without a place of its own here is guarded as a file that grows.
-    const dialect = DIALECT_OF[folder] ?? "claude-code";
-    const user = users.get(dialect) ?? new GuardedUser({ dialect });
-    users.set(dialect, user);
-    const path = placeFor(dialect, name, number);
-    const bytes = readFileSync(join(samples.path, name));
-    user.write(path, bytes, 1_700_000_000_123);
-    return { name, user, path, bytes, stats: lstatSync(user.pathOf(path)) };
-  });
-  for (const user of users.values()) {
-    await user.pass();
-    assert.deepEqual(user.warnings, []);
-  }
-  for (const { user, path } of all) rmSync(user.pathOf(path));
-  for (const user of users.values()) await user.pass();
-  for (const { name, user, path, bytes, stats } of all) {
-    const root = readGuardedRoot(user.directory);
-    assert.ok(root, name);
-    const session = { root, kept: user.kept(path) };
-    const restored = await restore(nodeHost, session, { exportTo: tempDirectory() });
-    assert.ok(readFileSync(restored.path).equals(bytes), name);
-    const after = lstatSync(restored.path);
-    assert.equal(after.mode, stats.mode, name);
-    assert.ok(Math.abs(after.mtimeMs - stats.mtimeMs) < 1, name);
-  }
-});
+test.each(FOLDERS)(
+  "each of %s samples is the same after guard and restore",
+  async (_, at, least) => {
+    const files = filesIn(at);
+    assert.ok(files.length >= least);
+    const users = new Map<string, GuardedUser>();
+    const all = files.map((name, number) => {
+      const folder = name.replace(/^more\//, "").split("/")[0] ?? "";
+      // A file of a program without a place of its own here is guarded as a file that grows.
+      const dialect = DIALECT_OF[folder] ?? "claude-code";
+      const user = users.get(dialect) ?? new GuardedUser({ dialect });
+      users.set(dialect, user);
+      const path = placeFor(dialect, name, number);
+      const bytes = readFileSync(join(at, name));
+      user.write(path, bytes, 1_700_000_000_123);
+      return { name, user, path, bytes, stats: lstatSync(user.pathOf(path)) };
+    });
+    for (const user of users.values()) {
+      await user.pass();
+      assert.deepEqual(user.warnings, []);
+    }
+    for (const { user, path } of all) rmSync(user.pathOf(path));
+    for (const user of users.values()) await user.pass();
+    for (const { name, user, path, bytes, stats } of all) {
+      const root = readGuardedRoot(user.directory);
+      assert.ok(root, name);
+      const session = { root, kept: user.kept(path) };
+      const restored = await restore(nodeHost, session, { exportTo: tempDirectory() });
+      assert.ok(readFileSync(restored.path).equals(bytes), name);
+      const after = lstatSync(restored.path);
+      assert.equal(after.mode, stats.mode, name);
+      assert.ok(Math.abs(after.mtimeMs - stats.mtimeMs) < 1, name);
+    }
+  },
+);

@@ -8,7 +8,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { dialectNamed } from "../../src/dialects/all.ts";
+import { dialectNamed, READ_DIALECT_NAMES } from "../../src/dialects/all.ts";
 import type { SharedFiles } from "./shared-files.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
@@ -73,6 +73,20 @@ export function logsWith(
     ...sampleLogs(agent).map(({ name, path }) => [name, path] as const),
     ...others.map((path) => [`public ${relative(shared.path, path)}`, path] as const),
   ];
+}
+
+/**
+ * Copies the samples of all agents into a home, where each agent keeps its own. Returns the
+ * directories of those that have samples.
+ */
+export function copySamplesTo(home: string): readonly string[] {
+  return READ_DIALECT_NAMES.flatMap((agent) => {
+    const roots = dialectNamed(agent).program?.roots({ environment: {}, home, platform: "linux" });
+    const folders = sampleFolders(agent);
+    if (roots?.[0] === undefined || folders.length === 0) return [];
+    for (const { path } of folders) cpSync(path, roots[0], { recursive: true });
+    return [roots[0]];
+  });
 }
 
 /** A copy of a folder, removed after the test: reading as a root may write next to the files. */

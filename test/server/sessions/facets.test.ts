@@ -1,23 +1,24 @@
-/** Filters, orders and counts of the list, and what "live" means, with sessions of six agents. */
+/** Filters, orders and counts of the list, and what "live" means, with sessions of several agents. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, cpSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import type { SessionItem, SessionPage } from "../../../src/client/session-shapes.ts";
 import { openStore } from "../../../src/index.ts";
 import { SESSION_LIMITS } from "../../../src/listing/session-limits.ts";
 import { listPage } from "../../../src/server/sessions/list.ts";
 import { SessionService } from "../../../src/server/sessions/service.ts";
+import { answerRow, promptRow, writeClaude } from "../../support/agent-home.ts";
+import { copySamplesTo } from "../../support/samples.ts";
 import { sharedFiles } from "../../support/shared-files.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { until } from "../../support/until.ts";
 import { newUser, ryeLog } from "./served.ts";
 
-const samples = sharedFiles("samples", "sample files", "tests that list them");
-const sampleTest = test.runIf(samples.isThere);
+const shared = sharedFiles("samples");
 
 const PARENT = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f";
 const FILES = {
@@ -43,99 +44,124 @@ function listOf(roots: readonly string[]) {
   return (query: string) => listPage(service, `/v1/sessions${query}`, () => true);
 }
 
-async function agentsHome(): Promise<string[]> {
+function publicHome(): readonly string[] {
   const home = tempDirectory();
   for (const [from, to] of Object.entries(FILES)) {
     mkdirSync(dirname(join(home, to)), { recursive: true });
-    cpSync(join(samples.path, from), join(home, to), { recursive: true });
+    cpSync(join(shared.path, from), join(home, to), { recursive: true });
   }
   return [".claude", ".codex", ".gemini", ".pi/agent"].map((name) => join(home, name));
 }
 
-sampleTest("agents, projects, models and verdicts are counted, and are filters", async () => {
-  const user = newUser();
-  const own = tempDirectory();
-  await user.write({ dialect: "rye" }, turnOf("signed"), { root: own });
-  const list = listOf([own, ...(await agentsHome())]);
-  const ask = (query: string) => list(`?facets=true&limit=200${query}`);
-  await until(async () => {
-    const { sessions } = await ask("");
-    return sessions.every(({ verdict }) => verdict !== null);
-  });
-  const { sessions, facets } = await ask("");
-  assert.ok(facets);
-  for (const agent of ["Claude Code", "Codex", "Gemini CLI", "pi"]) {
-    const count = sessions.filter(({ agentLabel }) => agentLabel === agent).length;
-    expect(facets.agents).toContainEqual(
-      expect.objectContaining({ value: agent, sessions: count }),
-    );
-    const filtered = await ask(`&agent=${encodeURIComponent(agent)}`);
-    assert.equal(filtered.sessions.length, count, agent);
-    assert.equal(filtered.facets?.agents.length, facets.agents.length, "other choices stay");
-  }
-  const facts: [keyof NonNullable<typeof facets>, string, (item: SessionItem) => string | null][] =
-    [
+/** Our samples, and a session of Claude Code whose price is known. */
+function ownHome(): readonly string[] {
+  const home = tempDirectory();
+  const at = Date.parse("2026-07-04T08:00:00Z");
+  const rows = [promptRow("Count the beds", { at }), answerRow("m1", { at: at + 60_000 })];
+  writeClaude(home, "-home-me-app/0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0001.jsonl", rows);
+  return [...new Set([...copySamplesTo(home), join(home, ".claude")])];
+}
+
+const HOMES: readonly (readonly [name: string, roots: () => readonly string[]])[] = [
+  ["our", ownHome],
+  ...(shared.isThere ? [["public", publicHome] as const] : []),
+];
+
+describe.each(HOMES)("of %s samples", (_, rootsOf) => {
+  test("agents, projects, models and verdicts are counted, and are filters", async () => {
+    const user = newUser();
+    const own = tempDirectory();
+    await user.write({ dialect: "rye" }, turnOf("signed"), { root: own });
+    const list = listOf([own, ...rootsOf()]);
+    const ask = (query: string) => list(`?facets=true&limit=200${query}`);
+    await until(async () => {
+      const { sessions } = await ask("");
+      return sessions.every(({ verdict }) => verdict !== null);
+    });
+    const { sessions, facets } = await ask("");
+    assert.ok(facets);
+    for (const agent of ["Claude Code", "Codex", "Gemini CLI", "pi"]) {
+      const count = sessions.filter(({ agentLabel }) => agentLabel === agent).length;
+      expect(facets.agents).toContainEqual(
+        expect.objectContaining({ value: agent, sessions: count }),
+      );
+      const filtered = await ask(`&agent=${encodeURIComponent(agent)}`);
+      assert.equal(filtered.sessions.length, count, agent);
+      assert.equal(filtered.facets?.agents.length, facets.agents.length, "other choices stay");
+    }
+    const facts: [
+      keyof NonNullable<typeof facets>,
+      string,
+      (item: SessionItem) => string | null,
+    ][] = [
       ["projects", "project", ({ repository, project }) => repository ?? project],
       ["models", "model", ({ model }) => model],
       ["verdicts", "verdict", ({ verdict }) => verdict],
     ];
-  for (const [facet, filter, factOf] of facts) {
-    assert.ok(facets[facet].length > 0, facet);
-    for (const { value, sessions: count } of facets[facet]) {
-      const filtered = await ask(`&${filter}=${encodeURIComponent(value)}`);
-      assert.equal(filtered.sessions.length, count, `${filter} ${value}`);
-      assert.ok(filtered.sessions.every((each) => factOf(each) === value));
+    for (const [facet, filter, factOf] of facts) {
+      assert.ok(facets[facet].length > 0, facet);
+      for (const { value, sessions: count } of facets[facet]) {
+        const filtered = await ask(`&${filter}=${encodeURIComponent(value)}`);
+        assert.equal(filtered.sessions.length, count, `${filter} ${value}`);
+        assert.ok(filtered.sessions.every((each) => factOf(each) === value));
+      }
     }
-  }
-  assert.deepEqual(facets.verdicts.map(({ value }) => value).sort(), ["unsigned", "verified"]);
-  assert.ok(sessions.every(({ agentLabel }) => !/^(rye|entire|homeagent)$/.test(agentLabel)));
-});
-
-sampleTest("sessions are sorted by cost, tokens and duration, the unknown last", async () => {
-  newUser();
-  const list = listOf(await agentsHome());
-  await until(async () => {
-    const { facets } = await list("?facets=true");
-    return facets?.agents.some(({ cost }) => (cost ?? 0) > 0) ?? false;
+    assert.deepEqual(facets.verdicts.map(({ value }) => value).sort(), ["unsigned", "verified"]);
+    assert.ok(sessions.every(({ agentLabel }) => !/^(rye|entire|homeagent)$/.test(agentLabel)));
   });
-  for (const [sort, factOf] of [
-    ["cost", ({ cost }: SessionItem) => cost],
-    ["tokens", ({ totalTokens }: SessionItem) => totalTokens],
-    ["duration", ({ durationMs }: SessionItem) => durationMs],
-  ] as const) {
-    const seen: SessionItem[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const from: string = cursor === "" ? "" : `&cursor=${cursor}`;
-      const page: SessionPage = await list(`?sort=${sort}&limit=2${from}`);
-      seen.push(...page.sessions);
-      cursor = page.next;
-    }
-    const values = seen.map((each) => factOf(each) ?? -1);
-    assert.equal(new Set(seen.map(({ id }) => id)).size, 6, sort);
-    assert.deepEqual(
-      values,
-      values.toSorted((a, b) => b - a),
-      sort,
-    );
-    assert.ok((values[0] ?? -1) > 0, sort);
-  }
-  const { next } = await list("?sort=tokens&limit=1");
-  await assert.rejects(list(`?sort=cost&cursor=${next}`), /cursor is not a cursor of this list/);
-});
 
-sampleTest(
-  "a row says how many lines edits changed, and leaves out subagents on request",
-  async () => {
+  test("sessions are sorted by cost, tokens and duration, the unknown last", async () => {
     newUser();
-    const list = listOf(await agentsHome());
-    const all = await list("?facets=true");
-    const own = await list("?facets=true&subagents=false");
-    assert.equal(all.sessions.length, own.sessions.length + 1);
-    assert.ok(own.sessions.every(({ parent }) => parent === null));
-    const claude = own.sessions.find(({ session }) => session.includes("0b6b1c9e"));
-    assert.ok((claude?.linesAdded ?? 0) > 0 && (claude?.linesRemoved ?? 0) > 0);
-  },
-);
+    const list = listOf(rootsOf());
+    await until(async () => {
+      const { facets } = await list("?facets=true");
+      return facets?.agents.some(({ cost }) => (cost ?? 0) > 0) ?? false;
+    });
+    for (const [sort, factOf] of [
+      ["cost", ({ cost }: SessionItem) => cost],
+      ["tokens", ({ totalTokens }: SessionItem) => totalTokens],
+      ["duration", ({ durationMs }: SessionItem) => durationMs],
+    ] as const) {
+      const seen: SessionItem[] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const from: string = cursor === "" ? "" : `&cursor=${cursor}`;
+        const page: SessionPage = await list(`?sort=${sort}&limit=2${from}`);
+        seen.push(...page.sessions);
+        cursor = page.next;
+      }
+      const values = seen.map((each) => factOf(each) ?? -1);
+      const all = await list("?limit=200");
+      assert.equal(new Set(seen.map(({ id }) => id)).size, all.sessions.length, sort);
+      assert.deepEqual(
+        values,
+        values.toSorted((a, b) => b - a),
+        sort,
+      );
+      assert.ok((values[0] ?? -1) > 0, sort);
+    }
+    const { next } = await list("?sort=tokens&limit=1");
+    await assert.rejects(list(`?sort=cost&cursor=${next}`), /cursor is not a cursor of this list/);
+  });
+
+  test("a row says how many lines edits changed, and leaves out subagents on request", async () => {
+    newUser();
+    const list = listOf(rootsOf());
+    await until(async () => (await list("?limit=200")).isComplete, "all are listed");
+    const all = await list("?facets=true&limit=200");
+    const own = await list("?facets=true&limit=200&subagents=false");
+    // A parent of pi's is the session that a fork began from: a fork is no subagent.
+    const isSubagent = ({ parent, agentLabel }: SessionItem) =>
+      parent !== null && agentLabel !== "pi";
+    assert.ok(all.sessions.some(isSubagent));
+    assert.deepEqual(
+      own.sessions.map(({ session }) => session).sort(),
+      all.sessions.flatMap((item) => (isSubagent(item) ? [] : item.session)).sort(),
+    );
+    const isEdited = ({ linesAdded, linesRemoved }: SessionItem) =>
+      (linesAdded ?? 0) > 0 && (linesRemoved ?? 0) > 0;
+    assert.ok(own.sessions.some(isEdited));
+  });
+});
 
 test("an imported file is not live; one that grows is, for some seconds", async () => {
   newUser();
