@@ -8,7 +8,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { hostname, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 
-const HOME = "/home/dev";
+export const NEUTRAL_HOME = "/home/dev";
 
 /**
  * Returns the paths of the files that it wrote, below the target.
@@ -50,8 +50,8 @@ function neutral(text, { home, url }) {
   /** @param {string} path */
   const dashed = (path) => path.replaceAll(/[^A-Za-z0-9]/g, "-");
   return [
-    [home, HOME],
-    [dashed(home), dashed(HOME)],
+    [home, NEUTRAL_HOME],
+    [dashed(home), dashed(NEUTRAL_HOME)],
     [url, "http://localhost:8080"],
     [hostname(), "devhost"],
     ...(userInfo().username === "root" ? [] : [[userInfo().username, "dev"]]),
@@ -70,4 +70,23 @@ export function changedRows(text, change) {
     const changed = JSON.stringify(change(row));
     return changed === JSON.stringify(JSON.parse(line)) ? line : changed;
   });
+}
+
+/**
+ * A row with a short text in the place of each long one: all texts of ours are short, so that
+ * long ones are a program's own prompts.
+ *
+ * @param {any} value
+ * @param {number} charsMax
+ * @returns {any}
+ */
+export function withoutLongTexts(value, charsMax) {
+  if (typeof value === "string") {
+    return value.length > charsMax ? "A text of the program." : value;
+  }
+  if (Array.isArray(value)) return value.map((each) => withoutLongTexts(each, charsMax));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, withoutLongTexts(field, charsMax)]),
+  );
 }

@@ -22,12 +22,14 @@ import { dirname, join, resolve } from "node:path";
 import { root } from "../setup.mjs";
 import { claudeCode } from "./agents/claude-code.mjs";
 import { codex } from "./agents/codex.mjs";
+import { copilotCli } from "./agents/copilot-cli.mjs";
 import { geminiCli } from "./agents/gemini-cli.mjs";
 import { openclaw } from "./agents/openclaw.mjs";
 import { opencode } from "./agents/opencode.mjs";
 import { pi } from "./agents/pi.mjs";
+import { qwen } from "./agents/qwen.mjs";
 import { answersOf } from "./answers.mjs";
-import { keepSamples } from "./keep.mjs";
+import { keepSamples, NEUTRAL_HOME } from "./keep.mjs";
 import { run } from "./program.mjs";
 import { startProvider } from "./provider.mjs";
 
@@ -41,7 +43,8 @@ import { startProvider } from "./provider.mjs";
  * @property {(url: string, home: string) => Record<string, string>} environment
  * @property {(url: string, home: string) => Record<string, string>} [settings] files, by path in
  *   the home directory
- * @property {readonly import("./answers.mjs").Script[]} scripts
+ * @property {readonly import("./answers.mjs").Script[]} scripts with the home
+ *   directory as it is in the samples
  * @property {import("./answers.mjs").AnswerTo} [sideAnswer] to a request for a title or a summary
  * @property {(session: Session) => Promise<void>} converse runs the scenarios
  * @property {(path: string) => boolean} keeps whether a file, by its path below `root`, is kept
@@ -61,14 +64,15 @@ import { startProvider } from "./provider.mjs";
  */
 
 /** @type {readonly Agent[]} */
-const AGENTS = [claudeCode, codex, geminiCli, openclaw, opencode, pi];
+const AGENTS = [claudeCode, codex, copilotCli, geminiCli, openclaw, opencode, pi, qwen];
 
 /** @param {Agent} agent @param {string} folder where the programs are installed */
 async function makeSamples(agent, folder) {
   const home = mkdtempSync(join(folder, `home-${agent.name}-`));
   const project = join(home, "project");
   mkdirSync(project);
-  const provider = await startProvider(answersOf(agent.scripts, agent.sideAnswer));
+  const scripts = JSON.parse(JSON.stringify(agent.scripts).replaceAll(NEUTRAL_HOME, home));
+  const provider = await startProvider(answersOf(scripts, agent.sideAnswer));
   const { url, requests } = provider;
   for (const [path, text] of Object.entries(agent.settings?.(url, home) ?? {})) {
     mkdirSync(dirname(join(home, path)), { recursive: true });

@@ -56,8 +56,11 @@ export async function startProvider(answerTo) {
       return;
     }
     const reply = protocol.reply(answer, request);
-    const type = reply.json ? "application/json" : "text/event-stream";
-    response.writeHead(200, { "content-type": type }).end(replyText(reply));
+    response.writeHead(200, {
+      "content-type": reply.json ? "application/json" : "text/event-stream",
+      "request-id": `req_sample${String(requests.length).padStart(6, "0")}`,
+    });
+    response.end(replyText(reply));
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", () => listening(undefined)));
   const address = server.address();

@@ -120,6 +120,10 @@ function usageOf({ usage = DEFAULT_USAGE }) {
     input_tokens: usage.input,
     cache_creation_input_tokens: usage.cacheWrite ?? 0,
     cache_read_input_tokens: usage.cacheRead ?? 0,
+    cache_creation: {
+      ephemeral_5m_input_tokens: usage.cacheWrite ?? 0,
+      ephemeral_1h_input_tokens: 0,
+    },
     output_tokens: usage.output,
   };
 }
