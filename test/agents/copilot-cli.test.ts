@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "vitest";
+import { expect, test } from "vitest";
+import { PROMPTS, SESSIONS, SUMMARY } from "../../scripts/agent-samples/scenarios.mjs";
+import { logsWith, sampleLogs } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { type Counts, countsOf, filesIn, parsedLines, readSession } from "./sample.ts";
 
-const { path: samples, isThere } = sharedFiles(
-  ...(["samples", "real sessions", "tests of Copilot CLI are"] as const),
-);
+const samples = sharedFiles("samples");
 const PATH = "session-state/6f1c/events.jsonl";
 
 // biome-ignore lint/suspicious/noExplicitAny: events of real files.
@@ -16,28 +16,71 @@ function counted(events: any[]): Counts {
   const requests = of("assistant.message").flatMap(({ data }) => data.toolRequests ?? []);
   const asked = new Set(requests.map(({ toolCallId }) => toolCallId));
   const unasked = of("tool.execution_start").filter(({ data }) => !asked.has(data.toolCallId));
+  const typed = of("user.message").filter(({ agentId, data }) => data.content !== "" && !agentId);
   return {
-    prompts: of("user.message").filter(({ data }) => data.content !== "").length,
+    prompts: typed.length,
     answers: of("assistant.message").length + unasked.length,
     calls: requests.length + unasked.length,
     results: of("tool.execution_complete").length,
   };
 }
 
-test.skipIf(!isThere)("every event of real sessions is an entry, and counts agree", async () => {
-  const files = ["copilot-cli", "more/copilot"].flatMap((name) => filesIn(join(samples, name)));
-  assert.ok(files.length >= 4);
-  for (const file of files) {
-    const events = parsedLines(file);
-    const read = await readSession("copilot-cli", PATH, readFileSync(file));
-    assert.equal(read.entries.length, events.length, file);
-    assert.equal(read.badLines, 0);
-    assert.deepEqual(countsOf(read), counted(events), file);
-  }
+const LOGS = logsWith("copilot-cli", samples, (folder) =>
+  ["copilot-cli", "more/copilot"].flatMap((name) => filesIn(join(folder, name))),
+);
+
+test.each(LOGS)("every event of %s is an entry, and counts agree", async (_name, file) => {
+  const events = parsedLines(file);
+  const read = await readSession("copilot-cli", PATH, readFileSync(file));
+  assert.equal(read.entries.length, events.length);
+  assert.equal(read.badLines, 0);
+  assert.deepEqual(countsOf(read), counted(events));
 });
 
-test.skipIf(!isThere)("totals of a real session are those of another tool", async () => {
-  const folder = join(samples, "copilot-cli");
+/** The session of a scenario (scripts/agent-samples/scenarios.mjs), which Copilot CLI wrote. */
+async function scenario(name: keyof typeof SESSIONS) {
+  const id = SESSIONS[name];
+  const log = sampleLogs("copilot-cli").find((each) => each.path.includes(id)) ?? assert.fail(id);
+  return readSession("copilot-cli", PATH, readFileSync(log.path));
+}
+
+test("totals of a resumed session are those of all its answers", async () => {
+  const { summary, entries } = await scenario("tools");
+  const usage = entries.findLast(({ kind }) => kind === "end")?.usage;
+  expect(usage).toMatchObject({
+    inputTokens: 900 + 50 + 30 + 20 + 10 + 12,
+    outputTokens: 60 + 40 + 35 + 30 + 15 + 3,
+    cacheWriteTokens: 300,
+    cacheReadTokens: 1200 + 1250 + 1300 + 1350 + 1400,
+  });
+  expect(summary).toMatchObject({
+    inputTokens: usage?.inputTokens,
+    outputTokens: usage?.outputTokens,
+    title: PROMPTS.tools,
+    project: "/home/dev/project",
+    branch: "main",
+    model: "claude-sonnet-4.5",
+    status: "completed",
+  });
+});
+
+test("what a person typed is a prompt, and what a subagent is told is not", async () => {
+  const promptsOf = ({ entries }: Awaited<ReturnType<typeof scenario>>) =>
+    entries
+      .filter(({ role, saidBy }) => role === "user" && !saidBy)
+      .map(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : [])).join());
+  assert.deepEqual(promptsOf(await scenario("tools")), [PROMPTS.tools, PROMPTS.resumed]);
+  assert.deepEqual(promptsOf(await scenario("subagent")), [PROMPTS.delegated]);
+  const compacted = await scenario("compaction");
+  const { remember, remembered, recall } = PROMPTS;
+  assert.deepEqual(promptsOf(compacted), [remember, remembered, recall]);
+  const summaries = compacted.entries.filter(({ saidBy }) => saidBy === "summary");
+  assert.match(JSON.stringify(summaries.map(({ parts }) => parts)), new RegExp(SUMMARY));
+});
+
+/** Compares a public session with what another tool counts in it. */
+async function compareTotals() {
+  const folder = join(samples.path, "copilot-cli");
   const { summary, entries } = await readSession(
     ...(["copilot-cli", PATH, readFileSync(join(folder, "vct-copilot.jsonl"))] as const),
   );
@@ -55,7 +98,9 @@ test.skipIf(!isThere)("totals of a real session are those of another tool", asyn
   assert.equal(summary.project, folderPath);
   assert.equal(summary.model, "claude-sonnet-4.6");
   assert.equal(summary.status, "completed");
-});
+}
+
+if (samples.isThere) test("totals of a public session are those of another tool", compareTotals);
 
 test("a tool that ran without being asked for is a call, unless reading began inside its turn", async () => {
   const event = (type: string, data: object, id: string) => ({ type, data, id });

@@ -37,15 +37,13 @@ export function isEvent(value: unknown): boolean {
   return isNamed && isObject(get(value, "data"));
 }
 
-/** The part of a subagent's event that names its agent; null: it is the main agent's. */
+/**
+ * The part of a subagent's event that names its agent; null: it is the main agent's, whose prompts
+ * have a `parentAgentTaskId`, too.
+ */
 export function agentIn(event: JsonObject): string | null {
   const data = getObject(event, "data");
-  return (
-    getString(event, "agentId") ||
-    getString(data, "parentToolCallId") ||
-    getString(data, "parentAgentTaskId") ||
-    null
-  );
+  return getString(event, "agentId") || getString(data, "parentToolCallId") || null;
 }
 
 type Event = Partial<Entry>;
@@ -133,7 +131,7 @@ function resultOf(data: JsonObject): Part {
   };
 }
 
-/** Counts are those of one run of the program: see `Runs`. */
+/** Counts are those of one run of the program, or of the session: see `Runs`. */
 function endOf(data: JsonObject): Event {
   const isError = get(data, "shutdownType") === "error";
   const detail = getString(data, "errorReason") ?? "";

@@ -3,7 +3,8 @@
  *
  * - `session.shutdown` counts one run of the program. A resumed session has several runs, and a run
  *   may report more than once, each time all of it. The entry gets the count of the session so far.
- *   A run that was killed counts with the tokens of its answers.
+ *   A run that was killed counts with the tokens of its answers. Newer versions count the whole
+ *   session: their report has an `accountingSnapshot`.
  * - Older versions name the model only where it changes.
  * - A tool can run that no answer asked for. Its start is then the call. Without an answer of the
  *   same agent before it, that is not known, because reading may begin inside a turn.
@@ -93,7 +94,9 @@ export class Runs implements LineMemory {
     const counts = countsIn(entry.usage);
     // Counts of a run only grow: a lower one is another run's.
     const isOther = FIELDS.some((field) => (counts[field] ?? 0) < (this.#run[field] ?? 0));
-    if (isOther) this.#before = sumOf(this.#before, this.#run);
+    const isOfSession = isObject(get(getObject(entry.native, "data"), "accountingSnapshot"));
+    if (isOfSession) this.#before = NOTHING;
+    else if (isOther) this.#before = sumOf(this.#before, this.#run);
     [this.#run, this.#since] = [counts, 0];
     return { ...entry, usage: { ...entry.usage, ...(sumOf(this.#before, counts) as object) } };
   }
