@@ -4,17 +4,19 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
+import { PROMPTS, SESSIONS, SUMMARY } from "../../scripts/agent-samples/scenarios.mjs";
 import { docsPage } from "../support/docs-page.ts";
+import { sampleLogs } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { put, storeAt } from "./read-session.ts";
 import { countsOf, filesIn, parsedLines, readSession, readSessions } from "./sample.ts";
 
-const samples = sharedFiles("samples", "samples", "tests with real sessions are");
+const samples = sharedFiles("samples");
 const folders = ["claude-code", "more/claude", "more/claude/subagent", "more/claude/vscode"];
 
-/** Samples as Claude Code keeps them: by folder, in one project each. */
-const FILES = samples.isThere
+/** Public samples as Claude Code keeps them: by folder, in one project each. */
+const PUBLIC_FILES: Readonly<Record<string, string>> = samples.isThere
   ? Object.fromEntries(
       folders.flatMap((folder) => {
         const above = join(samples.path, folder);
@@ -28,6 +30,11 @@ const FILES = samples.isThere
       }),
     )
   : {};
+
+/** Samples of this repository, which Claude Code wrote with prompts and answers of ours. */
+const OWN_FILES = Object.fromEntries(
+  sampleLogs("claude-code").map(({ folder, path }) => [relative(folder.path, path), path] as const),
+);
 
 interface Block {
   readonly type?: string;
@@ -60,7 +67,7 @@ function promptsIn(file: string): number {
   }).length;
 }
 
-test.skipIf(!samples.isThere).each(Object.entries(FILES))(
+test.each([...Object.entries(OWN_FILES), ...Object.entries(PUBLIC_FILES)])(
   "every row of %s is accounted for",
   async (path, file) => {
     const read = await readSession("claude-code", path, readFileSync(file));
@@ -88,23 +95,61 @@ test.skipIf(!samples.isThere).each(Object.entries(FILES))(
   },
 );
 
-test.skipIf(!samples.isThere)("real sessions have the title that a person would give", async () => {
-  const bytes = Object.entries(FILES).map(([path, file]) => [path, readFileSync(file)] as const);
+/** Sessions by id, with titles that no text of a program has become. */
+async function titledSessions(files: Readonly<Record<string, string>>) {
+  const bytes = Object.entries(files).map(([path, file]) => [path, readFileSync(file)] as const);
   const read = await readSessions("claude-code", Object.fromEntries(bytes));
   const titles = Object.values(read).map(({ summary }) => summary.title ?? "");
   assert.ok(
     titles.every((title) => !/^<|^Caveat|^\/clear|This session is being/.test(title)),
     String(titles),
   );
-  const [first] = Object.entries(read).filter(([id]) => id.startsWith("claude-code/"));
-  expect(first?.[1].summary.title).toMatch(/^Can you add the first two initials of actual user/);
-  expect(first?.[1].summary).toMatchObject({ branch: "feat/final-react-refactor-v2" });
   const nested = Object.entries(read).filter(([id]) => id.includes("/subagents/"));
-  assert.equal(nested.length, 2);
   for (const [id, { summary }] of nested) {
     assert.equal(summary.parent, id.slice(0, id.indexOf("/subagents/")));
     assert.ok(read[summary.parent ?? ""], "the parent is a session, too");
   }
+  return { read, nested };
+}
+
+test("real sessions have the title that a person would give", async () => {
+  const { read, nested } = await titledSessions(OWN_FILES);
+  assert.equal(nested.length, 1);
+  assert.equal(nested[0]?.[1].summary.title, PROMPTS.child);
+  const facts = (id: string) => {
+    const { title, branch, project } = read[`-home-dev-project/${id}`]?.summary ?? assert.fail(id);
+    return { title, branch, project };
+  };
+  const place = { branch: "main", project: "/home/dev/project" };
+  assert.deepEqual(facts(SESSIONS.tools), { title: PROMPTS.tools, ...place });
+  assert.deepEqual(facts(SESSIONS.fork), { title: PROMPTS.tools, ...place });
+  assert.deepEqual(facts(SESSIONS.image), { title: PROMPTS.picture, ...place });
+  assert.deepEqual(facts(SESSIONS.compaction), { title: PROMPTS.remember, ...place });
+  assert.deepEqual(facts(SESSIONS.failure), { title: PROMPTS.refused, ...place });
+});
+
+if (samples.isThere) {
+  test("public sessions have the title that a person would give", async () => {
+    const { read, nested } = await titledSessions(PUBLIC_FILES);
+    const [first] = Object.entries(read).filter(([id]) => id.startsWith("claude-code/"));
+    expect(first?.[1].summary.title).toMatch(/^Can you add the first two initials of actual user/);
+    expect(first?.[1].summary).toMatchObject({ branch: "feat/final-react-refactor-v2" });
+    assert.equal(nested.length, 2);
+  });
+}
+
+test("a resumed session counts the tokens of both runs, and a compaction ends in its summary", async () => {
+  const read = await titledSessions(OWN_FILES).then((titled) => titled.read);
+  const tools = read[`-home-dev-project/${SESSIONS.tools}`] ?? assert.fail();
+  // Five answers of the first run and one of the second: scripts/agent-samples/scenarios.mjs.
+  expect(tools.summary).toMatchObject({
+    inputTokens: 900 + 50 + 30 + 20 + 10 + 12,
+    outputTokens: 60 + 40 + 35 + 30 + 15 + 3,
+  });
+  const compacted = read[`-home-dev-project/${SESSIONS.compaction}`] ?? assert.fail();
+  const summaries = compacted.entries.filter(({ saidBy }) => saidBy === "summary");
+  assert.equal(summaries.length, 1);
+  assert.match(JSON.stringify(summaries[0]?.parts), new RegExp(SUMMARY));
 });
 
 const page = docsPage("formats/claude-code");

@@ -2,17 +2,18 @@
 
 import assert from "node:assert/strict";
 import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import fc from "fast-check";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { grownSummary, type KeptSummary } from "../../src/listing/grown/grown-summary.ts";
+import { sampleLogs } from "../support/samples.ts";
 import { runs } from "../support/seed.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { put, storeAt } from "./read-session.ts";
 
-const samples = sharedFiles("samples", "samples", "tests with real sessions are");
+const samples = sharedFiles("samples");
 const CODEX =
   "sessions/2025/09/25/rollout-2025-09-25T09-49-46-01998190-fba6-7f40-9309-dc4e48c5844a";
 const PLACES = [
@@ -20,14 +21,22 @@ const PLACES = [
   { dialect: "codex", folder: "codex", id: CODEX, path: `${CODEX}.jsonl` },
   { dialect: "codex", folder: "more/codex", id: CODEX, path: `${CODEX}.jsonl` },
 ];
-
-const FILES = PLACES.flatMap((place) => {
+const PUBLIC_FILES = PLACES.flatMap((place) => {
   if (!samples.isThere) return [];
   const names = readdirSync(join(samples.path, place.folder), { recursive: true }).map(String);
   return names
     .filter((name) => name.endsWith(".jsonl"))
-    .map((name) => ({ ...place, file: join(place.folder, name) }));
+    .map((name) => ({ ...place, name, file: join(samples.path, place.folder, name) }));
 });
+const OWN_FILES = ["claude-code", "codex", "copilot-cli", "qwen"].flatMap((dialect) =>
+  sampleLogs(dialect).map(({ name, id, folder, path }) => ({
+    dialect,
+    id,
+    path: relative(folder.path, path),
+    name: `${dialect} ${name}`,
+    file: path,
+  })),
+);
 
 /** The summary after each growth, each continued from the JSON of the one before. */
 async function grown(dialect: string, root: string, id: string, steps: readonly (() => void)[]) {
@@ -42,10 +51,10 @@ async function grown(dialect: string, root: string, id: string, steps: readonly 
   return kept;
 }
 
-test.skipIf(!samples.isThere).each(FILES)(
-  "$file, read as it grows, has the summary of the whole file",
+test.each([...OWN_FILES, ...PUBLIC_FILES])(
+  "$name, read as it grows, has the summary of the whole file",
   async ({ dialect, id, path, file }) => {
-    const bytes = readFileSync(join(samples.path, file));
+    const bytes = readFileSync(file);
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat({ max: bytes.length }), { minLength: 1, maxLength: 4 }),

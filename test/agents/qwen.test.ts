@@ -1,17 +1,19 @@
 /** Qwen Code's sessions, from real files, compared with a count that does not use the reader. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { test } from "vitest";
+import { PROMPTS, SESSIONS } from "../../scripts/agent-samples/scenarios.mjs";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { linesTakenBack } from "../../src/resume/taken-back.ts";
 import type { VerifiedEntry } from "../../src/verifying/verified-entries.ts";
+import { copyOfSamples, logsWith, sampleFolders, sampleLogs } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { countsOf, put, readSession, rowsIn, storeAt } from "./read-session.ts";
+import { filesIn } from "./sample.ts";
 
-const samples = sharedFiles("samples/more/qwen", "sample files", "tests that read Qwen Code's");
+const shared = sharedFiles("samples/more/qwen");
 const SESSION = "019f0000-0000-7000-8000-000000000001";
 
 interface Row {
@@ -33,20 +35,45 @@ function countRows(rows: readonly Row[]) {
   };
 }
 
-test.runIf(samples.isThere)("every row of the samples is an entry, and counts agree", async () => {
-  const names = readdirSync(samples.path).filter((name) => name.endsWith(".jsonl"));
-  assert.ok(names.length >= 4);
-  for (const name of names) {
-    const root = tempDirectory();
-    const text = readFileSync(join(samples.path, name), "utf8");
-    put(root, `projects/-home-me/chats/${SESSION}.jsonl`, text);
-    const read = await readSession("qwen", root, `-home-me/chats/${SESSION}`);
-    const rows = rowsIn<Row>(text);
-    assert.equal(read.entries.length + read.badLines, rows.length);
-    assert.equal(read.badLines, 0);
-    assert.deepEqual(countsOf(read), countRows(rows), name);
-  }
+const LOGS = logsWith("qwen", shared, (folder) => filesIn(folder));
+
+test.each(LOGS)("every row of %s is an entry, and counts agree", async (_name, file) => {
+  const root = tempDirectory();
+  const text = readFileSync(file, "utf8");
+  put(root, `projects/-home-me/chats/${SESSION}.jsonl`, text);
+  const read = await readSession("qwen", root, `-home-me/chats/${SESSION}`);
+  const rows = rowsIn<Row>(text);
+  assert.equal(read.entries.length + read.badLines, rows.length);
+  assert.equal(read.badLines, 0);
+  assert.deepEqual(countsOf(read), countRows(rows));
 });
+
+test("there are enough samples", () => {
+  assert.ok(sampleLogs("qwen").length >= 6);
+  if (shared.isThere) assert.ok(filesIn(shared.path).length >= 4);
+});
+
+test.each(sampleFolders("qwen"))(
+  "sessions of $name are listed as Qwen Code wrote them",
+  async (folder) => {
+    const root = copyOfSamples(folder);
+    const listed = await storeAt("qwen", root).list();
+    const facts = listed.map(({ id, title, project, branch, parent }) => ({
+      name: Object.entries(SESSIONS).find(([, session]) => id.endsWith(session))?.[0] ?? "agent",
+      facts: [title, project, branch, parent],
+    }));
+    const place = ["/home/dev/project", "main"];
+    const delegating = `-home-dev-project/chats/${SESSIONS.subagent}`;
+    assert.deepEqual(Object.fromEntries(facts.map((each) => [each.name, each.facts])), {
+      tools: [PROMPTS.tools, ...place, null],
+      subagent: [PROMPTS.delegated, ...place, null],
+      agent: [PROMPTS.child, ...place, delegating],
+      image: [`${PROMPTS.picture} @well.png`, ...place, null],
+      compaction: [PROMPTS.remember, ...place, null],
+      failure: [PROMPTS.refused, ...place, null],
+    });
+  },
+);
 
 const row = (uuid: string, parentUuid: string | null, more: object = {}) => {
   const message = { role: "user", parts: [{ text: uuid }] };
