@@ -76,11 +76,14 @@ export function logsWith(
 }
 
 /**
- * Copies the samples of all agents into a home, where each agent keeps its own. Returns the
+ * Copies the samples of agents into a home, where each agent keeps its own. Returns the
  * directories of those that have samples.
  */
-export function copySamplesTo(home: string): readonly string[] {
-  return READ_DIALECT_NAMES.flatMap((agent) => {
+export function copySamplesTo(
+  home: string,
+  agents: readonly string[] = READ_DIALECT_NAMES,
+): readonly string[] {
+  return agents.flatMap((agent) => {
     const roots = dialectNamed(agent).program?.roots({ environment: {}, home, platform: "linux" });
     const folders = sampleFolders(agent);
     if (roots?.[0] === undefined || folders.length === 0) return [];

@@ -6,13 +6,16 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll } from "vitest";
 import { browserClient } from "../../server/auth/browser-user.ts";
+import { copySamplesTo } from "../../support/samples.ts";
 import { sharedFiles } from "../../support/shared-files.ts";
+import { testWhere } from "../../support/test-where.ts";
 import { eventually } from "../eventually.ts";
 import { attempt, browserTest, goTo, outlineRead, viewerScene } from "./harness.ts";
 import { SMALL_CLAUDE, writeSampleHome } from "./sample-home.ts";
 
-const samples = sharedFiles("samples", "sample files", "tests that show them in a browser");
-const sampleTest = samples.isThere ? browserTest : browserTest.skip;
+const shared = sharedFiles("samples");
+/** Tests of facts of public sessions; without those, the home has our samples. */
+const publicTest = shared.isThere ? browserTest : testWhere(false);
 const [home, cwd] = [process.env.HOME, process.cwd()];
 
 const viewer = viewerScene(
@@ -22,7 +25,8 @@ const viewer = viewerScene(
     process.chdir(join(scene.home, "elsewhere"));
     // The harness sets XDG_DATA_HOME; these agents' own default is below the home.
     process.env.XDG_DATA_HOME = join(scene.home, ".local/share");
-    if (samples.isThere) writeSampleHome(samples.path, scene.home);
+    if (shared.isThere) writeSampleHome(shared.path, scene.home);
+    else copySamplesTo(scene.home);
   },
   { roots: "found", demo: true },
 );
@@ -32,7 +36,7 @@ afterAll(() => {
   process.chdir(cwd);
 });
 
-sampleTest("every program's sessions are listed, with program, project and branch", async () => {
+publicTest("every program's sessions are listed, with program, project and branch", async () => {
   const page = await viewer.open("#/");
   const rows = page.locator(".session-row");
   await rows.filter({ hasText: "Gemini CLI" }).first().waitFor();
@@ -48,7 +52,7 @@ sampleTest("every program's sessions are listed, with program, project and branc
   await page.getByText("1 more").first().waitFor();
 });
 
-sampleTest("a session opens, and its subagents and it are linked to each other", async () => {
+publicTest("a session opens, and its subagents and it are linked to each other", async () => {
   const page = await viewer.open("#/");
   await page
     .getByRole("link", { name: /Delegate a repo search to a subagent/ })
@@ -62,7 +66,7 @@ sampleTest("a session opens, and its subagents and it are linked to each other",
   await page.locator(".entry", { hasText: "Delegate a repo search" }).first().waitFor();
 });
 
-sampleTest("what a program appends appears in the open page", async () => {
+publicTest("what a program appends appears in the open page", async () => {
   const page = await viewer.open("#/");
   const path = join(viewer.home, SMALL_CLAUDE);
   const late = `And now live ${attempt()}`;
@@ -79,15 +83,17 @@ sampleTest("what a program appends appears in the open page", async () => {
   await page.locator(".entry", { hasText: late }).waitFor();
 });
 
-sampleTest("each session of each program can be opened and searched", async () => {
+browserTest("each session of each program can be opened and searched", async () => {
   const client = await browserClient(viewer.url, viewer.link ?? assert.fail());
   const { sessions, unreadable } = await client.sessions.list();
   assert.equal(unreadable, 0);
   assert.ok(sessions.length >= 13, `${sessions.length} sessions`);
   const page = await viewer.open("#/");
   for (const { id, program, title, parent } of sessions) {
-    assert.ok(program !== null && (title !== null || parent !== null), id);
     const { entries } = await client.sessions.entries(id, { from: 0, limit: 100 });
+    // Gemini CLI was started and has only its own text: without a prompt there is no title.
+    const isBegun = entries.length <= 4 && JSON.stringify(entries).includes("<session_context>");
+    assert.ok(program !== null && (title !== null || parent !== null || isBegun), id);
     assert.ok(entries.length > 0, id);
     await goTo(page, `#/s/${id}`);
     await page.locator(".entry").first().waitFor();
@@ -178,7 +184,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   },
 };
 
-sampleTest("a call and its result are one row with a label, for each agent", async () => {
+publicTest("a call and its result are one row with a label, for each agent", async () => {
   const client = await browserClient(viewer.url, viewer.link ?? assert.fail());
   const { sessions } = await client.sessions.list({ limit: 100 });
   const page = await viewer.open("#/");

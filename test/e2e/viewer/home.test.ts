@@ -9,15 +9,18 @@ import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll } from "vitest";
 import { type ClaudeSession, turnOf as claudeTurn, putClaude } from "../../agents/claude-files.ts";
+import { copySamplesTo } from "../../support/samples.ts";
 import { isTried } from "../../support/seed.ts";
 import { sharedFiles } from "../../support/shared-files.ts";
 import { turnOf } from "../../support/signing-user.ts";
+import { testWhere } from "../../support/test-where.ts";
 import { eventually } from "../eventually.ts";
 import { attempt, browserTest, goTo, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
 
-const samples = sharedFiles("samples", "sample files", "tests of the home page");
-const sampleTest = samples.isThere ? browserTest : browserTest.skip;
+const shared = sharedFiles("samples");
+/** Tests of facts of public sessions; the others have our samples, if there are no public ones. */
+const publicTest = shared.isThere ? browserTest : testWhere(false);
 const [home, cwd] = [process.env.HOME, process.cwd()];
 
 const FILES = {
@@ -60,11 +63,11 @@ function putShop(at: string): void {
 const viewer = viewerScene(
   async (scene) => {
     process.env.HOME = scene.home;
-    if (!samples.isThere) return;
-    for (const [from, to] of Object.entries(FILES)) {
+    for (const [from, to] of Object.entries(shared.isThere ? FILES : {})) {
       mkdirSync(dirname(join(scene.home, to)), { recursive: true });
-      cpSync(join(samples.path, from), join(scene.home, to));
+      cpSync(join(shared.path, from), join(scene.home, to));
     }
+    if (!shared.isThere) copySamplesTo(scene.home, ["codex", "gemini-cli", "pi"]);
     putShop(scene.home);
     for (let n = 0; n < MANY; n++) {
       const at = new Date(Date.parse("2026-02-01T00:00:00Z") + n * DAY_MS).toISOString();
@@ -96,7 +99,7 @@ const facet = (page: Page, heading: string, hasText: string) => {
   return page.getByRole("region", { name: heading }).locator(".facet", { hasText }).first();
 };
 
-sampleTest("a first visit shows every agent's sessions, and no examples", async () => {
+browserTest("a first visit shows every agent's sessions, and no examples", async () => {
   const page = await viewer.open("#/");
   await row(page, "Mend the checkout").waitFor();
   for (const agent of ["Claude Code", "Codex", "Gemini CLI", "pi", "hello"]) {
@@ -107,10 +110,10 @@ sampleTest("a first visit shows every agent's sessions, and no examples", async 
   assert.doesNotMatch(rail, /\b(rye|homeagent|entire)\b/);
 });
 
-sampleTest("the rail counts sessions and their cost, by agent and project", async () => {
+browserTest("the rail counts sessions and their cost, by agent and project", async () => {
   const page = await viewer.open("#/");
   const claude = facet(page, "Agents", "Claude Code");
-  const count = MANY + HOSTILE.length + 4;
+  const count = MANY + HOSTILE.length + (shared.isThere ? 4 : 3);
   await eventually("the count", () => claude.locator(".facet-count").innerText()).toMatch(
     new RegExp(`^${count}\\s+sessions`),
   );
@@ -120,7 +123,7 @@ sampleTest("the rail counts sessions and their cost, by agent and project", asyn
   await eventually("the project", () => shop.getAttribute("title")).toBe("acme/shop");
 });
 
-sampleTest(
+browserTest(
   "sessions are under their day, with project, branch, model, lines and cost",
   async () => {
     const page = await viewer.open("#/");
@@ -138,15 +141,19 @@ sampleTest(
     await eventually("whether it is under its day", isUnderDay).toBe(true);
     const facts = /shop.*fix\/checkout.*Claude Code.*claude-opus-4-5.*15 tokens.*<\$0\.01/s;
     await eventually("a row", () => row(page, "Mend the checkout").innerText()).toMatch(facts);
-    await goTo(page, "#/?agent=pi");
-    const large = page.locator(".session-row").first();
-    await eventually("a long session", () => large.innerText()).toMatch(
-      /pi-mono.*\+990 −486.*2 h 40 min.*47\.6M tokens.*\$30\.33/s,
-    );
   },
 );
 
-sampleTest("a title has no mark-up, and a bare command is no title", async () => {
+publicTest("a long session has its lines, its duration, its tokens and its cost", async () => {
+  const page = await viewer.open("#/");
+  await goTo(page, "#/?agent=pi");
+  const large = page.locator(".session-row").first();
+  await eventually("a long session", () => large.innerText()).toMatch(
+    /pi-mono.*\+990 −486.*2 h 40 min.*47\.6M tokens.*\$30\.33/s,
+  );
+});
+
+browserTest("a title has no mark-up, and a bare command is no title", async () => {
   const page = await viewer.open("#/?project=acme%2Fshop");
   await row(page, "After a clear").waitFor();
   await eventually("titles", () => page.locator(".row-title").count()).toBe(3);
@@ -154,7 +161,7 @@ sampleTest("a title has no mark-up, and a bare command is no title", async () =>
   for (const title of titles) assert.doesNotMatch(title, /<|command-name/);
 });
 
-sampleTest("a verdict is shown only if it is not an ordinary one, and is a filter", async () => {
+browserTest("a verdict is shown only if it is not an ordinary one, and is a filter", async () => {
   const page = await viewer.open("#/");
   await row(page, "Altered").locator(".verdict.tampered").waitFor();
   assert.equal(await row(page, "Honest").locator(".verdict").count(), 0);
@@ -164,7 +171,7 @@ sampleTest("a verdict is shown only if it is not an ordinary one, and is a filte
   await eventually("rows", () => page.locator(".session-row").count()).toBe(1);
 });
 
-sampleTest("filters and order are in the address, add up, and are removed one by one", async () => {
+publicTest("filters and order are in the address, add up, and are removed one by one", async () => {
   const page = await viewer.open("#/");
   await facet(page, "Agents", "Claude Code").click();
   await page.waitForURL(/[?&]agent=Claude/);
@@ -185,7 +192,7 @@ sampleTest("filters and order are in the address, add up, and are removed one by
   await eventually("the dearest of all", () => first.innerText()).toContain("$30.33");
 });
 
-sampleTest("Back shows the list as it was: filters, rows and scroll position", async () => {
+browserTest("Back shows the list as it was: filters, rows and scroll position", async () => {
   const page = await viewer.open("#/?agent=Claude+Code");
   await page.locator(".session-row").first().waitFor();
   const list = page.locator(".list-scroll");
@@ -207,7 +214,7 @@ sampleTest("Back shows the list as it was: filters, rows and scroll position", a
   await eventually("where it was", place).toBe(200);
 });
 
-sampleTest("j and k move through the list, Enter opens, / searches and ? explains", async () => {
+browserTest("j and k move through the list, Enter opens, / searches and ? explains", async () => {
   const page = await viewer.open("#/");
   await page.locator(".session-row").nth(3).waitFor();
   const titles = await page.locator(".row-title").allInnerTexts();
@@ -234,51 +241,54 @@ sampleTest("j and k move through the list, Enter opens, / searches and ? explain
   await page.waitForURL(/#\/s\//);
 });
 
-sampleTest("a palette goes to sessions, projects, agents and pages, by keyboard only", async () => {
-  const page = await viewer.open("#/");
-  await page.locator(".session-row").first().waitFor();
-  const box = page.getByRole("combobox", { name: /Go to a session/ });
-  const option = (name: string) => page.locator("dialog").getByRole("option", { name });
-  const chosen = (name: string) => option(name).and(page.locator("[aria-selected=true]"));
-  const openPalette = async () => {
-    await page.keyboard.press("Control+k");
-    await box.and(page.locator(":focus")).waitFor();
-  };
-  await openPalette();
-  await page.keyboard.press("Tab");
-  const isInside = () => {
-    const { activeElement, body } = document;
-    return activeElement === body || activeElement?.closest("dialog") !== null;
-  };
-  assert.ok(await page.evaluate(isInside));
-  await page.keyboard.press("Escape");
-  await box.waitFor({ state: "detached" });
-  await openPalette();
-  await page.keyboard.type("gemini");
-  await option("Gemini CLI").first().waitFor();
-  await page.keyboard.press("ArrowDown");
-  await page.keyboard.press("ArrowUp");
-  await page.locator("[role=option][aria-selected=true]").waitFor();
-  await option("Agents").first().click();
-  await page.waitForURL(/agent=Gemini/);
-  await openPalette();
-  await page.keyboard.type("mend the check");
-  await chosen("Mend the checkout").waitFor();
-  await page.keyboard.press("Enter");
-  await page.waitForURL(/#\/s\//);
-  await page.locator(".entry", { hasText: "Mend the checkout" }).first().waitFor();
-  await openPalette();
-  await page.keyboard.type("acme");
-  await chosen("shop").waitFor();
-  await page.keyboard.press("Enter");
-  await page.waitForURL(/project=acme%2Fshop/);
-  await openPalette();
-  await page.keyboard.type("usage");
-  await option("Usage").first().waitFor();
-  await page.keyboard.press("Escape");
-});
+browserTest(
+  "a palette goes to sessions, projects, agents and pages, by keyboard only",
+  async () => {
+    const page = await viewer.open("#/");
+    await page.locator(".session-row").first().waitFor();
+    const box = page.getByRole("combobox", { name: /Go to a session/ });
+    const option = (name: string) => page.locator("dialog").getByRole("option", { name });
+    const chosen = (name: string) => option(name).and(page.locator("[aria-selected=true]"));
+    const openPalette = async () => {
+      await page.keyboard.press("Control+k");
+      await box.and(page.locator(":focus")).waitFor();
+    };
+    await openPalette();
+    await page.keyboard.press("Tab");
+    const isInside = () => {
+      const { activeElement, body } = document;
+      return activeElement === body || activeElement?.closest("dialog") !== null;
+    };
+    assert.ok(await page.evaluate(isInside));
+    await page.keyboard.press("Escape");
+    await box.waitFor({ state: "detached" });
+    await openPalette();
+    await page.keyboard.type("gemini");
+    await option("Gemini CLI").first().waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    await page.locator("[role=option][aria-selected=true]").waitFor();
+    await option("Agents").first().click();
+    await page.waitForURL(/agent=Gemini/);
+    await openPalette();
+    await page.keyboard.type("mend the check");
+    await chosen("Mend the checkout").waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/#\/s\//);
+    await page.locator(".entry", { hasText: "Mend the checkout" }).first().waitFor();
+    await openPalette();
+    await page.keyboard.type("acme");
+    await chosen("shop").waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/project=acme%2Fshop/);
+    await openPalette();
+    await page.keyboard.type("usage");
+    await option("Usage").first().waitFor();
+    await page.keyboard.press("Escape");
+  },
+);
 
-sampleTest(
+publicTest(
   "hits are grouped by session, with project, day and count, the best lines first",
   async () => {
     const page = await viewer.open("#/?q=test");
@@ -311,7 +321,7 @@ sampleTest(
 /** Of entries that were not written just now. */
 const OLD = new Date(Date.now() - 600_000).toISOString();
 
-sampleTest("a session is live while its file grows, and a new old file is not", async () => {
+browserTest("a session is live while its file grows, and a new old file is not", async () => {
   const page = await viewer.open("#/");
   const now = () => new Date().toISOString();
   const n = attempt();
@@ -326,29 +336,32 @@ sampleTest("a session is live while its file grows, and a new old file is not", 
   await row(page, prompt).locator(".dot.live").waitFor();
 });
 
-sampleTest("hostile titles, projects, branches and models run nothing, and are shown", async () => {
-  const page = await viewer.open("#/?project=", { height: 2000, width: 1800 });
-  await page.locator(".session-row", { hasText: "__pwned" }).nth(5).waitFor();
-  await page.getByRole("region", { name: "Models" }).getByRole("button").click();
-  await page.locator(".facet", { hasText: "__pwned" }).first().waitFor();
-  await page.locator(".session-row", { hasText: "__pwned" }).first().focus();
-  await page.locator(".session-preview", { hasText: "__pwned" }).waitFor();
-  await page.locator(".facet", { hasText: "__pwned" }).first().click();
-  await page.locator(".chip", { hasText: "__pwned" }).first().waitFor();
-  await goTo(page, "#/?q=pwned");
-  await page.locator(".hit-group", { hasText: "__pwned" }).nth(2).waitFor();
-  await page.keyboard.press("Control+k");
-  await page.locator("dialog [role=combobox]:focus").waitFor();
-  await page.keyboard.type("__pwned");
-  await page
-    .getByRole("option", { name: /__pwned/ })
-    .first()
-    .waitFor();
-  assert.equal(await page.evaluate("window.__pwned === undefined"), true);
-});
+browserTest(
+  "hostile titles, projects, branches and models run nothing, and are shown",
+  async () => {
+    const page = await viewer.open("#/?project=", { height: 2000, width: 1800 });
+    await page.locator(".session-row", { hasText: "__pwned" }).nth(5).waitFor();
+    await page.getByRole("region", { name: "Models" }).getByRole("button").click();
+    await page.locator(".facet", { hasText: "__pwned" }).first().waitFor();
+    await page.locator(".session-row", { hasText: "__pwned" }).first().focus();
+    await page.locator(".session-preview", { hasText: "__pwned" }).waitFor();
+    await page.locator(".facet", { hasText: "__pwned" }).first().click();
+    await page.locator(".chip", { hasText: "__pwned" }).first().waitFor();
+    await goTo(page, "#/?q=pwned");
+    await page.locator(".hit-group", { hasText: "__pwned" }).nth(2).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.locator("dialog [role=combobox]:focus").waitFor();
+    await page.keyboard.type("__pwned");
+    await page
+      .getByRole("option", { name: /__pwned/ })
+      .first()
+      .waitFor();
+    assert.equal(await page.evaluate("window.__pwned === undefined"), true);
+  },
+);
 
 for (const [theme, colorScheme] of (["light", "dark"] as const).entries()) {
-  sampleTest(`wide screens are used and narrow ones lose nothing: ${colorScheme}`, async () => {
+  browserTest(`wide screens are used and narrow ones lose nothing: ${colorScheme}`, async () => {
     for (const [nth, width] of [360, 1440, 2560].entries()) {
       if (!isTried(nth + theme, 2)) continue;
       const page = await viewer.open("#/", { width, height: 900, colorScheme });
@@ -370,7 +383,7 @@ for (const [theme, colorScheme] of (["light", "dark"] as const).entries()) {
   });
 }
 
-sampleTest("a long list has few rows in the page, and loads as it is scrolled", async () => {
+browserTest("a long list has few rows in the page, and loads as it is scrolled", async () => {
   const page = await viewer.open("#/");
   await page.locator(".session-row").first().waitFor();
   const scrolled = async () => {
