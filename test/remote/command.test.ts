@@ -93,6 +93,10 @@ test("a server that never answers delays the end of a recording by VERBATIM_CLOS
   const ran = await user.run(["record", "--to", to], { input: message("one"), env });
   assert.equal(ran.code, 0);
   assert.match(ran.stderr, /not sent: .*\n.*nothing is lost/);
+  const wrong = { VERBATIM_CLOSE_MS: "soon" };
+  const refused = await user.run(["record", "--to", to], { input: message("two"), env: wrong });
+  assert.notEqual(refused.code, 0);
+  assert.match(refused.stderr, /VERBATIM_CLOSE_MS must be a whole number of milliseconds/);
 });
 
 test("without the right token nothing is sent and nothing is lost", async () => {

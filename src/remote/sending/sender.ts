@@ -10,6 +10,7 @@
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { badOption } from "../../base/choice.ts";
 import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { userPaths } from "../../base/node-paths.ts";
@@ -78,7 +79,8 @@ export class Sender {
 
   static async open(options: SenderOptions): Promise<Sender> {
     const { host, remote, stateDirectory = userPaths().stateDirectory } = options;
-    return new Sender(options, await Outbox.open(host, stateDirectory, remote));
+    const closeMs = options.closeMs ?? closeMsIn(process.env);
+    return new Sender({ ...options, closeMs }, await Outbox.open(host, stateDirectory, remote));
   }
 
   /**
@@ -133,7 +135,7 @@ export class Sender {
 
   async #close(): Promise<SendReport> {
     clearInterval(this.#timer);
-    const { closeMs = closeMsIn(process.env) } = this.#options;
+    const { closeMs = CLOSE_MS } = this.#options;
     const inTime = new DOMException("the process ends", "TimeoutError");
     const late = setTimeout(() => this.#stopping.abort(inTime), closeMs);
     const report = new Report();
@@ -228,9 +230,10 @@ class Report implements SendReport {
   }
 }
 
-/** For commands and programs whose server is slow, or far away. A bad value is the default. */
-function closeMsIn({ VERBATIM_CLOSE_MS: text = "" }: NodeJS.ProcessEnv): number {
-  return /^\d{1,8}$/.test(text) ? Number(text) : CLOSE_MS;
+/** For commands and programs whose server is slow, or far away. Throws BAD_SETTING. */
+function closeMsIn({ VERBATIM_CLOSE_MS: text = String(CLOSE_MS) }: NodeJS.ProcessEnv): number {
+  if (/^\d{1,8}$/.test(text)) return Number(text);
+  throw badOption("VERBATIM_CLOSE_MS", "must be a whole number of milliseconds, such as 10000");
 }
 
 /** Whether the other sessions would fail as well. */
