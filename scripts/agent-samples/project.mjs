@@ -3,16 +3,13 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-
-/** A square of 8 by 8 pixels. */
-export const PICTURE =
-  "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mPQqDiBFTEMLQkAAtVaAbl+5LMAAAAASUVORK5CYII=";
+import { PICTURE } from "./picture.mjs";
 
 const FILES = {
   "README.md": "# Garden\n\nThree trees and a well.\n",
   "trees.txt": "linden\nbirch\nmaple\n",
   "well.js": "export const depth = 7;\n\nexport function isDeep() {\n  return depth > 5;\n}\n",
-  "well.png": Buffer.from(PICTURE, "base64"),
+  "well.png": PICTURE,
 };
 
 /**

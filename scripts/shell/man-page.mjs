@@ -27,6 +27,10 @@ const ENVIRONMENT = [
   ],
   ["VERBATIM_TOKEN", "A token of the server that --to names, to send sessions there."],
   [
+    "VERBATIM_CLOSE_MS",
+    "How many milliseconds a command that ends still sends to that server. Default: 2000.",
+  ],
+  [
     "XDG_CONFIG_HOME",
     "Where your settings, trust and keys are kept, in verbatim/; default: ~/.config.",
   ],

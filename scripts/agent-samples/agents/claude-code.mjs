@@ -1,7 +1,8 @@
 /** Claude Code. */
 
 import { changedRows } from "../keep.mjs";
-import { PICTURE, writeProject } from "../project.mjs";
+import { PICTURE } from "../picture.mjs";
+import { writeProject } from "../project.mjs";
 import { PROMPTS, SESSIONS, SUMMARY, scenarios } from "../scenarios.mjs";
 
 /** @type {import("../make.mjs").Agent} */
@@ -46,7 +47,7 @@ export const claudeCode = {
     await resume("tools", PROMPTS.resumed);
     await resume("tools", PROMPTS.forked, "--fork-session", "--session-id", SESSIONS.fork);
     await ask("subagent", PROMPTS.delegated);
-    const source = { type: "base64", media_type: "image/png", data: PICTURE };
+    const source = { type: "base64", media_type: "image/png", data: PICTURE.toString("base64") };
     const content = [
       { type: "text", text: PROMPTS.picture },
       { type: "image", source },
