@@ -9,7 +9,7 @@ export interface SharedFiles {
   readonly isThere: boolean;
 }
 
-export function sharedFiles(name: string, _what?: string, _skipped?: string): SharedFiles {
+export function sharedFiles(name: string): SharedFiles {
   const path = fileURLToPath(new URL(`../../../shared/${name}`, import.meta.url));
   return { path, isThere: existsSync(path) };
 }
