@@ -5,17 +5,13 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll } from "vitest";
+import { PROMPTS, SESSIONS } from "../../../scripts/agent-samples/scenarios.mjs";
 import { browserClient } from "../../server/auth/browser-user.ts";
 import { copySamplesTo } from "../../support/samples.ts";
-import { sharedFiles } from "../../support/shared-files.ts";
-import { testWhere } from "../../support/test-where.ts";
 import { eventually } from "../eventually.ts";
 import { attempt, browserTest, goTo, outlineRead, viewerScene } from "./harness.ts";
-import { SMALL_CLAUDE, writeSampleHome } from "./sample-home.ts";
+import { writeGoose } from "./sample-home.ts";
 
-const shared = sharedFiles("samples");
-/** Tests of facts of public sessions; without those, the home has our samples. */
-const publicTest = shared.isThere ? browserTest : testWhere(false);
 const [home, cwd] = [process.env.HOME, process.cwd()];
 
 const viewer = viewerScene(
@@ -25,8 +21,8 @@ const viewer = viewerScene(
     process.chdir(join(scene.home, "elsewhere"));
     // The harness sets XDG_DATA_HOME; these agents' own default is below the home.
     process.env.XDG_DATA_HOME = join(scene.home, ".local/share");
-    if (shared.isThere) writeSampleHome(shared.path, scene.home);
-    else copySamplesTo(scene.home);
+    copySamplesTo(scene.home);
+    writeGoose(scene.home);
   },
   { roots: "found", demo: true },
 );
@@ -36,50 +32,78 @@ afterAll(() => {
   process.chdir(cwd);
 });
 
-publicTest("every program's sessions are listed, with program, project and branch", async () => {
-  const page = await viewer.open("#/");
+/** Every agent, with its sessions that are not a subagent's. */
+const COUNTS = {
+  ...{ "Claude Code": 6, Codex: 5, "Copilot CLI": 5, "Gemini CLI": 5, "Qwen Code": 5, pi: 4 },
+  ...{ Antigravity: 2, Cursor: 2, Droid: 2, "Grok Build": 2, "Kimi Code": 2, OpenClaw: 2 },
+  ...{ OpenCode: 2, Goose: 1 },
+};
+/** The rail shows as many agents at first. */
+const SHOWN_AGENTS = 8;
+
+browserTest("every program's sessions are listed, with program, project and branch", async () => {
+  const page = await viewer.open("#/", { height: 4000 });
   const rows = page.locator(".session-row");
-  await rows.filter({ hasText: "Gemini CLI" }).first().waitFor();
-  await rows.filter({ hasText: "Codex" }).first().waitFor();
-  const parent = rows.filter({ hasText: "Delegate a repo search to a subagent" }).first();
-  await eventually("a row", () => parent.textContent()).toMatch(/tmp.*main.*Claude Code/s);
+  for (const agent of Object.keys(COUNTS)) {
+    await rows.filter({ hasText: agent }).first().waitFor();
+  }
+  const parent = rows.filter({ hasText: PROMPTS.delegated }).filter({ hasText: "Claude Code" });
+  await eventually("a row", () => parent.textContent()).toMatch(/project.*main.*Claude Code/s);
   assert.equal(await page.getByText("These are examples.").count(), 0);
   await page.locator(".facet", { hasText: /^Codex/ }).click();
   await rows.filter({ hasText: "Claude Code" }).first().waitFor({ state: "detached" });
-  await rows.filter({ hasText: "Codex" }).first().waitFor();
-  const agents = page.getByRole("region", { name: "Agents" }).locator(".facet");
-  assert.equal(await agents.count(), 8, "the first of those that there are");
-  await page.getByText("1 more").first().waitFor();
+  await eventually("rows of Codex", () => rows.count()).toBe(COUNTS.Codex);
+  await eventually("Codex", () => rows.filter({ hasText: "Codex" }).count()).toBe(COUNTS.Codex);
 });
 
-publicTest("a session opens, and its subagents and it are linked to each other", async () => {
+browserTest("the rail has the agents with the most sessions, and how many more", async () => {
   const page = await viewer.open("#/");
-  await page
-    .getByRole("link", { name: /Delegate a repo search to a subagent/ })
-    .first()
-    .click();
-  await page.locator(".entry", { hasText: "Delegate a repo search" }).first().waitFor();
-  await page.getByText("1 subagent").click();
+  const agents = page.getByRole("region", { name: "Agents" });
+  const all = Object.entries(COUNTS).map(([agent, count]) => `${agent} ${count}`);
+  const shown = async () => {
+    const facets = await agents.locator(".facet").allInnerTexts();
+    return facets.map((text) => oneLine(text).replace(/ (<?\$\S+ )?(\d+) sessions?$/, " $2"));
+  };
+  await eventually("agents", shown).toEqual(all.slice(0, SHOWN_AGENTS));
+  await agents.getByRole("button", { name: `${all.length - SHOWN_AGENTS} more` }).click();
+  await eventually("all agents", async () => (await shown()).sort()).toEqual(all.sort());
+});
+
+browserTest.for([
+  ["Claude Code", PROMPTS.delegated, PROMPTS.child],
+  ["Codex", "Let another agent count the birds.", "Count the birds in birds.txt."],
+] as const)("a session of %s and its subagent are linked to each other", async (names) => {
+  const [agent, delegated, task] = names;
+  const page = await viewer.open(`#/?agent=${encodeURIComponent(agent)}`);
+  await page.getByRole("link", { name: delegated }).click();
+  await page.locator("h1", { hasText: delegated }).waitFor();
+  await page.locator(".entry", { hasText: delegated }).first().waitFor();
+  await page.locator(".session-facts summary", { hasText: "1 subagent" }).click();
   await page.locator(".session-facts li a").click();
+  await page.locator("h1", { hasText: task }).waitFor();
+  await page.locator(".entry", { hasText: task }).first().waitFor();
   await page.getByText("began by").waitFor();
   await page.locator(".session-facts a:not(.compare-link)").click();
-  await page.locator(".entry", { hasText: "Delegate a repo search" }).first().waitFor();
+  await page.locator("h1", { hasText: delegated }).waitFor();
+  await page.locator(".entry", { hasText: delegated }).first().waitFor();
 });
 
-publicTest("what a program appends appears in the open page", async () => {
+browserTest("what a program appends appears in the open page", async () => {
   const page = await viewer.open("#/");
-  const path = join(viewer.home, SMALL_CLAUDE);
-  const late = `And now live ${attempt()}`;
   const client = await browserClient(viewer.url, viewer.link ?? assert.fail());
   const { sessions } = await client.sessions.list({ dialect: "claude-code" });
-  const small = sessions.find(({ session }) => session.includes("0b6b1c9e")) ?? assert.fail();
+  const small = sessions.find(({ title }) => title === PROMPTS.picture) ?? assert.fail();
   await goTo(page, `#/s/${small.id}`);
-  await page.locator(".entry").first().waitFor();
+  await page.locator(".entry", { hasText: "both are blue squares" }).waitFor();
+  const n = attempt();
+  const late = `And now live ${n}`;
   const row = {
-    ...{ type: "user", uuid: "late-1", parentUuid: null, sessionId: "s", cwd: "/tmp/project" },
-    ...{ timestamp: new Date().toISOString(), message: { role: "user", content: late } },
+    ...{ type: "user", uuid: `late-${n}`, parentUuid: null, sessionId: SESSIONS.image },
+    ...{ cwd: "/home/dev/project", timestamp: new Date().toISOString() },
+    message: { role: "user", content: late },
   };
-  appendFileSync(path, `${JSON.stringify(row)}\n`);
+  const path = `.claude/projects/-home-dev-project/${SESSIONS.image}.jsonl`;
+  appendFileSync(join(viewer.home, path), `${JSON.stringify(row)}\n`);
   await page.locator(".entry", { hasText: late }).waitFor();
 });
 
@@ -102,97 +126,119 @@ browserTest("each session of each program can be opened and searched", async () 
 });
 
 interface Sample {
-  /** The start of its id. */
-  readonly session: string;
-  /** Rows of calls, as they begin. */
-  readonly rows: readonly string[];
+  /** Or how it begins. */
   readonly title: string;
-  /** Paths below it are shown without it. */
-  readonly project: string;
+  /** Paths below it are shown without it. Antigravity does not say it. */
+  readonly project: string | null;
+  /** The rows of all calls, as they begin: what was called, and what came of it. */
+  readonly rows: readonly string[];
 }
 
-const MONOREPO = "/Users/jnarowski/Dev/sourceborn/src/agent-workflows-monorepo-v2";
+const PROJECT = "/home/dev/project";
+const GARDEN = "/home/me/garden";
+/** What three agents did. They differ in what they say of a failure. */
+const WELL = {
+  ...{ read: "Read well.js:1–5", count: "$ wc -l trees.txt", edit: "Edit well.js +1 −1" },
+  ...{ fail: "$ echo no tests >&2; exit 3", miss: "Read missing.txt", write: "Write notes.md +1" },
+};
+const LINDEN = "Put the linden first in trees.txt.";
 const SAMPLES: Readonly<Record<string, Sample>> = {
   "Claude Code": {
-    session: "2d984148",
-    rows: [
-      'Glob "**/NavUser.{tsx,ts,jsx,js}" 1 file 131 ms',
-      "Read apps/app/src/client/components/NavUser.tsx:1–87",
-      'Grep "NavUser" 5 files',
-      "Edit apps/app/src/client/components/NavUser.tsx +1 −1",
-      "Write apps/app/src/client/components/NavUser.test.tsx +52",
-    ],
-    title: "Can you add the first two initials",
-    project: MONOREPO,
-  },
-  Codex: {
-    session: "01998190",
-    rows: [
-      "Plan 0 of 3 done",
-      "$ ls",
-      "Read packages/services/src/createService.ts:1–160",
-      '$ rg "@supabase/supabase-js"',
-    ],
-    title: "I want to migrate this app",
-    project: "/Users/jnarowski/Dev/spectora/src/spectora-labs-monorepo-v2",
-  },
-  "Gemini CLI": {
-    session: "session-2026-04-23",
-    rows: ["Read README.md:1–191", "Write GEMINI.md +76", "Edit GEMINI.md +1 −1"],
-    title: "幫我做一個小修改",
-    project: "/home/wei",
+    ...{ title: PROMPTS.tools, project: PROJECT },
+    rows: Object.values({ ...WELL, fail: `${WELL.fail} failed`, miss: `${WELL.miss} failed` }),
   },
   "Copilot CLI": {
-    session: "96ef38f0",
-    rows: [
-      "Read Cargo.toml:1–82 39 ms",
-      'Glob "**/*.rs"',
-      'Web search "best Rust documentation',
-      "$ ls /home/wei",
-    ],
-    title: "請不要修改任何代碼",
-    project: "/home/wei/repo/VibeCodingTracker",
-  },
-  pi: {
-    session: "d703a1a9",
-    rows: [
-      "Read packages/coding-agent/docs/theme.md:1–564",
-      "$ find packages/coding-agent/src",
-      "Edit packages/coding-agent/src/tui/user-message-selector.ts +63 −75",
-    ],
-    title: "read packages/coding-agent/docs/theme.md",
-    project: "/Users/badlogic/workspaces/pi-mono",
-  },
-  "Kimi Code": {
-    session: "wd_p/session_1",
-    rows: ["$ ls 20 ms", "Agent Count Swift files in repo", 'Glob "**/*.html"', "Plan"],
-    title: "hi",
-    project: "/private/tmp/as-agent-lab/kimi/project",
+    ...{ title: PROMPTS.tools, project: PROJECT },
+    rows: Object.values({ ...WELL, miss: `${WELL.miss} Path does not exist` }),
   },
   "Qwen Code": {
-    session: "019f0000",
-    rows: ["Read README.md:1–1"],
-    title: "Inspect the synthetic fixture.",
-    project: "/tmp/as-qwen-fixture/project",
+    ...{ title: PROMPTS.tools, project: PROJECT },
+    rows: Object.values({ ...WELL, miss: `${WELL.miss} failed` }),
   },
-  OpenCode: { session: "s_stage0", rows: ["$ ls 500 ms"], title: "OpenCode", project: "/tmp/repo" },
+  Codex: {
+    ...{ title: LINDEN, project: PROJECT },
+    rows: [
+      ...["Read trees.txt:1–3", "Read missing.txt exit code 1", "Look at picture.png"],
+      ...["Edit trees.txt +1 −1 failed", "Edit trees.txt +1 −1"],
+    ],
+  },
+  "Gemini CLI": {
+    ...{ title: LINDEN, project: PROJECT },
+    rows: [
+      ...["Read trees.txt:1–3", "$ cat missing.txt", "Read missing.txt failed"],
+      "Edit trees.txt +1 −1",
+    ],
+  },
+  pi: {
+    ...{ title: LINDEN, project: PROJECT },
+    rows: [
+      ...["Read trees.txt:1–3", "$ cat missing.txt failed", "Edit trees.txt +1 failed"],
+      "Edit trees.txt +1 −1",
+    ],
+  },
+  OpenClaw: {
+    ...{ title: LINDEN, project: PROJECT },
+    rows: [
+      ...["Read trees.txt:1–3", "Read missing.txt failed", "$ cat missing.txt exit code 1"],
+      "Edit trees.txt +1 −1",
+    ],
+  },
+  OpenCode: {
+    ...{ title: "Trees at the well", project: PROJECT },
+    rows: ["$ cat trees.txt 1.0 s", "Read missing.txt failed"],
+  },
+  Cursor: {
+    ...{ title: "Why does the watering plan fail in 2028?", project: GARDEN },
+    rows: [
+      ...["Read src/plan.ts:1–1", "$ npm test", "Edit src/plan.ts +1 −1", "Write src/leap.ts +1"],
+      ...["Agent Find 365", "Plan 1 of 1 done"],
+    ],
+  },
+  Droid: {
+    ...{ title: "Leap years in the plan", project: GARDEN },
+    rows: [
+      ...["Read plan.ts:1–1", "List . 2 entries", "$ npm test failed", "Edit plan.ts +1 −1"],
+      "Agent Check the other plans",
+    ],
+  },
+  "Grok Build": {
+    ...{ title: "Leap years in the plan", project: GARDEN },
+    rows: [
+      ...["Read plan.ts:1–1", "Edit plan.ts +1 −1", "$ npm tset"],
+      "Agent Check the other plans",
+    ],
+  },
+  "Kimi Code": {
+    ...{ title: "The plan of 2028", project: GARDEN },
+    rows: [
+      ...["Read plan.ts:1–1", "$ npm test 1 test failed", "Edit plan.ts +1 −1"],
+      "Agent Check the other plans",
+    ],
+  },
+  Antigravity: {
+    ...{ title: "The watering plan forgets leap years.", project: null },
+    rows: [
+      ...[`List ${GARDEN} 2 entries`, `Read ${GARDEN}/plan.ts:1–5`, `Grep "365" ${GARDEN} 1 line`],
+      ...[`Edit ${GARDEN}/plan.ts`, "$ npm test failed", `Write ${GARDEN}/leap.ts`],
+      ...["Agent Look at the plan", "Result The model was not reached. Trying again."],
+    ],
+  },
   Goose: {
-    session: "20260101_1",
-    rows: ["$ wc -l src/main.rs"],
-    title: "Count lines",
-    project: "/home/me/app",
+    ...{ title: "Count lines", project: "/home/me/app" },
+    rows: ["$ wc -l src/main.rs 2.0 s"],
   },
 };
 
-publicTest("a call and its result are one row with a label, for each agent", async () => {
+browserTest("a call and its result are one row with a label, for each agent", async () => {
+  assert.deepEqual(Object.keys(SAMPLES).sort(), Object.keys(COUNTS).sort());
   const client = await browserClient(viewer.url, viewer.link ?? assert.fail());
   const { sessions } = await client.sessions.list({ limit: 100 });
   const page = await viewer.open("#/");
   for (const [agent, sample] of Object.entries(SAMPLES)) {
-    const found = sessions.find(({ session, agentLabel, parent }) => {
-      return agentLabel === agent && parent === null && session.includes(sample.session);
+    const found = sessions.find(({ agentLabel, title, parent }) => {
+      return agentLabel === agent && parent === null && title?.includes(sample.title);
     });
-    assert.ok(found, `${agent}: ${sessions.map(({ session }) => session).join(" ")}`);
+    assert.ok(found, `${agent}: ${sessions.map(({ title }) => title).join("\n")}`);
     await goTo(page, `#/s/${found.id}?f=tools`);
     await checkRows(page, agent, sample);
     await goTo(page, `#/s/${found.id}`);
@@ -210,11 +256,14 @@ async function checkRows(page: Page, agent: string, sample: Sample): Promise<voi
   await page.keyboard.press("g");
   await page.getByText("The start of the session").waitFor();
   const summaries = page.locator(".call > summary");
-  const missing = async () => {
-    const shown = (await summaries.allTextContents()).map(oneLine);
-    return sample.rows.filter((label) => !shown.some((row) => row.startsWith(label)));
+  const shown = async () => {
+    const rows = (await summaries.allTextContents()).map(oneLine);
+    return rows.map((row, nth) => {
+      const label = sample.rows[nth];
+      return label !== undefined && row.startsWith(label) ? label : row;
+    });
   };
-  await eventually(`rows of ${agent} that are not shown`, missing).toEqual([]);
+  await eventually(`rows of ${agent}`, shown).toEqual(sample.rows);
   const paths = await page.locator(".call .path").allTextContents();
   for (const path of paths) assert.ok(!path.includes(`${sample.project}/`), `${agent}: ${path}`);
   const heights = () =>
@@ -222,7 +271,10 @@ async function checkRows(page: Page, agent: string, sample: Sample): Promise<voi
       .locator(".call:not([open]) > summary")
       .evaluateAll((all) => all.map((row) => Math.round(row.getBoundingClientRect().height)));
   await eventually(`heights of ${agent}`, async () => [...new Set(await heights())]).toEqual([28]);
-  assert.equal(await page.locator(".by-tool").count(), 0, agent);
+  // A result whose call is not in the session has a row of its own.
+  const alone = sample.rows.filter((label) => label.startsWith("Result "));
+  const apart = () => page.locator(".by-tool").count();
+  await eventually(`results of ${agent} that are apart`, apart).toBe(alone.length);
 }
 
 /** The header has at least the tokens that the list has: some agents count only at the end. */
@@ -238,6 +290,7 @@ async function checkCards(page: Page, agent: string, { title }: Sample): Promise
   await outlineRead(page);
   await page.keyboard.press("g");
   await page.getByText("The start of the session").waitFor();
+  await page.locator(".by-user .text").first().waitFor();
   const prompts = await page.locator(".by-user .text").allInnerTexts();
   for (const prompt of prompts) assert.doesNotMatch(prompt, /^<|^Caveat:/, agent);
   const heads = await page.locator(".entry > header, .call > summary").allInnerTexts();

@@ -1,36 +1,24 @@
 /**
- * The home page as a new user has it: sessions that five agents left on this machine, two hundred
- * more, hostile ones, and a signed one that was altered.
+ * The home page as a new user has it: sessions of four agents, two hundred more, a long and a dear
+ * one, hostile ones, and a signed one that was altered.
  */
 
 import assert from "node:assert/strict";
-import { appendFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll } from "vitest";
 import { type ClaudeSession, turnOf as claudeTurn, putClaude } from "../../agents/claude-files.ts";
 import { copySamplesTo } from "../../support/samples.ts";
 import { isTried } from "../../support/seed.ts";
-import { sharedFiles } from "../../support/shared-files.ts";
 import { turnOf } from "../../support/signing-user.ts";
-import { testWhere } from "../../support/test-where.ts";
 import { eventually } from "../eventually.ts";
 import { attempt, browserTest, goTo, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
+import { writeLongPi } from "./sample-home.ts";
 
-const shared = sharedFiles("samples");
-/** Tests of facts of public sessions; the others have our samples, if there are no public ones. */
-const publicTest = shared.isThere ? browserTest : testWhere(false);
 const [home, cwd] = [process.env.HOME, process.cwd()];
 
-const FILES = {
-  "claude-code/agentcmd-full-session-four.jsonl":
-    ".claude/projects/-tmp-app/0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0001.jsonl",
-  "codex/agentcmd-rollout-2025-09-25T09-49-46-01998190-fba6-7f40-9309-dc4e48c5844a.jsonl":
-    ".codex/sessions/2025/09/25/rollout-2025-09-25T09-49-46-01998190-fba6-7f40-9309-dc4e48c5844a.jsonl",
-  "more/gemini/jsonl_v040.jsonl": ".gemini/tmp/app/chats/session-2026-04-23T12-52-0ab84937.jsonl",
-  "pi/large-session.jsonl": ".pi/agent/sessions/--tmp--/2026-01-01T00-00-00-000Z_abc.jsonl",
-};
 const MANY = 200;
 const DAY_MS = 86_400_000;
 const uuid = (n: number) => `0c1d2e3f-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -60,15 +48,22 @@ function putShop(at: string): void {
   putClaude(at, { id: uuid(3), cwd: shop, prompt: command, at: noonDaysAgo(1) }, cleared);
 }
 
+/** 100,000 tokens for $5 a million, and 4,000 for $25. */
+function putDear(at: string): void {
+  const [, answer] = claudeTurn({ id: `${uuid(4)}-more`, at: noonDaysAgo(3) });
+  const { message } = answer as { message: object };
+  const usage = { input_tokens: 100_000, output_tokens: 4_000 };
+  const more = { ...answer, sessionId: uuid(4), message: { ...message, usage } };
+  putClaude(at, { id: uuid(4), prompt: "Read all of it", at: noonDaysAgo(3) }, [more]);
+}
+
 const viewer = viewerScene(
   async (scene) => {
     process.env.HOME = scene.home;
-    for (const [from, to] of Object.entries(shared.isThere ? FILES : {})) {
-      mkdirSync(dirname(join(scene.home, to)), { recursive: true });
-      cpSync(join(shared.path, from), join(scene.home, to));
-    }
-    if (!shared.isThere) copySamplesTo(scene.home, ["codex", "gemini-cli", "pi"]);
+    copySamplesTo(scene.home, ["codex", "gemini-cli", "pi"]);
+    writeLongPi(scene.home);
     putShop(scene.home);
+    putDear(scene.home);
     for (let n = 0; n < MANY; n++) {
       const at = new Date(Date.parse("2026-02-01T00:00:00Z") + n * DAY_MS).toISOString();
       putClaude(scene.home, { id: uuid(100 + n), prompt: `Task number ${n}`, at });
@@ -113,7 +108,7 @@ browserTest("a first visit shows every agent's sessions, and no examples", async
 browserTest("the rail counts sessions and their cost, by agent and project", async () => {
   const page = await viewer.open("#/");
   const claude = facet(page, "Agents", "Claude Code");
-  const count = MANY + HOSTILE.length + (shared.isThere ? 4 : 3);
+  const count = MANY + HOSTILE.length + 4;
   await eventually("the count", () => claude.locator(".facet-count").innerText()).toMatch(
     new RegExp(`^${count}\\s+sessions`),
   );
@@ -144,12 +139,12 @@ browserTest(
   },
 );
 
-publicTest("a long session has its lines, its duration, its tokens and its cost", async () => {
+browserTest("a long session has its lines, its duration, its tokens and its cost", async () => {
   const page = await viewer.open("#/");
   await goTo(page, "#/?agent=pi");
-  const large = page.locator(".session-row").first();
-  await eventually("a long session", () => large.innerText()).toMatch(
-    /pi-mono.*\+990 −486.*2 h 40 min.*47\.6M tokens.*\$30\.33/s,
+  const long = row(page, "Plant a linden at the weir");
+  await eventually("a long session", () => long.innerText()).toMatch(
+    /weir.*\+160 −80.*2 h 40 min.*40\.6M tokens.*\$20\.25/s,
   );
 });
 
@@ -171,26 +166,29 @@ browserTest("a verdict is shown only if it is not an ordinary one, and is a filt
   await eventually("rows", () => page.locator(".session-row").count()).toBe(1);
 });
 
-publicTest("filters and order are in the address, add up, and are removed one by one", async () => {
-  const page = await viewer.open("#/");
-  await facet(page, "Agents", "Claude Code").click();
-  await page.waitForURL(/[?&]agent=Claude/);
-  await facet(page, "Projects", "shop").click();
-  await page.waitForURL(/project=acme%2Fshop/);
-  await eventually("rows", () => page.locator(".session-row").count()).toBe(3);
-  await facet(page, "Agents", "Codex").waitFor({ state: "detached" });
-  await page.reload();
-  await eventually("rows", () => page.locator(".session-row").count()).toBe(3);
-  await page.getByRole("link", { name: "Remove the filter project acme/shop" }).click();
-  await eventually("rows", () => page.locator(".session-row").count()).toBeGreaterThan(3);
-  await page.getByLabel("Order").selectOption("cost");
-  await page.waitForURL(/sort=cost/);
-  const first = page.locator(".session-row").first();
-  await eventually("the dearest", () => first.innerText()).toContain("$0.60");
-  assert.equal(await page.locator(".day").count(), 0, "days have no order by cost");
-  await page.getByRole("link", { name: "Clear", exact: true }).click();
-  await eventually("the dearest of all", () => first.innerText()).toContain("$30.33");
-});
+browserTest(
+  "filters and order are in the address, add up, and are removed one by one",
+  async () => {
+    const page = await viewer.open("#/");
+    await facet(page, "Agents", "Claude Code").click();
+    await page.waitForURL(/[?&]agent=Claude/);
+    await facet(page, "Projects", "shop").click();
+    await page.waitForURL(/project=acme%2Fshop/);
+    await eventually("rows", () => page.locator(".session-row").count()).toBe(3);
+    await facet(page, "Agents", "Codex").waitFor({ state: "detached" });
+    await page.reload();
+    await eventually("rows", () => page.locator(".session-row").count()).toBe(3);
+    await page.getByRole("link", { name: "Remove the filter project acme/shop" }).click();
+    await eventually("rows", () => page.locator(".session-row").count()).toBeGreaterThan(3);
+    await page.getByLabel("Order").selectOption("cost");
+    await page.waitForURL(/sort=cost/);
+    const first = page.locator(".session-row").first();
+    await eventually("the dearest", () => first.innerText()).toContain("$0.60");
+    assert.equal(await page.locator(".day").count(), 0, "days have no order by cost");
+    await page.getByRole("link", { name: "Clear", exact: true }).click();
+    await eventually("the dearest of all", () => first.innerText()).toContain("$20.25");
+  },
+);
 
 browserTest("Back shows the list as it was: filters, rows and scroll position", async () => {
   const page = await viewer.open("#/?agent=Claude+Code");
@@ -288,13 +286,13 @@ browserTest(
   },
 );
 
-publicTest(
+browserTest(
   "hits are grouped by session, with project, day and count, the best lines first",
   async () => {
-    const page = await viewer.open("#/?q=test");
-    const group = page.locator(".hit-group", { hasText: "Can you add the first two initials" });
+    const page = await viewer.open("#/?q=linden");
+    const group = page.locator(".hit-group", { hasText: "Plant a linden at the weir" });
     await group.waitFor();
-    const facts = /agent-workflows-monorepo-v2.*Claude Code.*26 Oct 2025.*\d+ hits/s;
+    const facts = /weir.*pi.*26 Oct 2025.*\d+ hits/s;
     await eventually("facts of the session", () => group.innerText()).toMatch(facts);
     await eventually("lines", () => group.locator(".hit").count()).toBe(3);
     const marks = () => group.locator(".hit mark").count();
@@ -312,9 +310,9 @@ publicTest(
     await facet(page, "Agents", "Codex").click();
     await asked; // The server filters.
     await group.waitFor({ state: "detached" });
-    await page.locator(".hit-group", { hasText: "spectora-labs-monorepo-v2" }).waitFor();
+    await page.locator(".hit-group", { hasText: "Put the linden first" }).waitFor();
     await page.locator(".hit").first().click();
-    await page.waitForURL(/at=\d+&q=test/);
+    await page.waitForURL(/at=\d+&q=linden/);
   },
 );
 

@@ -1,44 +1,13 @@
-/** Sample home: real sessions of nine agents in a home directory, laid out as the agents do. */
+/** Sample home: sessions that our samples lack, where their agents keep them. */
 
-import { cpSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { message, SCHEMA, SESSION } from "../../agents/goose-database.ts";
-
-const CLAUDE = ".claude/projects";
-const PARENT = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f";
-export const SMALL_CLAUDE = `${CLAUDE}/-tmp-project/0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0001.jsonl`;
-
-/** From the samples to the home. */
-const FILES: Readonly<Record<string, string>> = {
-  [`more/claude/subagent/${PARENT}.jsonl`]: `${CLAUDE}/-tmp/${PARENT}.jsonl`,
-  [`more/claude/subagent/${PARENT}`]: `${CLAUDE}/-tmp/${PARENT}`,
-  "more/claude/small.jsonl": SMALL_CLAUDE,
-  "claude-code/agentcmd-full-session-four.jsonl": `${CLAUDE}/-app/2d984148-cddb-4605-aac1-13e720fe613c.jsonl`,
-  "codex/agentcmd-rollout-2025-09-25T09-49-46-01998190-fba6-7f40-9309-dc4e48c5844a.jsonl":
-    ".codex/sessions/2025/09/25/rollout-2025-09-25T09-49-46-01998190-fba6-7f40-9309-dc4e48c5844a.jsonl",
-  "gemini-cli/vct-gemini.jsonl": ".gemini/tmp/app/chats/session-2026-04-23T12-52-0ab84937.jsonl",
-  "more/gemini/small.json": ".gemini/tmp/app/chats/session-2026-04-24T12-52-0ab84938.json",
-  "copilot-cli/vct-copilot.jsonl": ".copilot/session-state/96ef38f0/events.jsonl",
-  "pi/large-session.jsonl":
-    ".pi/agent/sessions/--pi-mono--/2025-11-20T23-33-50-805Z_d703a1a9-1b7b-4fb1-b512-c9738b1fe617.jsonl",
-  "more/kimi/assistant_tools.jsonl": ".kimi-code/sessions/wd_p/session_1/agents/main/wire.jsonl",
-  "more/kimi/assistant_tools.state.json": ".kimi-code/sessions/wd_p/session_1/state.json",
-  "more/qwen/019f0000-0000-7000-8000-000000000001.jsonl":
-    ".qwen/projects/-tmp/chats/019f0000-0000-7000-8000-000000000001.jsonl",
-  "more/opencode/storage_v2": ".local/share/opencode/storage",
-};
-
-export function writeSampleHome(samples: string, home: string): void {
-  for (const [from, to] of Object.entries(FILES)) {
-    mkdirSync(dirname(join(home, to)), { recursive: true });
-    cpSync(join(samples, from), join(home, to), { recursive: true });
-  }
-  writeGoose(home);
-}
+import { put } from "../../cli/stores.ts";
 
 /** There is no sample of Goose: a database as in its public source. */
-function writeGoose(home: string): void {
+export function writeGoose(home: string): void {
   const path = join(home, ".local/share/goose/sessions/sessions.db");
   mkdirSync(dirname(path), { recursive: true });
   const database = new DatabaseSync(path);
@@ -55,4 +24,44 @@ function writeGoose(home: string): void {
   ];
   for (const row of rows) database.exec(row);
   database.close();
+}
+
+const STEPS = 80;
+const STEP_MS = 120_000;
+/** Of each response. */
+const USAGE = { input: 1000, output: 200, cacheRead: 500_000, cacheWrite: 0, totalTokens: 501_200 };
+const COST = 0.25;
+
+/** The longest samples take a minute. This session of pi has 80 edits in 2 hours and 40 minutes. */
+export function writeLongPi(home: string): void {
+  const beganMs = Date.parse("2025-10-26T09:00:00.000Z");
+  const at = (step: number) => new Date(beganMs + step * STEP_MS).toISOString();
+  const row = (step: number, said: object) => ({
+    type: "message",
+    timestamp: at(step),
+    message: said,
+  });
+  const answer = (content: object) => ({
+    ...{ role: "assistant", content: [content], provider: "local", model: "claude-sonnet-4-5" },
+    usage: { ...USAGE, cost: { total: COST } },
+  });
+  const edit = (step: number) => {
+    const edits = [{ oldText: `elm ${step}\n`, newText: `linden ${step}\nbirch ${step}\n` }];
+    const input = { path: "trees.txt", edits };
+    return answer({ type: "toolCall", id: `toolu_${step}`, name: "edit", arguments: input });
+  };
+  const result = (step: number) => ({
+    ...{ role: "toolResult", toolCallId: `toolu_${step}`, toolName: "edit", isError: false },
+    content: [{ type: "text", text: "Replaced 1 block in trees.txt." }],
+  });
+  const steps = Array.from({ length: STEPS }, (_, step) => step);
+  const rows = [
+    { type: "session", version: 3, id: "weir", timestamp: at(0), cwd: "/home/me/weir" },
+    row(0, { role: "user", content: [{ type: "text", text: "Plant a linden at the weir" }] }),
+    ...steps.flatMap((step) => [row(step, edit(step)), row(step + 0.5, result(step))]),
+    row(STEPS, answer({ type: "text", text: "Every linden is planted." })),
+  ];
+  const path = ".pi/agent/sessions/--home-me-weir--/2025-10-26T09-00-00-000Z_weir.jsonl";
+  const linked = rows.map((each, nth) => ({ ...each, id: `r${nth}`, parentId: `r${nth - 1}` }));
+  put(join(home, path), linked.map((each) => `${JSON.stringify(each)}\n`).join(""));
 }
