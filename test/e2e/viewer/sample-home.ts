@@ -34,7 +34,7 @@ const COST = 0.25;
 
 /** The longest samples take a minute. This session of pi has 80 edits in 2 hours and 40 minutes. */
 export function writeLongPi(home: string): void {
-  const beganMs = Date.parse("2025-10-26T09:00:00.000Z");
+  const beganMs = Date.parse("2025-10-26T08:00:00.000Z");
   const at = (step: number) => new Date(beganMs + step * STEP_MS).toISOString();
   const row = (step: number, said: object) => ({
     type: "message",
@@ -61,7 +61,7 @@ export function writeLongPi(home: string): void {
     ...steps.flatMap((step) => [row(step, edit(step)), row(step + 0.5, result(step))]),
     row(STEPS, answer({ type: "text", text: "Every linden is planted." })),
   ];
-  const path = ".pi/agent/sessions/--home-me-weir--/2025-10-26T09-00-00-000Z_weir.jsonl";
+  const path = ".pi/agent/sessions/--home-me-weir--/2025-10-26T08-00-00-000Z_weir.jsonl";
   const linked = rows.map((each, nth) => ({ ...each, id: `r${nth}`, parentId: `r${nth - 1}` }));
   put(join(home, path), linked.map((each) => `${JSON.stringify(each)}\n`).join(""));
 }
