@@ -22,7 +22,7 @@ const include = FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
  */
 const OWN_PROCESS = [
   /\bprocess\.(memoryUsage|cpuUsage|resourceUsage|getActiveResourcesInfo)\(/,
-  /\bglobalThis\.\w+ = |\bvi\.(mock|useFakeTimers|stubGlobal|resetModules)\(/,
+  /\bglobalThis\.\w+ = |\bvi\.(mock|useFakeTimers|stubGlobal|resetModules)\(|\bpatientTime\(/,
 ];
 /** A listener on the process that the file does not remove. */
 const LISTENS = /\bprocess\.(on|once)\((?!.*\bprocess\.off\()/s;

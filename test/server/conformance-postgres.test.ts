@@ -8,18 +8,20 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import { type RunningServer, serveStore } from "../../src/server/serve.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
+import { patientTime } from "./patient-time.ts";
 
 describe.skipIf(lacksPostgres)("with a database", () => {
-  const suite = { baseUrl: "", longPollTimeoutMs: 500, subscriptions: true };
+  const suite = { baseUrl: "", longPollTimeoutMs: 59_000, subscriptions: true };
+  const time = patientTime();
   const dataDirectory = mkdtempSync(join(tmpdir(), "verbatim-conformance-"));
   let server: RunningServer;
 
   beforeAll(async () => {
-    const { longPollTimeoutMs } = suite;
-    const choices = { schema: newSchema(), durability: "memory" } as const;
+    const now = time.nowMs;
+    const choices = { schema: newSchema(), durability: "memory", now } as const;
     const store = await openPostgresStore(await sharedPostgres(), choices);
-    const options = { dataDirectory, port: 0, longPollTimeoutMs, allowLocalWebhooks: true };
-    server = await serveStore(store, options);
+    const options = { dataDirectory, port: 0, longPollTimeoutMs: 500, allowLocalWebhooks: true };
+    server = await serveStore(store, { ...options, time });
     suite.baseUrl = server.url;
   });
 

@@ -8,23 +8,23 @@
 
 import assert from "node:assert/strict";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../../src/base/node-host.ts";
-import { VerbatimClient } from "../../../src/client/client.ts";
-import type { SessionItem, SessionVerdict } from "../../../src/client/session-shapes.ts";
-import { VERDICTS, type Verdict, worse } from "../../../src/proof/verdict.ts";
-import { SessionVerifier } from "../../../src/verifying/session-verifier.ts";
-import { type Badge, badgeOf, type ServerWord } from "../../../viewer/src/proof/badge.ts";
-import { BytesSource } from "../../../viewer/src/proof/bytes-source.ts";
-import { checkEnd } from "../../../viewer/src/proof/check-end.ts";
-import { checkWhole } from "../../../viewer/src/proof/check-whole.ts";
-import { type Checked, END_BYTES, WHOLE_BYTES_MAX } from "../../../viewer/src/proof/checked.ts";
-import { WebProofCrypto } from "../../../viewer/src/proof/web-crypto.ts";
-import { CliUser, jsonLines } from "../../cli/cli.ts";
-import { serveSessions } from "../../server/sessions/served.ts";
-import { type LaidOut, layOut, SHOWN_CASES } from "../../signing/attacks/cases-shown.ts";
-import { SHAPE_NAMES } from "../../signing/attacks/kit.ts";
-import { isTried } from "../../support/seed.ts";
-import { tempDirectory } from "../../support/temp-directory.ts";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { VerbatimClient } from "../../src/client/client.ts";
+import type { SessionItem, SessionVerdict } from "../../src/client/session-shapes.ts";
+import { VERDICTS, type Verdict, worse } from "../../src/proof/verdict.ts";
+import { SessionVerifier } from "../../src/verifying/session-verifier.ts";
+import { type Badge, badgeOf, type ServerWord } from "../../viewer/src/proof/badge.ts";
+import { BytesSource } from "../../viewer/src/proof/bytes-source.ts";
+import { checkEnd } from "../../viewer/src/proof/check-end.ts";
+import { checkWhole } from "../../viewer/src/proof/check-whole.ts";
+import { type Checked, END_BYTES, WHOLE_BYTES_MAX } from "../../viewer/src/proof/checked.ts";
+import { WebProofCrypto } from "../../viewer/src/proof/web-crypto.ts";
+import { CliUser, jsonLines } from "../cli/cli.ts";
+import { serveSessions } from "../server/sessions/served.ts";
+import { type LaidOut, layOut, SHOWN_CASES } from "./attacks/cases-shown.ts";
+import { SHAPE_NAMES } from "./attacks/kit.ts";
+import { isTried } from "../support/seed.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
 
 const never = new AbortController().signal;
 
