@@ -11,9 +11,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
 import { VerbatimClient } from "../../src/client.ts";
+import { ReceivedSessions } from "../../src/remote/receiving/received-sessions.ts";
+import { openLocalStore } from "../../src/streams/local-store.ts";
 import { bearer, makeToken } from "../server/auth/token-user.ts";
 import { startTestServer, type TestServer } from "../server/test-server.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "../support/until.ts";
 
 const BYTES = "application/octet-stream";
@@ -119,6 +123,32 @@ test("a session whose streams are deleted is gone, and one that is created again
   await until(() => !existsSync(copyOf(server, stream)), "the copy is removed");
   await receive(server, stream, turn("other"));
   await isCopied(server, stream, turn("other"));
+});
+
+test("a session that is deleted while it is copied is no fault, and leaves no copy", async () => {
+  const dataDirectory = tempDirectory();
+  const store = await openLocalStore({ dataDirectory });
+  const stream = streamOf("ada", "dinner");
+  await store.create(stream, { body: Buffer.from(turn("one")), isClosed: false });
+  const removing = new Proxy(store, {
+    get: (of, name: keyof typeof of) => {
+      if (name === "read") return () => of.remove(stream).then(() => of.read(stream, "start", 9));
+      return typeof of[name] === "function" ? of[name].bind(of) : of[name];
+    },
+  });
+  const faults: unknown[] = [];
+  const onFault = (_: string, cause: unknown) => faults.push(cause);
+  const received = await ReceivedSessions.open({
+    host: nodeHost,
+    store: removing,
+    dataDirectory,
+    onFault,
+  });
+  await received.settled();
+  const files = readdirSync(join(dataDirectory, ".received"), { recursive: true }).map(String);
+  assert.deepEqual([faults, files.filter((name) => name.endsWith(".jsonl"))], [[], []]);
+  await received.close();
+  await store.close();
 });
 
 test("a stream that no session can have leaves no file", async () => {

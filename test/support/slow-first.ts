@@ -9,7 +9,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Seven seconds and more, with three processes on two cores, slowest first. */
 const SLOW = [
   "test/examples.test.ts",
-  "test/signing/badge-cases.test.ts",
+  "test/viewer/badge-cases.test.ts",
   "test/server/conformance-postgres.test.ts",
   "test/e2e/viewer/home.test.ts",
   "test/package.test.ts",

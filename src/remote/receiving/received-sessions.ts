@@ -180,7 +180,11 @@ export class ReceivedSessions {
       this.#due.delete(stream);
       this.#busy.add(stream);
       void this.#copySession(stream)
-        .catch((cause: unknown) => this.#options.onFault(`copying the session ${stream}`, cause))
+        .catch((cause: unknown) => {
+          // Deleted while it was copied: the next copy removes ours.
+          if (isDeleted(cause)) this.#want(stream);
+          else this.#options.onFault(`copying the session ${stream}`, cause);
+        })
         .finally(() => {
           this.#busy.delete(stream);
           this.#start();
@@ -203,8 +207,7 @@ export class ReceivedSessions {
     try {
       return await this.#options.store.head(stream);
     } catch (cause) {
-      const code = errnoOf(cause);
-      if (code === "STREAM_NOT_FOUND" || code === "STREAM_GONE") return null;
+      if (isDeleted(cause)) return null;
       throw cause;
     }
   }
@@ -265,6 +268,11 @@ function copiedIn(text: string): [string, string][] {
   } catch {
     return [];
   }
+}
+
+function isDeleted(cause: unknown): boolean {
+  const code = errnoOf(cause);
+  return code === "STREAM_NOT_FOUND" || code === "STREAM_GONE";
 }
 
 function ifMissing(cause: unknown): null {

@@ -165,10 +165,11 @@ test("a list that cannot wait for all sessions to be read says so, until they ar
   assert.equal(page.isComplete, false);
   // The cursor of the very beginning: pages after the first do not check for changes.
   const cursor = Buffer.from('["updated","~","",""]').toString("base64url");
-  await until(async () => {
+  const isComplete = async () => {
     page = await json<SessionPage>(`?limit=200&cursor=${cursor}`);
     return page.isComplete;
-  }, "reading all sessions");
+  };
+  await until(isComplete, "reading all sessions", 200);
   assert.equal(page.sessions.length, 200);
 });
 

@@ -21,8 +21,8 @@ import { type Checked, END_BYTES, WHOLE_BYTES_MAX } from "../../viewer/src/proof
 import { WebProofCrypto } from "../../viewer/src/proof/web-crypto.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 import { serveSessions } from "../server/sessions/served.ts";
-import { type LaidOut, layOut, SHOWN_CASES } from "./attacks/cases-shown.ts";
-import { SHAPE_NAMES } from "./attacks/kit.ts";
+import { type LaidOut, layOut, SHOWN_CASES } from "../signing/attacks/cases-shown.ts";
+import { SHAPE_NAMES } from "../signing/attacks/kit.ts";
 import { isTried } from "../support/seed.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
