@@ -5,33 +5,20 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { changedRows } from "../keep.mjs";
 import { PICTURE } from "../picture.mjs";
+import { EDITED, TREE_PROMPTS as PROMPTS, plainTreeScripts, TREE_FILES } from "../trees.mjs";
 
 const ROLLOUT =
   /rollout-[\dT-]+?-([\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12})\.jsonl$/;
 
-const PROMPTS = {
-  edit: "Put the linden first in trees.txt. The picture shows the tree.",
-  resumed: "How many trees are there now?",
-  forked: "Is one of them a maple?",
-  long: "Tell me all that you know of the well.",
-  compacted: "And of the linden?",
-  delegated: "Let another agent count the birds.",
-  child: "Count the birds in birds.txt.",
-  refused: "This request is refused.",
-};
-
-const PATCH = [
-  ...[
-    "*** Begin Patch",
-    "*** Update File: trees.txt",
-    "@@",
-    "+linden",
-    " oak",
-    " birch",
-    "-linden",
-  ],
-  ...["*** End Patch", ""],
-].join("\n");
+const PATCH = `*** Begin Patch
+*** Update File: trees.txt
+@@
++linden
+ oak
+ birch
+-linden
+*** End Patch
+`;
 
 /** @type {readonly import("../answers.mjs").Script[]} */
 const scripts = [
@@ -60,28 +47,10 @@ const scripts = [
         calls: [{ name: "apply_patch", input: PATCH }],
         usage: { input: 210, cacheRead: 1408, output: 45, thinking: 8 },
       },
-      {
-        text: "The linden is first now; `missing.txt` does not exist.",
-        usage: { input: 220, cacheRead: 1536, output: 20 },
-      },
+      EDITED,
     ],
   },
-  {
-    prompt: PROMPTS.resumed,
-    answers: [{ text: "Three.", usage: { input: 240, cacheRead: 1664, output: 5 } }],
-  },
-  {
-    prompt: PROMPTS.forked,
-    answers: [{ text: "No.", usage: { input: 250, cacheRead: 1664, output: 4 } }],
-  },
-  {
-    prompt: PROMPTS.long,
-    answers: [{ text: "It is deep and old.", usage: { input: 9000, output: 900 } }],
-  },
-  {
-    prompt: PROMPTS.compacted,
-    answers: [{ text: "It stands next to the well.", usage: { input: 500, output: 12 } }],
-  },
+  ...plainTreeScripts(9000),
   {
     prompt: PROMPTS.delegated,
     answers: [
@@ -103,7 +72,6 @@ const scripts = [
       { text: "There are two birds." },
     ],
   },
-  { prompt: PROMPTS.refused, answers: [{ status: 400 }] },
 ];
 
 /** @type {import("../make.mjs").Agent} */
@@ -118,8 +86,7 @@ export const codex = {
       ...['name = "local"', `base_url = "${url}/v1"`, 'wire_api = "responses"'],
       ...['env_key = "NO_KEY"', "request_max_retries = 0", ""],
     ].join("\n"),
-    "project/trees.txt": "oak\nbirch\nlinden\n",
-    "project/birds.txt": "wren\nrobin\n",
+    ...TREE_FILES,
     "project/AGENTS.md": "Answer in short sentences.\n",
   }),
   scripts,

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { changedRows } from "../keep.mjs";
 import { PICTURE } from "../picture.mjs";
+import { EDITED, TREE_FILES } from "../trees.mjs";
 
 const PROMPTS = {
   edit: "Put the linden first in trees.txt. The tree is in @picture.png",
@@ -66,10 +67,7 @@ const scripts = [
         ],
         usage: { input: 210, cacheRead: 1408, output: 45, thinking: 8 },
       },
-      {
-        text: "The linden is first now; `missing.txt` does not exist.",
-        usage: { input: 220, cacheRead: 1536, output: 20 },
-      },
+      EDITED,
     ],
   },
   {
@@ -117,8 +115,7 @@ export const geminiCli = {
   }),
   settings: () => ({
     [SETTINGS]: settingsWith({}),
-    "project/trees.txt": "oak\nbirch\nlinden\n",
-    "project/birds.txt": "wren\nrobin\n",
+    ...TREE_FILES,
   }),
   scripts,
   sideAnswer({ system, messages }) {

@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
+import { EDITED } from "../trees.mjs";
 
 const PROMPTS = {
   edit: "Put the linden first in trees.txt.",
@@ -40,10 +41,7 @@ const scripts = [
         ],
         usage: { input: 210, cacheRead: 1408, output: 45 },
       },
-      {
-        text: "The linden is first now; `missing.txt` does not exist.",
-        usage: { input: 220, cacheRead: 1536, output: 20 },
-      },
+      EDITED,
     ],
   },
   {

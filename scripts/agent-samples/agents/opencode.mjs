@@ -4,17 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PICTURE } from "../picture.mjs";
 import { sqlDump } from "../sql-dump.mjs";
-
-const PROMPTS = {
-  edit: "Put the linden first in trees.txt. The picture shows the tree.",
-  resumed: "How many trees are there now?",
-  forked: "Is one of them a maple?",
-  long: "Tell me all that you know of the well.",
-  compacted: "And of the linden?",
-  delegated: "Let another agent count the birds.",
-  child: "Count the birds in birds.txt.",
-  refused: "This request is refused.",
-};
+import { EDITED, TREE_PROMPTS as PROMPTS, plainTreeScripts, TREE_FILES } from "../trees.mjs";
 
 /** @type {readonly import("../answers.mjs").Script[]} */
 const scripts = [
@@ -47,28 +37,10 @@ const scripts = [
         ],
         usage: { input: 210, cacheRead: 1408, output: 45, thinking: 8 },
       },
-      {
-        text: "The linden is first now; `missing.txt` does not exist.",
-        usage: { input: 220, cacheRead: 1536, output: 20 },
-      },
+      EDITED,
     ],
   },
-  {
-    prompt: PROMPTS.resumed,
-    answers: [{ text: "Three.", usage: { input: 240, cacheRead: 1664, output: 5 } }],
-  },
-  {
-    prompt: PROMPTS.forked,
-    answers: [{ text: "No.", usage: { input: 250, cacheRead: 1664, output: 4 } }],
-  },
-  {
-    prompt: PROMPTS.long,
-    answers: [{ text: "It is deep and old.", usage: { input: 199_000, output: 900 } }],
-  },
-  {
-    prompt: PROMPTS.compacted,
-    answers: [{ text: "It stands next to the well.", usage: { input: 500, output: 12 } }],
-  },
+  ...plainTreeScripts(199_000),
   {
     prompt: PROMPTS.delegated,
     answers: [
@@ -94,7 +66,6 @@ const scripts = [
       { text: "There are two birds." },
     ],
   },
-  { prompt: PROMPTS.refused, answers: [{ status: 400 }] },
 ];
 
 const MODEL = {
@@ -134,8 +105,7 @@ export const opencode = {
         },
       },
     }),
-    "project/trees.txt": "oak\nbirch\nlinden\n",
-    "project/birds.txt": "wren\nrobin\n",
+    ...TREE_FILES,
   }),
   scripts,
   sideAnswer({ system, messages }) {

@@ -4,16 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { changedRows } from "../keep.mjs";
 import { PICTURE } from "../picture.mjs";
+import { EDITED, plainTreeScripts, TREE_FILES, TREE_PROMPTS } from "../trees.mjs";
 
-const PROMPTS = {
-  edit: "Put the linden first in trees.txt. The picture shows the tree.",
-  resumed: "How many trees are there now?",
-  forked: "Is one of them a maple?",
-  long: "Tell me all that you know of the well.",
-  compacted: "And of the linden?",
-  branched: "And how many birds?",
-  refused: "This request is refused.",
-};
+const PROMPTS = { ...TREE_PROMPTS, branched: "And how many birds?" };
 
 /** @type {readonly import("../answers.mjs").Script[]} */
 const scripts = [
@@ -37,30 +30,11 @@ const scripts = [
         calls: [{ name: "edit", input: editOf("oak\nbirch\nlinden\n", "linden\noak\nbirch\n") }],
         usage: { input: 210, cacheRead: 1408, output: 45 },
       },
-      {
-        text: "The linden is first now; `missing.txt` does not exist.",
-        usage: { input: 220, cacheRead: 1536, output: 20 },
-      },
+      EDITED,
     ],
   },
-  {
-    prompt: PROMPTS.resumed,
-    answers: [{ text: "Three.", usage: { input: 240, cacheRead: 1664, output: 5 } }],
-  },
-  {
-    prompt: PROMPTS.forked,
-    answers: [{ text: "No.", usage: { input: 250, cacheRead: 1664, output: 4 } }],
-  },
-  {
-    prompt: PROMPTS.long,
-    answers: [{ text: "It is deep and old.", usage: { input: 190_000, output: 900 } }],
-  },
-  {
-    prompt: PROMPTS.compacted,
-    answers: [{ text: "It stands next to the well.", usage: { input: 500, output: 12 } }],
-  },
+  ...plainTreeScripts(190_000),
   { prompt: PROMPTS.branched, answers: [{ text: "Two." }] },
-  { prompt: PROMPTS.refused, answers: [{ status: 400 }] },
 ];
 
 /** @param {string} oldText @param {string} newText */
@@ -106,8 +80,7 @@ export const pi = {
       retry: { enabled: false },
     }),
     "back.js": EXTENSION,
-    "project/trees.txt": "oak\nbirch\nlinden\n",
-    "project/birds.txt": "wren\nrobin\n",
+    ...TREE_FILES,
   }),
   scripts,
   sideAnswer({ system }) {
