@@ -132,7 +132,10 @@ export class PostgresStreams implements PostgresStore {
     if (signer !== undefined) {
       this.#signing = await DatabaseSigning.open({
         ...{ database: this.#database, reader: this.#reader, committer: this.#committer },
-        ...{ signer, cadence, takeOver, now: this.#now },
+        signer,
+        cadence,
+        takeOver,
+        now: this.#now,
         stateOf: async (path) => (await this.#load(path)).state,
         holds: (work) => this.holds(work),
       });

@@ -226,7 +226,11 @@ async function newContext(
     witness,
     sessions,
     sharing: await newSharing({
-      ...{ host: nodeHost, dataDirectory, time, onFault, readBody },
+      host: nodeHost,
+      dataDirectory,
+      time,
+      onFault,
+      readBody,
       ...{ create: options.createShare ?? null, database: options.store ?? null },
       run: (work) => sessions.wholeReads.run(work),
       session: async (urlId) => {

@@ -64,7 +64,7 @@ test("totals of a resumed session are those of all its answers", async () => {
   });
 });
 
-test("what a person typed is a prompt, and what a subagent is told is not", async () => {
+test("what a person typed is a prompt, and the prompt of a subagent is not", async () => {
   const promptsOf = ({ entries }: Awaited<ReturnType<typeof scenario>>) =>
     entries
       .filter(({ role, saidBy }) => role === "user" && !saidBy)

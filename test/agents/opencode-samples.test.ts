@@ -11,7 +11,7 @@ import { Store } from "../../src/store/store.ts";
 import { sampleFolders } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { OpencodeDatabase } from "./opencode-database.ts";
-import { entriesOf, found, place } from "./opencode-store.ts";
+import { entriesOf, foundLogs, place } from "./opencode-store.ts";
 
 const shared = sharedFiles("samples/more/opencode");
 const FOLDERS = sampleFolders("opencode");
@@ -49,7 +49,7 @@ function loaded(dump: string): { root: string; raw: Raw } {
 
 test.each(DUMPS)("every row of the database of OpenCode $name is read", async ({ path }) => {
   const { root, raw } = loaded(join(path, "opencode.sql"));
-  const { logs, problems } = found(root);
+  const { logs, problems } = foundLogs(root);
   assert.deepEqual([logs.length, problems], [6, []]);
   for (const { id } of logs) {
     const entries = await entriesOf(root, id);
@@ -131,7 +131,7 @@ test.each(DUMPS)(
 test.each(LAYOUTS)("JSON files of %s are read, every row of them", async (_, layout) => {
   const { root } = place();
   cpSync(layout, join(root, "storage"), { recursive: true });
-  const { logs, problems } = found(root);
+  const { logs, problems } = foundLogs(root);
   assert.deepEqual([logs.length, problems], [1, []]);
   const entries = await entriesOf(root, logs[0]?.id ?? "");
   const rows = readdirSync(join(root, "storage"), { recursive: true, withFileTypes: true })
@@ -167,7 +167,7 @@ test("a session that OpenCode copied into its database is listed once", () => {
   database.message("ses_trees", "m1", 1, { role: "user" }, []);
   database.message("ses_trees", "m2", 2, { role: "user" }, []);
   assert.deepEqual(
-    found(root).logs.map(({ id }) => id),
+    foundLogs(root).logs.map(({ id }) => id),
     ["ses_trees"],
   );
   database.close();

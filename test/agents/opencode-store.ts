@@ -22,7 +22,7 @@ export async function entriesOf(root: string, id: string): Promise<Entry[]> {
   return entries;
 }
 
-export function found(root: string) {
+export function foundLogs(root: string) {
   const unreadable: Unreadable[] = [];
   const logs = findLogs(root, opencode.layout, { onUnreadable: (each) => unreadable.push(each) });
   return { logs, problems: unreadable.map(({ cause }) => cause.message) };

@@ -13,7 +13,7 @@ import { opencode } from "../../src/dialects/opencode/dialect.ts";
 import { findSession } from "../../src/listing/find-session.ts";
 import { startChild } from "../support/child.ts";
 import { OpencodeDatabase } from "./opencode-database.ts";
-import { entriesOf, found, place } from "./opencode-store.ts";
+import { entriesOf, foundLogs, place } from "./opencode-store.ts";
 
 const files = (root: string) => readdirSync(root).sort();
 const tool = (state: object) => ({ type: "tool", callID: "c1", tool: "bash", state });
@@ -82,7 +82,7 @@ test("a change of a session changes what a listing compares", () => {
   const database = new OpencodeDatabase(path);
   writeSession(database);
   database.session("ses_2");
-  const look = () => found(root).logs.find(({ id }) => id === "ses_1");
+  const look = () => foundLogs(root).logs.find(({ id }) => id === "ses_1");
   const states = [look()];
   const isOther = () => {
     const { size, mtimeMs, path: log = "" } = look() ?? {};
@@ -120,7 +120,7 @@ test("while OpenCode writes, each reading is of one moment, with what is only in
     }
     assert.ok(entries.length >= last);
     last = entries.length;
-    assert.deepEqual(found(root).problems, []);
+    assert.deepEqual(foundLogs(root).problems, []);
   }
   assert.ok(last > 20);
   await writer.kill();
@@ -169,7 +169,7 @@ test("reading leaves no file behind, and the owner can clean up after it", async
   assert.deepEqual(files(root), ["opencode.db"]);
   const bytes = readFileSync(path);
   assert.equal((await entriesOf(root, "ses_1")).length, 3);
-  assert.equal(found(root).logs.length, 1);
+  assert.equal(foundLogs(root).logs.length, 1);
   assert.deepEqual(files(root), ["opencode.db"]);
   assert.deepEqual(readFileSync(path), bytes);
 });
@@ -178,7 +178,7 @@ test("a locked database is reported, and other sessions are found", async () => 
   const { root, path } = place();
   const child = startChild("test/agents/opencode-child.ts", path, "lock");
   assert.equal(await child.line(), "locked");
-  const { logs, problems } = found(root);
+  const { logs, problems } = foundLogs(root);
   assert.deepEqual(logs, []);
   assert.equal(problems.length, 1);
   assert.match(problems[0] ?? "", /opencode\.db failed with SQLITE_BUSY.*try again/);
@@ -213,7 +213,7 @@ test("a file that is no database, is damaged or has other tables is reported", a
   for (const [problem, make] of Object.entries(odd)) {
     const { root, path } = place();
     make(path);
-    const { logs, problems } = found(root);
+    const { logs, problems } = foundLogs(root);
     assert.deepEqual([logs, problems.length], [[], 1], problem);
     assert.ok(problems[0]?.includes(problem), problems[0]);
     await assert.rejects(entriesOf(root, "ses_1"), { name: "VerbatimError" });
@@ -244,7 +244,7 @@ test("rows with any content are read, and each is accounted for", async () => {
   }
   database.message("ses_1", "msg_last", 99, at(1e300), []);
   database.database.exec("PRAGMA foreign_keys = OFF; DELETE FROM message WHERE id = 'msg_3'");
-  const { logs, problems } = found(root);
+  const { logs, problems } = foundLogs(root);
   assert.deepEqual([logs.map(({ id }) => id), problems.length], [["ses_1"], 1]);
   // The session, seven messages and the last, and parts without their message.
   assert.equal((await entriesOf(root, "ses_1")).length, 1 + odd.length - 1 + 1 + 1);

@@ -1,5 +1,5 @@
 /**
- * Patient time: a clock that stands still while the machine has no time for us. The public suite of
+ * Patient time: a clock that stops while the machine has no time for us. The public suite of
  * the protocol sleeps and then expects that a stream has expired, or has not; on a busy machine its
  * next request would come too late. Here the suite, its server and its store share this clock.
  *
