@@ -67,6 +67,19 @@ test("a copy is synced before the journal says that its source is deleted", asyn
   assert.deepEqual(user.happened(), ["began", "source_deleted"]);
 });
 
+test("a copy is synced before the journal says that its source was rewritten", async () => {
+  const files = new WatchedFiles();
+  const user = new GuardedUser({ host: files.host });
+  user.write(PATH, "first\n");
+  await user.pass();
+  appendFileSync(join(user.directory, `${PATH}.1`), "unsynced\n");
+  user.write(PATH, "other\n");
+  files.calls.length = 0;
+  await user.pass();
+  assertOrder(files.calls, ["sync", COPY], ["write", JOURNAL]);
+  assert.deepEqual(user.happened(), ["began", "source_rewritten", "began"]);
+});
+
 test("an event that the disk did not take is recorded by the next scan", async () => {
   const files = new WatchedFiles();
   const user = new GuardedUser({ host: files.host });
