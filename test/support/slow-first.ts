@@ -6,7 +6,7 @@
 
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Seven seconds and more, with three processes on two cores, slowest first. */
+/** Seven seconds and more, with several processes on two cores, slowest first. */
 const SLOW = [
   "test/examples.test.ts",
   "test/viewer/badge-cases.test.ts",
