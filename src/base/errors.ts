@@ -129,7 +129,10 @@ export interface ErrorDetails {
   TOO_MANY_MESSAGES: { stream: string; messagesMax: number };
   /** The store accepts no writes until it is reopened. */
   STORE_FAILED: { path: string; reason: string };
-  /** No answer. With `outcome` "unknown" it may have been carried out: read, or send it again. */
+  /**
+   * The database does not answer. With `outcome` "unknown", the request may have been carried out:
+   * read again, or send it again only if a producer numbered it.
+   */
   STORE_UNAVAILABLE: { path: string; reason: string; outcome: "unchanged" | "unknown" };
   /** The database is not used: too old, a newer schema, or it promises too little. */
   POSTGRES_REFUSED: { path: string; reason: string };

@@ -154,7 +154,7 @@ export const ROOM_LINES_MAX = 7000;
 export const LONG_ROOMS: readonly string[] = ["dialects", "cli"];
 /** What a newcomer reads first, and the limit on its total length. */
 export const CORE: readonly string[] = ["base", "model", "log", "store"];
-export const CORE_LINES_MAX = 8100;
+export const CORE_LINES_MAX = 8500;
 export const README_LINES_MAX = 20;
 
 export const DIALECT_FOLDERS: readonly string[] = [
