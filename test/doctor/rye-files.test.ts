@@ -318,10 +318,10 @@ test("opening to append keeps a copy of a transcript.md with other content", asy
   assert.equal(thread.read("transcript.md.before-repair-0"), whole.replace("Write", "Wrote"));
 });
 
-test("a transcript.md that a crash cut short, or left longer than its log, is repaired without a copy", async () => {
+test("a transcript.md that a crash cut short is repaired without a copy", async () => {
   const thread = await Thread.written();
   const whole = thread.read("transcript.md");
-  for (const left of [whole.slice(0, -7), `${whole}## Us`, ""]) {
+  for (const left of [whole.slice(0, -7), ""]) {
     thread.write("transcript.md", left);
     await (await sessionOf(thread)).close();
     assert.equal(thread.read("transcript.md"), whole);
@@ -329,13 +329,52 @@ test("a transcript.md that a crash cut short, or left longer than its log, is re
   assert.deepEqual(asideIn(thread), []);
 });
 
+test("notes at the end of a transcript.md are copied, and a warning names the copy", async () => {
+  const thread = await Thread.written();
+  const whole = thread.read("transcript.md");
+  const noted = `${whole}\n> a note of mine\n`;
+  thread.write("transcript.md", noted);
+  const warnings: string[] = [];
+  await (await sessionOf(thread, warnings)).close();
+  assert.equal(thread.read("transcript.md"), whole);
+  assert.deepEqual(asideIn(thread), ["transcript.md.before-repair-0"]);
+  assert.equal(thread.read("transcript.md.before-repair-0"), noted);
+  assert.match(warnings.join("\n"), /transcript\.md of hello-1 .* kept in transcript\.md\.before-/);
+});
+
+test("a transcript.md that Python continued after a line with NaN is copied", async () => {
+  const thread = await Thread.written();
+  const line = '{"ts":"t","type":"step_finish","thread_id":"hello-1","cost":{"spend":NaN}}\n';
+  thread.write("transcript.jsonl", thread.read("transcript.jsonl") + line);
+  const pythons = `${thread.read("transcript.md")}_Step: 0in / 0out · $nan_\n\n---\n\n`;
+  thread.write("transcript.md", pythons);
+  await writeThread(thread.project, thread.id, [{ type: "user_message", text: "more" }]);
+  assert.deepEqual(asideIn(thread), ["transcript.md.before-repair-0"]);
+  assert.equal(thread.read("transcript.md.before-repair-0"), pythons);
+});
+
+test("a corrupt thread.json is copied before the thread's next event replaces it", async () => {
+  const thread = await Thread.written();
+  const noted = `${thread.read("thread.json")}\n// a note of mine\n`;
+  thread.write("thread.json", noted);
+  await writeThread(thread.project, thread.id, [{ type: "user_message", text: "more" }]);
+  assert.equal(JSON.parse(thread.read("thread.json")).thread_id, "hello-1");
+  assert.deepEqual(asideIn(thread), ["thread.json.before-repair-0"]);
+  assert.equal(thread.read("thread.json.before-repair-0"), noted);
+});
+
 function asideIn(thread: Thread): string[] {
   return readdirSync(thread.directory).filter((name) => name.includes("before-repair"));
 }
 
 /** The thread, opened to append. */
-async function sessionOf(thread: Thread): Promise<Session> {
-  const store = new Store(nodeHost, { dialect: "rye", root: thread.project, agent: "hello" });
+async function sessionOf(thread: Thread, warnings: string[] = []): Promise<Session> {
+  const store = new Store(nodeHost, {
+    dialect: "rye",
+    root: thread.project,
+    agent: "hello",
+    onWarning: (warning) => warnings.push(warning),
+  });
   const session = store.session(thread.id);
   await session.openToAppend();
   return session;

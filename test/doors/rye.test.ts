@@ -1,7 +1,15 @@
 /** The thread-transcripts document's test classes, on the entry point that it defines. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import {
@@ -125,6 +133,22 @@ test("an event of an unknown type is kept, and not shown in the markdown (S2-7)"
   await writer.writeEvent(ID, "moon_phase", { phase: "full" });
   assert.equal((await writer.readEvents(ID)).events[0]?.phase, "full");
   assert.equal(text("transcript.md"), "");
+});
+
+test("notes in the markdown of an open thread are copied when another writer's event comes", async () => {
+  const { project, writer, file, text } = open();
+  const transcriptDir = join(project, ".ai", "threads");
+  const other = new TranscriptWriter({ transcriptDir, defaultDirective: "d" });
+  await writer.writeEvent(ID, "user_message", { text: "one" });
+  appendFileSync(file("transcript.md"), "> a note of mine\n");
+  await writer.writeEvent(ID, "user_message", { text: "two" });
+  const noted = text("transcript.md");
+  assert.ok(noted.includes("> a note of mine\n"));
+  await other.writeEvent(ID, "user_message", { text: "three" });
+  await writer.writeEvent(ID, "user_message", { text: "four" });
+  await Promise.all([writer.close(), other.close()]);
+  assert.equal(text("transcript.md"), await rendered(project));
+  assert.equal(text("transcript.md.before-repair-0"), noted);
 });
 
 test("markdown that is missing, stale or damaged is repaired by the next event (S2-15)", async () => {

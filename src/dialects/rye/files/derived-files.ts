@@ -265,21 +265,33 @@ export class RyeDerivedFiles implements DerivedFiles {
     if (!this.#parts.hasMarkdown) return;
     const isFirst = this.#markdown === null;
     this.#markdown ??= MarkdownFile.open(directory, MARKDOWN_NAME);
+    const markdown = this.#markdown;
     if (!isFirst && this.#logEnd !== null) {
-      await this.#markdown.mend(this.#markdown.size, this.#render(this.#logEnd, end));
-    } else if (end <= CHECKED_WHOLE_BYTES_MAX || !(await this.#endsRight(this.#markdown))) {
-      const markdown = this.#markdown;
-      const mayReplace = () => this.#mayReplace(directory, markdown, end);
-      await markdown.mend(0, this.#render(START, end), mayReplace);
+      let isDifferent = false;
+      await markdown.mend(markdown.size, this.#render(this.#logEnd, end), async () => {
+        isDifferent = true;
+        return false;
+      });
+      if (!isDifferent) return;
+    } else if (end > CHECKED_WHOLE_BYTES_MAX && (await this.#endsRight(markdown))) {
+      return;
     }
+    const mayReplace = () => this.#mayReplace(directory, markdown, end);
+    await markdown.mend(0, this.#render(START, end), mayReplace);
   }
 
   /** False for text by the original or the document's Python; other text is copied aside first. */
   async #mayReplace(directory: Directory, markdown: MarkdownFile, end: ByteOffset) {
     if (isOriginalsMarkdown(await markdown.beginning(MARKDOWN_HEAD_BYTES))) return false;
     if (await markdown.is(this.#render(START, end, DOCUMENT_OPTIONS))) return false;
-    await copyAside(directory, MARKDOWN_NAME);
+    await this.#copyAside(directory, MARKDOWN_NAME);
     return true;
+  }
+
+  async #copyAside(directory: Directory, name: string): Promise<void> {
+    const copy = await copyAside(directory, name);
+    const { threadId, onWarning } = this.#parts;
+    onWarning(`${name} of ${threadId} had other content than its log; it is kept in ${copy}`);
   }
 
   /** Renders a range of the log as markdown, in chunks of events. */
@@ -312,6 +324,7 @@ export class RyeDerivedFiles implements DerivedFiles {
     const stored = parseMeta(text);
     await this.#signed?.found(stored && text);
     if (stored || end === 0) return stored;
+    if (text !== null) await this.#copyAside(directory, META_NAME);
     const rebuilder = new MetaRebuilder(this.#parts.threadId);
     for await (const event of this.#events(START, end)) rebuilder.add(event);
     return rebuilder.meta();

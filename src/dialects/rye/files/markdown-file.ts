@@ -4,8 +4,8 @@
  * Its owner holds the log's lock and renders the text; this file does not interpret it.
  *
  * The file is exactly the rendering of the log's lines up to some end. Text that differs is cut at
- * the first difference and written again. If the text is not just shorter or longer but different,
- * the owner decides first, and may keep it.
+ * the first difference and written again. If the text is not just cut short but different or
+ * longer, it may be a person's: the owner decides first, and may keep it.
  */
 
 import type { Directory, OpenFile } from "../../../base/files.ts";
@@ -39,24 +39,30 @@ export class MarkdownFile {
   async mend(
     from: number,
     chunks: AsyncIterable<string>,
-    mayReplace: () => Promise<boolean> = async () => true,
+    mayReplace: () => Promise<boolean>,
   ): Promise<void> {
     this.#size = Math.min(from, this.#file.size());
-    let isSame = this.#size === from;
+    // Shorter than the text that was known to be right: another program replaced it.
+    if (this.#size < from && !(await mayReplace())) return;
+    let isSame = true;
     for await (const chunk of chunks) {
       if (isSame && (await this.#holds(chunk))) {
         this.#size += Buffer.byteLength(chunk);
         continue;
       }
-      if (isSame && !(await this.#isCutShort(chunk)) && !(await mayReplace())) {
-        this.#size = this.#file.size();
-        return;
-      }
+      if (isSame && !(await this.#isCutShort(chunk)) && !(await mayReplace())) return this.#keep();
       if (isSame) this.#file.truncate(this.#size);
       isSame = false;
       this.append(chunk);
     }
-    if (this.#file.size() > this.#size) this.#file.truncate(this.#size);
+    if (!isSame || this.#file.size() === this.#size) return;
+    if (!(await mayReplace())) return this.#keep();
+    this.#file.truncate(this.#size);
+  }
+
+  /** Takes the whole text for right: the next event is added at its end. */
+  #keep(): void {
+    this.#size = this.#file.size();
   }
 
   /** Whether the file ends with this text. */
