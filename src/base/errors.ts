@@ -54,8 +54,8 @@ export interface ErrorDetails {
   INVALID_ENTRY: { field: string; reason: string };
   /** The log's bytes are not those that were signed; nothing more is signed. */
   CHECKPOINT_MISMATCH: { path: string; offset: number; verdict: string };
-  /** A session that must be verified to be read is not. */
-  NOT_VERIFIED: { path: string; verdict: string };
+  /** A session that must be verified to be read is not; `finding`: the code of the reason. */
+  NOT_VERIFIED: { path: string; verdict: string; finding?: string };
   CHANGED_WHILE_READ: { path: string; offset: number };
   SESSION_NOT_FOUND: { session: string };
   NOT_FOUND: { part: string };

@@ -20,12 +20,31 @@ export const STRICT_ADVICE: Readonly<Record<string, string>> = {
   incomplete: "look at what is there and sign it with `verbatim repair --vouch`",
 };
 
+/** Findings about thread.json that no signature over the log mends. */
+const OF_META: ReadonlySet<string | undefined> = new Set([
+  "META_ALTERED",
+  "META_STRIPPED",
+  "META_OTHER_LOG",
+  "META_BEHIND",
+  "META_MISSING",
+  "META_RECONSTRUCTED",
+]);
+
+/** What to do about a finding, if that is more than its verdict says. */
+export function adviceOnFinding(code: string | undefined): string | undefined {
+  if (!OF_META.has(code)) return undefined;
+  return (
+    "restore its thread.json from a copy; without one, move the file away and write it again " +
+    "(`writeThreadMeta`)"
+  );
+}
+
 /** Adds what to do next to a refusal; every other error is returned unchanged. */
 export function withAdvice(error: unknown, of = ADVICE): unknown {
   if (!(error instanceof VerbatimError) || error.code !== "NOT_VERIFIED") return error;
-  const { path, verdict } = error.details as { readonly path: string; readonly verdict: string };
-  const advice = of[verdict];
+  const { details } = error as VerbatimError<"NOT_VERIFIED">;
+  const advice = adviceOnFinding(details.finding) ?? of[details.verdict];
   if (advice === undefined) return error;
   const message = `${error.message}; ${advice}`;
-  return new VerbatimError("NOT_VERIFIED", message, { path, verdict }, { cause: error });
+  return new VerbatimError("NOT_VERIFIED", message, details, { cause: error });
 }

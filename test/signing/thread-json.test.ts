@@ -7,7 +7,6 @@ import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { judgeThread } from "../../src/proof/thread-signature.ts";
-import { handoffSession } from "../../src/resume/handoff/handoff.ts";
 import { readVerifiedThreadMeta, Thread } from "../../src/rye.ts";
 import { placeOf } from "../../src/signing/heads/heads.ts";
 import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
@@ -190,10 +189,6 @@ test("the thread.json of a namesake in another place is refused, and the next wr
   copyFileSync(other.path, project.path);
   assert.ok((await project.judged()).ok, "its signatures hold");
   assert.equal(await project.refusal(), "tampered");
-  const options = { root: project.root, output: join(project.root, "out.vbx") };
-  const { metaDoubt, manifest } = await handoffSession(nodeHost, ID, options);
-  expect(metaDoubt).toContain(NOT_IN_LOG);
-  assert.ok(!manifest.members.some(({ name }) => name === "thread.json"));
 
   await project.with(async (session) => void (await session.appendNative(END)));
   assert.equal(await project.refusal(), "unsigned");

@@ -3,6 +3,7 @@
 import { dialectNamed, READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { hasTurns } from "../../proof/envelopes.ts";
 import { grouped } from "../../render/phrases.ts";
+import { adviceOnFinding } from "../../resume/advice.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { findingLine } from "../caring/findings-report.ts";
 
@@ -126,6 +127,9 @@ function adviceOn(report: VerifyReport): string | undefined {
   if (verdict === "incomplete" && isOnlyWaiting && has("HOOKS_WAITING")) {
     return "`verbatim show`, or any command that reads it, puts them into the log and signs them";
   }
+  const reason = findings.find((each) => each.verdict === verdict);
+  const ofReason = adviceOnFinding(reason?.code);
+  if (ofReason !== undefined) return ofReason;
   const label = programOf(report.dialect);
   if (verdict === "unsigned" && label !== null) {
     return `${label} signs nothing; \`verbatim guard\` keeps copies of its sessions`;

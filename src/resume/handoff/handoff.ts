@@ -148,10 +148,7 @@ async function openStrictly(
 ) {
   const onCheckpoint = meta?.onCheckpoint ?? (() => {});
   const judged = await judging.optionsFor(target);
-  // A signed file that does not verify is left out (#addMeta) and does not count against the log.
-  const files = await dialectNamed(target.dialect).files?.();
-  const filesProof = files?.signedFile ? null : (judged.filesProof ?? null);
-  const options = { ...judged, filesProof, requirePin, onCheckpoint, isLegacyProfile };
+  const options = { ...judged, requirePin, onCheckpoint, isLegacyProfile };
   try {
     return await openVerifiedLog(host, target, options);
   } catch (cause) {
@@ -262,7 +259,10 @@ class Packing {
     }
   }
 
-  /** Only a verified one is passed on; others are rebuilt from the log. */
+  /**
+   * Only a verified one is passed on. The verdict on the log has refused a forged one by now; one
+   * that is in doubt for another reason, such as a key without that purpose, is rebuilt from the log.
+   */
   #addMeta(meta: SignedFile, report: VerifyReport): string | null {
     const doubt = meta.doubtOf(this.#target.id, this.#judge.judging.trust, report);
     if (doubt === null) this.#writer.add(THREAD, meta.text);

@@ -141,7 +141,8 @@ async function installed(
   // The disk has what was judged, unless the disk itself or another program changed it.
   if (report.verdict !== "verified") {
     await traces.remove();
-    throw notVerified(report.path, report.verdict, "it changed while it was written");
+    const why = report.findings.find(({ verdict }) => verdict === report.verdict)?.message;
+    throw notVerified(report.path, report.verdict, why ?? "it changed while it was written");
   }
   if (metaDoubt !== null) {
     onWarning(`${THREAD} of ${id} was left out (${metaDoubt}) and is rebuilt from the log`);

@@ -314,6 +314,6 @@ function notVerified({ path, verdict, findings }: VerifyReport): VerbatimError {
   return new VerbatimError(
     "NOT_VERIFIED",
     `${path} is ${verdict}${why ? `: ${why.message}` : ""}; nothing of it was used`,
-    { path, verdict },
+    { path, verdict, ...(why ? { finding: why.code } : {}) },
   );
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { asLines, CliUser, jsonLines } from "../../cli/cli.ts";
 
@@ -126,4 +126,54 @@ test("a file that is not a bundle, or is missing, exits with 7, and wrong usage 
   assert.equal((await user.run(["handoff", "nobody"])).code, 7);
   assert.equal((await user.run(["handoff", "hello", "--summary", "missing.md"])).code, 2);
   assert.equal((await user.run(["unpack", "a.vbx", "--dialect", "word"])).code, 2);
+});
+
+/** A signed rye thread of two writes, and its thread.json as after the first. */
+async function writtenTwice() {
+  const user = await recorded("rye");
+  const { args, path } = RECORDED.rye;
+  const [log, meta] = [join(user.cwd, path), join(user.cwd, dirname(path), "thread.json")];
+  const old = readFileSync(meta, "utf8");
+  const record = ["record", "--dialect", "rye", "--sign", ...args];
+  const ran = await user.run(record, { input: asLines({ type: "thread_complete" }) });
+  assert.deepEqual([ran.code, ran.stderr], [0, ""]);
+  return { user, log, meta, old };
+}
+
+test("a thread whose thread.json is forged, older or gone is refused as verify and resume do", async () => {
+  const { user, meta, old } = await writtenTwice();
+  const swapped = readFileSync((await writtenTwice()).meta, "utf8");
+  const honest = readFileSync(meta, "utf8");
+  const { _signature, _signature2, ...stripped } = JSON.parse(honest);
+  const forgeries = {
+    escalated: JSON.stringify({ ...JSON.parse(honest), capabilities: ["everything"] }),
+    stripped: JSON.stringify(stripped),
+    "rolled back": old,
+    swapped,
+    deleted: null,
+  };
+  const codes: Record<string, unknown> = {};
+  for (const [name, text] of Object.entries(forgeries)) {
+    if (text === null) rmSync(meta);
+    else writeFileSync(meta, text);
+    const verify = await user.run(["verify", "hello"]);
+    const resume = await user.run(["resume", "hello", "--for", "anthropic"]);
+    const handed = await user.run(["handoff", "hello", "--output", "a.vbx"]);
+    codes[name] = [verify.code, resume.code, handed.code];
+    assert.equal(handed.stdout, "", name);
+    expect(handed.stderr).toContain("its thread.json");
+    if (name !== "swapped") expect(handed.stderr).toContain("restore its thread.json from a copy");
+    expect(handed.stderr).not.toMatch(/verified;|--vouch|head accept/);
+    expect(verify.stdout).not.toMatch(/--vouch|head accept/);
+    assert.ok(!existsSync(join(user.cwd, "a.vbx")), name);
+  }
+  assert.deepEqual(codes, {
+    escalated: [1, 1, 1],
+    stripped: [1, 1, 1],
+    "rolled back": [6, 6, 6],
+    swapped: [4, 4, 4], // Signed by a key that this user does not trust.
+    deleted: [5, 5, 5],
+  });
+  writeFileSync(meta, honest);
+  assert.equal((await user.run(["handoff", "hello", "--output", "a.vbx"])).code, 0);
 });
