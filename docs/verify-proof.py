@@ -189,13 +189,14 @@ KINDS = [
 BODY = (
     rf'"event_type":"checkpoint","payload":\{{"turn":{N},"byte_offset":{N},"hash":{H},'
     rf'"sig":"[A-Za-z0-9_-]{{85}}[AQgw]==","fp":"[0-9a-f]{{16}}","ts":{TIME},"v":2,"kind":(?:{"|".join(KINDS)})'
-    r'"sig2":"[A-Za-z0-9_-]{85}[AQgw]"\}\}'
 )
-FLAT = rf'\{{"ts":{TEXT},"type":"checkpoint","thread_id":{TEXT},"directive":{TEXT},{BODY}'
-PAYLOAD = rf'\{{"timestamp":{TEXT},"thread_id":{TEXT},{BODY}'
+SIG2 = r'"sig2":"[A-Za-z0-9_-]{85}[AQgw]"\}\}'
+FLAT = rf'\{{"ts":{TEXT},"type":"checkpoint","thread_id":{TEXT},"directive":{TEXT},{BODY}{SIG2}'
+NAMED = rf'\{{"timestamp":{TEXT},"thread_id":{TEXT},{BODY}'
+PAYLOAD, SIDECAR = NAMED + SIG2, rf'{NAMED}(?:"genesis":{H},)?{SIG2}'
 ENTIRE = (
     rf'\{{"type":"checkpoint","sessionId":{TEXT},"uuid":{TEXT},"parentUuid":(?:null|{TEXT}),'
-    rf'"timestamp":{TEXT},"cwd":{TEXT},"version":{TEXT},{BODY}'
+    rf'"timestamp":{TEXT},"cwd":{TEXT},"version":{TEXT},{BODY}{SIG2}'
 )
 ENVELOPES = {"rye": [FLAT, PAYLOAD], "entire": [ENTIRE]}
 
@@ -203,13 +204,23 @@ ENVELOPES = {"rye": [FLAT, PAYLOAD], "entire": [ENTIRE]}
 def checkpoint(line, dialect):
     """The fields of a checkpoint's line, without LF; None if it is not one."""
     text = line.decode("latin1")
-    if len(line) > 65536 or not any(re.fullmatch(each, text) for each in ENVELOPES.get(dialect, [PAYLOAD])):
+    if len(line) > 65536 or not any(re.fullmatch(each, text) for each in ENVELOPES.get(dialect, [SIDECAR])):
         return None
     said = json.loads(text)
     if any(int(each) >= 2**53 for each in re.findall(r"(?<=[:\[,])[0-9]{16}(?=[,\]}])", text)):
         return None
     session = said["sessionId"] if dialect == "entire" else said["thread_id"]
-    return {**said["payload"], "session": session}
+    said = said["payload"]
+    # Only checkpoint 1 of a sidecar file says what its genesis states.
+    if "genesis" in said and (said["seq"] != 1 or said["kind"] == "genesis"):
+        return None
+    return {**said, "session": session}
+
+
+def hash_of_facts(facts):
+    """What checkpoint 1 of a sidecar file says of its genesis."""
+    said = {key: value for key, value in facts.items() if key not in ("line", "leaf")}
+    return sha256(json.dumps(said, separators=(",", ":")).encode()).hex()
 
 
 def kid_of(key):
@@ -274,7 +285,8 @@ is_head = is_object(log=is_log, seq=is_count, line=is_hash, at=is_count)
 is_facts = is_object(
     **{"turn": is_count, "byte_offset": is_count, "fp": is_text("[0-9a-f]{16}"), "ts": is_time, "log": is_log},
     **{"size": is_count, "rev": is_count, "kid": is_hash, "parts": is_count, "from": or_null(is_head)},
-    **{"found": or_null(is_pair), "vouched": lambda it: type(it) is bool, "line": is_hash, "leaf": or_null(is_hash)},
+    **{"found": or_null(is_pair), "vouched": lambda it: type(it) is bool, "line": is_hash},
+    leaf=lambda it: it is None,
 )
 CHECKS = {
     "verbatim": lambda it: it == "proof",
@@ -344,22 +356,35 @@ class Reader:
 
     def __init__(self, keys):
         self.keys, self.named = {kid_of(key): key for key in keys}, None
+        self.of_first = set()  # The key of checkpoint 1, and those that rotations lead to from it.
 
-    def check_signature(self, said, line):
+    def key_of(self, kid):
         # A rotation, signed by a key that counts, names the next key.
-        if self.named and self.named[0] == said["kid"] and self.named[1]:
+        if self.named and self.named[0] == kid and self.named[1]:
             self.keys.setdefault(*self.named)
         self.named = None
-        key = self.keys.get(said["kid"])
+        return self.keys.get(kid)
+
+    def check_signature(self, said, line):
+        key = self.key_of(said["kid"])
         if not key:
             return
         message = b"verbatim/checkpoint/v2\n" + line[:-97]
         good = said["fp"] == fp_of(key) and is_signed(key, message, unbase64(said["sig2"]))
         need(good, f"the signature of checkpoint {said['seq']} is not valid")
+        if said["seq"] == 1:
+            self.of_first.add(said["kid"])
         if said["kind"] == "rotate":
+            self.of_first |= {said["next"]} if said["kid"] in self.of_first else set()
             next_key = unbase64(said["key"]) if "key" in said else self.keys.get(said["next"])
             good = next_key and kid_of(next_key) == said["next"]
             self.named = (said["next"], next_key if good else None)
+
+    def is_confirmed(self, facts, kid, first):
+        """Whether what this key states of genesis counts."""
+        if "genesis" in first:
+            need(first["genesis"] == hash_of_facts(facts), "checkpoint 1 is of another genesis")
+        return "genesis" in first or kid in self.of_first
 
 
 class Proof(Reader):
@@ -367,6 +392,7 @@ class Proof(Reader):
         super().__init__(keys)
         self.signed, self.lines, self.pairs, self.proven = {}, [], [], []
         self.opened = self.stated = None
+        self.confirmed = False
         self.relied, self.needed, self.problems = set(), set(), []
 
     def read(self, data):
@@ -405,6 +431,7 @@ class Proof(Reader):
 
     def genesis(self, record, rest, line):
         if rest is None:
+            need(not self.inside, "a genesis in the log is never stated")
             self.stated = (record, line)
             return
         need(self.inside and 1 <= self.parts <= 64, "this genesis cannot be opened")
@@ -471,10 +498,10 @@ class Proof(Reader):
     def judge_stated(self, record, line, first):
         facts = record["genesis"]
         need(facts["parts"] == self.parts and facts["line"] == first["prev"], "genesis is another")
-        need(facts["size"] + self.inside <= first["tree"]["size"], "genesis is another")
+        need(facts["size"] <= first["tree"]["size"], "genesis is another")
         need(facts["byte_offset"] <= first["byte_offset"], "genesis is another")
-        need(self.inside == (facts["leaf"] is not None), "genesis is another")
-        key, message = self.keys.get(record["kid"]), b"verbatim/proof-genesis/v1\n" + line[:-96]
+        self.confirmed = self.is_confirmed(facts, record["kid"], first)
+        key, message = self.key_of(record["kid"]), b"verbatim/proof-genesis/v1\n" + line[:-96]
         if key:
             need(is_signed(key, message, unbase64(record["sig"])), "the signature of the statement")
         else:
@@ -489,7 +516,7 @@ class Proof(Reader):
             need(by, "no checkpoint covers the line")
             before = self.signed.get(by["seq"] - 1)
             if by["seq"] == 1:
-                facts = self.stated and self.stated[0]["genesis"]
+                facts = self.stated[0]["genesis"] if self.confirmed else None
                 before = self.opened or (facts and {**facts, "seq": 0, "tree": facts, "kind": "genesis"})
                 if not before:
                     self.problems.append("incomplete")
@@ -595,7 +622,7 @@ class Copy(Reader):
     def __init__(self, keys):
         super().__init__(keys)
         self.problems, self.proven, self.pairs = [], [], []
-        self.header = self.genesis = self.newest = self.raw = self.head = None
+        self.header = self.genesis = self.first = self.newest = self.raw = self.head = None
         self.tree, self.segment, self.reasons, self.found = Tree(), hashlib.sha256(), {}, {}
         self.start = self.bytes = self.unmeasured = self.seq = 0
         self.prev, self.log, self.session, self.has_segment, self.over = None, None, None, True, False
@@ -630,6 +657,7 @@ class Copy(Reader):
         self.inside = record["dialect"] in ENVELOPES
         need(record["genesis"] in ("opened", "stated", "absent"), "genesis")
         need(record["genesis"] != "opened" or (self.inside and 1 <= self.parts <= 64), "genesis")
+        need(record["genesis"] != "stated" or not self.inside, "a genesis in the log is never stated")
         if record["genesis"] == "absent":
             self.problems.append("incomplete")
             self.genesis, self.seq, self.has_segment = "absent", 1, False
@@ -680,13 +708,11 @@ class Copy(Reader):
     def take_stated(self, record, _):
         facts = record["genesis"]
         need(isinstance(facts, dict) and self.header["genesis"] == "stated" and not self.genesis, "genesis")
-        need(facts["parts"] == self.parts and self.inside == (facts["leaf"] is not None), "genesis")
+        need(facts["parts"] == self.parts, "genesis")
         place = facts["byte_offset"]
         need(self.place(place) == place and facts["size"] == self.tree.size, "genesis is not at its place")
-        if self.inside:
-            self.push(bytes.fromhex(facts["leaf"]), False, 0)
         self.begin({**facts, "kind": "genesis"}, place, facts["line"])
-        self.genesis, self.unmeasured = facts, int(self.inside)
+        self.genesis = facts
 
     def begin(self, said, end, line):
         self.genesis, self.seq, self.prev, self.log = "opened", 1, line, said["log"]
@@ -707,6 +733,7 @@ class Copy(Reader):
         self.note_found(said, place)
         if salts:
             self.push(leaf(line, self.parts, salts, []), False, 0)
+        self.first = said if said["seq"] == 1 else self.first
         self.seq, self.log, self.session = self.seq + 1, said["log"], said["session"]
         self.prev, self.newest = sha256(line, b"\n").hex(), said
         self.head = "inside" if self.inside and not salts else "salted"
@@ -735,7 +762,8 @@ class Copy(Reader):
         need(not key or is_signed(key, message, unbase64(record["sig"])), "the signature of the statement")
         if not key or self.newest["kid"] not in self.keys:
             self.problems.append("untrusted")
-        if any(self.found.values()):
+        confirmed = not stated or self.is_confirmed(stated, said["kid"], self.first)
+        if any(self.found.values()) or not (confirmed or self.first["tree"]["size"] == 0):
             self.problems.append("incomplete")
         self.over = True
 

@@ -37,6 +37,8 @@ const LF_BYTES = Buffer.from("\n");
 /** Rules that apply whatever the user asks for, with their reasons. */
 const OLDER_CHECKPOINT = "older-checkpoint";
 const OLDER_REASON = "its unsalted hash would confirm guesses at what is withheld";
+const CLOSED_GENESIS = "genesis";
+const CLOSED_REASON = "its secrets cannot be withheld one by one, so it is withheld whole";
 const TOO_MANY_STRINGS = "too-many-strings";
 const TOO_MANY_REASON = "the line has more strings than a copy can list";
 /** What a checkpoint repeats of its session ends here. */
@@ -145,7 +147,7 @@ export class CopyWriter {
     this.#refuseHits(line, isInside);
     const bare = line.subarray(0, -1);
     const index = isInside ? this.#index++ : 0;
-    if (checkpoint.kind === "genesis") return this.#genesis(bare, index, isInside);
+    if (checkpoint.kind === "genesis") return this.#genesis(bare, index);
     let salts: Uint8Array = new Uint8Array(0);
     if (isInside && !isHead) {
       const { length } = findParts(bare, this.#options.genesis.parts);
@@ -214,13 +216,16 @@ export class CopyWriter {
     this.#record({ is: "leaf", leaf: this.#leaves.leaf(line, index), because });
   }
 
-  #genesis(line: Uint8Array, index: number, isInside: boolean): undefined {
+  #genesis(line: Uint8Array, index: number): undefined {
     const { genesis, genesisLine, header } = this.#options;
     if (header.genesis === "stated") {
-      const leaf = isInside ? toHex(this.#leaves.leaf(line, index)) : null;
-      this.#stated = { facts: genesis, line: genesisLine, leaf };
+      this.#stated = { facts: genesis, line: genesisLine };
       this.#record({ is: "stated", genesis: this.#stated });
       return;
+    }
+    if (header.genesis === "absent") {
+      this.lines++;
+      return this.#withhold(line, index, CLOSED_GENESIS, null, CLOSED_REASON);
     }
     const strings = findParts(line, genesis.parts);
     const salts = this.#leaves.salts(index, 1 + strings.length);

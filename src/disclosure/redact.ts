@@ -92,12 +92,13 @@ export async function redactLog(
   const found = genesis as { readonly said: Genesis; readonly line: string } | null;
   if (!found) throw changedWhileRead(report.path, 0);
   const { parts } = found.said;
-  const isOpened = !hasSidecar(target.dialect) && parts >= 1 && parts <= 64;
+  // In a log only its line proves what genesis states: it is opened, or nothing is said of it.
+  const inLog = parts >= 1 && parts <= 64 ? "opened" : "absent";
   const header: Header = {
     dialect: target.dialect,
     content: contentOf(target) === "bytes" ? "bytes" : "lines",
     parts,
-    genesis: isOpened ? "opened" : "stated",
+    genesis: hasSidecar(target.dialect) ? "stated" : inLog,
   };
   const { reason, hasMasks = false, out, onPlace = () => {} } = options;
   const finder = allOf(options.finder, await spills.finder(host, options.finder));

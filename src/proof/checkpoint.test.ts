@@ -165,6 +165,33 @@ test("keys in another order, twice, missing or added mean the line is not a chec
   }
 });
 
+test("only checkpoint 1 of a sidecar file has the hash of genesis, in one place", async () => {
+  const genesis = "9".repeat(64);
+  const kinds: readonly Kind[] = [
+    { kind: "turn" },
+    { kind: "recovery", cut: 0, found: null, vouched: false, lost: null },
+    { kind: "rotate", next: "1".repeat(64) },
+    { kind: "link", to: { id: "a", log: "2".repeat(32) } },
+    { kind: "genesis", salt: "3".repeat(64), parts: 64, from: null, found: null, vouched: false },
+  ];
+  for (const [name, seq, which] of OPENINGS.flatMap((name) => {
+    return [0, 1, 2].flatMap((seq) => kinds.map((kind) => [name, seq, kind] as const));
+  })) {
+    const said = { ...PLAIN, seq, ...which, genesis } as CheckpointFacts;
+    const line = (await lineOf(name, said)).subarray(0, -1);
+    const isGood = name === "sidecar" && seq === 1 && which.kind !== "genesis";
+    const what = `${name} ${seq} ${which.kind}`;
+    const read = readCheckpoint(line, readerOf(name));
+    assert.equal(read?.genesis, isGood ? genesis : undefined, what);
+    assert.equal(read !== null, isGood, what);
+    const elsewhere = line
+      .toString()
+      .replace(`"genesis":"${genesis}",`, "")
+      .replace('"kid":', `"genesis":"${genesis}","kid":`);
+    assert.equal(readCheckpoint(Buffer.from(elsewhere), readerOf(name)), null, what);
+  }
+});
+
 test("a number has one form: no sign, no leading zero, no fraction or exponent, and is exact", async () => {
   const line = (await lineOf("rye-flat", PLAIN)).toString().trimEnd();
   const withOffset = (form: string) =>

@@ -77,6 +77,8 @@ export type CheckpointFacts = {
   readonly tree: { readonly size: number; readonly root: string };
   readonly rev: number;
   readonly kid: string;
+  /** In checkpoint 1 of a sidecar file: the hash of what genesis states (genesis-facts.ts). */
+  readonly genesis?: string;
 } & Kind;
 
 export type Checkpoint = CheckpointFacts & {
@@ -128,12 +130,14 @@ const MID =
 const BODY =
   `"event_type":"checkpoint","payload":\\{"turn":${NUMBER},"byte_offset":${NUMBER},` +
   `"hash":${HASH},"sig":"[A-Za-z0-9_-]{85}[AQgw]==","fp":"[0-9a-f]{16}","ts":${TIME},"v":2,` +
-  `"kind":(?:${KINDS.map((kind) => kind.replace("MID", MID)).join("|")})` +
-  `"sig2":"[A-Za-z0-9_-]{85}[AQgw]"\\}\\}`;
+  `"kind":(?:${KINDS.map((kind) => kind.replace("MID", MID)).join("|")})`;
+const SIG2 = `"sig2":"[A-Za-z0-9_-]{85}[AQgw]"\\}\\}`;
 const FLAT = envelope(
   `"ts":${TEXT},"type":"checkpoint","thread_id":(?<session>${TEXT}),"directive":${TEXT},`,
 );
-const PAYLOAD = envelope(`"timestamp":${TEXT},"thread_id":(?<session>${TEXT}),`);
+const NAMED = `"timestamp":${TEXT},"thread_id":(?<session>${TEXT}),`;
+const PAYLOAD = envelope(NAMED);
+const SIDECAR = envelope(NAMED, `(?:"genesis":${HASH},)?`);
 const ENTIRE = envelope(
   `"type":"checkpoint","sessionId":(?<session>${TEXT}),"uuid":${TEXT},` +
     `"parentUuid":${NULLABLE_TEXT},"timestamp":${TEXT},"cwd":${TEXT},"version":${TEXT},`,
@@ -143,11 +147,11 @@ const ENTIRE = envelope(
 const ENVELOPES: Readonly<Record<EnvelopeName, readonly RegExp[]>> = {
   rye: [FLAT, PAYLOAD],
   entire: [ENTIRE],
-  sidecar: [PAYLOAD],
+  sidecar: [SIDECAR],
 };
 
-function envelope(before: string): RegExp {
-  return new RegExp(`^\\{${before}${BODY}$`);
+function envelope(before: string, after = ""): RegExp {
+  return new RegExp(`^\\{${before}${BODY}${after}${SIG2}$`);
 }
 
 /** Reads a line, passed without its LF; null when it is not a checkpoint of this envelope. */
@@ -161,6 +165,8 @@ export function readCheckpoint(line: Uint8Array, name: EnvelopeName): Checkpoint
   const sig = fromBase64url(payload.sig.slice(0, 86));
   const sig2 = fromBase64url(payload.sig2);
   if (!sig || !sig2 || !areSafe(payload)) return null;
+  const { genesis } = payload;
+  if (genesis !== undefined && !bindsGenesis(payload)) return null;
   const statement = concat(DOMAIN, line.subarray(0, line.length - SIG2_BYTES));
   // One literal with each field by its name: joining objects would take most of the time here.
   return {
@@ -182,6 +188,7 @@ export function readCheckpoint(line: Uint8Array, name: EnvelopeName): Checkpoint
     sig2,
     statement,
     ...kindFields(payload),
+    ...(genesis === undefined ? null : { genesis }),
   } as Checkpoint;
 }
 
@@ -199,6 +206,11 @@ function sessionIn(text: string, patterns: readonly RegExp[]): string | null {
     if (session !== undefined) return session;
   }
   return null;
+}
+
+/** Whether a checkpoint of a sidecar file is the one that binds what genesis states. */
+export function bindsGenesis({ seq, kind }: Pick<CheckpointFacts, "seq" | "kind">): boolean {
+  return seq === 1 && kind !== "genesis";
 }
 
 /** Sixteen digits may exceed a safe integer. */
@@ -231,6 +243,7 @@ export async function writeCheckpoint(
 /** The body up to `sig2`. Except for the kind's own fields it is digits, hex and times. */
 function bodyBefore(facts: CheckpointFacts, sig: string): string {
   const { turn, byteOffset, hash, fp, ts, kind, log, seq, prev, seg, tree, rev, kid } = facts;
+  const { genesis } = facts;
   const fields = kindFields(facts);
   const more = fields && `${asciiJson(fields).slice(1, -1)},`;
   return (
@@ -238,7 +251,8 @@ function bodyBefore(facts: CheckpointFacts, sig: string): string {
     `"hash":"${hash}","sig":"${sig}==","fp":"${fp}","ts":"${ts}","v":2,"kind":"${kind}",` +
     `"log":"${log}","seq":${seq},"prev":"${prev}","seg":"${seg}",` +
     `"tree":{"size":${tree.size},"root":"${tree.root}"},"rev":${rev},"kid":"${kid}",` +
-    (more ?? "")
+    (more ?? "") +
+    (genesis === undefined ? "" : `"genesis":"${genesis}",`)
   );
 }
 

@@ -42,6 +42,8 @@ export class Findings {
 export const OTHER_BYTES = (which: string) =>
   `the bytes before ${which} are not those that were signed`;
 
+export const OTHER_GENESIS = "checkpoint 1 was signed after a genesis that states something else";
+
 export const FALSE_SIGNATURE = (which: string) => `the signature of ${which} is not valid`;
 
 export const OLDER_AFTER_NEWER = "a checkpoint of the older format follows one of this format";
@@ -55,6 +57,16 @@ export function otherSession(seq: number, said: string, expected: string): strin
   return (
     `checkpoint ${seq} is of session ${signed}, but this is the log of ${here}: ` +
     "the file was moved, renamed or replaced"
+  );
+}
+
+/** Of a genesis that is stated by a key which checkpoint 1 does not lead to. */
+export function unconfirmed({ kid, owner }: KeyAnswer, firstSize: number): string {
+  const whose = owner === null ? "" : ` of ${owner}`;
+  const lines = firstSize === 1 ? "line 1 counts" : `lines 1 to ${firstSize} count`;
+  return (
+    `how the log began is stated by the key ${kid}${whose}, which did not sign checkpoint 1 and is ` +
+    `no successor of the key that did: ${lines} as unsigned`
   );
 }
 

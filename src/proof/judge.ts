@@ -23,9 +23,11 @@ import {
   NEWER,
   OLDER_AFTER_NEWER,
   OTHER_BYTES,
+  OTHER_GENESIS,
   otherSession,
   refused,
 } from "./findings.ts";
+import { genesisHash } from "./genesis-facts.ts";
 import { History, type KeyChange, type Link } from "./history.ts";
 import { type HandOver, Rotations } from "./rotations.ts";
 import type { Finding, FindingCode, SignedThrough } from "./verdict.ts";
@@ -90,6 +92,7 @@ export class Judge implements WalkHandler {
   #newest: { readonly turn: number; readonly offset: number; readonly key: KeyAnswer } | null =
     null;
   readonly #usedKeys = new Map<string, KeyAnswer>();
+  #genesisHash: string | null = null;
   /** Checkpoints of either format, how many are sound, and how many are of the older format. */
   total = 0;
   sound = 0;
@@ -154,6 +157,16 @@ export class Judge implements WalkHandler {
   /** The last checkpoint's number; null when there is none. */
   get newestSeq(): number | null {
     return this.total === this.legacy ? null : this.#seq - 1;
+  }
+
+  /** The hash of what genesis states; null before it. */
+  get genesisHash(): string | null {
+    return this.#genesisHash;
+  }
+
+  /** Whether this key signed checkpoint 1, or rotations lead to it from the key that did. */
+  isOfFirst(kid: string): boolean {
+    return this.#rotations.isOfFirst(kid);
   }
 
   /** The rotations that were followed. */
@@ -231,6 +244,7 @@ export class Judge implements WalkHandler {
     }
     if (checkpoint.kind === "genesis" && !this.genesis) {
       this.genesis = { salt: fromHex(checkpoint.salt), parts: checkpoint.parts };
+      this.#genesisHash = genesisHash(this.#options.crypto, checkpoint);
       this.from = checkpoint.from;
       this.isSignedFromStart = checkpoint.found === null;
     }
@@ -248,6 +262,7 @@ export class Judge implements WalkHandler {
     if (!genesis) return;
     this.#history.add(genesis, genesis.byteOffset, end, false);
     [this.#log, this.from] = [genesis.log, genesis.from];
+    this.#genesisHash = genesisHash(this.#options.crypto, genesis);
   }
 
   /** Call after the last byte. */
@@ -305,6 +320,9 @@ export class Judge implements WalkHandler {
     const isNext = seq === this.#seq && said.prev === (this.#prev ?? said.prev);
     if (!isNext || (kind === "genesis") !== isFirst) {
       return { code: "CHAIN_BROKEN", message: `${at} does not follow the one before it` };
+    }
+    if (said.genesis !== undefined && said.genesis !== (this.#genesisHash ?? said.genesis)) {
+      return { code: "CHAIN_BROKEN", message: OTHER_GENESIS };
     }
     return other;
   }

@@ -31,6 +31,8 @@ export class Rotations {
   readonly #successors = new Map<string, KeyAnswer>();
   /** The rotations that are followed, in the order of the log. */
   readonly handOvers: HandOver[] = [];
+  /** The key of checkpoint 1, and those that rotations lead to from it. */
+  readonly #fromFirst = new Set<string>();
   /** The key that the last checkpoint named, if its signature is valid. */
   #named: HandOver | null = null;
 
@@ -58,9 +60,16 @@ export class Rotations {
 
   /** The signature of the last checkpoint is valid, under a key that counts. */
   holds(checkpoint: Checkpoint): void {
+    if (checkpoint.seq === 1) this.#fromFirst.add(checkpoint.kid);
     if (checkpoint.kind !== "rotate") return;
     const { next, key = null, kid: by, ts } = checkpoint;
+    if (this.#fromFirst.has(by)) this.#fromFirst.add(next);
     this.#named = { next, key, by, ts };
+  }
+
+  /** Whether this key signed checkpoint 1, or rotations lead to it from the key that did. */
+  isOfFirst(kid: string): boolean {
+    return this.#fromFirst.has(kid);
   }
 
   #follow(handOver: HandOver): void {

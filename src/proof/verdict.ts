@@ -109,6 +109,8 @@ export type FindingCode =
   | "FOUND_UNSIGNED"
   /** Of a disclosed copy that neither shows nor states how the log began. */
   | "GENESIS_ABSENT"
+  /** Of a copy or proof: its beginning is the word of a key that did not sign it. */
+  | "GENESIS_UNCONFIRMED"
   /** Recorded hooks that are not in the log yet (store/hook-spool.ts). */
   | "HOOKS_WAITING"
   | "CLOSURE_UNSIGNED"

@@ -105,6 +105,7 @@ class Assembling {
     this.#genesis = await this.#source.genesis();
     const lines = await this.#lines(asked);
     if (asked.consistency) this.#comparison(...asked.consistency);
+    if (this.#hasBeginning) await this.#addRotationsToSigner();
     const newest = Math.max(...this.#seqs);
     for (const seq of this.#source.rotations) if (seq < newest) this.#seqs.add(seq);
     const records: Uint8Array[] = [spelled({ is: "header", header })];
@@ -242,6 +243,26 @@ class Assembling {
     const said = { ts: new Date(nowMs()).toISOString(), kid: signer.kid };
     const sig = await signer.sign(statedMessage(genesis, said));
     return [spelled({ is: "stated", genesis, stating: { ...said, sig } })];
+  }
+
+  /**
+   * What is stated of genesis counts if checkpoint 1 has its hash. Otherwise its signer must be the key
+   * of checkpoint 1, or one that these rotations lead to.
+   */
+  async #addRotationsToSigner(): Promise<void> {
+    const { signer } = this.#options;
+    const { checkpoint: first } = await this.#source.checkpoint(1);
+    if (!signer || this.#isOpened || !this.#genesis || first.genesis !== undefined) return;
+    const path: number[] = [];
+    let { kid } = first;
+    for (const seq of this.#source.rotations) {
+      const { checkpoint } = await this.#source.checkpoint(seq);
+      if (kid === signer.kid) break;
+      if (checkpoint.kind !== "rotate" || checkpoint.kid !== kid) continue;
+      path.push(seq);
+      kid = checkpoint.next;
+    }
+    if (kid === signer.kid) for (const seq of path) this.#seqs.add(seq);
   }
 
   async #roots(ranges: readonly Range[]): Promise<Uint8Array[]> {

@@ -1,6 +1,6 @@
 /** Copy source: the lines and checkpoints of a disclosed copy that was verified, for a proof. */
 
-import { fromHex, LF } from "../proof/bytes.ts";
+import { LF } from "../proof/bytes.ts";
 import { type EnvelopeName, readCheckpoint } from "../proof/checkpoint.ts";
 import type { ProofCrypto, RunningHash } from "../proof/crypto.ts";
 import { fillGaps, fillGenesis } from "../proof/disclosure/filling.ts";
@@ -140,7 +140,6 @@ export class CopySource implements ProofSource {
   #state(genesis: StatedGenesis): undefined {
     this.#genesis = genesis;
     this.#genesisSize = genesis.facts.tree.size;
-    if (genesis.leaf !== null) this.#push(fromHex(genesis.leaf), { is: "checkpoint" });
   }
 
   #checkpoint(salts: Uint8Array, line: Uint8Array): undefined {

@@ -96,8 +96,14 @@ export class LogSource implements ProofSource {
     return this.#files.log.size() > this.#index.facts.bytes;
   }
 
-  sizeOf(seq: number): number {
-    return this.#index.checkpoint(seq).size;
+  sizeOf(seq: number): number | null {
+    return seq === 0 && this.#isClosed ? null : this.#index.checkpoint(seq).size;
+  }
+
+  /** Genesis is in the log, and its secrets cannot be withheld one by one: nothing is said of it. */
+  get #isClosed(): boolean {
+    const { dialect, parts } = this.header;
+    return !hasSidecar(dialect) && (parts < 1 || parts > 64);
   }
 
   checkpoint(seq: number): Promise<SourceCheckpoint> {
@@ -106,15 +112,14 @@ export class LogSource implements ProofSource {
 
   async genesis(): ReturnType<ProofSource["genesis"]> {
     const genesis = this.#genesis;
-    const { parts, vouched, found } = genesis;
-    const line = this.#genesisLine.subarray(0, -1);
-    const isInside = !hasSidecar(this.header.dialect);
-    if (isInside && parts >= 1 && parts <= 64) {
-      const shown = this.#shown(line, this.sizeOf(0), (at) => isSecret(line, at));
-      return { ...shown, found: vouched ? null : found };
+    const { vouched, found, tree } = genesis;
+    if (hasSidecar(this.header.dialect)) {
+      return { facts: genesis, line: toHex(this.#crypto.sha256(this.#genesisLine)) };
     }
-    const leaf = isInside ? toHex(this.#hasher.leaf(line, this.sizeOf(0))) : null;
-    return { facts: genesis, line: toHex(this.#crypto.sha256(this.#genesisLine)), leaf };
+    if (this.#isClosed) return null;
+    const line = this.#genesisLine.subarray(0, -1);
+    const shown = this.#shown(line, tree.size, (at) => isSecret(line, at));
+    return { ...shown, found: vouched ? null : found };
   }
 
   async leaf(index: number): Promise<SourceLeaf> {

@@ -156,9 +156,12 @@ export async function proveCopy(
   } finally {
     place.directory.close();
   }
-  const { verdict } = judge.finish();
+  const { verdict, findings } = judge.finish();
   if (!isGood(verdict)) throw notVerified(path, verdict);
-  const bytes = await assembleProof(source, asked, { crypto, signer, nowMs });
+  // Signing what nobody confirmed would make the redactor's word ours.
+  const isUnconfirmed = findings.some(({ code }) => code === "GENESIS_UNCONFIRMED");
+  const by = isUnconfirmed ? null : signer;
+  const bytes = await assembleProof(source, asked, { crypto, signer: by, nowMs });
   const judgement = judgeProof(bytes, { crypto, keys });
   if (!isGood(judgement.verdict)) throw notVerified(path, judgement.verdict);
   return { bytes, judgement };

@@ -158,8 +158,11 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const store = await database.open.call(behind, { signingCadence: cadence });
     await store.create("/s", JSON_STREAM);
     const isSigned = async () => (await database.rows("SELECT FROM $.unsigned")).length === 0;
-    await store.append("/s", message(0));
-    await until(isSigned, "signing");
+    // Checkpoint 1 is longer than those that follow, so it is not the one that is measured.
+    for (const n of [0, 1]) {
+      await store.append("/s", message(n));
+      await until(isSigned, "signing");
+    }
     const { exchanged } = proxy; // By the group that wrote the checkpoint.
     const places = Array.from({ length: exchanged - 1 }, (_, n) => n + 1);
     // Near the end the checkpoint is written, and only the answer is lost.

@@ -44,6 +44,8 @@ function shape(checkpoints: readonly { payload: Record<string, unknown> }[]): un
     return {
       ...{ turn, byte_offset, v, kind, seq, size, rev, parts, found, vouched },
       from: source && { seq: source.seq, at: source.at },
+      // Which genesis it is of is checked by the verdicts.
+      bindsGenesis: typeof payload.genesis === "string",
     };
   });
 }
@@ -68,6 +70,11 @@ describe.skipIf(lacksPostgres)("with a database", () => {
       const lines = text.split("\n").slice(0, -1);
       const expected = shape(lines.map((line) => JSON.parse(line)));
       assert.deepEqual(shape(await database.checkpoints(state.path)), expected, state.path);
+      const binding = lines.map((line) => line.includes(',"genesis":"'));
+      assert.deepEqual(
+        binding,
+        [...lines.keys()].map((seq) => seq === 1),
+      );
     }
     assert.deepEqual([...files.warnings, ...database.warnings], []);
     assert.deepEqual(await database.rows("SELECT * FROM $.unsigned"), []);

@@ -95,7 +95,7 @@ test.each(SHAPES)(
       .replace(/"found":\[\d+,\d+\]/, '"found":null')
       .split("\n")
       .slice(0, -2);
-    expect(verdictOf(judge(keysOf(user), withEnd(lines)))).toBe("tampered SIGNATURE_FALSE");
+    expect(verdictOf(judge(keysOf(user), withEnd(lines)))).toBe("tampered CHAIN_BROKEN");
   },
 );
 

@@ -4,10 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { type KeyAnswer, publicKeyPem } from "../../src/proof/ed25519-keys.ts";
@@ -17,35 +15,10 @@ import { testKey } from "../signing/json-key.ts";
 import { disclose, judgeBytes, keysOf, SECRET } from "../support/disclosing.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { judge, linesIn, prove, withEnd } from "../support/proving.ts";
+import { PYTHON_PAGE, python, pythonVerdicts } from "../support/python-page.ts";
 import { isTried, seed } from "../support/seed.ts";
 import { SHAPES, SigningUser, turnOf } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
-
-const SCRIPT = fileURLToPath(new URL("../../docs/verify-proof.py", import.meta.url));
-/** Judges many proofs in one process: hex of the keys, then of each proof, one per line. */
-const MANY = `
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("page", sys.argv[1])
-page = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(page)
-keys = [bytes.fromhex(each) for each in sys.stdin.readline().split()]
-for line in sys.stdin:
-    print(page.judge(bytes.fromhex(line.strip()), keys)[0])
-`;
-
-function python(args: readonly string[], input = "") {
-  const run = spawnSync("python3", args, { input, encoding: "utf8", maxBuffer: 2 ** 28 });
-  assert.ok(!run.error, "python3 is missing: install it (Debian: apt install python3)");
-  return run;
-}
-
-function verdictsOf(keys: readonly Uint8Array[], proofs: readonly Uint8Array[]): string[] {
-  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
-  const input = [keys.map(hex).join(" "), ...proofs.map(hex)].map((line) => `${line}\n`).join("");
-  const { stdout, stderr, status } = python(["-c", MANY, SCRIPT], input);
-  assert.equal(status, 0, stderr);
-  return stdout.trimEnd().split("\n");
-}
 
 /** Proofs of a session with a past, and altered ones. */
 async function proofsOf(name: string, user: SigningUser): Promise<Buffer[]> {
@@ -102,12 +75,12 @@ test.each(Object.keys(SHAPES))("the page of Python agrees with verify (%s)", asy
   const reader = new SigningUser();
   await reader.trusts(first.publicKey);
   const ours = all.map((bytes) => judge(keysOf(reader), bytes).verdict);
-  expect(verdictsOf([first.publicKey], all)).toEqual(ours);
+  expect(pythonVerdicts([first.publicKey], all)).toEqual(ours);
   const seen = new Set(ours);
   for (const verdict of ["verified", "incomplete", "tampered"])
     assert.ok(seen.has(verdict as never), verdict);
   const stranger = proofs.map((bytes) => judge(keysOf(new SigningUser()), bytes).verdict);
-  expect(verdictsOf([], proofs)).toEqual(stranger);
+  expect(pythonVerdicts([], proofs)).toEqual(stranger);
   expect(new Set(stranger)).toEqual(new Set(["untrusted"]));
 });
 
@@ -138,9 +111,9 @@ test.each(Object.keys(SHAPES))("it agrees on disclosed copies (%s)", async (name
   const reader = new SigningUser();
   await reader.trusts(first.publicKey);
   const ours = all.map((bytes) => judgeBytes(keysOf(reader), bytes).verdict);
-  expect(verdictsOf([first.publicKey], all)).toEqual(ours);
+  expect(pythonVerdicts([first.publicKey], all)).toEqual(ours);
   expect(ours.filter((verdict) => verdict === "verified")).toHaveLength(2);
-  expect(verdictsOf([], copies)).toEqual(["untrusted", "untrusted"]);
+  expect(pythonVerdicts([], copies)).toEqual(["untrusted", "untrusted"]);
 });
 
 test("it is run by hand with a file and a key", () => {
@@ -150,12 +123,12 @@ test("it is run by hand with a file and a key", () => {
   const answer: KeyAnswer = testKey(7).judge().keys.byFp(testKey(7).signer.fp);
   writeFileSync(proof, example);
   writeFileSync(key, publicKeyPem(answer.publicKey ?? new Uint8Array(32)));
-  const good = python([SCRIPT, proof, key]);
+  const good = python([PYTHON_PAGE, proof, key]);
   expect([good.status, good.stdout]).toEqual([
     0,
     expect.stringContaining(`${proof}: verified\n  line 3, turn 1: {"ts"`),
   ]);
-  expect(python([SCRIPT, proof]).status).toBe(4);
+  expect(python([PYTHON_PAGE, proof]).status).toBe(4);
   writeFileSync(proof, example.replace("assistant_text", "assistant_Text"));
-  expect(python([SCRIPT, proof, key]).status).toBe(1);
+  expect(python([PYTHON_PAGE, proof, key]).status).toBe(1);
 });

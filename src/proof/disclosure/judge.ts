@@ -14,7 +14,7 @@ import { CLAIM_NEEDLE, claimOf } from "../claims.ts";
 import type { ProofCrypto, RunningHash } from "../crypto.ts";
 import type { KeyAnswer, Keys } from "../ed25519-keys.ts";
 import { envelopeOf } from "../envelopes.ts";
-import { NEWER, refused } from "../findings.ts";
+import { NEWER, refused, unconfirmed } from "../findings.ts";
 import { Judge } from "../judge.ts";
 import { withSuccessors } from "../rotations.ts";
 import { type Finding, type FindingCode, findingOf, type Verdict, worse } from "../verdict.ts";
@@ -97,6 +97,8 @@ export class DisclosureJudge {
   #pending: Pending | null = null;
   #hasGenesis = false;
   #stated: StatedGenesis | null = null;
+  /** Checkpoint 1. */
+  #first: Checkpoint | null = null;
   #newest: { readonly checkpoint: Checkpoint; readonly line: string } | null = null;
   /** Nothing came since the newest checkpoint. */
   #isAtHead = false;
@@ -202,6 +204,8 @@ export class DisclosureJudge {
     const isOpenable = this.#envelope !== "sidecar" && header.parts >= 1 && header.parts <= 64;
     if (header.genesis === "opened" && !isOpenable) {
       this.#malformed("this genesis cannot be opened");
+    } else if (header.genesis === "stated" && this.#envelope !== "sidecar") {
+      this.#malformed("a genesis in the log is opened or absent, and never stated");
     } else if (header.genesis === "absent") {
       const message = "nothing is said about the beginning of the log";
       this.#findings.push(findingOf("GENESIS_ABSENT", "incomplete", message));
@@ -287,12 +291,11 @@ export class DisclosureJudge {
     this.#options.onShown?.({ is: "genesis", bytes: line, gaps, because: null });
   }
 
-  /** Genesis that is left out, at its place. */
+  /** Genesis of a sidecar file, at its place. */
   #state(stated: StatedGenesis): undefined {
-    const { facts, line, leaf } = stated;
-    const isInside = this.#envelope !== "sidecar";
+    const { facts, line } = stated;
     const isGood = this.#header?.genesis === "stated" && facts.parts === this.#header.parts;
-    if (!isGood || this.#hasGenesis || isInside !== (leaf !== null)) {
+    if (!isGood || this.#hasGenesis) {
       return this.#malformed("a genesis is stated where there is none");
     }
     this.#hasGenesis = true;
@@ -301,9 +304,7 @@ export class DisclosureJudge {
     if (place !== facts.byteOffset || facts.tree.size !== this.#leaves.size) {
       return this.#end("CHECKPOINT_MISPLACED", MISPLACED);
     }
-    if (leaf !== null) this.#leaves.addGenesis(leaf);
     this.#leaves.beginSegment(place);
-    if (leaf !== null) this.#leaves.isUnmeasured(1);
     this.#judge.afterGenesis(facts, line, place);
     this.#options.onShown?.({ is: "genesis", bytes: null, gaps: NO_GAPS, because: null });
   }
@@ -332,6 +333,7 @@ export class DisclosureJudge {
       return this.#malformed("a checkpoint has too few or too many salts");
     }
     this.#leaves.beginSegment(end);
+    if (checkpoint.seq === 1) this.#first = checkpoint;
     this.#newest = { checkpoint, line: toHex(this.#options.crypto.sha256(whole)) };
     this.#isAtHead = true;
     this.#options.onShown?.({ is: "checkpoint", bytes: line, gaps: NO_GAPS, because: null });
@@ -365,6 +367,17 @@ export class DisclosureJudge {
     } else if (refusal) {
       this.#findings.push(findingOf(refusal, "untrusted", refused(key, "the statement")));
     }
+    this.#confirm(key, kid);
+  }
+
+  /** What is stated of genesis counts if checkpoint 1 has its hash, or its key leads to this one. */
+  #confirm(key: KeyAnswer, kid: string): undefined {
+    if (!this.#stated || this.#first?.genesis !== undefined || this.#judge.isOfFirst(kid)) return;
+    this.#judge.from = null;
+    const size = this.#first?.tree.size ?? 0;
+    if (size === 0) return;
+    const message = unconfirmed({ ...key, kid }, size);
+    this.#findings.push(findingOf("GENESIS_UNCONFIRMED", "incomplete", message));
   }
 
   /** What the statement says otherwise than the copy. */

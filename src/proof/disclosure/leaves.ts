@@ -51,11 +51,6 @@ export class Leaves {
     this.#unmeasured++;
   }
 
-  /** The leaf of a genesis that is left out. */
-  addGenesis(leaf: string): void {
-    this.#push(fromHex(leaf), false);
-  }
-
   addRaw(salt: Uint8Array | null, data: Uint8Array): void {
     if (salt) this.#raw = this.#layout.rawLeaf(salt);
     this.#raw?.update(data);
@@ -65,11 +60,6 @@ export class Leaves {
   endRaw(): void {
     if (this.#raw) this.#push(this.#raw.digest(), true);
     this.#raw = null;
-  }
-
-  /** Lines of unknown length follow; each has at least a byte. */
-  isUnmeasured(lines: number): void {
-    this.#unmeasured += lines;
   }
 
   /** The offset here; if it is not known exactly, `said`, if that is possible. */

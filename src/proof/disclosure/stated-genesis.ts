@@ -1,22 +1,23 @@
-/** Stated genesis: the facts of a genesis that is left out of a disclosed copy, as the redactor says. */
+/**
+ * Stated genesis: the facts of a genesis in a sidecar file, as a redactor or prover states them. They
+ * count only if checkpoint 1, or a key that it leads to, confirms them.
+ */
 
 import type { DisclosedGenesis, Found, SignedHead } from "../checkpoint.ts";
 import { isObject } from "../claims.ts";
+import { genesisFields } from "../genesis-facts.ts";
 import { isCount, isHash, isText, TIME } from "./values.ts";
 
-/** Genesis as the redactor states it, with the hash of its line; `leaf` if it is in the log. */
+/** Genesis as it is stated, with the hash of its line. */
 export interface StatedGenesis {
   readonly facts: DisclosedGenesis;
   readonly line: string;
-  readonly leaf: string | null;
 }
 
 /** The fields of a stated genesis, in their one order. */
-export function statedFields({ facts, line, leaf }: StatedGenesis): object {
-  const { turn, byteOffset, fp, ts, log, tree, rev, kid, parts, from, found, vouched } = facts;
-  const head = from && { log: from.log, seq: from.seq, line: from.line, at: from.at };
-  const place = { turn, byte_offset: byteOffset, fp, ts, log, size: tree.size, rev, kid };
-  return { ...place, parts, from: head, found, vouched, line, leaf };
+export function statedFields({ facts, line }: StatedGenesis): object {
+  // `leaf` is that of a genesis in a log, which is never stated.
+  return { ...genesisFields(facts), line, leaf: null };
 }
 
 const ZEROS = "0".repeat(64);
@@ -33,7 +34,7 @@ export function readStated(value: Readonly<Record<string, unknown>>): StatedGene
     isLog(log) &&
     isHash(kid) &&
     isHash(line) &&
-    (leaf === null || isHash(leaf)) &&
+    leaf === null &&
     typeof vouched === "boolean" &&
     (found === null || (Array.isArray(found) && found.length === 2 && found.every(isCount))) &&
     (from === null || isFrom(from));
@@ -43,7 +44,7 @@ export function readStated(value: Readonly<Record<string, unknown>>): StatedGene
     ...{ vouched, seq: 0, hash: "", prev: ZEROS, seg: "", salt: "" },
     tree: { size, root: "" },
   };
-  return { facts: facts as DisclosedGenesis & { found: Found | null }, line, leaf };
+  return { facts: facts as DisclosedGenesis & { found: Found | null }, line };
 }
 
 function isFrom(from: unknown): from is SignedHead {

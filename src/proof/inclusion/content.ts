@@ -133,7 +133,7 @@ export class ProofContent {
   #take(record: ProofRecord, line: Uint8Array): undefined {
     if (record.is === "header") this.header = record.header;
     else if (record.is === "genesis") this.#open(record, line);
-    else if (record.is === "stated") this.stated = { record, line };
+    else if (record.is === "stated") this.#state(record, line);
     else if (record.is === "checkpoint") this.#checkpoint(record.seq, line);
     else if (record.is === "line" || record.is === "bytes") this.#show(record, line);
     else if (record.is === "consistency") this.#compare(record);
@@ -162,6 +162,13 @@ export class ProofContent {
       facts.parts === parts;
     if (!isGood || !leaf) return this.malformed("this is not a genesis without its secrets");
     this.opened = { facts: facts as Opened, leaf, record };
+  }
+
+  #state(record: ProofRecord & { is: "stated" }, line: Uint8Array): undefined {
+    if (this.envelope !== "sidecar") {
+      return this.malformed("a genesis in the log is opened or absent, and never stated");
+    }
+    this.stated = { record, line };
   }
 
   #checkpoint(seq: number, line: Uint8Array): undefined {

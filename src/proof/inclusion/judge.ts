@@ -15,9 +15,9 @@ import { type Checkpoint, turnBefore } from "../checkpoint.ts";
 import type { Gap } from "../disclosure/records.ts";
 import type { KeyAnswer } from "../ed25519-keys.ts";
 import { hasTurns } from "../envelopes.ts";
-import { refused } from "../findings.ts";
+import { OTHER_GENESIS, refused, unconfirmed } from "../findings.ts";
+import { genesisHash } from "../genesis-facts.ts";
 import { isIncluded } from "../merkle.ts";
-import { withSuccessors } from "../rotations.ts";
 import { type Finding, findingOf, type Verdict, worse } from "../verdict.ts";
 import {
   type Covering,
@@ -97,6 +97,8 @@ class Relating {
   readonly #relied = new Set<number>();
   readonly #needed = new Set<number>();
   #prover: KeyAnswer | null = null;
+  /** What is stated of genesis counts. */
+  #isConfirmed = false;
 
   constructor(content: ProofContent, options: ProofJudgeOptions) {
     this.#content = content;
@@ -167,31 +169,33 @@ class Relating {
       this.#relied.add(1);
     }
     if (!this.#content.stated || !first) return;
-    const { facts, line, leaf } = this.#content.stated.record.genesis;
-    const isInside = this.#content.envelope !== "sidecar";
+    const { facts, line } = this.#content.stated.record.genesis;
     const isGood =
       facts.parts === this.#content.header?.parts &&
       first.prev === line &&
-      facts.tree.size + (isInside ? 1 : 0) <= first.tree.size &&
-      facts.byteOffset <= first.byteOffset &&
-      isInside === (leaf !== null);
+      facts.tree.size <= first.tree.size &&
+      facts.byteOffset <= first.byteOffset;
     if (!isGood)
       this.#content.fault(
         "CHAIN_BROKEN",
         "checkpoint 1 does not follow the genesis that is stated",
       );
-    this.#judgeStating(this.#content.stated);
+    if (first.genesis !== undefined && first.genesis !== genesisHash(this.#options.crypto, facts))
+      this.#content.fault("CHAIN_BROKEN", OTHER_GENESIS);
+    this.#judgeStating(this.#content.stated, first);
   }
 
-  #judgeStating({ record, line }: NonNullable<ProofContent["stated"]>): undefined {
+  #judgeStating(
+    { record, line }: NonNullable<ProofContent["stated"]>,
+    first: Checkpoint,
+  ): undefined {
     const { stating } = record;
-    const { crypto, keys } = this.#options;
-    const used = [...this.#content.signed.values()].map(({ key }) => key);
-    const key = withSuccessors(keys, used, this.#content.rotations.handOvers).byKid(
-      stating.kid,
-      stating.ts,
-    );
+    const { crypto } = this.#options;
+    const { rotations } = this.#content;
+    rotations.comes(stating); // The last rotation in the file may name the key that states.
+    const key = rotations.keyOf(stating);
     this.#prover = key;
+    this.#isConfirmed = first.genesis !== undefined || rotations.isOfFirst(stating.kid);
     const message = statedMessageIn(line);
     if (key.publicKey && !crypto.verifyEd25519(key.publicKey, message, stating.sig)) {
       this.#content.fault("SIGNATURE_FALSE", "the signature of the stated genesis is not valid");
@@ -233,12 +237,9 @@ class Relating {
     );
     if (!by) return this.#content.malformed(`no checkpoint covers line ${index + 1}`);
     const { checkpoint } = by;
-    const stated = this.#content.stated?.record.genesis.facts;
+    const stated = this.#isConfirmed ? this.#content.stated?.record.genesis.facts : undefined;
     if (checkpoint.seq === 1 && !opened && !stated) {
-      if (!this.findings.some(({ code }) => code === "GENESIS_ABSENT")) {
-        const message = "nothing is said about the beginning of the log";
-        this.findings.push(findingOf("GENESIS_ABSENT", "incomplete", message));
-      }
+      this.#noBeginning(checkpoint.tree.size);
       return { is: "shown", by: checkpoint };
     }
     if (checkpoint.seq === 1 && stated && stated.tree.size > index)
@@ -255,6 +256,18 @@ class Relating {
     }
     this.#needed.add(before.seq);
     return { is: "shown", by: checkpoint };
+  }
+
+  /** Whether lines under checkpoint 1 were found unsigned is not known. */
+  #noBeginning(firstSize: number): undefined {
+    const by = this.#content.stated?.record.stating;
+    const code = by ? "GENESIS_UNCONFIRMED" : "GENESIS_ABSENT";
+    if (this.findings.some((each) => each.code === code)) return;
+    const message =
+      by && this.#prover
+        ? unconfirmed({ ...this.#prover, kid: by.kid }, firstSize)
+        : "nothing is said about the beginning of the log";
+    this.findings.push(findingOf(code, "incomplete", message));
   }
 
   /** Lines that a signer found unsigned count once a later checkpoint vouches for the same bytes. */

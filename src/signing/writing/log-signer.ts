@@ -21,6 +21,7 @@
 import { assert } from "../../base/errors.ts";
 import { toBase64url, toHex } from "../../proof/bytes.ts";
 import {
+  bindsGenesis,
   type Checkpoint,
   type CheckpointFacts,
   type Found,
@@ -29,6 +30,7 @@ import {
   writeCheckpoint,
 } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
+import { genesisHash } from "../../proof/genesis-facts.ts";
 import type { Ledger } from "../../proof/ledger.ts";
 import type { Signer } from "../keys/keys.ts";
 import {
@@ -90,11 +92,11 @@ export class LogSigner {
   /** The signer of a log that was opened to sign. */
   static from(so: SignedSoFar, parts: SignerParts): LogSigner {
     const { signer: current, own = new Map(), crypto, from = null } = parts;
-    const { ledger, seq, prev, turn, found, cut, lost, newest } = so;
+    const { ledger, seq, prev, turn, found, cut, lost, newest, genesisHash } = so;
     const log = toHex(crypto.sha256(so.salt)).slice(0, 32);
     const genesis = { salt: toHex(so.salt), parts: so.parts, log, from };
     const by = signerAfter(newest?.kid ?? null, current, own);
-    const known = { genesis, seq, prev, turn, found, cut, lost, newest, current, by };
+    const known = { genesis, genesisHash, seq, prev, turn, found, cut, lost, newest, current, by };
     return new LogSigner(parts, own, { ...known, unsigned: 0, head: null }, ledger, null);
   }
 
@@ -228,7 +230,8 @@ export class LogSigner {
   /** Signs a checkpoint without adding it to the draft; `takes` may add it later. */
   async sign(kind: Kind, opening: string, { turn, rev }: When): Promise<Signed> {
     const ledger = this.#hashed();
-    const { by, genesis, seq, prev } = this.#state;
+    const { by, genesis, genesisHash: bound, seq, prev } = this.#state;
+    const binds = this.#parts.isSidecar && bindsGenesis({ seq, kind: kind.kind });
     const facts = {
       turn,
       byteOffset: ledger.bytes,
@@ -243,6 +246,7 @@ export class LogSigner {
       rev,
       kid: by.kid,
       ...kind,
+      ...(binds && bound !== null ? { genesis: bound } : null),
     } as CheckpointFacts;
     const line = await writeCheckpoint(opening, facts, (message) => by.sign(message));
     return { line, facts };
@@ -266,18 +270,20 @@ export class LogSigner {
     const newest = { seq, byteOffset, line: lineHash, rev, kid, kind };
     const now = { turn, seq: seq + 1, prev: lineHash, unsigned: 0, head, newest };
     if (kind === "rotate") this.#state.by = this.#state.current;
+    if (kind === "genesis") this.#state.genesisHash = genesisHash(this.#parts.crypto, facts);
     const stated = kind === "genesis" || kind === "recovery";
     Object.assign(this.#state, now, stated ? { found: null, cut: 0, lost: null } : {});
   }
 
   /** Whether another signer's checkpoint is the correct next one. */
-  fits({ seq, prev, log, hash, seg, tree }: Checkpoint): boolean {
+  fits({ seq, prev, log, hash, seg, tree, genesis }: Checkpoint): boolean {
     const ledger = this.#hashed();
     const own = ledger.tree();
     return (
       seq === this.#state.seq &&
       prev === this.#state.prev &&
       log === this.log &&
+      (genesis === undefined || genesis === this.#state.genesisHash) &&
       hash === ledger.hash() &&
       seg === ledger.seg() &&
       tree.size === own.size &&
@@ -288,6 +294,7 @@ export class LogSigner {
   /** Takes over another signer's checkpoint, which must fit. */
   adopt(checkpoint: Checkpoint, line: Uint8Array): void {
     const { seq, turn, byteOffset, rev, kid, kind } = checkpoint;
+    if (kind === "genesis") this.#state.genesisHash = genesisHash(this.#parts.crypto, checkpoint);
     this.#add(this.#parts.isSidecar ? { is: "segment" } : { is: "checkpoint", bytes: line });
     const prev = toHex(this.#parts.crypto.sha256(line));
     const newest = { seq, byteOffset, line: prev, rev, kid, kind };

@@ -65,9 +65,9 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   const signedEnd = sidecar ? end - inspection.tailBytes : judge.claimsEnd;
   const found = signedEnd < end ? ([signedEnd, end] as const) : null;
   const { seq, prev, turn } = judge.next;
-  const { signedThrough: newest, handOvers, isInTurn, from } = judge;
+  const { signedThrough: newest, handOvers, isInTurn, from, genesisHash } = judge;
   const known = { seq, prev, turn, isInTurn, found, cut, lost, newest, handOvers, from };
-  return { ledger: deep.ledger, ...judge.genesis, ...known };
+  return { ledger: deep.ledger, ...judge.genesis, genesisHash, ...known };
 }
 
 async function refuseUnlessFit(

@@ -38,6 +38,8 @@ export interface State {
     readonly log: string;
     readonly from: SignedHead | null;
   };
+  /** The hash of what genesis states (proof/genesis-facts.ts); null before it. */
+  genesisHash: string | null;
   seq: number;
   prev: string;
   turn: number;
@@ -85,6 +87,8 @@ export interface SignedSoFar {
   readonly ledger: Ledger;
   readonly salt: Uint8Array;
   readonly parts: number;
+  /** The hash of what genesis states; null: there is none yet. */
+  readonly genesisHash: string | null;
   /** The number of the next checkpoint; 0: there is none yet. */
   readonly seq: number;
   readonly prev: string;
@@ -114,5 +118,5 @@ export function nothingSigned(
   const ledger = Ledger.begin({ crypto, salt, parts, isSidecar, isRaw });
   const none = { seq: 0, prev: "0".repeat(64), turn: 0, isInTurn: false };
   const nothing = { found: null, cut: 0, lost: null, newest: null, handOvers: [] };
-  return { ledger, salt, parts, ...none, ...nothing };
+  return { ledger, salt, parts, genesisHash: null, ...none, ...nothing };
 }

@@ -143,7 +143,11 @@ def recompute(log, sidecar, key):
             "tree": {"size": count, "root": root_of(leaves[:count]).hex()},
             "kid": sha256(raw_of(key)).hexdigest(),
         }
-        wrong += [[seq, name] for name, value in computed.items() if said[name] != value]
+        if sidecar is not None and seq == 1:
+            computed["genesis"] = facts_hash(genesis)
+        elif "genesis" in said:
+            wrong.append([seq, "genesis"])
+        wrong += [[seq, name] for name, value in computed.items() if said.get(name) != value]
         if not is_signed(key, digest.encode("ascii"), said["sig"]):
             wrong.append([seq, "sig"])
         if line[-97:] != b'"sig2":"' + said["sig2"].encode("ascii") + b'"}}':
@@ -158,6 +162,15 @@ def recompute(log, sidecar, key):
         begin = count + (1 if sidecar is None else 0)
     withheld = next(((n, hashes[0].hex()) for n, (_, hashes) in enumerate(hashed) if hashes), None)
     return {"checkpoints": len(found), "wrong": wrong, "withheld": withheld}
+
+
+FACTS = "turn byte_offset fp ts log size rev kid parts from found vouched".split()
+
+
+def facts_hash(genesis):
+    facts = {**genesis, "size": genesis["tree"]["size"]}
+    spelled = json.dumps({key: facts[key] for key in FACTS}, separators=(",", ":"))
+    return sha256(spelled.encode("ascii")).hexdigest()
 
 
 def read(path):

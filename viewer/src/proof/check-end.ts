@@ -16,6 +16,7 @@ import {
 import type { Claim } from "../../../src/proof/claims.ts";
 import type { RunningHash } from "../../../src/proof/crypto.ts";
 import type { KeyAnswer } from "../../../src/proof/ed25519-keys.ts";
+import { genesisHash } from "../../../src/proof/genesis-facts.ts";
 import { LeafHasher } from "../../../src/proof/leaf.ts";
 import { Rotations } from "../../../src/proof/rotations.ts";
 import type { Finding, FindingCode } from "../../../src/proof/verdict.ts";
@@ -121,7 +122,7 @@ class EndJudge implements WalkHandler {
   /** The first checkpoint is the genesis, and everything before it is read, too. */
   isFromStart = false;
   readonly #source: BytesSource;
-  readonly #genesis: Checkpoint;
+  readonly #genesis: Checkpoint & { readonly kind: "genesis" };
   readonly #isBeside: boolean;
   readonly #leaves: LeafHasher;
   readonly #found = new Map<string, Checkpoint>();
@@ -231,12 +232,16 @@ class EndJudge implements WalkHandler {
 
   /** What is wrong with a checkpoint, its signature aside. */
   #codeOf(
-    { byteOffset, session, log, seq, prev, seg }: Checkpoint,
+    { byteOffset, session, log, seq, prev, seg, genesis }: Checkpoint,
     place: number,
   ): FindingCode | null {
     if (byteOffset !== place) return "CHECKPOINT_MISPLACED";
     if (session !== this.#source.name) return "OTHER_SESSION";
     if (log !== this.#genesis.log) return "OTHER_LOG";
+    const { crypto } = this.#source;
+    if (genesis !== undefined && genesis !== genesisHash(crypto, this.#genesis)) {
+      return "CHAIN_BROKEN";
+    }
     if (this.newest === null && !this.isFromStart) return null;
     if (seq !== (this.newest?.seq ?? -1) + 1 || prev !== this.#prev) return "CHAIN_BROKEN";
     return seg === toHex(this.#segment.digest()) ? null : "SEGMENT_MISMATCH";
