@@ -131,7 +131,6 @@ test("bodies being received have a common limit, and free it when they are compl
 });
 
 test("a connection that reads nothing of its answer is closed, one that reads slowly is not", async () => {
-  const stalledMs = 1000;
   const dataDirectory = tempDirectory();
   const writing = await startTestServer({ dataDirectory });
   // More than the kernel buffers for a connection.
@@ -140,6 +139,14 @@ test("a connection that reads nothing of its answer is closed, one that reads sl
   for (let n = 0; n < 40; n++) await writing.post("/long", "text/plain", "x".repeat(MIB));
   await fetch(writing.at("/long"), { method: "POST", headers: { "Stream-Closed": "true" } });
   await writing.running.close();
+  let stalledMs = 1000;
+  // On a machine that is too busy to read in time, the server is right to close both.
+  while ((await readNothingAndSlowly(dataDirectory, stalledMs)).longestGapMs > stalledMs / 2) {
+    stalledMs *= 4;
+  }
+});
+
+async function readNothingAndSlowly(dataDirectory: string, stalledMs: number) {
   let answered = 0;
   const options = { dataDirectory, longPollTimeoutMs: 10, stalledMs, onRequest: () => answered++ };
   const server = await startTestServer(options);
@@ -151,6 +158,12 @@ test("a connection that reads nothing of its answer is closed, one that reads sl
   };
   const stalled = await read("/v1/stream/large");
   const slow = await read("/v1/stream/long?offset=-1&live=sse");
+  let [readAtMs, longestGapMs] = [performance.now(), 0];
+  const noteGap = () => {
+    longestGapMs = Math.max(longestGapMs, performance.now() - readAtMs);
+    readAtMs = performance.now();
+  };
+  slow.socket.on("data", noteGap);
   // It reads a little several times a second, for as long as the server waits for the other.
   let nextMs = 0;
   let next = 0;
@@ -164,14 +177,17 @@ test("a connection that reads nothing of its answer is closed, one that reads sl
     }
     return answered > 0;
   }, "closing the stalled connection");
+  noteGap();
   slow.socket.off("data", pauseWhenRead).resume();
   const text = await slow.closed();
-  assert.equal(text.split("event: data").length - 1, 40);
-  assert.ok(text.endsWith("0\r\n\r\n"), "it was answered to the end");
   stalled.socket.resume();
   await stalled.closed();
+  await server.running.close();
   assert.ok(stalled.length < 15 * MIB, `${stalled.length} bytes`);
-});
+  const isWhole = text.endsWith("0\r\n\r\n") && text.split("event: data").length - 1 === 40;
+  assert.ok(isWhole || longestGapMs > stalledMs / 2, "it was answered to the end");
+  return { longestGapMs };
+}
 
 test("waiting readers up to the limit are served, the next is refused with Retry-After", async () => {
   const server = await startTestServer({ liveReadersMax: 2, longPollTimeoutMs: 60_000 });
