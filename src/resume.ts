@@ -171,6 +171,7 @@ function checkResumed(of: string, resumed: unknown): void {
   if (!isResumed) throw badArgument(of, "needs what resume has given, after an await");
 }
 
+export type { Erasure } from "./model/erasure.ts";
 export type { Found, SignedHead } from "./proof/checkpoint.ts";
 export type { Freshness } from "./proof/pins.ts";
 export type { Finding, FindingCode, Verdict } from "./proof/verdict.ts";

@@ -245,6 +245,7 @@ export {
   TranscriptSigner,
   type TranscriptSignerOptions,
 } from "./dialects/rye/door/transcript-signer.ts";
+export type { Erasure } from "./model/erasure.ts";
 export type { Found, SignedHead } from "./proof/checkpoint.ts";
 export type { Freshness } from "./proof/pins.ts";
 export {

@@ -38,6 +38,7 @@ const SUMMARY: Summary = {
   repository: null,
   linesAdded: 3,
   linesRemoved: 1,
+  erased: null,
   lines: 12,
   badLines: 1,
 };

@@ -282,3 +282,19 @@ test("times from a program's other files count only where no line has one", () =
   fold.add({ ...emptyEntry({}), at: "2026-08-01T00:00:00.000Z" });
   assert.equal(fold.summary({ agent: null }).createdAt, "2026-08-01T00:00:00.000Z");
 });
+
+test("the last erasure is in the summary, on one printable line, and continues with the fold", () => {
+  const report = (reason: string, at: string): Partial<Entry> => {
+    const native = { type: "erase_report", reason, erased: { text: 1 } };
+    return { kind: "message", role: "system", at, parts: [{ type: "other", native }] };
+  };
+  const fold = new SummaryFold();
+  fold.add({ ...emptyEntry({}), ...report("first", "2026-11-01T00:00:00.000Z") });
+  const resumed = new SummaryFold(JSON.parse(JSON.stringify(fold.state())));
+  const at = "2026-11-02T00:00:00.000Z";
+  assert.deepEqual(resumed.summary({ agent: null }).erased?.reason, "first");
+  resumed.add({ ...emptyEntry({}), ...report("a \x1b[31mname\n", at) });
+  assert.deepEqual(resumed.summary({ agent: null }).erased, { at, reason: "a name" });
+  const { role: _, ...others } = report("no", at);
+  assert.equal(summaryOf([{ ...others, role: "user" }]).erased, null);
+});

@@ -15,6 +15,7 @@
 import type { Mutable } from "../base/files.ts";
 import { oneLine } from "../base/one-line.ts";
 import type { Aside, Entry, Part } from "../model/entry.ts";
+import { erasureIn } from "../model/erasure.ts";
 import type { SessionStatus, Summary } from "../model/summary.ts";
 import { type TurnMark, type TurnState, Turns } from "../model/turns.ts";
 import { typedText } from "../model/typed-text.ts";
@@ -42,6 +43,7 @@ export const NOTHING_KNOWN: Summary = {
   repository: null,
   linesAdded: null,
   linesRemoved: null,
+  erased: null,
   lines: 0,
   badLines: 0,
 };
@@ -84,6 +86,7 @@ interface Facts {
   readonly outcome: "completed" | "error" | null;
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
+  readonly erased: Summary["erased"];
   readonly lines: number;
   readonly badLines: number;
 }
@@ -91,7 +94,7 @@ interface Facts {
 const NO_FACTS: Facts = {
   ...{ title: null, command: null, task: null, about: {}, model: null },
   ...{ agents: { title: null, model: null }, hasOwn: false, outcome: null },
-  ...{ createdAt: null, updatedAt: null, lines: 0, badLines: 0 },
+  ...{ createdAt: null, updatedAt: null, erased: null, lines: 0, badLines: 0 },
 };
 
 /** A fold as JSON, to continue later: its size is bounded, however long the session. */
@@ -144,6 +147,8 @@ export class SummaryFold {
       this.#facts.createdAt ??= entry.at;
       this.#facts.updatedAt = entry.at;
     }
+    const erasure = erasureIn(entry);
+    if (erasure) this.#facts.erased = { at: erasure.at, reason: erasure.reason };
     this.#changed.add(entry.parts);
     if (aside === "other_agent") this.#addAgents(entry);
     else if (entry.kind === "message") this.#facts.hasOwn = true;
@@ -207,6 +212,7 @@ export class SummaryFold {
       repository: repositoryName(about.remote ?? "") ?? repositoryOf?.(about.cwd ?? "") ?? null,
       linesAdded: this.#changed.sum?.added ?? null,
       linesRemoved: this.#changed.sum?.removed ?? null,
+      erased: this.#facts.erased,
       lines: this.#facts.lines,
       badLines: this.#facts.badLines,
     };

@@ -58,6 +58,10 @@ const SUMMARY = {
     orNull(string),
     "The session that began this one: its own id, in the same store",
   ),
+  erased: described(
+    orNull(object({ at: orNull(string), reason: string })),
+    "The last erasure that the session states: text that was in it is gone; null if none",
+  ),
   lines: count,
   badLines: count,
   bytes: count,
@@ -333,6 +337,8 @@ export interface SessionVerdict {
   readonly verdict: string;
   readonly session: string | null;
   readonly deep: boolean;
+  /** Erasures that signed lines state: text that was in the session is gone. */
+  readonly erasures?: readonly { readonly at: string | null; readonly reason: string }[];
   readonly findings: readonly {
     readonly code: string;
     /** The verdict that this finding alone leads to; null for none. */

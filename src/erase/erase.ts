@@ -25,6 +25,7 @@ import { holdLog } from "../doctor/held-log.ts";
 import { loadOwnFiles, logNameOf } from "../doctor/own-names.ts";
 import { INTENT_ENDING, openLogPath, openToRead } from "../log/log-path.ts";
 import type { NewEntry } from "../model/entry.ts";
+import { ERASE_REPORT } from "../model/erasure.ts";
 import { LF, toHex } from "../proof/bytes.ts";
 import { isObject, parsed } from "../proof/claims.ts";
 import { hasSidecar } from "../proof/envelopes.ts";
@@ -38,9 +39,6 @@ import { type CarryingOut, carryOut, judgeErased, removeStaged } from "./carry-o
 import { cannotErase, eraseWithin } from "./erased-line.ts";
 import { type Intent, keptCopyOf, type StoredLog, stagedNames, writeIntent } from "./intent.ts";
 import { type ErasedCounts, NewLog } from "./new-log.ts";
-
-/** The type of the block that reports an erasure inside a session. */
-export const ERASE_REPORT = "erase_report";
 
 export interface Erasing extends CarryingOut {
   readonly finder: Finder;

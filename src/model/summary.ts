@@ -31,6 +31,8 @@ export interface Summary {
   /** Lines that recognised edits added and removed; null if there was none. */
   readonly linesAdded: number | null;
   readonly linesRemoved: number | null;
+  /** The last erasure that the session states; null if there was none. */
+  readonly erased: { readonly at: string | null; readonly reason: string } | null;
   /** All lines, including bad ones. */
   readonly lines: number;
   readonly badLines: number;

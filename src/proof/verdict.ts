@@ -74,6 +74,7 @@ export type FindingCode =
   | "PROOF_MALFORMED"
   /** The disclosed copy of what a log was before an erasure is not of this log. */
   | "ERASED_COPY_MISMATCH"
+  | "ERASED_COPY_MISSING"
   // unreadable
   | "UNREADABLE"
   | "CHANGED_WHILE_READ"

@@ -10,7 +10,7 @@
  */
 
 import type { Entry, Part, Usage } from "../model/entry.ts";
-import { blockName, durationOf, isEmpty, speakerName, usageOf } from "./phrases.ts";
+import { blockName, durationOf, erasureText, isEmpty, speakerName, usageOf } from "./phrases.ts";
 import { blockTexts, imageLabel, indentedJson } from "./text.ts";
 
 export interface EntryMarkdownOptions {
@@ -75,8 +75,14 @@ function renderPart(part: Part, { thinking = false, tools = true }: EntryMarkdow
     case "child":
       return `_${joined([`Began ${inline(part.session)}`, part.agent])}_\n\n`;
     case "other":
-      return `${imageLabel(part.native) ?? `_${inline(blockName(part.native))}, not shown here_`}\n\n`;
+      return `${otherText(part.native)}\n\n`;
   }
+}
+
+function otherText(native: unknown): string {
+  const erased = erasureText(native);
+  if (erased !== null) return `_${inline(erased)}_`;
+  return imageLabel(native) ?? `_${inline(blockName(native))}, not shown here_`;
 }
 
 function renderResult({ output, error, durationMs }: Extract<Part, { type: "tool_result" }>) {

@@ -1,6 +1,7 @@
 /** Phrases: numbers, times and amounts for people, the same in Markdown and HTML. */
 
 import type { Entry, Role, Speaker, Usage } from "../model/entry.ts";
+import { erasureOf } from "../model/erasure.ts";
 
 const ROLE_NAMES: Readonly<Record<Role, string>> = {
   system: "System",
@@ -72,6 +73,15 @@ export function grouped(count: number): string {
 export function blockName(native: unknown): string {
   const { type } = (native ?? {}) as { type?: unknown };
   return typeof type === "string" && type !== "" ? `Block ${type}` : "Block";
+}
+
+/** The block in which a session states an erasure, as a sentence; null if it is another. */
+export function erasureText(native: unknown): string | null {
+  const erasure = erasureOf(native, null);
+  if (erasure === null) return null;
+  const { lines, reason } = erasure;
+  const where = lines === 1 ? "1 line" : `${grouped(lines)} lines`;
+  return `Text was erased from ${where} of this session: ${reason}`;
 }
 
 /** Whether a tool's input or output is empty. */

@@ -11,6 +11,7 @@
  */
 
 import type { Aside, Part } from "../model/entry.ts";
+import { ERASE_REPORT } from "../model/erasure.ts";
 import { CallPairing, opensTurn } from "../model/pairing.ts";
 import { jsonText } from "../render/text.ts";
 import type { VerifiedEntry } from "../verifying/verified-entries.ts";
@@ -29,8 +30,7 @@ import { holdsRoundedNumber, isBlank, sendableText, sendableValue } from "./wire
 export const REPORT_TYPE = "resume_report";
 /** The type of the block in a session that came from another dialect (handoff/unpack.ts). */
 export const HANDOFF_TYPE = "handoff_report";
-/** These, and the block that reports an erasure (erase/erase.ts). */
-const REPORT_TYPES: readonly unknown[] = [REPORT_TYPE, HANDOFF_TYPE, "erase_report"];
+const REPORT_TYPES: readonly unknown[] = [REPORT_TYPE, HANDOFF_TYPE, ERASE_REPORT];
 /** The report's reasons for lines aside from the conversation. */
 const ASIDES: Readonly<Record<Aside, RepairReason>> = {
   other_agent: "sidechain",

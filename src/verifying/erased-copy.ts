@@ -83,7 +83,7 @@ export async function verifyWithCopy(
   target: SessionLog,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
-  if (!(await hasCopy(host, target))) return verifyLog(host, target, options);
+  if (!(await hasCopy(host, target))) return withoutCopy(await verifyLog(host, target, options));
   const lines = new ErasedLines(target);
   const onBytes = (bytes: Uint8Array) => {
     options.onBytes?.(bytes);
@@ -96,6 +96,16 @@ export async function verifyWithCopy(
     (cause: unknown) => [findingOf("UNREADABLE", "unreadable", `${copyId}: ${String(cause)}`)],
   );
   return findings.length === 0 ? report : withFindings(report, findings);
+}
+
+/** An erasure without its copy is only the signer's word. */
+function withoutCopy(report: VerifyReport): VerifyReport {
+  const { erasures, from } = report;
+  if (!erasures.some(({ log }) => log !== null && log === from?.log)) return report;
+  const message =
+    "no copy of the log before the erasure is next to it, so that nothing but its signer's word " +
+    "says that only text was erased";
+  return withFindings(report, [findingOf("ERASED_COPY_MISSING", null, message)]);
 }
 
 /** Whether a log has such a copy next to it. */

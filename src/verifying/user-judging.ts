@@ -25,6 +25,7 @@ import type { FilesProof, Remembered, VerifyOptions } from "../signing/judging/v
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Trust, transcriptKeys } from "../signing/trust/trust.ts";
+import { ErasureReports } from "./erasure-reports.ts";
 import type { Against } from "./expected-pins.ts";
 
 export interface JudgingOptions {
@@ -75,13 +76,14 @@ export class UserJudging {
     return new UserJudging(host, trust, heads, book, conflicts, theirs);
   }
 
-  /** The options to judge a session. For one verdict: a spill proof is used once. */
+  /** The options to judge a session. For one verdict: its proofs are used once. */
   async optionsFor(target: SessionLog): Promise<VerifyOptions> {
     return {
       crypto: nodeCrypto,
       keys: transcriptKeys(this.trust, target.id),
       remembered: this.remembered(await this.whose(target)),
       filesProof: await this.#filesProof(target),
+      erasures: new ErasureReports(target.dialect),
     };
   }
 

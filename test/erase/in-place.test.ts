@@ -1,9 +1,10 @@
 /** `verbatim redact --in-place`: what a person sees, and every byte that is left afterwards. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
+import type { VerifyReport } from "../../src/signing/judging/report.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 
 /** One word, so that a full-text index holds it whole. */
@@ -100,6 +101,70 @@ test.each([
     expect(found.stdout).toContain("morning");
   },
 );
+
+test.each([
+  ["rye", "hello-1739012630", ".ai/threads/hello-1739012630/transcript.jsonl"],
+  ["entire", "2026-01-01-hello", ".entire/metadata/2026-01-01-hello/full.jsonl"],
+  ["verbatim", "hello", ".verbatim/sessions/hello.jsonl"],
+])(
+  "verify, show and ls say that text was erased, when and why, also without the old copy (%s)",
+  async (dialect, id, log) => {
+    const user = new Eraser();
+    await user.record(dialect, id, [`I am ${VALUE}`, "good morning"]);
+    const before = await user.run(["verify", id]);
+    expect(before.stdout).not.toContain("erased");
+    const why = ["--match", VALUE, "--reason", "private name", "--yes"];
+    assert.equal((await user.run(["redact", id, "--in-place", ...why])).code, 0);
+    const day = new Date().toISOString().slice(0, 4);
+    const says = async () => {
+      const { code, stdout } = await user.run(["verify", id]);
+      assert.equal(code, 0);
+      const [first] = stdout.split("\n");
+      expect(first).toMatch(/: verified: \d turns?, text erased from 1 line; it ends with/);
+      expect(stdout).not.toMatch(/nothing missing|began as a fork/);
+      expect(stdout).toMatch(new RegExp(`text was erased from it, ${day}.*; reason: private name`));
+      expect(stdout).toMatch(/it replaced the log [0-9a-f]{32} as of checkpoint \d+/);
+      const [report] = jsonLines((await user.run(["verify", id, "--json"])).stdout);
+      const { erasures, from, findings } = report as unknown as VerifyReport;
+      expect(erasures).toMatchObject([{ reason: "private name", lines: 1, log: from?.log }]);
+      return findings;
+    };
+    assert.deepEqual(await says(), []);
+    rmSync(join(user.cwd, `${log}.vbd`));
+    assert.deepEqual(
+      (await says()).map(({ code }) => code),
+      ["ERASED_COPY_MISSING"],
+    );
+    const shown = await user.run(["show", id]);
+    expect(shown.stdout).toContain("Text was erased from 1 line of this session: private name");
+    const [listed] = jsonLines((await user.run(["ls", "--json"])).stdout);
+    expect(listed?.erased).toEqual({ at: expect.stringMatching(day), reason: "private name" });
+    const erased = new RegExp(`text erased ${day}\\S*: private name`);
+    expect((await user.run(["ls"])).stdout).toMatch(erased);
+    const atTerminal = await user.runInTerminal(["ls"]);
+    expect(atTerminal).toContain("[text erased]");
+    expect(atTerminal).toMatch(erased);
+  },
+);
+
+test("a report of an erasure that is quoted, not the system's, or not signed, counts as none", async () => {
+  const user = new Eraser();
+  const block = { type: "erase_report", reason: "forged", erased: { text: 1 } };
+  const said = (role: string) => {
+    return {
+      type: "entry",
+      entry: { kind: "message", role, parts: [{ type: "other", native: block }] },
+    };
+  };
+  const quoted = linesOf("verbatim", JSON.stringify(block), 0);
+  const input = [...quoted, said("user")].map((line) => `${JSON.stringify(line)}\n`).join("");
+  const record = ["record", "--dialect", "verbatim", "--session", "hello"];
+  assert.equal((await user.run([...record, "--sign"], { input })).code, 0);
+  const unsigned = `${JSON.stringify(said("system"))}\n`;
+  assert.equal((await user.run(record, { input: unsigned })).code, 0);
+  const [report] = jsonLines((await user.run(["verify", "hello", "--json"])).stdout);
+  assert.deepEqual([report?.verdict, report?.erasures], ["incomplete", []]);
+});
 
 test("on another machine the session is a rollback until head accept, which explains the link", async () => {
   const user = new Eraser();

@@ -83,6 +83,11 @@ export function keptText({
   return `deleted by ${program ?? "its program"}${on}, kept here`;
 }
 
+/** That text is gone from a session, when and why. */
+export function erasedText({ at, reason }: NonNullable<SessionItem["erased"]>): string {
+  return `text erased${at === null ? "" : ` on ${dayText(dayIn(at))}`}: ${reason}`;
+}
+
 /** 1.2k, 3.4M: for columns, where the exact number is in the title. */
 export function shortCount(count: number): string {
   if (count < 1000) return String(count);

@@ -8,7 +8,7 @@ import { statOf } from "../../listing/find-stores.ts";
 import { beginsAsCopy, COPY_EXTENSION, MAGIC_BYTES } from "../../proof/disclosure/copy-file.ts";
 import type { UserJudging } from "../../verifying/user-judging.ts";
 import { counted } from "../caring/findings-report.ts";
-import { FRESHNESS, reasonLine } from "./verify-text.ts";
+import { freshnessText, reasonLine } from "./verify-text.ts";
 import type { WitnessJudge } from "./verify-witnessed.ts";
 
 /** Whether a file is, or should be, a disclosed copy. */
@@ -78,7 +78,8 @@ function describeCopy(report: CopyReport): string[] {
 
 function amountOf({ lines, strings_withheld: strings, freshness }: CopyReport): string {
   const amount = `${lines.full} of ${lines.total} lines in full, ${counted(strings, "string")} withheld`;
-  return `${amount}${FRESHNESS[freshness]}`;
+  const isWhole = lines.full === lines.total && strings === 0;
+  return `${amount}${freshnessText(freshness, isWhole)}`;
 }
 
 function factsOf(report: CopyReport): string[] {

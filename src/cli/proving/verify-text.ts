@@ -14,7 +14,8 @@ export function describeReport(report: VerifyReport): string[] {
   return [
     `${session ?? path}: ${report.verdict}${detailOf(report)}`,
     ...signerOf(report),
-    ...(report.from ? [beginningOf(report.from)] : []),
+    ...report.erasures.map(erasureOf),
+    ...(report.from ? [beginningOf(report, report.from)] : []),
     ...report.links.map(linkOf),
     ...report.rotations.map(rotationOf),
     ...reasonsOf(report).map(reasonLine),
@@ -46,7 +47,12 @@ function reasonsOf({ verdict, findings }: VerifyReport): VerifyReport["findings"
 
 function detailOf(report: VerifyReport): string {
   const { verdict, signed_through: through, freshness } = report;
-  if (verdict === "verified" && through) return `: ${amountOf(report)}${FRESHNESS[freshness]}`;
+  if (verdict === "verified" && through) {
+    const erased = report.erasures.reduce((sum, { lines }) => sum + lines, 0);
+    const isWhole = report.erasures.length === 0;
+    const amount = `${amountOf(report)}${isWhole ? "" : `, text erased from ${linesOf(erased)}`}`;
+    return `: ${amount}${freshnessText(freshness, isWhole)}`;
+  }
   const altered = alteredOf(report);
   const isStream = !hasTurns(report.dialect);
   const good = isStream ? `checkpoint ${through?.seq}` : `turn ${through?.turns}`;
@@ -80,7 +86,22 @@ function signerOf({ signed_through: through, keys }: VerifyReport): string[] {
   return [`  signed by ${key.owner ?? "an unnamed owner"}, key ${key.fp ?? key.kid}${when}`];
 }
 
-function beginningOf({ log, seq, at }: NonNullable<VerifyReport["from"]>): string {
+/** Also where its copy is gone: the session itself states it. */
+function erasureOf({ at, reason }: VerifyReport["erasures"][number]): string {
+  return `  text was erased from it${at === null ? "" : `, ${at}`}; reason: ${reason}`;
+}
+
+function linesOf(count: number): string {
+  return `${grouped(count)} ${count === 1 ? "line" : "lines"}`;
+}
+
+function beginningOf(
+  { erasures }: VerifyReport,
+  { log, seq, at }: NonNullable<VerifyReport["from"]>,
+): string {
+  if (erasures.some((erasure) => erasure.log === log)) {
+    return `  it replaced the log ${log} as of checkpoint ${seq} when text was erased`;
+  }
   return `  it began as a fork of the log ${log}, at byte ${grouped(at)}, signed by checkpoint ${seq}`;
 }
 
@@ -104,14 +125,18 @@ function listOf(turns: readonly number[]): string {
   return `${listed}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Follows an amount. */
-export const FRESHNESS: Readonly<Record<VerifyReport["freshness"], string>> = {
-  match: ", nothing missing; it ends with the last head pinned here",
-  ahead: "; newer than the last head pinned here",
-  none:
-    ", nothing missing up to its last signature; no head is pinned here, so that lines cut off its " +
-    "end would not be noticed",
+const FRESHNESS: Readonly<Record<VerifyReport["freshness"], string>> = {
+  match: "it ends with the last head pinned here",
+  ahead: "newer than the last head pinned here",
+  none: "no head is pinned here, so that lines cut off its end would not be noticed",
 };
+
+/** Follows an amount. `isWhole`: nothing was withheld or erased, so nothing is missing. */
+export function freshnessText(freshness: VerifyReport["freshness"], isWhole: boolean): string {
+  const upTo = freshness === "none" ? " up to its last signature" : "";
+  const missing = isWhole && freshness !== "ahead" ? `, nothing missing${upTo}` : "";
+  return `${missing}; ${FRESHNESS[freshness]}`;
+}
 
 function adviceOn(report: VerifyReport): string | undefined {
   const { verdict, signed_through: through, findings, path } = report;

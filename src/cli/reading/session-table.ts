@@ -56,13 +56,15 @@ function forPipes(sessions: readonly SessionLine[], { live }: TableOptions): str
       updatedAt(session),
       projectOf(session) ?? NONE,
       session.branch ?? NONE,
-      session.title ?? NONE,
+      `${session.erased ? `[${erasedText(session.erased)}] ` : ""}${session.title ?? NONE}`,
     ];
   });
   return formatTable(PIPE_COLUMNS, rows);
 }
 
 const NONE = "–";
+
+const titleOf: Cell = ({ title, erased }) => `${erased ? "[text erased] " : ""}${title ?? NONE}`;
 
 /** The columns of a terminal, and what each shows. */
 type Cell = (session: SessionSummary, line: SessionLine) => string;
@@ -86,15 +88,18 @@ function forPeople(
     { heading: "MODEL", widthMin: 12, droppedAs: 1, cell: ({ model }) => shortModel(model) },
     { heading: "TURNS", align: "right", droppedAs: 3, cell: ({ turns }) => String(turns) },
     ...sortedBy(sort),
-    { heading: "TITLE", widthMin: 18, cell: ({ title }) => title ?? NONE },
+    { heading: "TITLE", widthMin: 18, cell: titleOf },
     // A UUID is not cut: nothing finds a session by a cut id.
     { heading: "ID", widthMin: 36, cell: ({ id }, line) => short.get(line) ?? id },
   ];
+  /** Below the table: a title is cut to its column, and would not show the reason. */
+  const erased: string[] = [];
   const rows = sessions.map((line) => {
     const session = summaryOf(line);
+    if (session.erased) erased.push(`${short.get(line) ?? line.id}: ${erasedText(session.erased)}`);
     return columns.map(({ cell }) => cell(session, line));
   });
-  return formatTable(columns, rows, width);
+  return [...formatTable(columns, rows, width), ...erased];
 }
 
 /** The column that the sessions are sorted by, if it is not among the others. */
@@ -113,6 +118,11 @@ function costOf({ spend }: SessionSummary): string {
 
 function statusOf({ status }: SessionSummary, isLive: boolean): string {
   return [status, isLive ? "live" : null].filter(Boolean).join(" ") || NONE;
+}
+
+/** That text is gone from a session, when and why. */
+function erasedText({ at, reason }: NonNullable<SessionSummary["erased"]>): string {
+  return `text erased${at === null ? "" : ` ${at.slice(0, 10)}`}: ${reason}`;
 }
 
 export function projectName(session: SessionSummary): string {

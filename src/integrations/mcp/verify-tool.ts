@@ -36,6 +36,7 @@ export async function verifyTool(
       checkpoints,
       unsigned_tail: { bytes: tail.bytes, lines: tail.lines },
       bad_range,
+      erasures: report.erasures.slice(0, FINDINGS_MAX),
       freshness,
       keys: report.keys.slice(0, FINDINGS_MAX),
       findings: report.findings.slice(0, FINDINGS_MAX),

@@ -9,7 +9,7 @@
 import type { Entry, Part } from "../../model/entry.ts";
 import type { ToolView } from "../../model/tool-view.ts";
 import { typedIn, typedText } from "../../model/typed-text.ts";
-import { blockName, grouped, lengthOf, speakerName, usageOf } from "../phrases.ts";
+import { blockName, erasureText, grouped, lengthOf, speakerName, usageOf } from "../phrases.ts";
 import { jsonText } from "../text.ts";
 import { type CallPart, callHtml, callInside, type ShownCall } from "./call-html.ts";
 import type { CallPlace, Calls } from "./call-places.ts";
@@ -330,7 +330,7 @@ function childHtml(
 function blockHtml(native: unknown): Html {
   const image = imageHtml(native);
   if (image !== null) return html`${image}\n`;
-  const name = html`${blockName(native)}`;
+  const name = html`${erasureText(native) ?? blockName(native)}`;
   const length = jsonText(native ?? null).length;
   if (length <= BLOCK_CHARS_MAX) return html`${foldedHtml("block", name, shownValue(native))}\n`;
   const size = html`<span class="size">${grouped(length)} characters, not shown here</span>`;

@@ -41,7 +41,14 @@ export interface PageFacts extends Omit<Summary, "status" | "turns" | "lines" | 
 }
 
 /** Facts that the page does not show, or finds out itself. */
-type Unsaid = "durationMs" | "parent" | "badLines" | "repository" | "linesAdded" | "linesRemoved";
+type Unsaid =
+  | "durationMs"
+  | "parent"
+  | "badLines"
+  | "repository"
+  | "linesAdded"
+  | "linesRemoved"
+  | "erased";
 
 /** Consecutive lines that are not entries. */
 export interface BadLineRun {

@@ -76,6 +76,7 @@ export function reportOf(
     freshness,
     log: judge.log,
     from: through && judge.from,
+    erasures: options.erasures?.within(through?.end ?? 0, judge.found) ?? [],
     keys: judge.keys.map(({ kid, fp, owner, refusal, rotatedFrom = null }) => {
       return { kid, fp, owner, trusted: refusal === null, rotated_from: rotatedFrom };
     }),
@@ -283,6 +284,7 @@ export function unreadableReport(
     freshness: "none",
     log: null,
     from: null,
+    erasures: [],
     keys: [],
     rotations: [],
     links: [],

@@ -4,6 +4,7 @@
  * A public format: fields are added, never renamed. Page: docs/formats/checkpoint.md, "Reports".
  */
 
+import type { Erasure } from "../../model/erasure.ts";
 import type { Found, SignedHead } from "../../proof/checkpoint.ts";
 import type { LegacyProfile } from "../../proof/envelopes.ts";
 import type { Freshness } from "../../proof/pins.ts";
@@ -50,6 +51,8 @@ export interface VerifyReport {
   readonly log: string | null;
   /** Of a fork, once a trusted signature covers it: the head of its parent where it begins. */
   readonly from: SignedHead | null;
+  /** Erasures that signed lines state, first one first: text that was in the session is gone. */
+  readonly erasures: readonly Erasure[];
   readonly keys: readonly {
     readonly kid: string | null;
     readonly fp: string | null;

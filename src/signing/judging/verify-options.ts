@@ -1,6 +1,8 @@
 /** Verify options: the inputs of a verdict, besides the log itself. */
 
 import type { OpenFile } from "../../base/files.ts";
+import type { Erasure } from "../../model/erasure.ts";
+import type { Found } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
 import type { Keys } from "../../proof/ed25519-keys.ts";
 import type { Judge, OnCheckpoint } from "../../proof/judge.ts";
@@ -53,6 +55,16 @@ export interface VerifyOptions {
   readonly onCheckpoint?: OnCheckpoint;
   /** Judges files that a signed log's lines refer to. Use for one log, once. */
   readonly filesProof?: FilesProof | null;
+  /** Finds erasures that the log states. Use for one log, once. */
+  readonly erasures?: StatedErasures;
+}
+
+/** What the lines of a log state about erasures. */
+export interface StatedErasures {
+  /** Called with the judged bytes, in order. */
+  onBytes(bytes: Uint8Array): void;
+  /** Those stated before this byte and outside of these ranges, first one first. */
+  within(signedEnd: number, found: readonly Found[]): readonly Erasure[];
 }
 
 /** What the dialect adds to the judgement of a signed log. */

@@ -197,10 +197,12 @@ export function inspectOptions(
   };
 }
 
-function onBytesOf({ onBytes, filesProof }: VerifyOptions): VerifyOptions["onBytes"] {
-  if (!filesProof) return onBytes;
+function onBytesOf(options: VerifyOptions): VerifyOptions["onBytes"] {
+  const { onBytes, filesProof, erasures } = options;
+  if (!filesProof && !erasures) return onBytes;
   return (bytes) => {
     onBytes?.(bytes);
-    filesProof.onBytes(bytes);
+    filesProof?.onBytes(bytes);
+    erasures?.onBytes(bytes);
   };
 }

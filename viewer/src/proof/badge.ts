@@ -9,7 +9,7 @@
 
 import type { SessionVerdict } from "../../../src/client/session-shapes.ts";
 import { VERDICTS, type Verdict, worse } from "../../../src/proof/verdict.ts";
-import { counted } from "../words.ts";
+import { counted, erasedText } from "../words.ts";
 import type { Checked } from "./checked.ts";
 import { ADVICE, sentenceOf, TONES, type Tone, VERDICT_WORDS } from "./proof-words.ts";
 
@@ -82,17 +82,25 @@ function worst(one: Verdict | null, other: Verdict | null): Verdict | null {
   return worse(one, other);
 }
 
-function verified({ browser }: Words): Badge {
+function verified({ browser, server }: Words): Badge {
   const isWhole = browser.is === "checked" && browser.checked.isWhole;
+  const sentence = isWhole
+    ? "Every byte of this session is as it was signed."
+    : "The server found every byte as it was signed. Your browser checked the end.";
+  const erasures = server.is === "said" ? (server.report.erasures ?? []) : [];
+  const word = isWhole ? "verified" : "end verified";
   return {
     verdict: "verified",
     tone: "good",
-    word: isWhole ? "verified" : "end verified",
-    sentence: isWhole
-      ? "Every byte of this session is as it was signed."
-      : "The server found every byte as it was signed. Your browser checked the end.",
+    word: erasures.length === 0 ? word : `${word}, text erased`,
+    sentence: [sentence, ...erasures.map(erasureSentence)].join(" "),
     advice: null,
   };
+}
+
+function erasureSentence(erasure: NonNullable<SessionVerdict["erasures"]>[number]): string {
+  const text = erasedText(erasure);
+  return `Before it was signed again, ${text}${text.endsWith(".") ? "" : "."}`;
 }
 
 function bad(verdict: Verdict, { browser, server }: Words): Badge {

@@ -18,6 +18,7 @@ import { isRunning } from "../sessions/session-row.tsx";
 import { costOrRecorded } from "../settings.ts";
 import {
   counted,
+  erasedText,
   keptText,
   nameOf,
   STATUS_WORDS,
@@ -129,6 +130,7 @@ function Facts({ head, store, children }: FactsProps) {
     <div class="session-facts">
       <State store={store} head={head} />
       {program !== null && <Fact>{program}</Fact>}
+      {head.erased && <Fact kind="erased">{shownText(erasedText(head.erased))}</Fact>}
       {head.isKept && <Fact>{keptText(head)}</Fact>}
       {head.fullerGeneration !== null && (
         <Fact title={`verbatim show ${head.session} --generation ${head.fullerGeneration}`}>

@@ -8,6 +8,7 @@ import { sessionHref } from "../route.ts";
 import {
   cents,
   clockOf,
+  erasedText,
   fullTimeOf,
   keptText,
   nameOf,
@@ -66,6 +67,7 @@ function Meta({ session }: { readonly session: SessionItem }) {
       {model !== null && <span title={shownText(model)}>{shownText(shortModel(model))}</span>}
       {isChild && <span>subagent</span>}
       {session.isMissing && <span>log missing</span>}
+      {session.erased && <span title={shownText(erasedText(session.erased))}>text erased</span>}
       {session.isKept && <span>{keptText(session)}</span>}
     </span>
   );
