@@ -3,16 +3,25 @@
  *
  * Nothing here recurses: a line of 16 MiB can be nested eight million deep, and JSON.stringify
  * fails at some thousands. Indenting such a line would take gigabytes, so there is a limit.
+ *
+ * `printJson` writes an integer that was read as a string of its digits without quotes.
  */
+
+import { digitKeys, SourceNumber } from "./exact-numbers.ts";
 
 export interface JsonStyle {
   /** The indent of each level; null for one line without spaces. */
   readonly indent: string | null;
   readonly string: (text: string) => string;
-  readonly number: (value: number) => string;
+  readonly number: (value: number | SourceNumber) => string;
 }
 
-const COMPACT: JsonStyle = { indent: null, string: JSON.stringify, number: JSON.stringify };
+const COMPACT: JsonStyle = { indent: null, string: JSON.stringify, number: numberText };
+
+/** A number as JSON.stringify writes it, or as its source spells it. */
+export function numberText(value: number | SourceNumber): string {
+  return value instanceof SourceNumber ? value.text : JSON.stringify(value);
+}
 
 /** Compact JSON of a parsed value of any depth. */
 export function compactJson(value: unknown): string {
@@ -63,11 +72,18 @@ export function printJson(root: unknown, style: JsonStyle, charsMax: number): st
 
 /** Null for scalars and for empty arrays and objects. */
 function openIfNotEmpty(value: unknown): Open | null {
-  if (typeof value !== "object" || value === null) return null;
-  if (Array.isArray(value)) return value.length > 0 ? { keys: null, values: value, next: 0 } : null;
+  if (typeof value !== "object" || value === null || value instanceof SourceNumber) return null;
+  const digits = digitKeys(value);
+  if (Array.isArray(value) && digits === null) {
+    return value.length > 0 ? { keys: null, values: value, next: 0 } : null;
+  }
   const entries = Object.entries(value).filter(([, held]) => held !== undefined);
   if (entries.length === 0) return null;
-  return { keys: entries.map(([key]) => key), values: entries.map(([, held]) => held), next: 0 };
+  const keys = Array.isArray(value) ? null : entries.map(([key]) => key);
+  const values = entries.map(([key, held]) => {
+    return digits?.has(key) && typeof held === "string" ? new SourceNumber(held) : held;
+  });
+  return { keys, values, next: 0 };
 }
 
 function printScalar(value: unknown, style: JsonStyle): string {
@@ -81,6 +97,7 @@ function printScalar(value: unknown, style: JsonStyle): string {
       return String(value);
     case "object":
       if (value === null) return "null";
+      if (value instanceof SourceNumber) return style.number(value);
       return Array.isArray(value) ? "[]" : "{}";
     default:
       return "null";

@@ -7,6 +7,7 @@
  *      there, at its last call: then the input was still to come.
  */
 
+import { parseExactly } from "../base/exact-numbers.ts";
 import { CAPTURED_DEPTH_MAX } from "../base/limits.ts";
 import { isTooDeep, lineBytes } from "./budget.ts";
 
@@ -31,7 +32,7 @@ export function isBrokenOff(stopReason: string | null): boolean {
 export function readInput(text: string): { readonly input: unknown } | null {
   let input: unknown;
   try {
-    input = JSON.parse(text);
+    input = parseExactly(text);
   } catch {
     return null; // The caller keeps the text.
   }

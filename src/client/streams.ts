@@ -7,6 +7,7 @@
 
 import { badArgument, checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import { badStreamPath, VerbatimError } from "../base/errors.ts";
+import { parseExactly } from "../base/exact-numbers.ts";
 import type { Requester } from "./request.ts";
 
 export interface StreamChunk {
@@ -98,13 +99,17 @@ export class StreamsClient {
     return chunkOf(await this.#send(path, { query: { offset } }));
   }
 
-  /** The messages of a chunk of JSON. */
+  /**
+   * The messages of a chunk of JSON. An integer that a double cannot represent is a string of its
+   * digits.
+   */
   async readJson(
     path: string,
     offset: string = START,
   ): Promise<Omit<StreamChunk, "bytes"> & { readonly messages: unknown[] }> {
     const { bytes, ...place } = await this.read(path, offset);
-    return { ...place, messages: bytes.length === 0 ? [] : JSON.parse(decoder.decode(bytes)) };
+    const messages = bytes.length === 0 ? [] : (parseExactly(decoder.decode(bytes)) as unknown[]);
+    return { ...place, messages };
   }
 
   /** Existing chunks and then new ones, until the stream is closed. */

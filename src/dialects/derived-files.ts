@@ -100,8 +100,8 @@ export interface DerivedKind {
 }
 
 export interface DerivedLook {
-  /** The next JSON line of the log, and its entry, if it has one. */
-  add(value: unknown, entry: Entry | null): Promise<void> | undefined;
+  /** The next JSON line of the log: its value, its entry, if it has one, and its bytes. */
+  add(value: unknown, entry: Entry | null, line: Uint8Array): Promise<void> | undefined;
   /**
    * The findings, after the whole log was read. `mayBeLive`: the log is not locked now, but a
    * writer that shares it may continue.

@@ -263,10 +263,14 @@ export interface Dialect<Name extends string = string> {
   readonly agentIsSegment?: true;
   /** A session begins with an entry of kind `start`. */
   readonly hasStart?: true;
-  /** Renders a line as the dialect's own Markdown. Absent: sessions are rendered entry by entry. */
+  /**
+   * Renders a line, given its value and its bytes, as the dialect's own Markdown. Absent: sessions
+   * are rendered entry by entry.
+   */
   document?(
     value: unknown,
     options: DocumentOptions,
+    line: Uint8Array,
   ):
     | { readonly text: string; readonly fault: null }
     | { readonly text: null; readonly fault: string };

@@ -5,6 +5,8 @@
  * as for Python's `dict.get(key, fallback)`.
  */
 
+import { parseExactly } from "../base/exact-numbers.ts";
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
@@ -46,7 +48,7 @@ export function getObjects(object: JsonObject, key: string): JsonObject[] {
 export function parsed(text: unknown): unknown {
   if (typeof text !== "string") return text;
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return text;
   }

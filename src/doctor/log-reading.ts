@@ -91,7 +91,11 @@ export class LogReading {
     }
     if (!this.#isAnyUnderstood && this.#values.length < RECOGNISED_LINES) this.#values.push(value);
     const understood = dialect.decode(value);
-    const comparing = derived?.add(value, understood.entry);
+    const comparing = derived?.add(
+      value,
+      understood.entry,
+      span.bytes.subarray(span.from, span.to),
+    );
     if (comparing) await comparing;
     if (understood.entry) yield* this.#follow(understood.entry, at);
     else {

@@ -94,8 +94,8 @@ async function lookAgain(
   const look = await kind.look(patient);
   try {
     const options = { root, onBadLine: "skip", takesUnterminated: true } as const;
-    for await (const { value } of new LogReader(patient.host, logId, options)) {
-      await look.add(value, dialect.decode(value).entry);
+    for await (const { value, bytes } of new LogReader(patient.host, logId, options)) {
+      await look.add(value, dialect.decode(value).entry, bytes);
     }
     return await look.findings(false);
   } finally {

@@ -26,8 +26,8 @@ async function* own(
   options: DocumentOptions,
 ): AsyncGenerator<string> {
   const { onBadLine } = options;
-  for await (const { value, start, number } of session.reader(reading(options)).forward()) {
-    const { text, fault } = document(value, options);
+  for await (const { value, bytes, start, number } of session.reader(reading(options)).forward()) {
+    const { text, fault } = document(value, options, bytes);
     if (text !== null) yield text;
     else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
   }

@@ -3,10 +3,12 @@
  *
  * - A line is UTF-8 JSON, or it is bad and the reason is reported. Bytes that are not UTF-8 are
  *   never replaced with replacement characters and passed on.
+ * - An integer that a double cannot represent is read as a string of its digits (parseExactly).
  */
 
 import { isUtf8 } from "node:buffer";
 import { type LineFault, VerbatimError } from "../base/errors.ts";
+import { parseExactly } from "../base/exact-numbers.ts";
 import { NUL } from "./bytes.ts";
 
 export type Decoded =
@@ -27,7 +29,7 @@ export function decodeLine(bytes: Buffer, from: number, to: number): Decoded {
   const isBroken = text.includes(REPLACEMENT) && !isUtf8(line());
   if (!isBroken) {
     try {
-      return { value: JSON.parse(text), fault: null };
+      return { value: parseExactly(text), fault: null };
     } catch {
       // The reason is found below.
     }

@@ -23,7 +23,7 @@ import { type Span, type Stretch, spansBackward, spansForward } from "./spans.ts
 import { findTail } from "./tail.ts";
 
 export interface ParsedLine {
-  /** The parsed JSON. */
+  /** The parsed JSON. An integer that a double cannot represent is a string of its digits. */
   readonly value: unknown;
   readonly start: ByteOffset;
   /** The offset after the line: where to continue reading. */

@@ -5,7 +5,7 @@
  * Google's (`inlineData`).
  */
 
-import { compactJson, type JsonStyle, printJson } from "../base/print-json.ts";
+import { compactJson, type JsonStyle, numberText, printJson } from "../base/print-json.ts";
 import { grouped } from "./phrases.ts";
 
 /** C0 but for tab and LF, DEL and C1, line and paragraph separators, bidirectional controls. */
@@ -38,7 +38,7 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-const INDENTED: JsonStyle = { indent: "  ", string: JSON.stringify, number: JSON.stringify };
+const INDENTED: JsonStyle = { indent: "  ", string: JSON.stringify, number: numberText };
 /** Indenting a deep line of 16 MiB would take gigabytes. */
 export const INDENTED_CHARS_MAX = 32 * 1024 * 1024;
 

@@ -4,9 +4,11 @@
  * - NULs and lone surrogates become the six characters of their JSON escape (`\u0000`): the first
  *   would make every request of the session fail, the second have no UTF-8.
  * - An unchanged value is returned as the same object.
- * - Numbers are as JSON.parse read them. One that may differ from the log's is reported: an integer
- *   from 2^53 on, and one beyond all doubles, which is sent as null.
+ * - A number that may differ from the log's is reported: an integer from 2^53 on, which may be a
+ *   string of its digits (base/exact-numbers.ts), and one beyond all doubles, which is sent as null.
  */
+
+import { digitKeys } from "../base/exact-numbers.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it looks for.
 const UNSENDABLE = /\u0000|\p{Surrogate}/u;
@@ -69,6 +71,7 @@ export function holdsRoundedNumber(value: unknown): boolean {
     const held = rest.pop();
     if (typeof held === "number" && isRounded(held)) return true;
     if (typeof held !== "object" || held === null) continue;
+    if (digitKeys(held) !== null) return true;
     for (const inner of Object.values(held)) rest.push(inner);
   }
   return false;

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import type { Native } from "../../src/dialects/dialect.ts";
 import { readThreadMeta } from "../../src/dialects/rye/files/thread-files.ts";
+import { TranscriptRenderer } from "../../src/rye.ts";
 import type { Session } from "../../src/store/session.ts";
 import { Store } from "../../src/store/store.ts";
 import {
@@ -306,6 +307,37 @@ test.each([
     assert.deepEqual(asideIn(thread), []);
   },
 );
+
+test("a thread with Python's numbers is neither stale nor replaced", async () => {
+  const thread = new Thread();
+  await writeThread(thread.project, thread.id, WHOLE_THREAD.slice(0, 3));
+  const started = thread.read("transcript.md");
+  const events = [
+    '"type":"tool_call_start","tool":"t","input":{"id":12345678901234567890,"n":[1e16,30.0,-0.0]}',
+    '"type":"step_finish","tokens":{"input_tokens":500.0,"output_tokens":1},"cost":{"spend":1e-5}',
+    '"type":"thread_complete","cost":{"turns":2.0,"tokens":3778.0,"duration_seconds":30.0}',
+  ];
+  const lines = events.map((event) => `{"ts":"T","thread_id":"hello-1",${event}}\n`).join("");
+  thread.write("transcript.jsonl", thread.read("transcript.jsonl") + lines);
+  // As the document's Python prints them.
+  const pythons = [
+    '**Tool: t**\n\n**Input:**\n```json\n{\n  "id": 12345678901234567890,\n',
+    '  "n": [\n    1e+16,\n    30.0,\n    -0.0\n  ]\n}\n```\n',
+    "_Step: 500.0in / 1out · $0.0000_\n\n---\n\n",
+    "---\n\n**Completed** · 2.0 turns · 3778.0 tokens · $0.0000 · 30.0s\n",
+  ];
+  const markdown = started + pythons.join("");
+  thread.write("transcript.md", markdown);
+  assert.deepEqual(
+    (await thread.findings()).filter(({ path }) => path?.endsWith("transcript.md")),
+    [],
+  );
+  const renderer = new TranscriptRenderer({ thinking: true });
+  assert.equal(await renderer.render(thread.id, thread.project), markdown);
+  await (await sessionOf(thread)).close();
+  assert.equal(thread.read("transcript.md"), markdown);
+  assert.deepEqual(asideIn(thread), []);
+});
 
 test("opening to append keeps a copy of a transcript.md with other content", async () => {
   const thread = await Thread.written();

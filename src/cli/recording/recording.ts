@@ -12,10 +12,10 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
+import { inexactNumber } from "../../base/exact-numbers.ts";
 import { LOG_LIMITS } from "../../base/limits.ts";
 import type { ByteOffset } from "../../base/offset.ts";
 import type { Io } from "../../command/command.ts";
-import { inexactNumber } from "../../command/exact-numbers.ts";
 import type { Native } from "../../dialects/dialect.ts";
 import { decodeLine } from "../../log/json.ts";
 import { safeLine } from "../../render/text.ts";

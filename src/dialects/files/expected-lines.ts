@@ -5,6 +5,7 @@
  * because the next landed line differs from it.
  */
 
+import { parseExactly } from "../../base/exact-numbers.ts";
 import type { Native } from "../dialect.ts";
 
 const LF = 0x0a;
@@ -49,7 +50,7 @@ function isLine(bytes: Buffer, from: number, to: number, line: Uint8Array): bool
 
 function parse(line: Buffer): Native {
   try {
-    return JSON.parse(line.toString("utf8")) as Native;
+    return parseExactly(line.toString("utf8")) as Native;
   } catch {
     return {}; // Not an event, but still in the log.
   }

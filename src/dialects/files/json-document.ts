@@ -8,6 +8,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf, ioError, unsafePath, VerbatimError } from "../../base/errors.ts";
+import { parseExactly } from "../../base/exact-numbers.ts";
 import { compactJson } from "../../base/print-json.ts";
 import { get, isObject, type JsonObject, without } from "../fields.ts";
 import type { ConvertedLog } from "./converted-host.ts";
@@ -66,7 +67,7 @@ export function jsonBelow(
   bytesMax = SMALL_BYTES_MAX,
 ): unknown {
   try {
-    return JSON.parse(textBelow(root, path, bytesMax) ?? "");
+    return parseExactly(textBelow(root, path, bytesMax) ?? "");
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
+import { parseExactly } from "../../base/exact-numbers.ts";
 import type { FindOptions } from "../../catalog/find.ts";
 import { type ForeignRows, textOf } from "../../catalog/foreign-database.ts";
 import type { SqlValue } from "../../catalog/sqlite.ts";
@@ -13,7 +14,7 @@ export const SESSION_BYTES_MAX = 2 ** 28;
 /** A column or file with JSON; with `data`, its text, if it is no JSON object. */
 export function objectIn(text: string | null): JsonObject {
   try {
-    const value: unknown = JSON.parse(text ?? "");
+    const value = parseExactly(text ?? "");
     if (isObject(value)) return value;
   } catch {
     // Kept as text.
@@ -93,7 +94,7 @@ export function objectOf(
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return text;
   }

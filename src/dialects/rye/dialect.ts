@@ -11,7 +11,7 @@ import { decode, roleOf } from "./decode.ts";
 import { completeNative, type Envelope, readEnvelope } from "./envelope.ts";
 import { express } from "./express.ts";
 import { recording } from "./files/recording.ts";
-import { renderEvent } from "./markdown.ts";
+import { readPrinted, renderEvent } from "./markdown.ts";
 import { OPTIONS, type RyeOptions } from "./options.ts";
 import {
   idAt,
@@ -145,8 +145,8 @@ function makeDialect(envelope: Envelope): Dialect<"rye"> {
     forkStart,
     hasStart: true,
     recording,
-    document(value, options) {
-      const { event, fault } = readEnvelope(value);
+    document(value, options, line) {
+      const { event, fault } = readPrinted(value, line);
       return event ? { text: renderEvent(event, options), fault: null } : { text: null, fault };
     },
     hasStanding: true,

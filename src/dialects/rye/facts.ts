@@ -8,6 +8,7 @@
  *     cost           `elapsed_seconds` for `duration_seconds`; no `tokens`, the sum is used
  */
 
+import { SourceNumber } from "../../base/exact-numbers.ts";
 import type { Mutable } from "../../base/files.ts";
 import type { Usage } from "../../model/entry.ts";
 import { get, getNumber, getObject, has, isObject, type JsonObject } from "../fields.ts";
@@ -28,11 +29,16 @@ export function costOf({ data, envelope }: RyeEvent): JsonObject {
 
 /** The tokens of a cost: as recorded, else the sum of input and output; null if it has neither. */
 export function tokensOf(cost: JsonObject): number | null {
-  const recorded = getNumber(cost, "tokens");
+  const recorded = countIn(cost, "tokens");
   if (recorded !== null) return recorded;
-  const input = getNumber(cost, "input_tokens");
-  const output = getNumber(cost, "output_tokens");
+  const input = countIn(cost, "input_tokens");
+  const output = countIn(cost, "output_tokens");
   return input === null && output === null ? null : (input ?? 0) + (output ?? 0);
+}
+
+function countIn(cost: JsonObject, key: string): number | null {
+  const count = get(cost, key);
+  return count instanceof SourceNumber ? Number(count.text) : getNumber(cost, key);
 }
 
 /** `detail` of a failed thread, as in the line; undefined if it has none. */

@@ -10,10 +10,11 @@
  * as empty. One unexpected line must not make a transcript unprintable.
  */
 
+import { SourceNumber } from "../../base/exact-numbers.ts";
 import { get, getObject, type JsonObject } from "../fields.ts";
-import type { RyeEvent } from "./envelope.ts";
+import { type ReadEnvelope, type RyeEvent, readEnvelope } from "./envelope.ts";
 import { costOf, detailOf } from "./facts.ts";
-import { isTruthy, printed, pythonFixed, pythonJson } from "./python.ts";
+import { isTruthy, printed, pythonFixed, pythonJson, withPythonNumbers } from "./python.ts";
 
 const CASED = /^\p{Cased}$/u;
 const GEORGIAN = /^[\u10d0-\u10fa\u10fd-\u10ff]$/;
@@ -103,6 +104,16 @@ export function isOriginalsMarkdown(beginning: string): boolean {
   return ORIGINALS.test(beginning);
 }
 
+/** Reads a line to be printed: its numbers keep the spelling that Python prints them by. */
+export function readPrinted(value: unknown, line: Uint8Array): ReadEnvelope {
+  const read = readEnvelope(value);
+  if (!read.event) return read;
+  const spelt = withPythonNumbers(new TextDecoder().decode(line));
+  const { event } = spelt === undefined ? { event: null } : readEnvelope(spelt);
+  // A time that is a number is not printed as one.
+  return event ? { event: { ...event, ts: read.event.ts }, fault: null } : read;
+}
+
 /** The markdown of one event; "" if it prints nothing. Fragments are concatenated directly. */
 export function renderEvent(event: RyeEvent, options: EventOptions = {}): string {
   const { data } = event;
@@ -186,7 +197,7 @@ function renderComplete(event: RyeEvent): string {
 
 /** A value that is not a number prints as it is; in Python, true and false are 1 and 0. */
 function fixed(value: unknown, digits: number): string {
-  if (typeof value === "number") return pythonFixed(value, digits);
+  if (typeof value === "number" || value instanceof SourceNumber) return pythonFixed(value, digits);
   return typeof value === "boolean" ? pythonFixed(Number(value), digits) : printed(value);
 }
 

@@ -12,8 +12,8 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { hasProgram } from "../../../test/support/packages.ts";
 import { readEnvelope } from "./envelope.ts";
-import { type MarkdownOptions, pythonTitle, renderEvent } from "./markdown.ts";
-import { pythonFixed, pythonJson } from "./python.ts";
+import { type MarkdownOptions, pythonTitle, readPrinted, renderEvent } from "./markdown.ts";
+import { pythonFixed, pythonJson, withPythonNumbers } from "./python.ts";
 import { EVENT_TYPES } from "./vocabulary.ts";
 
 const ORACLE = fileURLToPath(new URL("../../../test/golden/rye/oracle.py", import.meta.url));
@@ -83,6 +83,40 @@ test.skipIf(!hasPython)("any JSON value prints as json.dumps(value, indent=2)", 
     texts.map((json) => ({ question: { ask: "dumps", json }, ours: pythonJson(reread(json)) })),
   );
 });
+
+/** Numbers as Python and others spell them; JavaScript reads many of them as another's value. */
+const SPELLINGS = fc.oneof(
+  fc.constantFrom("30.0", "1e16", "1E16", "-0.0", "-0", "0.0", "1e-5", "100000000000000000.0"),
+  fc.constantFrom("1.5e+300", "123456789012345.0", "1e22", "12345678901234567890", "1e400"),
+  fc.bigInt(-(2n ** 90n), 2n ** 90n).map(String),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value.toExponential()),
+  fc.integer().map((value) => `${value}.0`),
+  fc.tuple(fc.integer({ min: -999, max: 999 }), fc.integer({ min: -30, max: 30 })).map(([n, e]) => {
+    return `${n}e${e}`;
+  }),
+);
+
+test.skipIf(!hasPython)("any spelling of a number prints as Python prints it", () => {
+  const spelt = fc.sample(SPELLINGS, COUNT);
+  agree(
+    spelt.flatMap((json) => {
+      const [value] = (withPythonNumbers(`[${json}]`) ?? reread(`[${json}]`)) as [number];
+      const event = `{"ts":"T","type":"step_finish","cost":{"spend":${json}},"tokens":{"input_tokens":${json}}}`;
+      const all = { thinking: true, toolDetails: true, assistantMetadata: true };
+      return [
+        { question: { ask: "dumps", json }, ours: pythonJson(value) },
+        { question: { ask: "fixed", json, digits: 4 }, ours: pythonFixed(value, 4) },
+        { question: { ask: "render", json: event, ...all }, ours: rendered(event, all) },
+      ];
+    }),
+  );
+});
+
+function rendered(line: string, options: MarkdownOptions): string {
+  const { event, fault } = readPrinted(reread(line), Buffer.from(line));
+  assert.equal(fault, null);
+  return renderEvent(event, options);
+}
 
 test.skipIf(!hasPython)("any text has Python's title", () => {
   // Scripts whose case mapping has not changed in years, since Unicode versions may differ.

@@ -8,6 +8,7 @@
  * sessions".
  */
 
+import { parseExactly } from "../../base/exact-numbers.ts";
 import type { Mutable } from "../../base/files.ts";
 import { compactJson } from "../../base/print-json.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
@@ -117,7 +118,7 @@ function callOf(call: unknown): Part {
 
 function inputOf(text: string | null): unknown {
   try {
-    return text === null ? null : JSON.parse(text);
+    return text === null ? null : parseExactly(text);
   } catch {
     return text;
   }

@@ -3,6 +3,7 @@
  * marked. The mark is random, so no line can pretend that something is withheld.
  */
 
+import { parseExactly } from "../../../src/base/exact-numbers.ts";
 import { toHex } from "../../../src/proof/bytes.ts";
 import type { Gap } from "../../../src/proof/disclosure/records.ts";
 
@@ -28,7 +29,7 @@ export function valueIn(bytes: Uint8Array, gaps: readonly Gap[]): unknown {
     return "text" in piece ? piece.text : `${MARK}${(n - 1) / 2}`;
   });
   try {
-    return JSON.parse(texts.join(""));
+    return parseExactly(texts.join(""));
   } catch {
     return undefined;
   }

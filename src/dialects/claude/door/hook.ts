@@ -29,8 +29,8 @@ import {
 import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { errnoOf, VerbatimError } from "../../../base/errors.ts";
+import { inexactNumber } from "../../../base/exact-numbers.ts";
 import { LOG_LIMITS } from "../../../base/limits.ts";
-import { inexactNumber } from "../../../command/exact-numbers.ts";
 import { decodeLine } from "../../../log/json.ts";
 import { getString, isObject, type JsonObject } from "../../fields.ts";
 import { macOf } from "../files/hook-key.ts";

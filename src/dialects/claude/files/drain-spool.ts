@@ -25,6 +25,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { errnoOf, VerbatimError } from "../../../base/errors.ts";
+import { parseExactly } from "../../../base/exact-numbers.ts";
 import type { Native } from "../../dialect.ts";
 import { isObject } from "../../fields.ts";
 import {
@@ -185,7 +186,7 @@ function waitingOf(path: string, text: string): Waiting | null {
   if (spooled === null) return null;
   const { hook, mac } = spooled;
   try {
-    const told: unknown = JSON.parse(hook.hook);
+    const told = parseExactly(hook.hook);
     const sessionId = sessionOfHook(hook.from, told);
     if (sessionId === null || !isObject(told)) return null;
     const nowMs = Date.parse(hook.at);

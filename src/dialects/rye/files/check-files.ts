@@ -9,6 +9,7 @@ import { openIfThere } from "../../../base/file-steps.ts";
 import type { OpenFile } from "../../../base/files.ts";
 import { readSmallFile } from "../../../base/replace.ts";
 import { type Finding, finding, troubleOf } from "../../../findings/finding.ts";
+import type { Entry } from "../../../model/entry.ts";
 import {
   type DerivedKind,
   type DerivedLook,
@@ -18,7 +19,13 @@ import {
 } from "../../derived-files.ts";
 import { copyAside, moveAside, replaceWith } from "../../files/aside.ts";
 import { type RyeEvent, readEnvelope } from "../envelope.ts";
-import { DOCUMENT_OPTIONS, isOriginalsMarkdown, LIVE_OPTIONS, renderEvent } from "../markdown.ts";
+import {
+  DOCUMENT_OPTIONS,
+  isOriginalsMarkdown,
+  LIVE_OPTIONS,
+  readPrinted,
+  renderEvent,
+} from "../markdown.ts";
 import { MetaRebuilder } from "../rebuild-meta.ts";
 import { LOG_NAME, MARKDOWN_NAME, META_NAME } from "../thread-id.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";
@@ -120,12 +127,12 @@ class RyeLook implements DerivedLook {
     this.#documents = markdown && new TextComparison(markdown);
   }
 
-  add(value: unknown): Promise<void> | undefined {
+  add(value: unknown, _: Entry | null, line: Uint8Array): Promise<void> | undefined {
     const { event } = readEnvelope(value);
     if (!event) return undefined;
     this.#hasEvents = true;
     this.#replay?.add(event);
-    return this.#compare(event);
+    return this.#compare(readPrinted(value, line).event ?? event);
   }
 
   #compare(event: RyeEvent): Promise<void> | undefined {

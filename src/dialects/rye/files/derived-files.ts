@@ -16,6 +16,7 @@
 
 import { dirname } from "node:path";
 import { assert, VerbatimError } from "../../../base/errors.ts";
+import { parseExactly } from "../../../base/exact-numbers.ts";
 import type { Directory } from "../../../base/files.ts";
 import type { Host } from "../../../base/host.ts";
 import { type ByteOffset, START, toByteOffset } from "../../../base/offset.ts";
@@ -27,12 +28,13 @@ import type { DerivedFiles, SigningTools } from "../../derived-files.ts";
 import type { Native } from "../../dialect.ts";
 import { copyAside } from "../../files/aside.ts";
 import { ExpectedLines } from "../../files/expected-lines.ts";
-import { type RyeEvent, readEnvelope } from "../envelope.ts";
+import { type ReadEnvelope, type RyeEvent, readEnvelope } from "../envelope.ts";
 import {
   DOCUMENT_OPTIONS,
   type EventOptions,
   isOriginalsMarkdown,
   LIVE_OPTIONS,
+  readPrinted,
   renderEvent,
 } from "../markdown.ts";
 import { MetaRebuilder } from "../rebuild-meta.ts";
@@ -302,7 +304,7 @@ export class RyeDerivedFiles implements DerivedFiles {
   ): AsyncGenerator<string> {
     let text = "";
     if (from === to) return;
-    for await (const event of this.#events(from, to)) {
+    for await (const event of this.#events(from, to, readPrinted)) {
       text += renderEvent(event, options);
       if (text.length < MEND_CHARS) continue;
       yield text;
@@ -313,7 +315,7 @@ export class RyeDerivedFiles implements DerivedFiles {
 
   async #endsRight(markdown: MarkdownFile): Promise<boolean> {
     const last = await this.#reader().last(CHECKED_EVENTS);
-    const events = last.map(({ value }) => readEnvelope(value).event);
+    const events = last.map(({ value, bytes }) => readPrinted(value, bytes).event);
     const text = events.map((event) => (event ? renderEvent(event, LIVE_OPTIONS) : "")).join("");
     return text !== "" && (await markdown.endsWith(text));
   }
@@ -330,9 +332,13 @@ export class RyeDerivedFiles implements DerivedFiles {
     return rebuilder.meta();
   }
 
-  async *#events(from: ByteOffset, to: ByteOffset): AsyncGenerator<RyeEvent> {
-    for await (const { value } of this.#reader().forward({ from, to })) {
-      const { event } = readEnvelope(value);
+  async *#events(
+    from: ByteOffset,
+    to: ByteOffset,
+    read: (value: unknown, line: Uint8Array) => ReadEnvelope = readEnvelope,
+  ): AsyncGenerator<RyeEvent> {
+    for await (const { value, bytes } of this.#reader().forward({ from, to })) {
+      const { event } = read(value, bytes);
       if (event) yield event;
     }
   }
@@ -364,7 +370,7 @@ export function namedSeqIn(text: string | null): number | null {
 export function parseMeta(text: string | null): StoredThreadMeta | null {
   if (text === null) return null;
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExactly(text);
     return isThreadMeta(value) ? value : null;
   } catch {
     return null;

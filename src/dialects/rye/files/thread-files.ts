@@ -6,8 +6,8 @@ import type { Host } from "../../../base/host.ts";
 import { readSmallFile, replaceFileDurably } from "../../../base/replace.ts";
 import { LogReader } from "../../../log/reader.ts";
 import type { BadEntry } from "../../files/stored-entries.ts";
-import { type RyeEvent, readEnvelope } from "../envelope.ts";
-import { type MarkdownOptions, renderEvent } from "../markdown.ts";
+import { type ReadEnvelope, type RyeEvent, readEnvelope } from "../envelope.ts";
+import { type MarkdownOptions, readPrinted, renderEvent } from "../markdown.ts";
 import { MetaRebuilder } from "../rebuild-meta.ts";
 import { logPath, META_NAME, THREADS_PATH, threadSegments } from "../thread-id.ts";
 import { formatThreadMeta, type StoredThreadMeta } from "../thread-meta.ts";
@@ -19,11 +19,12 @@ export async function* threadEvents(
   projectPath: string,
   threadId: string,
   onBadLine: (bad: BadEntry) => void = () => {},
+  read: (value: unknown, line: Uint8Array) => ReadEnvelope = readEnvelope,
 ): AsyncGenerator<RyeEvent> {
   const logId = logPath(threadId).join("/");
   const options = { root: projectPath, onBadLine, takesUnterminated: true };
-  for await (const { value, number, start } of new LogReader(host, logId, options)) {
-    const { event, fault } = readEnvelope(value);
+  for await (const { value, bytes, number, start } of new LogReader(host, logId, options)) {
+    const { event, fault } = read(value, bytes);
     if (event) yield event;
     else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
   }
@@ -115,7 +116,7 @@ export async function* renderThread(
   options: MarkdownOptions,
   onBadLine?: (bad: BadEntry) => void,
 ): AsyncGenerator<string> {
-  for await (const event of threadEvents(host, projectPath, threadId, onBadLine)) {
+  for await (const event of threadEvents(host, projectPath, threadId, onBadLine, readPrinted)) {
     const text = renderEvent(event, options);
     if (text !== "") yield text;
   }

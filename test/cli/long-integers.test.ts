@@ -1,0 +1,39 @@
+/** Integers that JavaScript cannot represent, in a log of another program: every digit is shown. */
+
+import assert from "node:assert/strict";
+import { expect, test } from "vitest";
+import { TranscriptRenderer, TranscriptWriter } from "../../src/rye.ts";
+import { CliUser, jsonLines } from "./cli.ts";
+import { event, putThread } from "./stores.ts";
+
+const LONG = "12345678901234567890";
+const CALL = event("tool_call_start", { tool: "look", call_id: "c1", input: { id: "#" } });
+const THREAD = [event("user_message", { text: "go" }), JSON.stringify(CALL).replace('"#"', LONG)];
+
+test.each([
+  [["show", "hello-1"], `"id": ${LONG}`],
+  [["render", "hello-1"], `"id": ${LONG}`],
+  [["show", "hello-1", "--html", "-"], LONG],
+  [["search", LONG], LONG],
+] as const)("`%j` prints an integer of 64 bits as it is in the log", async (command, printed) => {
+  const user = new CliUser();
+  putThread(user.cwd, "hello-1", THREAD);
+  const { code, stdout } = await user.run(command);
+  assert.equal(code, 0);
+  expect(stdout).toContain(printed);
+});
+
+test("`--json`, readEvents and the renderer keep the digits of an integer of 64 bits", async () => {
+  const user = new CliUser();
+  putThread(user.cwd, "hello-1", THREAD);
+  const { stdout } = await user.run(["show", "hello-1", "--json"]);
+  const [, call] = jsonLines(stdout) as { native: unknown; parts: { input: unknown }[] }[];
+  expect(call?.native).toMatchObject({ input: { id: LONG } });
+  assert.deepEqual(call?.parts[0]?.input, { id: LONG });
+
+  const writer = new TranscriptWriter({ transcriptDir: `${user.cwd}/.ai/threads` });
+  const { events } = await writer.readEvents("hello-1");
+  assert.deepEqual(events[1]?.input, { id: LONG });
+  const markdown = await new TranscriptRenderer().render("hello-1", user.cwd);
+  expect(markdown).toContain(`"id": ${LONG}\n`);
+});
