@@ -50,7 +50,7 @@ export interface OpenFile {
 
 export interface Directory {
   readonly path: string;
-  /** The file system's name when its disk is on another machine, else null. */
+  /** The file system's name if another machine or a program may serve it, else null. */
   readonly networkFileSystem: string | null;
   open(name: string, mode: OpenMode): OpenFile;
   remove(name: string): void;

@@ -16,7 +16,7 @@ import { openDescriptorsBelow } from "../../test/support/open-descriptors.ts";
 import { refusal, thrownRefusal } from "../../test/support/refusal.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { Directory, Files, OpenMode } from "./files.ts";
-import { createNodeFiles } from "./node-files.ts";
+import { createNodeFiles, NETWORK_FILE_SYSTEMS } from "./node-files.ts";
 
 const MODES: readonly OpenMode[] = ["read", "append", "update", "new"];
 
@@ -277,6 +277,15 @@ test("watching a file reports changes, and watching a missing one does not fail"
 test("a local directory is not reported as a network file system", async () => {
   const directory = await openDirectory(createNodeFiles(), tempDirectory(), false);
   assert.equal(directory.networkFileSystem, null);
+});
+
+test.each([
+  [0x6969, "NFS"],
+  [0x65735546, "FUSE or virtiofs"],
+  [0x00c36400, "Ceph"],
+  [0x0bd00bd0, "Lustre"],
+])("the `statfs` type %i is a network file system's: %s", (type, name) => {
+  assert.equal(NETWORK_FILE_SYSTEMS.get(type), name);
 });
 
 async function openDirectory(

@@ -137,7 +137,7 @@ const SESSION_FINDINGS = {
     "does not wait; run it when the writer is done",
   ),
   NETWORK_FILE_SYSTEM: note(
-    "The disk is another machine's: whether what was synced is durable is up to that server.",
+    "Another machine or program serves the files: durability and locks are up to that server.",
     "has nothing to do here",
   ),
 } satisfies Record<string, FindingKind>;

@@ -3,6 +3,7 @@
 import { badOption } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { DOUBTFUL_BYTES, type LogLimits } from "../base/limits.ts";
+import type { LogOptions } from "./log-options.ts";
 import type { LogPath } from "./log-path.ts";
 
 /** Recovery can rewrite a whole batch (writer.ts, W4), and a batch can hold any line. */
@@ -24,16 +25,20 @@ export function refuseReservedName({ name }: LogPath): void {
   });
 }
 
+/** Set to 1: the locks of every file system that this user shares logs on reach all writers. */
+const TRUST_VARIABLE = "VERBATIM_TRUST_LOCKS";
+
 export function refuseSharingOverNetwork(
   { directory, path }: LogPath,
-  mode: "exclusive" | "shared",
+  { mode, trustsLocks = process.env[TRUST_VARIABLE] === "1" }: LogOptions,
 ): void {
-  const fileSystem = mode === "shared" ? directory.networkFileSystem : null;
+  const fileSystem = mode === "shared" && !trustsLocks ? directory.networkFileSystem : null;
   if (fileSystem === null) return;
   throw new VerbatimError(
     "UNSUPPORTED_FILE_SYSTEM",
-    `${path} is on ${fileSystem}, whose locks cannot be relied on between machines; ` +
-      "open it in exclusive mode, or keep it on a local disk",
+    `${path} is on ${fileSystem}, whose locks may not reach every writer; keep it on a local ` +
+      "disk, open it in exclusive mode, or, if you know that they do, set trustsLocks: true or " +
+      `${TRUST_VARIABLE}=1`,
     { path, fileSystem },
   );
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { appendFileSync, rmSync, writeFileSync } from "node:fs";
-import { onTestFinished, test } from "vitest";
+import { onTestFinished, test, vi } from "vitest";
 import { startChild } from "../../test/support/child.ts";
 import {
   bytesOf,
@@ -188,7 +188,7 @@ test("opening does not fail because a reader probes for a writer", async () => {
 });
 
 test("over a network file system sharing is refused, and exclusive writing is not", async () => {
-  for (const fileSystem of ["NFS", "SMB", "9p"]) {
+  for (const fileSystem of ["NFS", "SMB", "9p", "FUSE or virtiofs", "Ceph", "Lustre"]) {
     const path = newLogPath();
     const disk = new WatchedFiles();
     disk.networkFileSystem = fileSystem;
@@ -202,6 +202,23 @@ test("over a network file system sharing is refused, and exclusive writing is no
     await log.append(bytesOf("1"));
     assert.equal(contentOf(path), "1\n");
   }
+});
+
+test("who says that the locks of a network file system reach everyone may share a log there", async () => {
+  const disk = new WatchedFiles();
+  disk.networkFileSystem = "Ceph";
+  const path = newLogPath();
+  const log = await openWriter(path, { mode: "shared", trustsLocks: true }, disk.host);
+  await log.append(bytesOf("1"));
+  vi.stubEnv("VERBATIM_TRUST_LOCKS", "1");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const other = await openWriter(path, { mode: "shared" }, disk.host);
+  await other.append(bytesOf("2"));
+  assert.equal(contentOf(path), "1\n2\n");
+  await refusal(
+    openWriter(path, { mode: "shared", trustsLocks: false }, disk.host),
+    "UNSUPPORTED_FILE_SYSTEM",
+  );
 });
 
 /** The real host, and a promise that resolves when an opener begins to wait. */

@@ -15,6 +15,11 @@ export interface LogOptions {
   readonly mode?: LogMode;
   /** How long to wait for another writer. Default: 0 for `exclusive`, 30 s for `shared`. */
   readonly lockWaitMs?: number;
+  /**
+   * The locks of the file system reach every writer of the log: allows `shared` on network file
+   * systems and FUSE. Default: whether the environment has `VERBATIM_TRUST_LOCKS=1`.
+   */
+  readonly trustsLocks?: boolean;
   /** Takes `path` as an id below this directory, and never leaves it, whatever links are there. */
   readonly root?: string;
   readonly limits?: Partial<LogLimits>;
@@ -39,6 +44,7 @@ const OPTIONS: OptionKinds<LogOptions> = {
   durability: "any",
   mode: "any",
   lockWaitMs: "count",
+  trustsLocks: "boolean",
   root: "text",
   limits: "object",
   signal: "object",

@@ -31,7 +31,7 @@ export async function openLogFile(
   const opened: { close(): void }[] = [place.directory];
   try {
     refuseReservedName(place);
-    refuseSharingOverNetwork(place, mode);
+    refuseSharingOverNetwork(place, options);
     const lock = new LogLock(host, place.directory, place.name);
     opened.push(lock);
     await lock.acquire(lockWaitMs, options.signal);

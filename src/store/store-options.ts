@@ -28,6 +28,11 @@ export interface CommonOptions {
   /** Default: `exclusive`: while a session is open to append, only this process can append. */
   readonly mode?: LogMode;
   readonly lockWaitMs?: number;
+  /**
+   * The locks of the file system reach every writer: allows `shared` on network file systems and
+   * FUSE. Default: whether the environment has `VERBATIM_TRUST_LOCKS=1`.
+   */
+  readonly trustsLocks?: boolean;
   /** The agent for entries that name none: rye's directive, HomeAgent's agent id. */
   readonly agent?: string;
   /**
@@ -93,6 +98,7 @@ const COMMON_OPTIONS: OptionKinds<CommonOptions & { dialect: string }> = {
   durability: "any",
   mode: "any",
   lockWaitMs: "count",
+  trustsLocks: "boolean",
   agent: "string",
   sign: "any",
   remote: "any",

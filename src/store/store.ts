@@ -176,6 +176,7 @@ export class Store implements Published {
   sessionBy(id: string, { agent, from = null, isBrief = false }: SessionChoices): Session {
     const { durability = "disk", mode = "exclusive" } = this.#options;
     const lockWaitMs = isBrief ? 0 : this.#options.lockWaitMs;
+    const { trustsLocks } = this.#options;
     const { adopt } = this.#dialect;
     let onClosed = () => {};
     const session: Session = new Session({
@@ -192,6 +193,7 @@ export class Store implements Published {
       logOptions: {
         ...{ durability, mode, onWarning: this.#onWarning },
         ...(lockWaitMs === undefined ? {} : { lockWaitMs }),
+        ...(trustsLocks === undefined ? {} : { trustsLocks }),
       },
       adopt: adopt ? (first) => adopt(first, { ...this.#options }) : null,
       openDerived: this.#dialect.files ? (each) => this.#openDerived(each) : null,
