@@ -15,6 +15,16 @@ export type LegacyProfile = typeof LEGACY_PROFILE;
 /** The envelopes of checkpoints that are lines of the log itself. */
 export const INSIDE: readonly EnvelopeName[] = ["rye", "entire"];
 
+/**
+ * Whether checkpoints of this dialect can name such a session. Those of a sidecar file are spelled like
+ * some of rye's, so only the name tells whose they are: `<dialect>:<id>`, and no id of rye has a colon.
+ */
+export function isSessionOf(dialect: string, session: string): boolean {
+  const envelope = envelopeOf(dialect);
+  if (envelope === "sidecar") return session.startsWith(`${dialect}:`);
+  return envelope === "entire" || !session.includes(":");
+}
+
 /** How the checkpoints of a dialect's logs begin: inside the log in its own words, or in a sidecar. */
 export function envelopeOf(dialect: string): EnvelopeName {
   return INSIDE.find((name) => name === dialect) ?? "sidecar";

@@ -13,7 +13,7 @@ import { type Checkpoint, type EnvelopeName, readCheckpoint } from "../checkpoin
 import { CLAIM_NEEDLE, claimOf } from "../claims.ts";
 import type { ProofCrypto, RunningHash } from "../crypto.ts";
 import type { KeyAnswer, Keys } from "../ed25519-keys.ts";
-import { envelopeOf } from "../envelopes.ts";
+import { envelopeOf, isSessionOf } from "../envelopes.ts";
 import { NEWER, refused, unconfirmed } from "../findings.ts";
 import { Judge } from "../judge.ts";
 import { withSuccessors } from "../rotations.ts";
@@ -317,7 +317,7 @@ export class DisclosureJudge {
     }
     if (!this.#hasGenesis) return this.#malformed("a checkpoint comes before genesis");
     const { dialect = "", parts = 0 } = this.#header ?? {};
-    if (!isInside && !checkpoint.session.startsWith(`${dialect}:`)) {
+    if (!isSessionOf(dialect, checkpoint.session)) {
       return this.#end("OTHER_SESSION", "a checkpoint is of another dialect than the copy");
     }
     const place = this.#leaves.placeOf(checkpoint.byteOffset);

@@ -14,7 +14,7 @@ import type { ProofCrypto } from "../crypto.ts";
 import { fillGaps, fillGenesis } from "../disclosure/filling.ts";
 import { shownLeaf } from "../disclosure/leaves.ts";
 import type { KeyAnswer, Keys } from "../ed25519-keys.ts";
-import { envelopeOf } from "../envelopes.ts";
+import { envelopeOf, isSessionOf } from "../envelopes.ts";
 import { NEWER } from "../findings.ts";
 import { LeafLayout } from "../leaf.ts";
 import { isConsistent } from "../merkle.ts";
@@ -200,7 +200,7 @@ export class ProofContent {
     const before = this.last?.checkpoint;
     const genesis = this.opened?.facts;
     const other = `checkpoint ${seq} is of another session`;
-    if (!isInside && !session.startsWith(`${dialect}:`)) this.fault("OTHER_SESSION", other);
+    if (!isSessionOf(dialect, session)) this.fault("OTHER_SESSION", other);
     const named = (before ?? genesis)?.session ?? session;
     if (session !== named) this.fault("OTHER_SESSION", other);
     const known = before ?? genesis ?? this.stated?.record.genesis.facts;
