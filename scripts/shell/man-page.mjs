@@ -31,6 +31,10 @@ const ENVIRONMENT = [
     "How many milliseconds a command that ends still sends to that server. Default: 2000.",
   ],
   [
+    "VERBATIM_TRUST_LOCKS",
+    "1: locks of network file systems and FUSE reach every writer, so logs may be shared there.",
+  ],
+  [
     "XDG_CONFIG_HOME",
     "Where your settings, trust and keys are kept, in verbatim/; default: ~/.config.",
   ],

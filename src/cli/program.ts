@@ -26,6 +26,8 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
   const verbatim = new Command("verbatim")
     .description("The record of what AI agents said and did: append-only, durable, provable.")
     .version(packageVersion(), "-v, --version")
+    // Or `record --version 2` would print our version and record nothing.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(safeText(withFile(text))) })
     .showHelpAfterError("`verbatim --help` lists the commands")

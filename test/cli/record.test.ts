@@ -5,10 +5,12 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -102,19 +104,6 @@ test("record continues a thread with its own directive, and an end event ends it
   assert.equal(metaBeside(path).status, "completed");
 });
 
-test("without input a thread is still created, and is paused", async () => {
-  const user = new CliUser();
-  const { code, stdout } = await user.run([...RYE, "--directive", "idle"]);
-
-  assert.equal(code, 0);
-  const path = String(jsonLines(stdout)[0]?.path);
-  assert.deepEqual(
-    eventsAt(path).map(({ type }) => type),
-    ["thread_start"],
-  );
-  assert.equal(metaBeside(path).status, "paused");
-});
-
 test("record keeps HomeAgent turn records unchanged (S0-1, S0-2, S0-3, S0-8)", async () => {
   const user = new CliUser();
   const records = [
@@ -170,6 +159,49 @@ test("a signed session that is continued without --sign gets a warning", async (
     assert.doesNotMatch(await record("--sign"), /signed so far/);
     assert.match(await record(), /^warning: this session is signed so far; add --sign, or its new/);
   }
+});
+
+test.each([
+  ["verbatim", []],
+  ["verbatim", ["--sign"]],
+  ["rye", ["--directive", "d"]],
+  ["rye", ["--directive", "d", "--sign", "append"]],
+  ["homeagent", ["--agent", "a", "--root", "."]],
+  ["entire", ["--model", "m"]],
+  ["claude", ["--session", "app/1"]],
+] as const)("without an entry, %s %j leaves no session", async (dialect, options) => {
+  const user = new CliUser();
+  const args = ["record", "--dialect", dialect, ...options];
+  for (const input of ["", "\n\n", "not JSON\n"]) {
+    const { code, stderr } = await user.run(args, { input });
+    assert.equal(code, input.startsWith("not") ? 2 : 0);
+    expect(stderr).toContain("no entry was recorded, so there is no session");
+    const left = readdirSync(user.cwd, { recursive: true, withFileTypes: true });
+    assert.deepEqual(
+      left.filter((each) => each.isFile() && each.name !== ".gitignore").map(({ name }) => name),
+      [],
+    );
+  }
+});
+
+test("without an entry, a session that was there before stays, empty as it was", async () => {
+  const user = new CliUser();
+  const args = [...RYE, "--directive", "d", "--session", "old-1"];
+  const directory = join(user.cwd, ".ai/threads/old-1");
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, "transcript.jsonl"), "", { mode: 0o600 });
+  const { code, stderr } = await user.run(args, { input: "" });
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.equal(existsSync(join(directory, "transcript.jsonl")), true);
+});
+
+test("--version after a command is an unknown option, and nothing is recorded", async () => {
+  const user = new CliUser();
+  const { code, stdout, stderr } = await user.run(["record", "--version", "2"], { input: "{}\n" });
+  assert.deepEqual([code, stdout], [2, ""]);
+  expect(stderr).toContain("unknown option '--version'");
+  const ours = await user.run(["--version"]);
+  assert.match(ours.stdout, /^\d+\.\d+\.\d+/);
 });
 
 test("a directory as input is wrong usage, and creates nothing", async () => {

@@ -1,5 +1,7 @@
 /** `verbatim record`: appends entries from any program, as JSON lines on stdin, each durably. */
 
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import {
   type CliCommand,
   type Io,
@@ -103,13 +105,14 @@ export const record: CliCommand = {
     const { input } = io; // Before anything is created: refuse unreadable input.
     const sending = to === undefined ? null : await openSending(to, io);
     const store = await openStore(asked, io, sending?.follower ?? null);
-    const session = await openSession(store, asked);
+    const { session, isNew } = await openSession(store, asked);
     const writer = await session.openToAppend();
     const isAcknowledging = options.ack === true;
     const start = writer.end === 0 ? (dialectNamed(asked.dialect).recording?.start ?? null) : null;
     const signal = io.interruption();
     io.out(JSON.stringify({ session: session.id, path: session.path }));
     if (writer.end > 0 && options.sign === undefined) await warnIfSigned(store, session, io);
+    let isEmpty = false;
     try {
       if (from !== undefined) {
         const { recordResponses } = await import("./sse-recording.ts");
@@ -129,11 +132,23 @@ export const record: CliCommand = {
       });
       return EXIT[outcome];
     } finally {
+      if (isNew && writer.end === 0)
+        isEmpty = (await import("./empty-session.ts")).removeEmptyLog(session.path);
       await store.close();
+      if (isEmpty) await tellEmpty(session, io);
       await sending?.tell();
     }
   },
 };
+
+/** The session was named on stdout, so stderr says that it is gone. */
+async function tellEmpty({ id, path, dialect }: Session, io: Io): Promise<void> {
+  const names = (await dialect.files?.())?.derived?.names;
+  const { removeEmptyDirectory } = await import("./empty-session.ts");
+  // Only dialects with derived files have a directory for each session.
+  if (names) removeEmptyDirectory(dirname(path), names);
+  io.err(`no entry was recorded, so there is no session ${id}`);
+}
 
 async function warnIfSigned(store: Store, session: Session, io: Io): Promise<void> {
   const { isSignedSoFar } = await import("./signed-so-far.ts");
@@ -232,7 +247,10 @@ async function openStore(
   return new Store(nodeHost, options, follower);
 }
 
-async function openSession(store: Store, { dialect, own, sessionId }: Asked): Promise<Session> {
+async function openSession(
+  store: Store,
+  { dialect, own, sessionId }: Asked,
+): Promise<{ readonly session: Session; readonly isNew: boolean }> {
   const { nodeHost } = await import("../../base/node-host.ts");
   const given = { ...own, session: sessionId };
   const found: RecordedSession =
@@ -241,7 +259,10 @@ async function openSession(store: Store, { dialect, own, sessionId }: Asked): Pr
       root: store.root,
     })) ?? (sessionId === undefined ? { isNew: true } : { id: sessionId });
   if ("missing" in found) throw new UsageError(found.missing);
-  if ("id" in found)
-    return store.session(found.id, found.agent === undefined ? {} : { agent: found.agent });
-  return store.create({ wait: true, ...(found.agent === undefined ? {} : { agent: found.agent }) });
+  const agent = found.agent === undefined ? {} : { agent: found.agent };
+  if (!("id" in found)) {
+    return { session: await store.create({ wait: true, ...agent }), isNew: true };
+  }
+  const session = store.session(found.id, agent);
+  return { session, isNew: !existsSync(session.path) };
 }

@@ -74,7 +74,6 @@ export async function recordInput(session: Session, options: RecordingOptions): 
     }
     skipped++;
   }
-  await addStart();
   await recorder.finish();
   known.tell(io);
   if (skipped > 0)
