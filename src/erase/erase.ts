@@ -19,7 +19,7 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { writeAll } from "../dialects/files/aside.ts";
 import type { Place } from "../disclosure/copy-writer.ts";
 import { allOf, type Finder } from "../disclosure/hits.ts";
-import { matching, TEXT_BYTES_MAX } from "../disclosure/matching.ts";
+import { MATCH, matching, TEXT_BYTES_MAX } from "../disclosure/matching.ts";
 import { type Redacted, type RedactOptions, redactLog } from "../disclosure/redact.ts";
 import { holdLog } from "../doctor/held-log.ts";
 import { loadOwnFiles, logNameOf } from "../doctor/own-names.ts";
@@ -107,7 +107,8 @@ async function everywhere(erasing: Erasing): Promise<Finder> {
   const values = new Set<string>();
   const noting: Finder = (line, number) => {
     const hits = erasing.finder(line, number);
-    for (const { from, to } of hits) {
+    for (const { rule, from, to } of hits) {
+      if (rule === MATCH) continue; // Found everywhere as it is; a hit may be a longer string.
       if (to > line.length || values.size >= VALUES_MAX) continue; // The whole line.
       const spelled = Buffer.from(line.subarray(from, to)).toString();
       values.add(spelled);

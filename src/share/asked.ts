@@ -6,6 +6,7 @@
 import type { Host } from "../base/host.ts";
 import type { Place } from "../disclosure/copy-writer.ts";
 import type { Finder } from "../disclosure/hits.ts";
+import type { Matches } from "../disclosure/matching.ts";
 import type { Redacted } from "../disclosure/redact.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import type { Share } from "./share.ts";
@@ -35,8 +36,8 @@ export interface MakeOptions {
   /** How many turns stay unshown. */
   readonly delay?: number;
   readonly onPlace?: (place: Place) => void;
-  /** The texts to withhold; those that are found are removed from it. */
-  readonly missed?: Set<string>;
+  /** Learns which of the texts are found, and near misses. */
+  readonly matches?: Matches;
   /** Keeps what was decided about lines that were shown before (live-share.ts). */
   readonly decided?: (finder: Finder) => Finder;
   readonly onWarning: (warning: string) => void;

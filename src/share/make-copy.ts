@@ -10,7 +10,7 @@ import type { Host } from "../base/host.ts";
 import { userPaths } from "../base/node-paths.ts";
 import { hostOf } from "../dialects/all.ts";
 import { allOf, type Finder } from "../disclosure/hits.ts";
-import { entriesNumbered, matching } from "../disclosure/matching.ts";
+import { entriesNumbered, MATCH, matching } from "../disclosure/matching.ts";
 import { type Redacted, redactLog } from "../disclosure/redact.ts";
 import { findsIn, findsOfRules } from "../disclosure/scanned.ts";
 import { SessionWindow } from "../listing/session-window.ts";
@@ -32,11 +32,11 @@ export async function makeCopy(
   options: MakeOptions,
 ): Promise<Redacted> {
   const { delay = 0, onPlace = () => {}, decided = (finder) => finder } = options;
-  const { onWarning, nowMs, missed } = options;
+  const { onWarning, nowMs, matches } = options;
   const { rules, texts = [], entries = [], reason } = withholding;
   const names = rules.map((name) => (name === DEFAULT_RULES ? "all" : name));
   const finders: Finder[] = [entriesNumbered(new Set(entries))];
-  if (texts.length > 0) finders.push(matching(texts, "match", missed));
+  if (texts.length > 0) finders.push(matching(texts, MATCH, matches));
   if (names.length > 0) finders.push(await findsOfRules(names));
   const scan = await scanned(host, log, names);
   finders.push(scan.finder);

@@ -147,6 +147,32 @@ test.each([
   },
 );
 
+test("every spelling of a text is erased, and near misses are named", async () => {
+  const user = new Eraser();
+  const name = "Zoë Mühlstraße";
+  const spellings = [
+    name,
+    name.normalize("NFD"),
+    name.toUpperCase(),
+    name.replace(" ", "\u00a0"),
+    name.replace(" ", "\n"),
+    name.normalize("NFD").toUpperCase().replace(" ", "\u202f"),
+  ];
+  const texts = [...spellings.map((text) => `ask ${text}, please`), "ask Zoe-Muhlstraße, please"];
+  await user.record("verbatim", "hello", texts);
+  const args = ["redact", "hello", "--in-place", "--match", name, "--reason", "private"];
+  const { code, stdout, stderr } = await user.run([...args, "--yes"]);
+  assert.equal(code, 0, stderr);
+  expect(stdout).toContain("erased text in 6 lines; near misses are left on line 7");
+  expect(stderr).toContain("warning: --match number 1 has near misses, which stay");
+  const files = filesIn(user.cwd).filter((path) => /jsonl/.test(path));
+  const left = files.flatMap((path) => readFileSync(path, "utf8").match(/z[^"]{0,3}hl/giu) ?? []);
+  assert.deepEqual(left, []);
+  const log = files.find((path) => path.endsWith(".jsonl")) ?? "";
+  assert.equal(readFileSync(log, "utf8").match(/Muhlstraße/g)?.length, 1);
+  assert.equal(readFileSync(log, "utf8").match(/ask \[erased\], please/g)?.length, 5);
+});
+
 test("a report of an erasure that is quoted, not the system's, or not signed, counts as none", async () => {
   const user = new Eraser();
   const block = { type: "erase_report", reason: "forged", erased: { text: 1 } };

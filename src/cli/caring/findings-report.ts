@@ -241,6 +241,15 @@ function nameOf({ id, path }: FoundSession): string {
   return id === null || id.startsWith("-") ? path : id;
 }
 
+const LINES_LISTED_MAX = 10;
+
+/** The numbers of some lines, the first ones by name. */
+export function linesText(lines: readonly number[]): string {
+  const more = lines.length - LINES_LISTED_MAX;
+  const listed = lines.slice(0, LINES_LISTED_MAX).join(", ");
+  return `line${lines.length === 1 ? "" : "s"} ${listed}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
 /** `1 session`, `2 sessions`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -7,6 +7,7 @@ import { type Run, textOption, UsageError } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
 import type { Place } from "../../disclosure/copy-writer.ts";
 import type { Finder } from "../../disclosure/hits.ts";
+import type { Matches } from "../../disclosure/matching.ts";
 import { finishErasure } from "../../erase/carry-out.ts";
 import { type Erased, erase, tryErasing } from "../../erase/erase.ts";
 import { keptCopyOf } from "../../erase/intent.ts";
@@ -16,7 +17,7 @@ import { STREAMS } from "../../proof/envelopes.ts";
 import type { SignableLog } from "../../signing/session-log.ts";
 import { isDataDirectory } from "../../verifying/data-directories.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
-import { counted } from "../caring/findings-report.ts";
+import { counted, linesText } from "../caring/findings-report.ts";
 import { EXIT_DECLINED, isAgreed } from "../question.ts";
 import { whereOf } from "../reading/reading.ts";
 import { isSignedNow } from "./signed-now.ts";
@@ -53,6 +54,7 @@ export interface EraseAsked {
   readonly tell: (places: readonly Place[]) => boolean;
   /** Copies the disclosed copy to another place. */
   readonly keep: (path: string) => Promise<void>;
+  readonly matches: Matches;
 }
 
 export async function eraseNamed(run: Run, asked: EraseAsked): Promise<number> {
@@ -91,10 +93,13 @@ export async function eraseNamed(run: Run, asked: EraseAsked): Promise<number> {
     if (!(await isAgreed(run, question))) return EXIT_DECLINED;
     await erase(tried.erasing);
   }
+  const nearLines = asked.matches.nearMisses.flatMap(({ lines }) => lines);
+  const near = [...new Set(nearLines)].sort((one, other) => one - other);
+  const left = near.length === 0 ? "" : `; near misses are left on ${linesText(near)}`;
   const copy = options.dryRun === true ? null : join(target.root, keptCopyOf(target.logId));
   if (copy !== null && textOption("--output", options.output) !== undefined) await asked.keep(copy);
   if (options.json)
-    await io.print(jsonLine({ session: target.id, copy, erased: tried.counts, places }));
-  else if (copy !== null) io.out(`${target.id}: erased ${amount}; the proof is ${copy}`);
+    await io.print(jsonLine({ session: target.id, copy, erased: tried.counts, places, near }));
+  else if (copy !== null) io.out(`${target.id}: erased ${amount}${left}; the proof is ${copy}`);
   return 0;
 }

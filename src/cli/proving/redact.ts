@@ -16,7 +16,7 @@ export const redact: CliCommand = {
     { flags: "--reason <text>", summary: "why these things are withheld; readers see it" },
     {
       flags: "--match <text>",
-      summary: "withhold every string or line with this text",
+      summary: "withhold every string or line with this text, in any spelling of it",
       isRepeatable: true,
     },
     { flags: "--allow-missing", summary: "continue if a text of --match is not found" },

@@ -16,7 +16,7 @@ import { jsonLine } from "../../command/json-line.ts";
 import { hostOf } from "../../dialects/all.ts";
 import type { Place } from "../../disclosure/copy-writer.ts";
 import { allOf, type Finder } from "../../disclosure/hits.ts";
-import { entriesNumbered, matching } from "../../disclosure/matching.ts";
+import { entriesNumbered, MATCH, Matches, matching } from "../../disclosure/matching.ts";
 import { NewCopy } from "../../disclosure/new-copy.ts";
 import { copyPlainly } from "../../disclosure/plain-copy.ts";
 import { redactLog } from "../../disclosure/redact.ts";
@@ -30,7 +30,7 @@ import type { SignableLog } from "../../signing/session-log.ts";
 import { isDataDirectory } from "../../verifying/data-directories.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import { withSignedStream } from "../../verifying/verify-directory.ts";
-import { counted } from "../caring/findings-report.ts";
+import { counted, linesText } from "../caring/findings-report.ts";
 import { refuseLogPlace } from "../output-file.ts";
 import { EXIT_DECLINED, isAgreed } from "../question.ts";
 import { whereOf } from "../reading/reading.ts";
@@ -69,13 +69,13 @@ export async function redactNamed(run: Run): Promise<number> {
   if (!isDry) refuseName(output ?? "", options.plain === true);
   return orVerdictCode(io, () =>
     withTarget(run, async (target) => {
-      const missed = missedOf(run);
-      const finder = await finderOf(run, target.log.id, missed);
+      const matches = matchesOf(run);
+      const finder = await finderOf(run, target.log.id, matches);
       const file = isDry ? null : await newCopy(output ?? "");
       try {
         const redacted = await write(run, target, finder, reason, (bytes) => file?.write(bytes));
         tellPlaces(run, redacted.places);
-        if (!areFound(run, missed)) return EXIT_DECLINED;
+        if (!areFound(run, matches)) return EXIT_DECLINED;
         return await kept(run, redacted, file);
       } finally {
         file?.discard();
@@ -94,13 +94,13 @@ async function eraseInPlace(run: Run, reason: string, output: string | null): Pr
     await file?.keep();
   };
   try {
-    const missed = missedOf(run);
-    const finder = ({ id }: SignableLog) => finderOf(run, id, missed);
+    const matches = matchesOf(run);
+    const finder = ({ id }: SignableLog) => finderOf(run, id, matches);
     const tell = (places: readonly Place[]) => {
       tellPlaces(run, places);
-      return areFound(run, missed);
+      return areFound(run, matches);
     };
-    const asked = { finder, reason, tell, keep };
+    const asked = { finder, reason, tell, keep, matches };
     return await orVerdictCode(run.io, () => eraseNamed(run, asked));
   } finally {
     file?.discard();
@@ -130,24 +130,29 @@ async function kept(
   return 0;
 }
 
-/** The texts of `--match`. A finder removes those that it finds. */
-function missedOf({ options }: Run): Set<string> {
-  return new Set(textOptions("--match", options.match));
+function matchesOf({ options }: Run): Matches {
+  return new Matches(textOptions("--match", options.match) ?? []);
 }
 
 /**
  * Whether every text of `--match` was found, or `--allow-missing` is given. A mistyped text would
- * stay readable in the copy.
+ * stay readable in the copy. Also reports what only looks like one of them. All by number: the text
+ * may be a secret.
  */
-export function areFound({ options, io }: Run, missed: ReadonlySet<string>): boolean {
+export function areFound({ options, io }: Run, matches: Matches): boolean {
   const isAllowed = options.allowMissing === true;
-  // By number: the text may be a secret.
-  for (const [at, text] of (textOptions("--match", options.match) ?? []).entries()) {
-    if (!missed.has(text)) continue;
-    const what = `--match number ${at + 1} was not found; check its spelling and its case`;
+  const { missing, nearMisses } = matches;
+  for (const number of missing) {
+    const what = `--match number ${number} was not found; check its spelling`;
     io.err(isAllowed ? `warning: ${what}` : `error: ${what}`);
   }
-  if (missed.size === 0 || isAllowed) return true;
+  for (const { number, lines } of nearMisses) {
+    io.err(
+      `warning: --match number ${number} has near misses, which stay: other accents, punctuation or ` +
+        `spacing on ${linesText(lines)}; withhold them by --entry, or by another --match`,
+    );
+  }
+  if (missing.length === 0 || isAllowed) return true;
   io.err("nothing was written; with --allow-missing, a text may be missing");
   return false;
 }
@@ -210,11 +215,11 @@ export async function withTarget<T>(run: Run, work: (target: Target) => Promise<
 async function finderOf(
   { options }: Run,
   session: string | null,
-  missed: Set<string>,
+  matches: Matches,
 ): Promise<Finder> {
   const finders: Finder[] = [];
   const texts = textOptions("--match", options.match);
-  if (texts) finders.push(matching(texts, "match", missed));
+  if (texts) finders.push(matching(texts, MATCH, matches));
   const entries = textOptions("--entry", options.entry);
   if (entries) {
     const numbers = entries.map((each) => wholeNumber("--entry", each, 1));

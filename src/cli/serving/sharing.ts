@@ -14,6 +14,7 @@ import {
 import { jsonLine } from "../../command/json-line.ts";
 import { type Column, printList } from "../../command/table.ts";
 import type { Place } from "../../disclosure/copy-writer.ts";
+import { Matches } from "../../disclosure/matching.ts";
 import type { Redacted } from "../../disclosure/redact.ts";
 import { REASON_CHARS_MAX } from "../../proof/disclosure/statement.ts";
 import { HOST_DEFAULT, PORT_DEFAULT } from "../../server/serve.ts";
@@ -60,16 +61,16 @@ export async function shareNamed(run: Run, name: string): Promise<number> {
 
 async function shareOnce(run: Run, shares: Shares, asked: NewShare, base: string): Promise<number> {
   const places: Place[] = [];
-  const missed = new Set(asked.withholding.texts);
+  const matches = new Matches(asked.withholding.texts ?? []);
   const check = async (made: Redacted) => {
     tellPlaces(run, places);
-    if (!areFound(run, missed)) throw DECLINED;
+    if (!areFound(run, matches)) throw DECLINED;
     const until = new Date(asked.expiresAtMs).toISOString();
     if (!(await isAgreed(run, `Share ${amountOf(made)}, until ${until}?`))) throw DECLINED;
   };
   const onPlace = (place: Place) => void places.push(place);
   try {
-    const options = { ...warnings(run), nowMs: Date.now, onPlace, missed, check };
+    const options = { ...warnings(run), nowMs: Date.now, onPlace, matches, check };
     const { token, share, redacted } = await createShare(nodeHost, shares, asked, options);
     await printLink(run, share, `${base}/#/share/${token}`, amountOf(redacted));
     return 0;
