@@ -153,7 +153,8 @@ const STREAM_FINDINGS = {
   FILE_TOO_SHORT: error("The file of a stream has fewer bytes than were appended.", RESTORE),
   FILE_TOO_LONG: error(
     "The file of a stream has more bytes than were appended: another program wrote to it.",
-    RESTORE,
+    "`verbatim repair` on the directory moves them to a .torn file, if the others are sound; " +
+      "else restore it from a backup",
   ),
   NAME_WRONG: error("The file of a stream does not have the name of its path.", RESTORE),
   SOURCE_MISSING: error("The source of a fork is gone, or ends before the fork point.", RESTORE),
@@ -179,7 +180,7 @@ export const FINDINGS = { ...SESSION_FINDINGS, ...STREAM_FINDINGS };
 
 export type FindingCode = keyof typeof FINDINGS;
 
-/** Repair does not touch streams: only their server writes to them. */
+/** Of these, repair mends only a FILE_TOO_LONG whose bytes before the end are sound. */
 export function isOfStreams(code: FindingCode): boolean {
   return code in STREAM_FINDINGS;
 }
@@ -188,6 +189,7 @@ export function isOfStreams(code: FindingCode): boolean {
 const MENDABLE: ReadonlySet<FindingCode> = new Set([
   ...(["TORN_TAIL", "MISSING_LF", "WRONG_MODE", "TEMP_LEFT"] as const),
   ...(["DERIVED_MISSING", "DERIVED_STALE"] as const),
+  "FILE_TOO_LONG",
 ]);
 
 export function isMendable(code: FindingCode): boolean {

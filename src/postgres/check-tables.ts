@@ -44,7 +44,7 @@ async function* messagesOf(
   const { base, end } = state;
   const wrong = (code: "FILE_MISSING" | "FILE_TOO_SHORT" | "FILE_TOO_LONG", at: number) => {
     const is = `there are ${at - base} bytes, and ${end - base} were appended`;
-    return finding(code, { ...where, offset: Math.min(at, end) - base }, is);
+    return finding(code, { ...where, offset: Math.min(at, end) - base, mends: false }, is);
   };
   let damaged = 0;
   let at = base;

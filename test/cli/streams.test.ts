@@ -103,12 +103,46 @@ test("a server signs and is backed up while it runs, and its backup is verified,
     [found[0]?.session, found[0]?.severity, found[0]?.path],
     ["/chat/1", "error", log],
   );
-  const refused = await user.run(["repair", data]);
-  assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /is a server's data directory: its server repairs it/);
+  const repaired = await user.run(["repair", data]);
+  assert.equal(repaired.code, 1);
+  assert.match(repaired.stdout, /left error BYTES_DAMAGED.*: restore the directory from a backup/);
   assert.equal((await user.run(["verify", data])).code, 1);
   appendFileSync(log, "\n");
   assert.equal((await user.run(["verify", data, "--lenient"])).code, 1);
+});
+
+test("bytes that another program appended to a stream are moved aside by repair", async () => {
+  const user = new StreamUser();
+  await user.serve(["/chat/1"]);
+  const log = join(user.data, "logs/chat__1.jsonl");
+  const whole = readFileSync(log, "utf8");
+  appendFileSync(log, '{"foreign":1}\n');
+  const examined = await user.run(["doctor", user.data]);
+  assert.match(examined.stdout, /FILE_TOO_LONG.*\n.*\n {4}`verbatim repair` on the directory/);
+
+  const dry = await user.run(["repair", user.data, "--dry-run"]);
+  assert.match(dry.stdout, /would mend error FILE_TOO_LONG/);
+  assert.equal(readFileSync(log, "utf8"), `${whole}{"foreign":1}\n`);
+  const repaired = await user.run(["repair", user.data]);
+  assert.deepEqual([repaired.code, repaired.stderr], [0, ""]);
+  assert.match(repaired.stdout, /mended FILE_TOO_LONG: cut off 14 bytes .* chat__1\.jsonl\.torn-0/);
+  assert.equal(readFileSync(log, "utf8"), whole);
+  assert.equal(readFileSync(`${log}.torn-0`, "utf8"), '{"foreign":1}\n');
+  assert.equal((await user.run(["doctor", user.data])).code, 0);
+  await user.serve(["/chat/1"]);
+  assert.equal(readFileSync(log, "utf8"), whole + whole);
+});
+
+test("a stream with foreign bytes between its own is left as it is", async () => {
+  const user = new StreamUser();
+  await user.serve(["/chat/1"]);
+  const log = join(user.data, "logs/chat__1.jsonl");
+  const displaced = `{"foreign":1}\n${readFileSync(log, "utf8")}`;
+  writeFileSync(log, displaced);
+  const { code, stdout } = await user.run(["repair", user.data]);
+  assert.equal(code, 1);
+  assert.match(stdout, /left error FILE_TOO_LONG(.|\n)*left error BYTES_DAMAGED/);
+  assert.equal(readFileSync(log, "utf8"), displaced);
 });
 
 /** A server's user: appends, and reads the verdicts. */

@@ -165,6 +165,11 @@ export interface RepairLine {
   readonly json: Readonly<Record<string, unknown>> | null;
 }
 
+function remedyOf(code: FindingCode): string {
+  const { remedy } = FINDINGS[code];
+  return isOfStreams(code) ? remedy : `repair ${remedy}`;
+}
+
 /** What repair did, would do, could not do and left. */
 export class RepairReport {
   /** `would`: with --dry-run, what would be mended. */
@@ -192,7 +197,7 @@ export class RepairReport {
       case "would": {
         this.summary.would++;
         const { code, session, path, detail } = step.finding;
-        const text = `would mend ${findingLine(step.finding)}: repair ${FINDINGS[code].remedy}`;
+        const text = `would mend ${findingLine(step.finding)}: ${remedyOf(code)}`;
         return this.#told(text, { action: "would", code, session, path, detail });
       }
       case "left": {
@@ -200,7 +205,7 @@ export class RepairReport {
         const { finding, count } = step;
         const { code, session, path, line, detail, mends } = finding;
         const more = count > 1 ? ` (and ${count - 1} more)` : "";
-        const why = isMendable(code) && !mends ? "" : `: repair ${FINDINGS[code].remedy}`;
+        const why = isMendable(code) && !mends ? "" : `: ${remedyOf(code)}`;
         const at = { ...(line !== undefined && { line }) };
         const json = { action: "left", code, session, path, ...at, count, detail };
         return this.#told(`left ${findingLine(finding)}${more}${why}`, json);

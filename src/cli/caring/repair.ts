@@ -54,13 +54,6 @@ export const repair: CliCommand = {
     const targets: Target[] = [];
     if (options.all === true) targets.push(await allStores(run, true));
     for (const name of args) targets.push(await namedTarget(name, run));
-    const data = targets.find((target) => "data" in target);
-    if (data) {
-      throw new UsageError(
-        `${data.data} is a server's data directory: its server repairs it when it starts; check it ` +
-          "with `verbatim doctor`",
-      );
-    }
 
     const { RepairReport } = await import("./findings-report.ts");
     const report = new RepairReport();
@@ -89,7 +82,11 @@ async function* repairTargets(
   const how = { isDryRun: options.dryRun === true };
   for (const target of targets) {
     if ("session" in target) yield* repairOne(doctor, target.session, how);
-    else if ("stores" in target)
+    else if ("stores" in target) {
       for (const store of target.stores) yield* repairStore(doctor, store, how);
+    } else {
+      const { repairData } = await import("../../doctor/repair-data.ts");
+      yield* repairData(doctor.host, target.data, how);
+    }
   }
 }

@@ -36,10 +36,13 @@ export class CheckedFiles {
     if (this.#sound.has(file)) return;
     this.#pool.useNow(file, (log) => {
       if (log.size === end - base) return;
+      const remedy =
+        log.size > end - base
+          ? "another program wrote to it: stop the server, and run `verbatim repair` on its directory"
+          : "nothing is appended to it until it is restored from a backup";
       throw new VerbatimError(
         "STREAM_DAMAGED",
-        `${log.path} has ${log.size} bytes, but ${end - base} were appended to ${path}; nothing ` +
-          "is appended to it until it is restored from a backup",
+        `${log.path} has ${log.size} bytes, but ${end - base} were appended to ${path}; ${remedy}`,
         { stream: path, offset: Math.min(log.size, end - base), path: log.path },
       );
     });
