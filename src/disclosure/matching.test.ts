@@ -115,3 +115,16 @@ test("near misses are reported by line, and not found", () => {
     { number: 2, lines: [2] },
   ]);
 });
+
+test("a text is found wherever escapes and white space cut it, in plain ASCII too", () => {
+  const find = matching(["Mill Lane"]);
+  for (const line of [
+    '"mill\\nLANE"',
+    '"x\\nmill\\t lane"',
+    '"MILL  Lane"',
+    '"{\\"a\\":\\"mill\\\\nlane\\"}"',
+  ]) {
+    expect(find(Buffer.from(line), 1).length, line).toBeGreaterThan(0);
+  }
+  expect(find(Buffer.from('"mil lane"'), 1)).toEqual([]);
+});

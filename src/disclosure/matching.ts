@@ -8,6 +8,7 @@
  * found, only reported: the user decides.
  */
 
+import { isAscii } from "node:buffer";
 import { VerbatimError } from "../base/errors.ts";
 import { findParts } from "../proof/leaf.ts";
 import { FoldedText, folded, lettersOf } from "./folded-text.ts";
@@ -15,6 +16,7 @@ import type { Finder, Hit } from "./hits.ts";
 
 /** Levels of JSON inside JSON. */
 const DEPTH_MAX = 8;
+const ESCAPED_CODE = Buffer.from("\\u");
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/g;
 const CONTROLS: Readonly<Record<string, string>> = {
   ...{ b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" },
@@ -89,16 +91,33 @@ export function entriesNumbered(numbers: ReadonlySet<number>): Finder {
 /** A line, with its escapes decoded once, twice and so on; each folded. Made once for all needles. */
 class SpelledLine {
   readonly bytes: Buffer;
-  readonly text: string;
-  /** The line as it is, then each level. */
-  readonly levels: readonly string[];
+  /** In lower case, if that and white space are all that folding can change; else null. */
+  readonly #plain: string | null;
+  #text: string | null = null;
+  #levels: readonly string[] | null = null;
   #letters: readonly string[] | null = null;
   #places: FoldedText | null = null;
 
   constructor(line: Uint8Array) {
     this.bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
-    this.text = this.bytes.toString();
-    this.levels = levelsOf(this.text);
+    const isPlain = isAscii(this.bytes) && !this.bytes.includes(ESCAPED_CODE);
+    this.#plain = isPlain ? this.bytes.toString("latin1").toLowerCase() : null;
+  }
+
+  /** False only if no level can have these letters. Most lines need no more than this. */
+  mayHave(letters: string): boolean {
+    return this.#plain === null || this.#plain.includes(letters);
+  }
+
+  get text(): string {
+    this.#text ??= this.bytes.toString();
+    return this.#text;
+  }
+
+  /** The line as it is, then each level. */
+  get levels(): readonly string[] {
+    this.#levels ??= levelsOf(this.text);
+    return this.#levels;
   }
 
   get letters(): readonly string[] {
@@ -138,6 +157,8 @@ class Needle {
   readonly #folded: string;
   /** Null if there are too few to be near to something. */
   readonly #letters: string | null;
+  /** Its longest run of ASCII letters and digits. */
+  readonly #run: string;
 
   constructor(text: string) {
     this.#bytes = Buffer.from(text);
@@ -150,9 +171,12 @@ class Needle {
     this.#folded = folded(text);
     const letters = lettersOf(this.#folded);
     this.#letters = letters.length < NEAR_LETTERS_MIN ? null : letters;
+    const runs = this.#folded.match(/[a-z0-9]+/g) ?? [];
+    this.#run = runs.reduce((best, run) => (run.length > best.length ? run : best), "");
   }
 
   find(line: SpelledLine, rule: string): Hit[] {
+    if (!line.mayHave(this.#run)) return [];
     const hits = this.#foldedHits(line, rule);
     const { bytes } = line;
     const { length } = this.#bytes;
@@ -170,9 +194,10 @@ class Needle {
   }
 
   /** Whether a line has the text's letters more often than the text. */
-  isNear({ levels, letters }: SpelledLine): boolean {
+  isNear(line: SpelledLine): boolean {
     const wanted = this.#letters;
-    if (wanted === null) return false;
+    if (wanted === null || !line.mayHave(this.#run)) return false;
+    const { levels, letters } = line;
     return levels.some((text, depth) => {
       const near = countIn(letters[depth] ?? "", wanted);
       return near > 0 && near > countIn(text, this.#folded);
