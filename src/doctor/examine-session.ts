@@ -21,6 +21,7 @@ import { openLogPath, openToRead } from "../log/log-path.ts";
 import { findLogEnd, isHeld, type LogEnd, lastWriter } from "./log-end.ts";
 import { LogReading } from "./log-reading.ts";
 import { derivedKind, isOurs, isTemporary } from "./own-names.ts";
+import { signedFileFindings } from "./signed-file.ts";
 
 /**
  * For this long after its last line a session counts as live even if its log is not locked
@@ -105,6 +106,7 @@ async function* examineOpened(
     yield* callFindings(reading, at, mayGoOn);
     // Links were reported when the files were listed.
     yield* followers.filter(({ code }) => code !== "SYMLINK_REFUSED");
+    if (reading.hasCheckpoints) yield* signedFileFindings(doctor, found);
     yield* leftoverFindings(doctor, at, reading, opened, files);
   } finally {
     derived?.close();

@@ -12,6 +12,7 @@ import { directoryFindings, fileFindings } from "../findings/file-findings.ts";
 import { type Finding, finding, troubleOf } from "../findings/finding.ts";
 import type { FoundSession } from "../listing/find-session.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
+import { sidecarOf } from "../signing/session-log.ts";
 import { type Doctor, examineSession } from "./examine-session.ts";
 import {
   belongsTo,
@@ -65,7 +66,11 @@ export async function* examineOne(doctor: Doctor, found: FoundSession): AsyncGen
   }
   yield* told(fileFindings(directory, id, files, isOurOwn));
   const log = files.find((each) => each.name === name);
-  if (log === undefined || log.kind === "file") yield* told(examineSession(doctor, found, files));
+  if (log === undefined && entries.length > 0) {
+    yield { finding: missingLog(id, path, hasCheckpointsOf(name, files)) };
+  } else if (log === undefined || log.kind === "file") {
+    yield* told(examineSession(doctor, found, files));
+  }
   if (id !== null) yield* told(inboxFindings(found, id));
 }
 
@@ -138,8 +143,9 @@ async function* examineDirectory(
     const log = files.find((each) => each.name === name);
     if (!log) {
       if (!isOurs(dialect, files)) continue;
-      if (!files.some((each) => isDerived(dialect, each.name))) continue;
-      yield { finding: finding("LOG_MISSING", { session: id, path }, `${name} is missing`) };
+      const isSigned = hasCheckpointsOf(name, files);
+      if (!isSigned && !files.some((each) => isDerived(dialect, each.name))) continue;
+      yield { finding: missingLog(id, path, isSigned) };
       continue;
     }
     const session = { dialect, root, id, path };
@@ -154,6 +160,19 @@ async function* examineDirectory(
     yield* told(fileFindings(directory, id, files, isOurOwn));
     if (log.kind === "file") yield* told(examineSession(doctor, session, files));
   }
+}
+
+/** A sidecar file is created with the first checkpoint of its log. */
+function hasCheckpointsOf(logName: string, files: readonly Seen[]): boolean {
+  return files.some(({ name, kind }) => name === sidecarOf(logName) && kind === "file");
+}
+
+function missingLog(session: string | null, path: string, isSigned: boolean): Finding {
+  const at = { session, path };
+  const name = basename(path);
+  if (!isSigned) return finding("LOG_MISSING", at, `${name} is missing`);
+  const detail = `rollback: ${name} is gone, and was signed; its checkpoints are still there`;
+  return finding("SIGNED_LOG_MISSING", at, detail);
 }
 
 async function* networkFindings(

@@ -41,6 +41,8 @@ export class LogReading {
   /** The files that lines refer to. */
   readonly spills = new Set<string>();
   readonly #parts: ReadParts;
+  /** Some line claims to be a checkpoint. */
+  hasCheckpoints = false;
   #hasEnded = false;
   #lines = 0;
   #isAnyUnderstood = false;
@@ -115,7 +117,8 @@ export class LogReading {
   }
 
   *#follow(entry: Entry, at: FoundAt): Generator<Finding> {
-    if (!isCheckpoint(entry.native)) this.#lines++;
+    if (isCheckpoint(entry.native)) this.hasCheckpoints = true;
+    else this.#lines++;
     this.#isAnyUnderstood ||= entry.kind !== "other";
     if (entry.kind === "end") this.#hasEnded = true;
     else if (entry.kind !== "other" && entry.kind !== "turn_end") this.#hasEnded = false;

@@ -80,6 +80,11 @@ export function derivedKind(dialect: string): DerivedKind | undefined {
   return filesOf(dialect)?.derived;
 }
 
+/** The small signed file that belongs to a session's log; null if the dialect has none. */
+export function signedFileName(dialect: string): string | null {
+  return filesOf(dialect)?.signedFile?.name ?? null;
+}
+
 /** The files that a store keeps for all its sessions. */
 export function storeFiles(dialect: string): DialectFiles["ofStore"] {
   return filesOf(dialect)?.ofStore;

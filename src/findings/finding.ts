@@ -84,6 +84,10 @@ const SESSION_FINDINGS = {
     "Files that belong to a log are there, and the log is missing: it was lost or never made.",
     "cannot make a log; put it back from a copy",
   ),
+  SIGNED_LOG_MISSING: error(
+    "Checkpoints are there, and the log that they sign is gone.",
+    "cannot make a log; put it back from a copy",
+  ),
   UNREADABLE: error(
     "It exists and cannot be read, so it is unknown what else is wrong with it.",
     "cannot read it either; see to the disk, or to whose file it is",
@@ -115,6 +119,10 @@ const SESSION_FINDINGS = {
   DERIVED_FOREIGN: note(
     "Another program made it; we neither judge it nor write to it.",
     "leaves it alone",
+  ),
+  SIGNED_FILE_FORGED: error(
+    "The signed file of a signed log is not the one that its signer wrote; `verify` says the same.",
+    "does not touch it; put the file back from a copy",
   ),
   SPILL_MISSING: error(
     "A line keeps a long text in a file of its own, and that file is gone.",

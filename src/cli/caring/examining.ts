@@ -36,7 +36,8 @@ export async function allStores({ options }: Run, isToMend: boolean): Promise<Ta
 }
 
 /** A store or data directory by its root, or a session by id, path or the beginning of its id. */
-export async function namedTarget(name: string, { options }: Run): Promise<Target> {
+export async function namedTarget(name: string, run: Run): Promise<Target> {
+  const { options } = run;
   if (name === "") throw new UsageError("name a session or a store: the name given is empty");
   const { findSession } = await import("../../listing/find-session.ts");
   const { findStores } = await import("../../listing/find-stores.ts");
@@ -54,7 +55,27 @@ export async function namedTarget(name: string, { options }: Run): Promise<Targe
     if (!(cause instanceof VerbatimError && cause.code === "IO_ERROR")) throw cause;
   }
   if (isDataDirectory(name)) return { data: resolve(where.cwd, name) };
-  return { session: await findSession(nodeHost, name, where) };
+  try {
+    return { session: await findSession(nodeHost, name, where) };
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError && cause.code === "SESSION_NOT_FOUND")) throw cause;
+    const gone = await goneNamed(name, run);
+    if (gone === null) throw cause;
+    return { session: gone };
+  }
+}
+
+/** A session whose log is gone, and whose checkpoints or pinned head are there, as for `verify`. */
+async function goneNamed(name: string, { options }: Run): Promise<FoundSession | null> {
+  const { join } = await import("node:path");
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { SessionVerifier } = await import("../../verifying/session-verifier.ts");
+  const where = whereOf(options);
+  const verifier = await SessionVerifier.open(nodeHost, { where, onWarning: () => {} });
+  const [log, ...others] = await verifier.find([name]).catch(() => []);
+  if (!log || others.length > 0) return null;
+  const { dialect, root, id, logId } = log;
+  return { dialect, root, id, path: join(root, logId) };
 }
 
 /** A Doctor on the real disk that prints its progress. */

@@ -90,7 +90,8 @@ export class MetaProof implements FilesProof {
 
   #doubted(doubt: Doubted, meta: StoredThreadMeta | null, stated: Stated): Finding | null {
     const { reason } = doubt;
-    if (ALTERED.has(reason)) return altered(`was altered: ${reason}`);
+    if (ALTERED.has(reason))
+      return altered(reason === "altered" ? "was altered" : `was altered: ${reason}`);
     const isOurs = stated.isSigned || bearsOurs(meta);
     if (meta && meta.thread_id !== this.#target.id) return otherLog("names another thread");
     if (reason === "unknown key" || reason === "untrusted key") {
