@@ -11,8 +11,9 @@ import { openLogPath, openToRead } from "../log/log-path.ts";
 import { type Disclosed, DisclosureJudge, NOT_CHECKED } from "../proof/disclosure/judge.ts";
 import type { Reason } from "../proof/disclosure/statement.ts";
 import { fpOf, type KeyAnswer, type Keys, kidOf } from "../proof/ed25519-keys.ts";
+import type { Pin } from "../proof/pin.ts";
+import type { Freshness } from "../proof/pins.ts";
 import { type Finding, findingOf, type Verdict, worse } from "../proof/verdict.ts";
-import { pinFindingsOf } from "../signing/judging/assemble.ts";
 import { readCounted } from "../signing/judging/inspect.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
@@ -41,18 +42,22 @@ export interface CopyReport {
   readonly withheld: readonly Reason[];
   /** Unsigned lines at the end of the log when it was disclosed, by the redactor. */
   readonly left_out: { readonly lines: number; readonly bytes: number } | null;
-  /** `stated`: the beginning of the log is the redactor's word. */
+  /** `stated`: the redactor states how the log began; a finding says if that does not count. */
   readonly genesis: "opened" | "stated" | "absent" | null;
   readonly from: VerifyReport["from"];
   readonly found: VerifyReport["found"];
   readonly redactor: (ReportedKey & { readonly ts: string }) | null;
   readonly keys: readonly ReportedKey[];
   readonly links: VerifyReport["links"];
-  readonly freshness: VerifyReport["freshness"];
+  readonly freshness: SeenFreshness;
+  /** Of a rollback: the pinned head that the copy contradicts. */
   readonly missing: VerifyReport["missing"];
   readonly not_checked: readonly string[];
   readonly findings: VerifyReport["findings"];
 }
+
+/** `behind`: it ends before the pinned head, of the same log. */
+export type SeenFreshness = Freshness | "behind";
 
 export type ReportedKey = VerifyReport["keys"][number];
 
@@ -98,10 +103,49 @@ export async function verifyCopy(
     extra.push(findingOf("UNREADABLE", "unreadable", message));
   }
   const disclosed = judge.finish();
-  const pinned = pinFindingsOf(disclosed.judge, { remembered, requirePin });
+  const { log, newestSeq, pinnedLine } = disclosed.judge;
+  const pin = log === null ? null : remembered.ofLog(log);
+  const seen = judgeSeen(pin, { newestSeq, line: pinnedLine }, requirePin);
   const unread = extra.length > 0;
-  const findings = unread ? extra : [...disclosed.findings, ...pinned.findings];
-  return reportOf(full, disclosed, findings, pinned);
+  const damaged = remembered.isDamaged ? [PINS_DAMAGED] : [];
+  const findings = unread ? extra : [...disclosed.findings, ...damaged, ...seen.findings];
+  return reportOf(full, disclosed, findings, seen);
+}
+
+const PINS_DAMAGED = findingOf(
+  "PIN_MAY_BE_MISSING",
+  null,
+  "some remembered heads cannot be read; this log's may be among them",
+);
+
+/**
+ * Compares a copy or a proof with the pinned head of its log. It may be older, and what it shows stays
+ * true: only another checkpoint with the pinned number contradicts it. `line` is the hash of that
+ * checkpoint's line, or null if it has none.
+ */
+export function judgeSeen(
+  pin: Pick<Pin, "seq" | "line" | "byteOffset" | "ts"> | null,
+  { newestSeq, line }: { readonly newestSeq: number | null; readonly line: string | null },
+  requirePin: boolean,
+): {
+  readonly findings: readonly Finding[];
+  readonly freshness: SeenFreshness;
+  readonly missing: CopyReport["missing"];
+} {
+  if (!pin) {
+    const findings = [findingOf("UNPINNED", "unpinned", "no head is remembered")];
+    return { findings: requirePin ? findings : [], freshness: "none", missing: null };
+  }
+  const { seq, byteOffset, ts } = pin;
+  if (line !== null && line !== pin.line) {
+    const message = `another checkpoint ${seq} was seen before, signed ${ts}: another history`;
+    const missing = { seq, byte_offset: byteOffset, ts };
+    return { findings: [findingOf("FORK", "rollback", message)], freshness: "none", missing };
+  }
+  const isBehind = newestSeq !== null && newestSeq < seq;
+  const own = newestSeq !== null && newestSeq > seq ? "ahead" : "match";
+  const known = line === null || newestSeq === null ? "none" : own;
+  return { findings: [], freshness: isBehind ? "behind" : known, missing: null };
 }
 
 function reportOf(

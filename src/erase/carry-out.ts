@@ -157,7 +157,9 @@ export async function judgeErased(
   }
   return {
     report,
-    findings: await erasedCopyFindings(host, target, copyId, lines, report, options),
+    findings: (await erasedCopyFindings(host, target, copyId, lines, report, options)) ?? [
+      { message: `${copyId} is a copy of the new log` },
+    ],
   };
 }
 

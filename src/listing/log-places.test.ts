@@ -16,7 +16,15 @@ test("output may not be written to a dialect's log or its sidecar files", () => 
     ".verbatim/sdk/door/s1.jsonl",
   ];
   for (const log of logs) {
-    for (const ending of ["", ".lock", ".checkpoints", ".checkpoints.lock", ".torn-12"]) {
+    for (const ending of [
+      "",
+      ".lock",
+      ".checkpoints",
+      ".checkpoints.lock",
+      ".torn-12",
+      ".vbd",
+      ".erase-log",
+    ]) {
       assert.ok(isLogPlace(join(root, log + ending)), log + ending);
     }
   }
@@ -29,6 +37,7 @@ test("output may not be written to a dialect's log or its sidecar files", () => 
     ".ai/threads/a-1/page.html",
     ".ai/threads/transcript.jsonl",
     "pins.jsonl.checkpoints",
+    "s1.vbd",
     "6f1c.0.spill",
   ]) {
     assert.ok(!isLogPlace(join(root, other)), other);

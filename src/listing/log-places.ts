@@ -11,8 +11,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
 import { isProgramsOwn } from "./find-stores.ts";
 
-/** Suffixes of the files next to a log (docs/formats/log.md). */
-const SIDECAR_ENDINGS = /(?:\.checkpoints|\.lock|\.torn-\d+)+$/;
+/** Suffixes of the files next to a log (docs/formats/log.md, erase.md). */
+const SIDECAR_ENDINGS = /(?:\.checkpoints|\.lock|\.torn-\d+|\.vbd|\.erase(?:-log|-copy|-file)?)+$/;
 /** A string that was too long for its line (docs/formats/entire.md). */
 const SPILL = /\.spill$/;
 /** In a server's data directory (docs/formats/streams.md). */

@@ -8,12 +8,17 @@
 
 import { basename, dirname, resolve } from "node:path";
 import type { Host } from "../base/host.ts";
-import { keyOf, type ReportedKey, withKey } from "../disclosure/verify-copy.ts";
+import {
+  judgeSeen,
+  keyOf,
+  type ReportedKey,
+  type SeenFreshness,
+  withKey,
+} from "../disclosure/verify-copy.ts";
 import { readStretch } from "../log/bytes.ts";
 import { openLogPath, openToRead } from "../log/log-path.ts";
 import { judgeProof, notCheckedIn, type ProofJudgement } from "../proof/inclusion/judge.ts";
 import { PROOF_BYTES_MAX } from "../proof/inclusion/records.ts";
-import type { Freshness } from "../proof/pins.ts";
 import { type Finding, findingOf, type Verdict, worse } from "../proof/verdict.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
@@ -51,11 +56,11 @@ export interface ProofReport {
   }[];
   /** Pairs of checkpoints: the log of the first is the beginning of the second's. */
   readonly consistent: readonly (readonly [number, number])[];
-  /** `stated`: the beginning of the log is the prover's word. */
+  /** `stated`: the prover states how the log began; a finding says if that does not count. */
   readonly genesis: "opened" | "stated" | null;
   readonly prover: ReportedKey | null;
   readonly keys: readonly ReportedKey[];
-  readonly freshness: Freshness;
+  readonly freshness: SeenFreshness;
   readonly not_checked: readonly string[];
   readonly findings: VerifyReport["findings"];
 }
@@ -85,9 +90,11 @@ export async function verifyProof(
   const judged = judgeProof(proofInPage(bytes) ?? bytes, { crypto: nodeCrypto, keys });
   const remembered = judging.remembered({ place: "", id: "" });
   const pin = judged.log === null ? null : remembered.ofLog(judged.log);
-  const pinned = judgePinned(judged, pin, requirePin);
-  const findings = unread.length > 0 ? unread : [...judged.findings, ...pinned.findings];
-  return reportOf(full, judged, findings, pinned.freshness);
+  const { checkpoints, newest } = judged;
+  const line = checkpoints.get(pin?.seq ?? -1) ?? null;
+  const seen = judgeSeen(pin, { newestSeq: newest?.seq ?? null, line }, requirePin);
+  const findings = unread.length > 0 ? unread : [...judged.findings, ...seen.findings];
+  return reportOf(full, judged, findings, seen.freshness);
 }
 
 /** One byte more than the limit is enough to judge a file that is too long. */
@@ -105,30 +112,11 @@ async function readProof(host: Host, path: string): Promise<Uint8Array> {
   }
 }
 
-function judgePinned(
-  { checkpoints, newest }: ProofJudgement,
-  pin: { readonly seq: number; readonly line: string; readonly ts: string } | null,
-  requirePin: boolean,
-): { readonly findings: Finding[]; readonly freshness: Freshness } {
-  if (!pin) {
-    const message = "no head is remembered";
-    const findings = requirePin ? [findingOf("UNPINNED", "unpinned", message)] : [];
-    return { findings, freshness: "none" };
-  }
-  const line = checkpoints.get(pin.seq);
-  if (line !== undefined && line !== pin.line) {
-    const message = `another checkpoint ${pin.seq} was seen before, signed ${pin.ts}: another history`;
-    return { findings: [findingOf("FORK", "rollback", message)], freshness: "none" };
-  }
-  if (line === undefined || !newest) return { findings: [], freshness: "none" };
-  return { findings: [], freshness: newest.seq > pin.seq ? "ahead" : "match" };
-}
-
 function reportOf(
   path: string,
   judged: ProofJudgement,
   findings: readonly Finding[],
-  freshness: Freshness,
+  freshness: SeenFreshness,
 ): ProofReport {
   const verdict = findings.reduce<Verdict>(
     (so, each) => (each.verdict === null ? so : worse(so, each.verdict)),

@@ -95,6 +95,7 @@ export async function verifyWithCopy(
   const findings = await erasedCopyFindings(host, target, copyId, lines, report, options).catch(
     (cause: unknown) => [findingOf("UNREADABLE", "unreadable", `${copyId}: ${String(cause)}`)],
   );
+  if (findings === null) return withoutCopy(report);
   return findings.length === 0 ? report : withFindings(report, findings);
 }
 
@@ -124,7 +125,10 @@ async function hasCopy(host: Host, { root, logId }: SessionLog): Promise<boolean
   }
 }
 
-/** `copyId`: the path of the copy below the root. Findings for a verified log. */
+/**
+ * `copyId`: the path of the copy below the root. Findings for a verified log; null if it is a copy of
+ * this log itself, which somebody put there, and says nothing of an erasure.
+ */
 export async function erasedCopyFindings(
   host: Host,
   target: SessionLog,
@@ -132,7 +136,7 @@ export async function erasedCopyFindings(
   lines: ErasedLines,
   { log, from }: VerifyReport,
   { crypto, keys }: VerifyOptions,
-): Promise<readonly Finding[]> {
+): Promise<readonly Finding[] | null> {
   const { root } = target;
   let [line, fault] = [0, null as string | null];
   const onShown = ({ is, bytes, gaps }: Shown) => {
@@ -161,6 +165,7 @@ export async function erasedCopyFindings(
   const told = (why: string) => [
     findingOf("ERASED_COPY_MISMATCH", bad?.verdict ?? "tampered", `${name}: ${why}`),
   ];
+  if (bad?.verdict !== "tampered" && log !== null && copied.log === log) return null;
   if (bad) return told(bad.message);
   if (copied.session !== signedName(target)) return told("it is of another session");
   if (!from || statement?.head.log !== from.log || statement.head.line !== from.line) {

@@ -1,7 +1,15 @@
 /** `verbatim redact` and `verify FILE.vbd`: what a person and a script see. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser, jsonLines } from "./cli.ts";
@@ -176,21 +184,68 @@ test("an unsigned tail is left out and counted", async () => {
   ]);
 });
 
-test("a copy that a pinned head contradicts is a rollback", async () => {
+test("an older copy is no rollback: it says that later checkpoints were seen here", async () => {
   const user = new Redactor();
   await user.record(["one", "two"]);
   await user.redact("--entry", "1", "-o", "a.vbd", "--yes");
   await user.record(["three"]);
-  expect((await user.run(["verify", "a.vbd"])).code).toBe(6);
+  const { code, stdout: said } = await user.run(["verify", "a.vbd"]);
+  expect([code, said]).toEqual([0, expect.stringMatching(/verified in part: .* withheld\n/)]);
+  expect(said).toMatch(/up to checkpoint \d+; later ones were seen here/);
+  expect((await user.run(["verify", "a.vbd", "--require-pin"])).code).toBe(0);
   const { stdout } = await user.run(["head", "export"]);
   const other = new CliUser();
   writeFileSync(join(other.cwd, "pins.jsonl"), stdout);
   const { stdout: pem } = await user.run(["keys", "export"]);
   writeFileSync(join(other.cwd, "ada.pem"), pem);
   const copy = join(user.cwd, "a.vbd");
-  const args = ["verify", copy, "--key", "ada.pem"];
-  expect((await other.run(args)).code).toBe(0);
-  expect((await other.run([...args, "--against", "pins.jsonl"])).code).toBe(6);
+  const args = ["verify", copy, "--key", "ada.pem", "--json"];
+  const freshness = async (...more: string[]) => {
+    const run = await other.run([...args, ...more]);
+    return [run.code, jsonLines(run.stdout)[0]?.freshness];
+  };
+  expect(await freshness()).toEqual([0, "none"]);
+  expect(await freshness("--against", "pins.jsonl")).toEqual([0, "behind"]);
+});
+
+test("a copy that a pinned head contradicts is a rollback", async () => {
+  const user = new Redactor();
+  await user.record(["one", "two"]);
+  const before = readFileSync(user.path);
+  await user.record(["this way", "and on", "and on"]);
+  await user.redact("--entry", "1", "-o", "a.vbd", "--yes");
+  expect((await user.run(["verify", "a.vbd"])).code).toBe(0);
+  writeFileSync(user.path, before);
+  const meta = join(user.path, "../thread.json");
+  if (existsSync(meta)) rmSync(meta);
+  expect((await user.run(["head", "accept", ID, "--yes"])).code).toBe(0);
+  await user.record(["or that way"]);
+  const { code, stdout } = await user.run(["verify", "a.vbd", "--json"]);
+  expect([code, jsonLines(stdout)[0]]).toEqual([
+    6,
+    expect.objectContaining({ findings: [expect.objectContaining({ code: "FORK" })] }),
+  ]);
+});
+
+test("a copy is not written where an erasure leaves one, and a copy of the same log there is no alarm", async () => {
+  const user = new Redactor();
+  await user.record(["one", "two"]);
+  const place = `${user.path}.vbd`;
+  const { code, stderr } = await user.redact("--entry", "1", "-o", place, "--yes");
+  expect([code, stderr]).toEqual([2, expect.stringContaining("choose another file")]);
+  assert.ok(!existsSync(place));
+  await user.redact("--entry", "1", "-o", "a.vbd", "--yes");
+  renameSync(join(user.cwd, "a.vbd"), place);
+  expect((await user.run(["verify", ID])).code).toBe(0);
+  await user.record(["three"]);
+  const later = await user.run(["verify", ID]);
+  expect([later.code, later.stdout]).toEqual([0, expect.stringContaining("verified")]);
+  // One of another log is an alarm, as before.
+  const other = new Redactor();
+  await other.record(["one", "two"]);
+  await other.redact("--entry", "1", "-o", "a.vbd", "--yes");
+  writeFileSync(place, readFileSync(join(other.cwd, "a.vbd")));
+  expect((await user.run(["verify", ID])).code).not.toBe(0);
 });
 
 test("resume, unpack and show refuse a copy", async () => {

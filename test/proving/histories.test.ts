@@ -135,7 +135,7 @@ test("a proof of a history that a pinned head contradicts is a rollback", async 
   const older = join(tempDirectory(), "older.vbp");
   writeFileSync(older, (await prove(user, written.target, [1])).bytes);
   expect(await verifyProof(nodeHost, older, { judging: await judging() })).toMatchObject({
-    ...{ verdict: "verified", freshness: "none" },
+    ...{ verdict: "verified", freshness: "behind" },
   });
   const before = await judging();
   // The same log continues elsewhere, from a copy, by a signer that has no pins.

@@ -79,7 +79,8 @@ function describeCopy(report: CopyReport): string[] {
 function amountOf({ lines, strings_withheld: strings, freshness }: CopyReport): string {
   const amount = `${lines.full} of ${lines.total} lines in full, ${counted(strings, "string")} withheld`;
   const isWhole = lines.full === lines.total && strings === 0;
-  return `${amount}${freshnessText(freshness, isWhole)}`;
+  // If it is behind, that is said with the other facts.
+  return freshness === "behind" ? amount : `${amount}${freshnessText(freshness, isWhole)}`;
 }
 
 function factsOf(report: CopyReport): string[] {
@@ -87,6 +88,7 @@ function factsOf(report: CopyReport): string[] {
   const signers = keys.map(nameOf).join(", ");
   return [
     `  of ${session ?? "an unknown session"}, signed by ${signers}`,
+    ...laterSeen(report),
     ...(redactor ? [`  disclosed by ${nameOf(redactor)} on ${redactor.ts}`] : []),
     ...withheld.map(({ rule, reason, lines, strings }) => {
       const amount = `${counted(lines, "line")}, ${counted(strings, "string")}`;
@@ -95,11 +97,18 @@ function factsOf(report: CopyReport): string[] {
     ...(left && left.bytes > 0
       ? [`  left out: ${counted(left.lines, "unsigned line")} at the end`]
       : []),
-    ...(genesis === "stated"
-      ? ["  how the log began is stated by the redactor, and no signature of the log proves it"]
-      : []),
+    ...(genesis === "stated" ? ["  how the log began is stated by the redactor"] : []),
     `  cannot be checked: ${report.not_checked.join("; ")}`,
   ];
+}
+
+/** Of a copy or a proof that ends before the pinned head. */
+export function laterSeen({
+  freshness,
+  signed_through: through,
+}: Pick<CopyReport, "freshness" | "signed_through">): string[] {
+  if (freshness !== "behind" || !through) return [];
+  return [`  up to checkpoint ${through.seq}; later ones were seen here`];
 }
 
 export function nameOf({ kid, owner, trusted }: CopyReport["keys"][number]): string {

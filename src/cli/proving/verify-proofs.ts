@@ -7,7 +7,7 @@ import { beginsAsPage } from "../../proving/proof-page.ts";
 import { type ProofReport, verifyProof } from "../../proving/verify-proof.ts";
 import type { UserJudging } from "../../verifying/user-judging.ts";
 import { counted } from "../caring/findings-report.ts";
-import { beginsAs, givenKey, nameOf } from "./verify-copies.ts";
+import { beginsAs, givenKey, laterSeen, nameOf } from "./verify-copies.ts";
 import { reasonLine } from "./verify-text.ts";
 
 /** More of a line is not printed; `--json` has all of it. */
@@ -59,10 +59,9 @@ function factsOf(report: ProofReport): string[] {
       return `  ${place}, in checkpoint ${seq} of ${ts}${gaps}: ${cut}`;
     }),
     ...consistent.map(([from, to]) => `  checkpoint ${to} continues the log of checkpoint ${from}`),
+    ...laterSeen(report),
     ...(genesis === "stated" && prover
-      ? [
-          `  how the log began is stated by ${nameOf(prover)}, and no signature of the log proves it`,
-        ]
+      ? [`  how the log began is stated by ${nameOf(prover)}`]
       : []),
     `  cannot be checked: ${report.not_checked.join("; ")}`,
   ];

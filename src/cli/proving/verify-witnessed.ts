@@ -68,19 +68,20 @@ export class WitnessJudge {
 
   /** `key`: also trusted, by the user's word. */
   extendCopy<R extends JudgedLog>(report: R, key: Uint8Array | null): Promise<WitnessedReport<R>> {
-    return this.#extend(report, key, (seq) => {
-      return checkpointInCopy(nodeHost, report.path, report.log ?? "", seq);
-    });
+    const find = (seq: number) => checkpointInCopy(nodeHost, report.path, report.log ?? "", seq);
+    return this.#extend(report, key, find, true);
   }
 
   async #extend<R extends JudgedLog>(
     report: R,
     key: Uint8Array | null,
     find: FindCheckpoint,
+    mayBeOlder = false,
   ): Promise<WitnessedReport<R>> {
     const { log, signed_through: through, verdict } = report;
     if (verdict === "tampered" || verdict === "unreadable") return report;
-    const one = new OneLog(report, this.#keysOf(report, key), this.#known, this.#kept, find);
+    const parts = { known: this.#known, kept: this.#kept, find, mayBeOlder };
+    const one = new OneLog(report, this.#keysOf(report, key), parts);
     if (log !== null && through !== null) {
       // The log may be rows of a database, of which there is no file.
       await this.#judge(one, log).catch((cause: unknown) => {
@@ -127,19 +128,25 @@ class OneLog {
   readonly #keys: readonly Uint8Array[];
   readonly #known: readonly KnownWitness[];
   readonly #kept: Kept;
+  readonly #mayBeOlder: boolean;
 
   constructor(
     report: JudgedLog,
     keys: readonly Uint8Array[],
-    known: readonly KnownWitness[],
-    kept: Kept,
-    find: FindCheckpoint,
+    parts: {
+      readonly known: readonly KnownWitness[];
+      readonly kept: Kept;
+      readonly find: FindCheckpoint;
+      /** A copy may end before what a witness saw: that is no rollback. */
+      readonly mayBeOlder: boolean;
+    },
   ) {
     this.#report = report;
-    this.#find = find;
     this.#keys = keys;
-    this.#known = known;
-    this.#kept = kept;
+    this.#find = parts.find;
+    this.#known = parts.known;
+    this.#kept = parts.kept;
+    this.#mayBeOlder = parts.mayBeOlder;
   }
 
   get #log(): string {
@@ -252,6 +259,10 @@ class OneLog {
     const { seq } = signed.at;
     if (compared.is === "BEHIND") {
       const last = this.#report.signed_through?.seq ?? "none";
+      if (this.#mayBeOlder) {
+        this.#note(`${who}: checkpoint ${seq}, and this copy is up to checkpoint ${last}`);
+        return null;
+      }
       this.#say("BEHIND", `${who}: checkpoint ${seq}, and the log ends with ${last}`, "rollback");
       return null;
     }

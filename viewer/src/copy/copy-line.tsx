@@ -49,7 +49,7 @@ export function CopyLine({ row, reasons }: LineProps) {
         <Withheld what="line" length={null} because={because} reasons={reasons} />
       )}
       {is === "genesis" && bytes === null && (
-        <p class="copy-note">It is left out: what it says is the redactor's word.</p>
+        <p class="copy-note">It is left out: the redactor states what it says.</p>
       )}
       {isLong && (
         <button type="button" onClick={() => ask(true)}>

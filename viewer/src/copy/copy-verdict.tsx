@@ -28,10 +28,11 @@ export function verdictLine({ disclosed: { verdict, counts } }: JudgedCopy): str
 
 export function CopyVerdict({ judged }: { readonly judged: JudgedCopy }) {
   const { disclosed, notChecked, canVerify } = judged;
-  const { verdict, judge, statement, redactor, header, findings } = disclosed;
+  const { verdict, judge, statement, redactor, findings } = disclosed;
   const tone = TONES[verdict];
   const isSound = verdict !== "tampered" && verdict !== "unreadable";
   const reasons = findings.filter((each) => each.verdict === verdict);
+  const isUnconfirmed = findings.some(({ code }) => code === "GENESIS_UNCONFIRMED");
   return (
     <section class="proof-panel copy-verdict" aria-labelledby="verdict-title">
       <h2 id="verdict-title">Verdict of your browser</h2>
@@ -69,7 +70,7 @@ export function CopyVerdict({ judged }: { readonly judged: JudgedCopy }) {
         <dt>Cannot be checked</dt>
         <dd>
           {notChecked.join("; ")}
-          {header?.genesis === "stated" && "; how the log began, which is the redactor's word"}
+          {isUnconfirmed && "; how the log began, which is the redactor's word"}
           <small>
             Nor whether the log continued after this copy: only a head that you pinned earlier can
             tell. Reasons and other wording are the redactor's. A selection of true lines can

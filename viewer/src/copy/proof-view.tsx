@@ -62,7 +62,7 @@ export function ProofView({ judged, canVerify }: Props) {
             <>
               <dt>How the log began</dt>
               <dd>
-                is the prover's word: <KeyLine answer={prover} />
+                is stated by <KeyLine answer={prover} />
               </dd>
             </>
           )}
