@@ -208,6 +208,25 @@ test("on another machine the session is a rollback until head accept, which expl
   expect([accepted.code, (await user.run(["verify", "hello"])).code]).toEqual([0, 0]);
 });
 
+test("a copy of the new log in the place of the old one's explains nothing", async () => {
+  const user = new Eraser();
+  await user.record("verbatim", "hello", ["one", `I am ${VALUE}`, "two"]);
+  const { stdout: pins } = await user.run(["head", "export"]);
+  const args = ["redact", "hello", "--in-place", "--match", VALUE, "--reason", "private", "--yes"];
+  assert.equal((await user.run(args)).code, 0);
+  const copy = ["redact", "hello", "--entry", "1", "--reason", "private", "--yes", "-o", "new.vbd"];
+  assert.equal((await user.run(copy)).code, 0);
+  const place = join(user.cwd, ".verbatim/sessions/hello.jsonl.vbd");
+  writeFileSync(place, readFileSync(join(user.cwd, "new.vbd")));
+  const [report] = jsonLines((await user.run(["verify", "hello", "--json"])).stdout);
+  const codes = (report as unknown as VerifyReport).findings.map(({ code }) => code);
+  assert.deepEqual([report?.verdict, codes], ["verified", ["ERASED_COPY_MISSING"]]);
+  writeFileSync(join(user.home, ".local/state/verbatim/heads.jsonl"), pins);
+  const accepted = await user.run(["head", "accept", "hello", "--yes"]);
+  assert.equal(accepted.code, 0);
+  assert.ok(!accepted.stderr.includes("signed link to this one"), accepted.stderr);
+});
+
 test("an interrupted erasure is unreadable for every command, and repair refuses a planted one", async () => {
   const user = new Eraser();
   await user.record("verbatim", "hello", ["one", "two"]);

@@ -8,6 +8,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
+import { VerbatimClient } from "../../src/client/client.ts";
 import { fromHex, toHex } from "../../src/proof/bytes.ts";
 import { type Checkpoint, readCheckpoint, writeCheckpoint } from "../../src/proof/checkpoint.ts";
 import { readRecord, spellRecord } from "../../src/proof/disclosure/records.ts";
@@ -17,8 +18,12 @@ import { proveCopy } from "../../src/proving/prove.ts";
 import { loadSigner, type Signer } from "../../src/signing/keys/keys.ts";
 import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
 import { judgeCopy } from "../../viewer/src/copy/judge-copy.ts";
+import { BytesSource } from "../../viewer/src/proof/bytes-source.ts";
+import { checkEnd } from "../../viewer/src/proof/check-end.ts";
+import { checkWhole } from "../../viewer/src/proof/check-whole.ts";
 import { judgeProofHere } from "../../viewer/src/proof/judge-proof.ts";
 import { WebProofCrypto } from "../../viewer/src/proof/web-crypto.ts";
+import { newUser, serveSessions } from "../server/sessions/served.ts";
 import { disclose, judgeBytes, keysOf, verdictOf as verdictOfCopy } from "../support/disclosing.ts";
 import { judge, linesIn, prove, verdictOf, withEnd } from "../support/proving.ts";
 import { pythonVerdicts } from "../support/python-page.ts";
@@ -307,6 +312,34 @@ test("a whole log whose checkpoint 1 does not fit its genesis is tampered", asyn
   });
   const elsewhere = await user.verify(written, { isPinned: false });
   assert.ok(elsewhere.findings.some(({ code }) => code === "SIDECAR_FOREIGN_BYTES"));
+});
+
+test("the browser finds a checkpoint 1 that does not fit its genesis, at once and in the whole", async () => {
+  const user = newUser();
+  const shape = { dialect: "homeagent" } as const;
+  const written = await user.write(shape, ["one", "two", "three"].flatMap(turnOf));
+  const signer = await loadSigner(nodeHost, user.places);
+  const verdicts = async () => {
+    const { server } = await serveSessions([written.target.root]);
+    const { sessions } = new VerbatimClient({ url: server.url });
+    const [item = assert.fail("it is not listed")] = (await sessions.list()).sessions;
+    const { signal } = new AbortController();
+    const source = () => new BytesSource(sessions, item, new WebProofCrypto(), signal);
+    const checked = [await checkEnd(source(), 1e6), await checkWhole(source(), () => {})];
+    return checked.map(({ verdict, findings }) => [verdict, findings[0]?.code]);
+  };
+  await resigned(written, signer, (said) => said);
+  expect(await verdicts()).toEqual([
+    ["verified", undefined],
+    ["verified", undefined],
+  ]);
+  await resigned(written, signer, (said) => {
+    return said.seq === 1 ? { ...said, genesis: "0".repeat(64) } : said;
+  });
+  expect(await verdicts()).toEqual([
+    ["tampered", "CHAIN_BROKEN"],
+    ["tampered", "CHAIN_BROKEN"],
+  ]);
 });
 
 test("a successor of the key of checkpoint 1 may state genesis of an older log", async () => {

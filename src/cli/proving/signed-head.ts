@@ -117,6 +117,7 @@ async function erasureOf(
   const judging = await UserJudging.load(nodeHost, { onWarning: () => {} });
   const copy = await verifyCopy(nodeHost, path, { judging });
   if (copy.verdict !== "verified" && copy.verdict !== "incomplete") return null;
+  if (copy.log !== from?.log) return null; // A copy of this log, which says nothing of the old one.
   return (
     `its signer erased something from it: the log that was pinned ends with a signed link to this ` +
     `one (checkpoint ${from?.seq}), and everything that ${path} shows of it is in this log`
