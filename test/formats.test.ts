@@ -8,6 +8,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "vitest";
+import { parseExactly } from "../src/base/exact-numbers.ts";
 import { DOUBTFUL_BYTES } from "../src/base/limits.ts";
 import { nodeHost } from "../src/base/node-host.ts";
 import { encodeLine } from "../src/log/json.ts";
@@ -59,7 +60,7 @@ test("the example lines can be appended, and are read back byte for byte", async
   const read: string[] = [];
   for await (const { bytes, value } of new LogReader(nodeHost, path)) {
     read.push(Buffer.from(bytes).toString("utf8"));
-    assert.deepEqual(value, JSON.parse(read.at(-1) ?? ""));
+    assert.deepEqual(value, parseExactly(read.at(-1) ?? ""));
   }
   assert.deepEqual(read, examples);
 });

@@ -23,11 +23,23 @@ export type OpenMode =
   /** To write a file that must not exist yet. */
   | "new";
 
+/** Where a write landed that another program's writes may have displaced. */
+export interface Landing {
+  readonly start: number;
+  /** Whether a line begins there: the other program's last line has its LF. */
+  readonly beginsLine: boolean;
+}
+
 export interface OpenFile {
   /** Reads into the whole of `into`, from `at`; resolves to the bytes read, 0 at the end. */
   read(into: Uint8Array, at: number): Promise<number>;
   /** Writes the first `length` bytes at the end (`append`, `new`). Returns the bytes written. */
   write(bytes: Uint8Array, length?: number): number;
+  /**
+   * Where the last `write` landed, which took these bytes: at `from` or after. Asked if the file does
+   * not end where it would without other writers.
+   */
+  landing(taken: Uint8Array, from: number): Landing;
   /** Writes in place (`update`). Returns the bytes written. */
   writeAt(bytes: Uint8Array, at: number): number;
   /** Makes bytes and size durable. After a failure it is unknown which are. */

@@ -24,6 +24,7 @@ import {
   openSync,
   read,
   readdirSync,
+  readFileSync,
   readSync,
   realpathSync,
   renameSync,
@@ -34,7 +35,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { errnoOf, unsafePath, VerbatimError } from "./errors.ts";
-import type { Directory, DirectoryOptions, Files, OpenFile, OpenMode } from "./files.ts";
+import type { Directory, DirectoryOptions, Files, Landing, OpenFile, OpenMode } from "./files.ts";
 import { tryLockDescriptor, unlockDescriptor } from "./lock.ts";
 
 const { O_RDONLY, O_RDWR, O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_DIRECTORY } = constants;
@@ -82,6 +83,8 @@ const OWN_RIGHTS = 0o600;
 
 const SCRATCH = new Uint8Array(2);
 
+const LF = 0x0a;
+
 class NodeFile implements OpenFile {
   readonly #descriptor: number;
 
@@ -101,6 +104,24 @@ class NodeFile implements OpenFile {
 
   write(bytes: Uint8Array, length = bytes.length): number {
     return writeSync(this.#descriptor, bytes, 0, length, null);
+  }
+
+  landing(taken: Uint8Array, from: number): Landing {
+    const end = writtenTo(this.#descriptor) ?? this.#find(taken, from);
+    const start = end - taken.length;
+    const beginsLine =
+      start === 0 ||
+      (readSync(this.#descriptor, SCRATCH, 0, 1, start - 1) === 1 && SCRATCH[0] === LF);
+    return { start, beginsLine };
+  }
+
+  /** The end of these bytes in the file, which has them after `from`. */
+  #find(taken: Uint8Array, from: number): number {
+    const rest = Buffer.allocUnsafe(this.size() - from);
+    const length = readSync(this.#descriptor, rest, 0, rest.length, from);
+    const at = rest.subarray(0, length).indexOf(taken);
+    if (at === -1) throw new Error("written bytes are not in the file");
+    return from + at + taken.length;
   }
 
   writeAt(bytes: Uint8Array, at: number): number {
@@ -343,6 +364,20 @@ function isSymbolicLink(path: string): boolean {
     return lstatSync(path).isSymbolicLink();
   } catch {
     return false; // Not there, so not a link; the caller reports the first error.
+  }
+}
+
+/**
+ * The descriptor's position: after a write to the end of a file, that write's end, however many
+ * other programs write there too. Null without /proc.
+ */
+function writtenTo(descriptor: number): number | null {
+  try {
+    const [, position] =
+      /^pos:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "latin1")) ?? [];
+    return position === undefined ? null : Number(position);
+  } catch {
+    return null;
   }
 }
 

@@ -37,6 +37,8 @@ const LF_BYTES = Buffer.from("\n");
 /** Rules that apply whatever the user asks for, with their reasons. */
 const OLDER_CHECKPOINT = "older-checkpoint";
 const OLDER_REASON = "its unsalted hash would confirm guesses at what is withheld";
+const VOID_CHECKPOINT = "void-checkpoint";
+const VOID_REASON = "it counts for nothing, and a genesis has secrets";
 const CLOSED_GENESIS = "genesis";
 const CLOSED_REASON = "its secrets cannot be withheld one by one, so it is withheld whole";
 const TOO_MANY_STRINGS = "too-many-strings";
@@ -113,10 +115,12 @@ export class CopyWriter {
     this.#inPart(line, index, withheld.parts);
   }
 
-  /** A checkpoint of the Python original: its hash has no salt. */
-  olderCheckpoint(line: Uint8Array): void {
+  /** A checkpoint of the Python original, or a void one: its hash has no salt, or tells of another. */
+  uncounted(line: Uint8Array, is: "older" | "void"): void {
     this.lines++;
-    this.#withhold(line, this.#index++, OLDER_CHECKPOINT, null, OLDER_REASON);
+    const [rule, reason] =
+      is === "older" ? [OLDER_CHECKPOINT, OLDER_REASON] : [VOID_CHECKPOINT, VOID_REASON];
+    this.#withhold(line, this.#index++, rule, null, reason);
   }
 
   /** Raw bytes between two checkpoints, at least one. */

@@ -123,8 +123,8 @@ export async function redactLog(
 export interface LogTaker {
   /** A line that is not a checkpoint, without its LF. */
   line(line: Uint8Array): void;
-  /** A checkpoint of the Python original, without its LF. */
-  olderCheckpoint(line: Uint8Array): void;
+  /** A checkpoint that counts for nothing, without its LF: of the Python original, or void. */
+  uncounted(line: Uint8Array, is: "older" | "void"): void;
   /** Raw bytes between two checkpoints, at least one. */
   stretch(bytes: Uint8Array): void;
   /** A checkpoint's line, LF included; `isInside`: it is a line of the log. */
@@ -194,11 +194,13 @@ export class Copying {
       claim: (line, start, claim) => {
         if (this.#isWhole) return;
         this.#end = start + line.length;
-        if (claim.is === "checkpoint") {
+        if (claim.is !== "checkpoint") {
+          this.#writer.uncounted(line.subarray(0, -1), "older");
+        } else if (claim.checkpoint.byteOffset !== start) {
+          this.#writer.uncounted(line.subarray(0, -1), "void"); // The log was verified.
+        } else {
           this.#compare(claim.checkpoint, line, () => hash.hex());
           this.#writer.checkpoint(claim.checkpoint, line, true);
-        } else {
-          this.#writer.olderCheckpoint(line.subarray(0, -1));
         }
         hash.update(line);
       },

@@ -173,7 +173,7 @@ export class NewLog {
   async #enter(range: Found | null): Promise<void> {
     if (range === this.#range) return;
     if (this.#range) {
-      this.#signer.foundSince();
+      this.#signer.stateFound(this.#signer.bytes - this.#signer.unsignedBytes, this.#signer.bytes);
       await this.#checkpoint("recovery");
     } else {
       await this.#sign("batch");

@@ -14,17 +14,23 @@
  *     could bring back the old size, with the first page of the new line followed by the rest of
  *     the old one: two lines fused into one. In `shared` mode the cut is made durable before the
  *     lock is released: another writer cannot see that there was one.
+ * W5  Programs that ignore the lock may append at any time. So where a write landed is learned after
+ *     it, and only bytes of ours are cut: the file's size is looked at directly before, and nothing
+ *     is cut that others' bytes follow.
  * W6  Nothing is durable in a file that lost its name: the log was removed or replaced, and bytes
  *     written here vanish when it is closed.
  */
 
 import { isNoSpace, VerbatimError } from "../base/errors.ts";
-import type { OpenFile } from "../base/files.ts";
+import type { Landing, OpenFile } from "../base/files.ts";
 import type { LogLimits } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import { checkLines } from "./framing.ts";
 import type { OpenedLog } from "./open-log.ts";
 import type { Turn } from "./turn.ts";
+
+/** How often lines are written again that landed in the middle of another program's line. */
+const TRIES = 64;
 
 export class Appender implements Turn {
   readonly #path: string;
@@ -80,34 +86,52 @@ export class Appender implements Turn {
     return this.write(lines, lines.length);
   }
 
-  /** Appends the first `length` bytes, whole lines, in one write. Returns where they start. */
+  /**
+   * Appends the first `length` bytes, whole lines, in one write. Returns where they start: after what
+   * other programs appended meanwhile, which its caller has not seen (W5).
+   */
   write(lines: Uint8Array, length: number): ByteOffset {
     if (this.#failure) throw this.#failure;
-    const start = this.#end;
+    for (let tries = 1; ; tries++) {
+      const from = this.#end;
+      const { start, beginsLine } = this.#writeOnce(lines, length, from);
+      this.#end = (start + length) as ByteOffset;
+      if (beginsLine) return start as ByteOffset;
+      // It was fused to a line that lacked its LF, and has become a part of it.
+      if (tries === TRIES) throw this.fail("another program writes lines to it in pieces");
+    }
+  }
+
+  #writeOnce(lines: Uint8Array, length: number, from: ByteOffset): Landing {
     let taken = 0;
     try {
       taken = this.#file.write(lines, length);
     } catch (cause) {
-      throw this.#undo(start, length, 0, cause);
+      throw this.#undo(lines.subarray(0, 0), length, cause);
     }
-    if (taken !== length) throw this.#undo(start, length, taken, { code: "ENOSPC" });
-    this.#end = (start + length) as ByteOffset;
-    return start;
+    if (taken !== length) throw this.#undo(lines.subarray(0, taken), length, { code: "ENOSPC" });
+    try {
+      if (this.#file.endsAt(from + length)) return { start: from, beginsLine: true };
+      return this.#file.landing(lines.subarray(0, length), from);
+    } catch (cause) {
+      throw this.fail("it is unknown where a write landed", cause);
+    }
   }
 
-  async cutBack(start: ByteOffset): Promise<void> {
+  async cutBack(start: ByteOffset): Promise<boolean> {
     if (this.#failure) throw this.#failure;
+    const isLast = this.#file.size() === this.#end;
     try {
-      if (this.#file.size() !== this.#end)
-        throw this.fail("another program wrote to it without the lock");
-      this.#file.truncate(start);
+      if (isLast) this.#file.truncate(start);
     } catch (cause) {
       throw this.fail("undoing a refused append failed", cause);
     }
-    this.#cuts++;
     this.#end = start;
     if (this.#synced > start) this.#synced = start;
+    if (!isLast) return false; // W5: the next turn finds them, with those of the other program.
+    this.#cuts++;
     await this.sync(); // The lines were durable; their cut must be, too.
+    return true;
   }
 
   async settle(meanwhile?: () => void): Promise<void> {
@@ -178,13 +202,18 @@ export class Appender implements Turn {
   }
 
   /** Cuts a write that was not taken whole, so that no later line is fused to its remains. */
-  #undo(start: ByteOffset, length: number, taken: number, cause: unknown): VerbatimError {
+  #undo(taken: Uint8Array, length: number, cause: unknown): VerbatimError {
+    const end = this.#end;
     try {
-      // Bytes of a program that ignores our lock are not ours to cut.
-      if (this.#file.size() !== start + taken)
+      const isExpected = this.#file.endsAt(end + taken.length);
+      const start = isExpected || taken.length === 0 ? end : this.#file.landing(taken, end).start;
+      // W5: the beginning of our line is now in another program's line.
+      if (taken.length > 0 && this.#file.size() !== start + taken.length)
         return this.fail("another program wrote to it without the lock", cause);
-      this.#file.truncate(start);
-      this.#cuts++;
+      if (isExpected || taken.length > 0) {
+        this.#file.truncate(start);
+        this.#cuts++;
+      }
     } catch (second) {
       return this.fail("a write failed, and so did undoing it", second);
     }
@@ -193,7 +222,7 @@ export class Appender implements Turn {
       "NO_SPACE",
       `no room for ${length} bytes in ${this.#path}; the log is unchanged, and accepts ` +
         "appends again when there is room",
-      { path: this.#path, end: start, bytes: length },
+      { path: this.#path, end, bytes: length },
       { cause },
     );
   }

@@ -8,7 +8,11 @@
  *     and a later sync succeeds without them. So before an end is reported, the bytes that may be
  *     on such pages are rewritten in place, and synced.
  * R3  Repairing a repaired log changes nothing.
+ * R4  Programs that ignore the lock may append at any time. The size is looked at directly before a
+ *     cut, and only what was copied aside is cut.
  */
+
+import { basename } from "node:path";
 
 import { errnoOf, ioError, isNoSpace, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
@@ -51,16 +55,31 @@ export async function recover(
  * Adds the missing LF to a whole last line, or copies a torn tail aside and cuts it. Does not sync.
  */
 export async function repairTail(place: LogPath, file: OpenFile): Promise<TailRepair> {
-  const tail = await findTail(file);
+  for (;;) {
+    const tail = await findTail(file);
+    if (tail.tornBytes === 0) {
+      return { end: tail.end, cutBytes: 0, cutKeptAt: null, addedLf: false };
+    }
+    const repair = await repairTorn(place, file, tail);
+    if (repair) return repair;
+  }
+}
+
+/** Null if another program appended meanwhile: it may have finished the line (R4). */
+async function repairTorn(place: LogPath, file: OpenFile, tail: Tail): Promise<TailRepair | null> {
   const { end, tornBytes, lacksOnlyLf } = tail;
   const size = end + tornBytes;
-  if (tornBytes === 0) return { end, cutBytes: 0, cutKeptAt: null, addedLf: false };
   try {
     if (lacksOnlyLf) {
+      if (!file.endsAt(size)) return null;
       mustTakeAll(file.write(Buffer.of(LF)), 1);
       return { end: repairedEnd(tail), cutBytes: 0, cutKeptAt: null, addedLf: true };
     }
     const cutKeptAt = await keepAside(place, file, end, size);
+    if (!file.endsAt(size)) {
+      place.directory.remove(basename(cutKeptAt));
+      return null;
+    }
     file.truncate(end);
     return { end, cutBytes: tornBytes, cutKeptAt, addedLf: false };
   } catch (cause) {

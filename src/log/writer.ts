@@ -16,14 +16,15 @@
 
 import { checkBytes } from "../base/choice.ts";
 import { assert, ioError, VerbatimError } from "../base/errors.ts";
-import type { Host } from "../base/host.ts";
+import type { OpenFile } from "../base/files.ts";
+import type { Clock, Host } from "../base/host.ts";
 import { callersHaveRun, InFlight } from "../base/in-flight.ts";
 import { DOUBTFUL_BYTES, LOG_LIMITS, type LogLimits } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import { queueFull, withinBatch } from "./admission.ts";
 import { Appender } from "./appender.ts";
 import { Batch } from "./batch.ts";
-import { LF } from "./bytes.ts";
+import { LF, readStretch } from "./bytes.ts";
 import type { Companion } from "./companion.ts";
 import { checkLine, checkLines } from "./framing.ts";
 import type { WriterOptions } from "./log-options.ts";
@@ -31,6 +32,10 @@ import { type OpenedLog, openLogFile } from "./open-log.ts";
 import { type Recovery, repairTail } from "./repair.ts";
 import type { Turn } from "./turn.ts";
 import { Waiting } from "./waiting.ts";
+
+/** How long a line without its LF is left alone, and how often it is looked at. */
+const PIECES_MS = 100;
+const LOOK_MS = 10;
 
 /** A larger buffer is freed after use. */
 const SPARE_BYTES_MAX = 1024 * 1024;
@@ -43,6 +48,7 @@ export class LogWriter {
   readonly #appender: Appender;
   readonly #limits: LogLimits;
   readonly #companion: Companion | undefined;
+  readonly #sleep: Clock["sleep"];
   readonly #queue: (Batch | Waiting)[] = [];
   #queuedBytes = 0;
   /** The buffer of the last batch, reused: allocating one costs more than filling it. */
@@ -57,7 +63,13 @@ export class LogWriter {
   readonly #flushes = new InFlight();
   #closing: Promise<void> | null = null;
 
-  private constructor(log: OpenedLog, limits: LogLimits, companion: Companion | undefined) {
+  private constructor(
+    log: OpenedLog,
+    limits: LogLimits,
+    companion: Companion | undefined,
+    sleep: Clock["sleep"],
+  ) {
+    this.#sleep = sleep;
     this.path = log.place.path;
     this.recovery = log.recovery;
     this.#log = log;
@@ -70,7 +82,8 @@ export class LogWriter {
   /** Opens a log to append: creates it when missing, repairs its tail when torn. */
   static async open(host: Host, path: string, options: WriterOptions = {}): Promise<LogWriter> {
     const limits = withinBatch({ ...LOG_LIMITS, ...options.limits });
-    return new LogWriter(await openLogFile(host, path, options), limits, options.companion);
+    const log = await openLogFile(host, path, options);
+    return new LogWriter(log, limits, options.companion, host.clock.sleep);
   }
 
   /** After the last line that was acknowledged here or found on opening. */
@@ -186,12 +199,20 @@ export class LogWriter {
     try {
       const lines = hasLf ? bytes : this.#withLf(bytes);
       const length = hasLf ? bytes.length : bytes.length + 1;
+      const expected = this.#appender.end;
       const start = this.#appender.write(lines, length);
-      this.#companion?.appended?.(lines, length, start);
+      if (start === expected) this.#companion?.appended?.(lines, length, start);
+      else this.#tellLater();
       return this.#appender.end;
     } finally {
       this.#releaseShared();
     }
+  }
+
+  /** The companion reads a displaced write, and what it follows, before the next append. */
+  #tellLater(): void {
+    const read = async ({ end }: Turn) => this.#companion?.caughtUp(end, 0);
+    this.#wait(new Waiting(null, 0, read)).catch(() => {}); // The next turn reads it.
   }
 
   /**
@@ -257,13 +278,15 @@ export class LogWriter {
 
   async #commit(batch: Batch): Promise<void> {
     try {
-      const start = await this.#takeTurn(async ({ end }) => {
-        this.#appender.write(batch.bytes, batch.length);
-        await this.#appender.settle(() =>
-          this.#companion?.appended?.(batch.bytes, batch.length, end),
-        );
+      const start = await this.#takeTurn(async ({ end: expected }) => {
+        const start = this.#appender.write(batch.bytes, batch.length);
+        const isDisplaced = start !== expected;
+        await this.#appender.settle(() => {
+          if (!isDisplaced) this.#companion?.appended?.(batch.bytes, batch.length, start);
+        });
+        if (isDisplaced) await this.#companion?.caughtUp(this.#appender.end, 0);
         if (this.#log.durability === "disk") await this.#companion?.madeDurable?.();
-        return end;
+        return start;
       });
       batch.resolve(start);
     } catch (error) {
@@ -331,6 +354,7 @@ export class LogWriter {
         if (file.size() < this.#appender.end) {
           throw this.#appender.fail("another program cut the log back");
         }
+        await this.#finishedLine();
         const { end, cutBytes } = await repairTail(place, file);
         this.#appender.moveTo(end, cutBytes > 0);
         await this.#companion?.caughtUp(end, cutBytes);
@@ -338,6 +362,14 @@ export class LogWriter {
       if (this.#appender.hasUnsyncedCut) await this.#appender.sync(); // appender.ts, W3
     } catch (error) {
       throw ioError(this.path, "appending", error);
+    }
+  }
+
+  /** Another program may be writing a line in pieces: it is given a moment to end it. */
+  async #finishedLine(): Promise<void> {
+    const { file } = this.#log;
+    for (let waited = 0; waited < PIECES_MS && !(await endsLine(file)); waited += LOOK_MS) {
+      await this.#sleep(LOOK_MS);
     }
   }
 
@@ -362,4 +394,9 @@ export class LogWriter {
       path: this.path,
     });
   }
+}
+
+async function endsLine(file: OpenFile): Promise<boolean> {
+  const size = file.size();
+  return size === 0 || (await readStretch(file, size - 1, size))[0] === LF;
 }

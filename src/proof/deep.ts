@@ -19,8 +19,12 @@ export class DeepJudge implements WalkHandler {
   readonly turns: number[] = [];
   readonly seqs: number[] = [];
 
-  constructor(ledger: Ledger) {
+  readonly #isVoid: (at: number) => boolean;
+
+  /** `isVoid`: whether the line at an offset is a void checkpoint. */
+  constructor(ledger: Ledger, isVoid: (at: number) => boolean = () => false) {
     this.ledger = ledger;
+    this.#isVoid = isVoid;
   }
 
   lines(bytes: Uint8Array): void {
@@ -28,7 +32,7 @@ export class DeepJudge implements WalkHandler {
   }
 
   claim(line: Uint8Array, start: number, claim: Claim): void {
-    if (claim.is === "checkpoint") {
+    if (claim.is === "checkpoint" && !this.#isVoid(start)) {
       this.#compare(claim.checkpoint, start);
       this.ledger.addCheckpointLine(line);
     } else {

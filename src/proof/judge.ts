@@ -8,6 +8,8 @@
  * - The newest trusted signature covers all bytes before it, older checkpoints included. So only
  *   the last one under each key is checked, unless `isEverySignature`.
  * - After a fault the judge continues, to count everything, but vouches for nothing after it.
+ * - A checkpoint that is not in its place is void, if it proves to be a signer's own
+ *   (void-checkpoints.ts). Else it is a fault. Its hash is checked in a second pass, by the caller.
  * - Where the key changes, the last signature of the old key is checked: it may be a rotation,
  *   which makes the next key count (rotations.ts).
  */
@@ -31,6 +33,7 @@ import { genesisHash } from "./genesis-facts.ts";
 import { History, type KeyChange, type Link } from "./history.ts";
 import { type HandOver, Rotations } from "./rotations.ts";
 import type { Finding, FindingCode, SignedThrough } from "./verdict.ts";
+import { mayBeVoid, statesFound, type VoidCheckpoint, voidOf } from "./void-checkpoints.ts";
 import type { WalkHandler } from "./walk.ts";
 
 const ZEROS = "0".repeat(64);
@@ -48,6 +51,8 @@ export interface JudgeOptions {
    * The pinned checkpoint of a log, noted when it is passed; called once, at the first checkpoint.
    */
   readonly pinnedSeqOf: (log: string) => number | null;
+  /** Whether checkpoints in the log may be void; default: they may. */
+  readonly admitsVoid?: boolean | undefined;
   /** Called in order with every sound checkpoint, before its signature is checked. */
   readonly onCheckpoint?: OnCheckpoint | undefined;
 }
@@ -93,6 +98,11 @@ export class Judge implements WalkHandler {
     null;
   readonly #usedKeys = new Map<string, KeyAnswer>();
   #genesisHash: string | null = null;
+  readonly #voids = new Map<number, VoidCheckpoint>();
+  /** Those after the last sound checkpoint. */
+  #pendingVoids: VoidCheckpoint[] = [];
+  /** End of the last checkpoint's line. */
+  #end = 0;
   /** Checkpoints of either format, how many are sound, and how many are of the older format. */
   total = 0;
   sound = 0;
@@ -187,11 +197,28 @@ export class Judge implements WalkHandler {
     return [...this.#usedKeys.values()];
   }
 
+  /** Void checkpoints, if their hashes are right. */
+  get voids(): readonly VoidCheckpoint[] {
+    return [...this.#voids.values()];
+  }
+
+  /** Whether the line at this offset is a void checkpoint. */
+  isVoid(at: number): boolean {
+    return this.#voids.has(at);
+  }
+
   lines(bytes: Uint8Array): void {
     this.#hash.update(bytes);
   }
 
   claim(line: Uint8Array, start: number, claim: Claim): void {
+    if (claim.is === "checkpoint" && this.#isVoid(claim.checkpoint, start)) {
+      const taken = voidOf(claim.checkpoint, start, line, this.#options.crypto);
+      this.#voids.set(start, taken);
+      this.#pendingVoids.push(taken);
+      this.lines(line);
+      return;
+    }
     const hash = this.#hash.hex();
     this.#hash.update(line);
     this.claimsEnd = start + line.length;
@@ -205,6 +232,17 @@ export class Judge implements WalkHandler {
     } else {
       this.#findings.fault("NOT_A_CHECKPOINT", start, null, "a line claims to be a checkpoint");
     }
+  }
+
+  #isVoid(checkpoint: Checkpoint, start: number): boolean {
+    const next = { seq: this.#seq, prev: this.#prev ?? ZEROS, log: this.#log, end: this.#end };
+    const isAdmitted = this.#options.admitsVoid !== false && !this.#findings.isBroken;
+    if (!isAdmitted || this.legacy > 0 || !mayBeVoid(checkpoint, start, next)) return false;
+    if (!this.isOwn(checkpoint)) return false;
+    this.#settle(); // It may follow a rotation.
+    this.#rotations.precedes(checkpoint);
+    const { publicKey, refusal } = this.#keyOf(checkpoint);
+    return publicKey !== null && refusal === null && !this.#isFalse(checkpoint);
   }
 
   /**
@@ -226,7 +264,9 @@ export class Judge implements WalkHandler {
     if (this.#unchecked && this.#unchecked.checkpoint.kid !== kid) this.#settle();
     this.#rotations.comes(checkpoint);
     const key = this.#keyOf(checkpoint);
-    const fault = this.#faultOf(checkpoint, place, hash);
+    const fault = this.#faultOf(checkpoint, place, hash) ?? this.#voidFaultOf(checkpoint);
+    this.#pendingVoids = [];
+    this.#end = end;
     if (fault) {
       this.#settle();
       this.#findings.fault(fault.code, place, turn, fault.message);
@@ -269,6 +309,13 @@ export class Judge implements WalkHandler {
   finish(): void {
     this.#settle();
     this.#history.finish();
+    const [first] = this.#pendingVoids;
+    if (first) {
+      const message =
+        "a checkpoint landed after lines of another program, and counts for nothing; the next one " +
+        "will cover it";
+      this.#findings.add("VOID_CHECKPOINT", "incomplete", first.start, first.turn, message);
+    }
     const { key, turn, offset } = this.#newest ?? {};
     if (key?.refusal) {
       this.#findings.add(key.refusal, "untrusted", offset ?? null, turn ?? null, refused(key));
@@ -325,6 +372,15 @@ export class Judge implements WalkHandler {
       return { code: "CHAIN_BROKEN", message: OTHER_GENESIS };
     }
     return other;
+  }
+
+  #voidFaultOf(checkpoint: Checkpoint): Fault | null {
+    const [first] = this.#pendingVoids;
+    if (!first || statesFound(checkpoint, this.#pendingVoids)) return null;
+    const message =
+      `a checkpoint ${first.seq} was signed at byte ${first.byteOffset} and is at byte ${first.start}, ` +
+      `and checkpoint ${checkpoint.seq} does not state it as found`;
+    return { code: "CHECKPOINT_MISPLACED", message };
   }
 
   /** Whether a checkpoint is of this session and this log, as far as earlier ones say. */

@@ -58,6 +58,11 @@ export class Rotations {
     this.#named = null;
   }
 
+  /** Call with a void checkpoint before looking up its key: the next one still follows. */
+  precedes({ kid }: Pick<Checkpoint, "kid">): void {
+    if (this.#named?.next === kid) this.#follow(this.#named);
+  }
+
   /** The signature of the last checkpoint is valid, under a key that counts. */
   holds(checkpoint: Checkpoint): void {
     if (checkpoint.seq === 1) this.#fromFirst.add(checkpoint.kid);

@@ -29,6 +29,8 @@ export interface TailOptions {
    * Lines are from before anything was signed in this format: older checkpoints may be among them.
    */
   readonly admitsLegacy?: boolean;
+  /** Whether the line at an offset is a void checkpoint, which may be among them. */
+  readonly isVoid?: (at: number) => boolean;
 }
 
 export interface TailFault {
@@ -92,6 +94,7 @@ export class TailJudge {
       return;
     }
     if (this.#options.isData) return;
+    if (this.#options.isVoid?.(this.#end)) return;
     const claim = claimOf(line, this.#options.envelope);
     if (claim && !(claim.is === "legacy" && this.#options.admitsLegacy)) {
       this.#say("NOT_A_CHECKPOINT", "an unsigned line claims to be a checkpoint");

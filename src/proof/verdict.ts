@@ -48,6 +48,7 @@ export function worse(one: Verdict, other: Verdict): Verdict {
 export type FindingCode =
   // tampered
   | "CHECKPOINT_MISPLACED"
+  | "VOID_CHECKPOINT"
   | "HASH_MISMATCH"
   | "SEGMENT_MISMATCH"
   | "TREE_MISMATCH"

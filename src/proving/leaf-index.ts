@@ -168,7 +168,7 @@ export class IndexBuilder implements LogTaker {
     this.#push(this.#leaves.leaf(line, this.#count), line.length + 1);
   }
 
-  olderCheckpoint(line: Uint8Array): void {
+  uncounted(line: Uint8Array): void {
     this.line(line);
   }
 

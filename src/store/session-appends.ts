@@ -10,6 +10,10 @@
  * caller gets the offset after its own lines. If a write is refused, it is refused for all who
  * share it, and the state here stays unchanged. If the end of the log cannot be read, nothing is
  * written.
+ *
+ * Another program may append at any time. Then a write lands after its lines: those are taken over
+ * first, as found, and a checkpoint that landed elsewhere than it says is void
+ * (docs/formats/checkpoint.md, "Void checkpoints").
  */
 
 import { assert } from "../base/errors.ts";
@@ -24,9 +28,18 @@ import type { Waiting } from "../log/waiting.ts";
 import type { LogWriter } from "../log/writer.ts";
 import type { TurnMark } from "../model/turns.ts";
 import { CountedTurns } from "../signing/writing/counted-turns.ts";
-import { type Due, dueAfter, duesAtEnd, duesBefore, turnAt } from "../signing/writing/dues.ts";
+import {
+  type Due,
+  dueAfter,
+  duesAgain,
+  duesAtEnd,
+  duesBefore,
+  isVouch,
+  turnAt,
+} from "../signing/writing/dues.ts";
 import type { LogSigner } from "../signing/writing/log-signer.ts";
 import type { At, SignedLog } from "../signing/writing/signed-log.ts";
+import { displaced, staysInLog } from "./displaced-write.ts";
 import { spillGroup, unspillGroup } from "./group-spills.ts";
 import { KnownLines } from "./known-lines.ts";
 import type { PreparedLine } from "./prepared-line.ts";
@@ -36,16 +49,22 @@ import {
   addLine,
   type Entries,
   linesOf,
+  place,
   WRITE_BYTES_MAX,
   type Write,
+  withoutDue,
 } from "./session-write.ts";
 
 /** A session with a sidecar is signed after this long without an append. */
 const IDLE_MS = 1000;
 
+/** How often a checkpoint is signed again because it landed after another program's line. */
+const TRIES = 64;
+
 /** The entry that derived files see for a checkpoint. */
 const SAYS_NOTHING: Native = {};
 
+type Before = (signer: LogSigner) => readonly Due[];
 type Choose = (signer: LogSigner) => readonly Due[] | Promise<readonly Due[]>;
 
 export class SessionAppends implements Companion {
@@ -108,7 +127,7 @@ export class SessionAppends implements Companion {
     if (group.length === 0) return;
     try {
       if (signing) await this.#appendSigned(signing, group, turn);
-      else await this.#write(this.#addLines(await this.#draft(), group, turn), turn);
+      else await this.#write(this.#addLines(await this.#draft(), group), turn);
     } catch (error) {
       await unspillGroup(group, openDirectory, error);
       throw error;
@@ -131,11 +150,12 @@ export class SessionAppends implements Companion {
       await this.#settleSidecar(signing, turn, false);
       this.#signWhenIdle();
     }
+    const begins = log.signer.isBeginning;
+    if (!log.isSidecar) await this.#signAllButLast(signing, turn, before);
     const write = await this.#draft();
     const { signer } = log;
-    const begins = signer.isBeginning;
     if (!log.isSidecar) await this.#addDues(signing, write, before(signer), turn);
-    this.#addLines(write, group, turn);
+    this.#addLines(write, group);
     const added = write.added.map(({ mark }) => mark);
     // If all lines were already in the log, there is nothing new to sign.
     const after = added.length > 0 ? dueAfter(signer, this.#turns, added, isEveryAppend) : null;
@@ -153,20 +173,21 @@ export class SessionAppends implements Companion {
   async #draft(): Promise<Write> {
     const known = await this.#known.draft();
     const draft = this.#parts.signing?.log.signer.draft() ?? null;
-    return { known, chunks: [], length: 0, added: [], draft, sidecar: [] };
+    return { known, chunks: [], length: 0, dueLength: 0, added: [], ends: [], draft, sidecar: [] };
   }
 
-  #addLines(write: Write, group: readonly Waiting<Entries>[], { end }: Turn): Write {
+  #addLines(write: Write, group: readonly Waiting<Entries>[]): Write {
     for (const waiting of group) {
+      const at: number[] = [];
       for (const prepared of waiting.content.lines) {
         const line = write.known.add(prepared);
         if (line) {
           this.#parts.derived?.expect(line, prepared.whole);
           addLine(write, line, prepared);
         }
-        waiting.content.ends.push(toByteOffset(end + write.length));
+        at.push(write.length);
       }
-      waiting.end = toByteOffset(end + write.length);
+      write.ends.push({ waiting, at });
     }
     return write;
   }
@@ -195,51 +216,106 @@ export class SessionAppends implements Companion {
     } else {
       this.#parts.derived?.expect(line.subarray(0, -1), SAYS_NOTHING);
       addChunk(write, line);
+      if (added.length === 0) write.dueLength += line.length;
     }
     if (id !== null) known.last = id;
     return line;
   }
 
-  /** Writes the lines and the checkpoint due after them: both or neither. */
-  async #write(write: Write, turn: Turn, after: Due | null = null): Promise<void> {
+  /**
+   * Writes the lines and the checkpoint due after them: both or neither. Returns whether no
+   * checkpoint is void.
+   */
+  async #write(write: Write, turn: Turn, after: Due | null = null): Promise<boolean> {
     const lines = linesOf(write);
-    const start = lines.length > 0 ? turn.append(lines) : turn.end;
-    const last = after ? await this.#endWith(write, after, start, turn) : null;
-    const end = toByteOffset(start + write.length);
-    const { derived, isDurable } = this.#parts;
+    const expected = turn.end;
+    const start = lines.length > 0 ? turn.append(lines) : expected;
+    const isDisplaced = start !== expected;
+    const landed = isDisplaced ? await this.#takeDisplaced(write, start, turn) : write;
+    place(landed, start);
+    const due = landed.draft?.mustRecover ? "recovery" : after;
+    const last = after && due ? await this.#endWith(landed, due, start, turn) : null;
+    const isVoid = last === "void";
+    const end = toByteOffset(start + (last instanceof Uint8Array ? landed.length : lines.length));
+    const { derived, isDurable, signing } = this.#parts;
     await turn.settle(() => {
       if (lines.length > 0) derived?.appended(lines, lines.length, start);
-      if (last) derived?.appended(last, last.length, toByteOffset(start + lines.length));
-      this.#commit(write, end);
+      if (last instanceof Uint8Array)
+        derived?.appended(last, last.length, toByteOffset(start + lines.length));
+      this.#commit(landed, end);
     });
     if (isDurable && write.length > 0) await derived?.madeDurable();
+    if (isVoid && signing) await this.#signAgain(signing, start, end, turn);
+    return !isVoid && !(isDisplaced && write.dueLength > 0);
+  }
+
+  /**
+   * The write landed at `start`, after lines of another program. Takes over those, and the write's
+   * own checkpoint, which is void there. If they cannot be signed, the append is refused.
+   */
+  async #takeDisplaced(write: Write, start: ByteOffset, turn: Turn): Promise<Write> {
+    try {
+      await this.caughtUp(toByteOffset(start + write.dueLength), 0);
+      await this.#known.draft(); // Learns which write-once lines were among them.
+      return withoutDue(write, this.#parts.signing?.log.signer.draft() ?? null);
+    } catch (error) {
+      await turn.cutBack(start);
+      throw error;
+    }
+  }
+
+  /** An append waits for a checkpoint, and the one that was written is void. */
+  async #signAgain(
+    signing: SessionSigning,
+    start: ByteOffset,
+    end: ByteOffset,
+    turn: Turn,
+  ): Promise<void> {
+    const { log } = signing;
+    try {
+      await this.caughtUp(turn.end, 0);
+      await this.#sign(signing, turn, (signer) => (signer.isBeginning ? ["batch"] : ["recovery"]));
+    } catch (error) {
+      log.stateFound(start, end);
+      throw staysInLog(this.#opened().path, error);
+    }
   }
 
   /**
    * Signs a checkpoint while the disk syncs the lines, and writes it when they are durable. It is
    * not part of their write: a power cut may keep the end of a write and lose its beginning, and
    * then a valid checkpoint would follow bytes that it does not sign. If it cannot be written, the
-   * append is refused and its lines are cut off (SL4). Returns what was added to the log.
+   * append is refused and its lines are cut off (SL4). Returns what was added to the log, or that
+   * it landed elsewhere.
    */
-  async #endWith(write: Write, due: Due, start: ByteOffset, turn: Turn) {
+  async #endWith(
+    write: Write,
+    due: Due,
+    start: ByteOffset,
+    turn: Turn,
+  ): Promise<Uint8Array | "void" | null> {
     const { signing } = this.#parts;
     assert(signing, "only a signed session has checkpoints");
     const { isSidecar, files } = signing.log;
     const durable = turn.syncAll();
     try {
-      const [made] = await Promise.allSettled([this.#addDue(signing, write, due), durable]);
+      const ahead = { ...write, draft: write.draft?.draft() ?? null };
+      const [made] = await Promise.allSettled([this.#addDue(signing, ahead, due), durable]);
       await durable; // SL1
       if (made.status === "rejected") throw made.reason;
+      const expected = turn.end;
       if (isSidecar) await files.appendSidecar(Buffer.concat(write.sidecar));
-      else turn.append(made.value);
+      else if (turn.append(made.value) !== expected) return "void";
+      ahead.draft?.commit();
+      write.length = ahead.length;
       return isSidecar ? null : made.value;
     } catch (error) {
       await durable.catch(() => {}); // Never cut during a sync.
       if (isSidecar && files.mayHaveWritten) {
         throw turn.fail("it is unknown whether the end of an append was written", error);
       }
-      await turn.cutBack(start);
-      throw error;
+      if (await turn.cutBack(start)) throw error;
+      throw staysInLog(this.#opened().path, error);
     }
   }
 
@@ -310,16 +386,33 @@ export class SessionAppends implements Companion {
     }
   }
 
+  /** Returns whether the checkpoints count. */
+  async #signOnce(signing: SessionSigning, turn: Turn, dues: readonly Due[]): Promise<boolean> {
+    const { log } = signing;
+    const write = await this.#draft();
+    await this.#addDues(signing, write, dues, turn);
+    if (log.isSidecar) await log.files.appendSidecar(Buffer.concat(write.sidecar));
+    const isValid = await this.#write(write, turn);
+    if (isValid) await this.#parts.derived?.sealed?.(() => turn.syncAll());
+    return isValid;
+  }
+
+  /** A write begins with one checkpoint: where two are due, the first is signed before. */
+  async #signAllButLast(signing: SessionSigning, turn: Turn, choose: Before): Promise<void> {
+    const dues = choose(signing.log.signer);
+    if (dues.length > 1) await this.#sign(signing, turn, () => dues.slice(0, -1));
+  }
+
   /** Writes checkpoints without lines; they are durable before they are pinned (SL2). */
   async #sign(signing: SessionSigning, turn: Turn, choose: Choose): Promise<void> {
     const { log } = signing;
-    const dues = await choose(log.signer);
-    if (dues.length > 0) {
-      const write = await this.#draft();
-      await this.#addDues(signing, write, dues, turn);
-      if (log.isSidecar) await log.files.appendSidecar(Buffer.concat(write.sidecar));
-      await this.#write(write, turn);
-      await this.#parts.derived?.sealed?.(() => turn.syncAll());
+    let dues = await choose(log.signer);
+    for (let tries = 1; dues.length > 0; tries++) {
+      // In the log one by one: the second of two void ones would follow none that counts.
+      const [now, later] = log.isSidecar ? [dues, []] : [dues.slice(0, 1), dues.slice(1)];
+      const isValid = await this.#signOnce(signing, turn, now);
+      if (!isValid && (tries === TRIES || dues.some(isVouch))) throw displaced(this.#opened().path);
+      dues = isValid ? later : duesAgain(log.signer, dues);
     }
     if (!log.hasUnpinned) return;
     await turn.syncAll();

@@ -1,8 +1,9 @@
 /** Session write: lines that will be written to a session's log together. */
 
 import { LOG_LIMITS } from "../base/limits.ts";
-import type { ByteOffset } from "../base/offset.ts";
+import { type ByteOffset, toByteOffset } from "../base/offset.ts";
 import type { SpillFile } from "../dialects/dialect.ts";
+import type { Waiting } from "../log/waiting.ts";
 import type { LogSigner } from "../signing/writing/log-signer.ts";
 import type { KnownDraft } from "./known-lines.ts";
 import type { PreparedLine } from "./prepared-line.ts";
@@ -26,11 +27,33 @@ export interface Entries {
 /** Lines to write; state changes only once they are in the log. */
 export interface Write {
   readonly known: KnownDraft;
+  /** Of the log: a checkpoint, or none, and the lines of entries. */
   readonly chunks: Uint8Array[];
   length: number;
+  /** Length of the checkpoint. */
+  dueLength: number;
   readonly added: PreparedLine[];
+  /** Appends, and where in this write their entries end. */
+  readonly ends: { readonly waiting: Waiting<Entries>; readonly at: readonly number[] }[];
   readonly draft: LogSigner | null;
   readonly sidecar: Uint8Array[];
+}
+
+/** Tells the callers where their entries end, now that the write is at `start`. */
+export function place({ ends }: Write, start: ByteOffset): void {
+  for (const { waiting, at } of ends) {
+    const after = at.map((end) => toByteOffset(start + end));
+    waiting.content.ends.push(...after);
+    waiting.end = after.at(-1) ?? waiting.end;
+  }
+}
+
+/** The same lines for another draft: their checkpoint is not where it would count. */
+export function withoutDue(write: Write, draft: LogSigner | null): Write {
+  const skipped = write.dueLength > 0 ? 1 : 0;
+  for (const chunk of write.chunks.slice(skipped, skipped + write.added.length))
+    draft?.addLines(chunk);
+  return { ...write, draft };
 }
 
 /** Adds an entry's line, without its LF. */

@@ -6,7 +6,7 @@
  * by a dead process throws or never returns.
  */
 
-import type { Directory, Files, OpenFile, OpenMode } from "../base/files.ts";
+import type { Directory, Files, Landing, OpenFile, OpenMode } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { DirectoryNode, FileNode } from "./fault-disk.ts";
 import type { Random, Scheduler } from "./scheduler.ts";
@@ -269,6 +269,10 @@ export class FaultFile implements OpenFile {
 
   write(bytes: Uint8Array, length = bytes.length): number {
     return this.#write("write", bytes.subarray(0, length), this.node.size);
+  }
+
+  landing(taken: Uint8Array): Landing {
+    return { start: this.node.size - taken.length, beginsLine: true }; // All writers here take turns.
   }
 
   writeAt(bytes: Uint8Array, at: number): number {

@@ -114,10 +114,14 @@ class Search {
   }
 
   async genesisIn(chunks: AsyncIterable<Uint8Array>, envelope: EnvelopeName): Promise<void> {
+    let isInPlace = false;
     const take = (found: StandingCheckpoint) => {
-      if (found.kind === "genesis") this.#genesis ??= found;
+      if (found.kind !== "genesis" || isInPlace) return;
+      isInPlace = envelope === "sidecar" || found.covers.to === found.start; // Else it may be void.
+      if (isInPlace) this.#genesis = found;
+      else this.#genesis ??= found;
     };
-    await eachCheckpoint(chunks, 0, envelope, take, () => this.#genesis !== null);
+    await eachCheckpoint(chunks, 0, envelope, take, () => isInPlace);
   }
 
   async walk(

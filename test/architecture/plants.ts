@@ -5,7 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import type { Rule } from "./rules.ts";
-import { FILE_LINES_MAX, FOLDER_FILES_MAX, ROOM_LINES_MAX } from "./table.ts";
+import { FILE_LINES_MAX, FOLDER_FILES_MAX } from "./table.ts";
 
 interface Plant {
   readonly breaks: Rule;
@@ -270,17 +270,5 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     breaks: "folder-files",
     at: "src/render/planted",
     files: plantedFiles("src/render/planted", FOLDER_FILES_MAX + 1, "export {};\n"),
-  },
-  "a room with too many lines": {
-    breaks: "room-lines",
-    at: "src/postgres",
-    files: {
-      ...plantedFiles("src/postgres", ROOM_LINES_MAX / FILE_LINES_MAX + 1, LONGEST),
-    },
-  },
-  "a core with too many lines": {
-    breaks: "room-lines",
-    at: "src",
-    files: plantedFiles("src/model/planted", 6, LONGEST),
   },
 };

@@ -15,19 +15,15 @@ import { findImports, type Import } from "./imports.ts";
 import {
   ASSEMBLY,
   BROWSER_SAFE,
-  CORE,
-  CORE_LINES_MAX,
   DIALECT_FOLDERS,
   DIALECT_PARTS,
   EMPTY_NAMES,
   FILE_LINES_MAX,
   FOLDER_FILES_MAX,
   IMPORT_TABLE,
-  LONG_ROOMS,
   NAMES_DIALECTS,
   PACKAGES,
   README_LINES_MAX,
-  ROOM_LINES_MAX,
   TEST_FOLDERS,
   TEST_PACKAGES,
 } from "./table.ts";
@@ -55,7 +51,6 @@ export type Rule =
   | "readme"
   | "file-length"
   | "folder-files"
-  | "room-lines"
   | "dialect-name";
 
 interface SourceFile {
@@ -164,30 +159,16 @@ function checkFolders(tree: Tree, report: Report): void {
 
 function checkSizes(files: ReadonlyMap<string, SourceFile>, report: Report): void {
   const inFolder = new Map<string, number>();
-  const inRoom = new Map<string, number>();
-  for (const { path, lines, isTest } of files.values()) {
+  for (const { path, isTest } of files.values()) {
     if (!path.startsWith("src/") || isTest) continue;
-    add(inFolder, posix.dirname(path), 1);
-    add(inRoom, path.split("/")[1] ?? "", lines);
+    const folder = posix.dirname(path);
+    inFolder.set(folder, (inFolder.get(folder) ?? 0) + 1);
   }
   for (const [folder, count] of inFolder) {
     if (count > FOLDER_FILES_MAX) {
       report("folder-files", folder, `has ${count} files, more than ${FOLDER_FILES_MAX}`);
     }
   }
-  for (const [room, lines] of inRoom) {
-    if (lines > ROOM_LINES_MAX && !LONG_ROOMS.includes(room)) {
-      report("room-lines", `src/${room}`, `has ${lines} lines, more than ${ROOM_LINES_MAX}`);
-    }
-  }
-  const core = CORE.reduce((sum, room) => sum + (inRoom.get(room) ?? 0), 0);
-  if (core > CORE_LINES_MAX) {
-    report("room-lines", "src", `${CORE.join(", ")}: ${core} lines, more than ${CORE_LINES_MAX}`);
-  }
-}
-
-function add(counts: Map<string, number>, key: string, more: number): void {
-  counts.set(key, (counts.get(key) ?? 0) + more);
 }
 
 /** Outside their own folders, `all.ts` and the places of the table, no code names a dialect. */

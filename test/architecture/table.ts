@@ -147,14 +147,7 @@ export const EMPTY_NAMES: readonly string[] = ["utils", "helpers", "types", "com
 
 export const FILE_LINES_MAX = 500;
 /** Sources directly in one folder below `src`, tests not counted. */
-export const FOLDER_FILES_MAX = 25;
-/** Lines of sources in a folder directly under `src`, tests not counted. */
-export const ROOM_LINES_MAX = 7500;
-/** Folders with one subfolder for each of many things may be longer. */
-export const LONG_ROOMS: readonly string[] = ["dialects", "cli"];
-/** What a newcomer reads first, and the limit on its total length. */
-export const CORE: readonly string[] = ["base", "model", "log", "store"];
-export const CORE_LINES_MAX = 8500;
+export const FOLDER_FILES_MAX = 30;
 export const README_LINES_MAX = 20;
 
 export const DIALECT_FOLDERS: readonly string[] = [

@@ -53,6 +53,7 @@ function openFile(bytes: Uint8Array, identity: string, onRead: (bytes: number) =
       return taken.length;
     },
     write: readOnly,
+    landing: readOnly,
     writeAt: readOnly,
     sync: async () => {},
     truncate: readOnly,

@@ -8,6 +8,7 @@ import type {
   Directory,
   DirectoryOptions,
   Files,
+  Landing,
   OpenFile,
   OpenMode,
 } from "../../src/base/files.ts";
@@ -35,6 +36,8 @@ export class WatchedFiles implements Files {
   before: (call: FileCall) => Hold = () => undefined;
   /** How many bytes of a write the disk accepts. */
   takes: (call: FileCall) => number = ({ bytes }) => bytes;
+  /** Runs before each look at a file's size or position. */
+  beforeLook: (name: string) => void = () => {};
   networkFileSystem: string | null = null;
   /** Whether watching a file reports changes. */
   hasWatches = true;
@@ -152,6 +155,11 @@ class WatchedFile implements OpenFile {
     return this.#file.write(bytes, this.#takes("write", 0, length));
   }
 
+  landing(taken: Uint8Array, from: number): Landing {
+    this.#watched.beforeLook(this.#name);
+    return this.#file.landing(taken, from);
+  }
+
   writeAt(bytes: Uint8Array, at: number): number {
     this.#tell("writeAt", at, bytes.length);
     return this.#file.writeAt(bytes.subarray(0, this.#takes("writeAt", at, bytes.length)), at);
@@ -168,6 +176,7 @@ class WatchedFile implements OpenFile {
   }
 
   size(): number {
+    this.#watched.beforeLook(this.#name);
     return this.#file.size();
   }
 
@@ -176,6 +185,7 @@ class WatchedFile implements OpenFile {
   }
 
   endsAt(size: number): boolean {
+    this.#watched.beforeLook(this.#name);
     return this.#file.endsAt(size);
   }
 

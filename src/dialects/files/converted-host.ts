@@ -142,6 +142,9 @@ class ConvertedFile implements OpenFile {
   write(): number {
     throw readOnly(this.#path);
   }
+  landing(): never {
+    throw readOnly(this.#path);
+  }
   writeAt(): number {
     throw readOnly(this.#path);
   }

@@ -48,6 +48,7 @@ export class RowsFile implements OpenFile {
 
   identity = onlyRead;
   write = onlyRead;
+  landing = onlyRead;
   writeAt = onlyRead;
   sync = onlyRead;
   truncate = onlyRead;

@@ -62,6 +62,7 @@ function memberFile({ file }: OpenBundle, { name, start, bytes }: Member): OpenF
       return length === 0 ? Promise.resolve(0) : file.read(into.subarray(0, length), start + at);
     },
     write: () => refuse("EROFS"),
+    landing: () => refuse("EROFS"),
     writeAt: () => refuse("EROFS"),
     sync: async () => {},
     truncate: () => refuse("EROFS"),

@@ -154,6 +154,13 @@ export function pinFindingsOf(
     seq: judge.newestSeq ?? -1,
     lineAt: () => judge.pinnedLine,
   });
+  const named = pin && judge.voids.find(({ line }) => line === pin.line);
+  if (named) {
+    const message =
+      `checkpoint ${named.seq} was in its place when it was seen before; lines were put before it, ` +
+      `and it is at byte ${named.start} now`;
+    findings.push(finding("CHECKPOINT_MISPLACED", "tampered", named.start, message));
+  }
   const rollback = judged.rollback ?? remembered.conflict ?? null;
   if (rollback && judge.newestSeq === null) {
     const message = `the log has no checkpoint at all, and ${seenBefore(pin)}`;

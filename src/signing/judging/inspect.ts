@@ -20,6 +20,7 @@ import { DeepJudge } from "../../proof/deep.ts";
 import { Judge, type JudgeOptions } from "../../proof/judge.ts";
 import { Ledger } from "../../proof/ledger.ts";
 import type { TailJudge } from "../../proof/tail.ts";
+import { VoidHashes } from "../../proof/void-checkpoints.ts";
 import { Walk, type WalkHandler } from "../../proof/walk.ts";
 import type { Content } from "../session-log.ts";
 import { newTail, TailKeeper } from "./tail-keeper.ts";
@@ -62,21 +63,45 @@ export async function inspectLog(
   options: InspectOptions,
   bytes = log.size(),
 ): Promise<Inspection> {
+  const inspection = await inspectOnce(log, envelope, options, bytes);
+  const { voids, bytesHash } = inspection.judge;
+  if (voids.length === 0) return inspection;
+  const { crypto, path, onProgress = () => {} } = options;
+  const running = crypto.runningSha256();
+  const hashes = new VoidHashes(voids, running);
+  const reading = { log, bytes, envelope, crypto, path };
+  await walk(reading, hashes, (chunk) => onProgress(chunk.length));
+  if (running.hex() !== bytesHash) throw changedWhileRead(path, 0); // V5
+  if (!hashes.wrong) return inspection;
+  return inspectOnce(log, envelope, { ...options, onBytes: undefined, admitsVoid: false }, bytes);
+}
+
+async function inspectOnce(
+  log: OpenFile,
+  envelope: EnvelopeName,
+  options: InspectOptions,
+  bytes: number,
+): Promise<Inspection> {
   const { crypto, isDeep, path, onProgress = () => {}, onBytes, onLongLine } = options;
   const judge = new Judge(options);
-  const tail = new TailKeeper((start) => newTail(envelope, judge.session, start));
+  const isVoid = (at: number) => judge.isVoid(at);
+  const tail = new TailKeeper(
+    (start) => newTail(envelope, judge.session, start, { isVoid }),
+    isVoid,
+  );
   const reading = { log, bytes, envelope, crypto, path, onLongLine };
   const genesis = isDeep ? await peekGenesis(reading) : null;
-  let deep = genesis && deepJudge(crypto, genesis);
+  let deep = genesis && deepJudge(crypto, genesis, isVoid);
   const rest = await walk(reading, all(judge, tail, ...(deep ? [deep] : [])), (chunk) => {
     onBytes?.(chunk);
     onProgress(chunk.length);
   });
   judge.finish();
-  if (genesis && !isSame(genesis, judge.genesis)) throw changedWhileRead(path, 0);
+  // The one that was found first is not the one that counts.
+  if (genesis && !isSame(genesis, judge.genesis)) deep = null;
   if (isDeep && !deep && judge.genesis) {
     // Signed late: the genesis, with the salt of the first line, came far behind it.
-    deep = deepJudge(crypto, judge.genesis);
+    deep = deepJudge(crypto, judge.genesis, isVoid);
     await walk(reading, deep, (chunk) => onProgress(chunk.length));
     if (deep.ledger.hash() !== judge.bytesHash) throw changedWhileRead(path, 0); // V5
   }
@@ -85,8 +110,12 @@ export async function inspectLog(
   return { judge, deep, envelope, bytes, tail: isSigned ? tail.finish(rest) : null, tailBytes };
 }
 
-function deepJudge(crypto: ProofCrypto, genesis: Genesis): DeepJudge {
-  return new DeepJudge(Ledger.begin({ crypto, ...genesis, isSidecar: false }));
+function deepJudge(
+  crypto: ProofCrypto,
+  genesis: Genesis,
+  isVoid: (at: number) => boolean,
+): DeepJudge {
+  return new DeepJudge(Ledger.begin({ crypto, ...genesis, isSidecar: false }), isVoid);
 }
 
 type Genesis = NonNullable<Judge["genesis"]>;
@@ -106,9 +135,10 @@ async function peekGenesis(reading: Reading): Promise<Genesis | null> {
   let genesis: Genesis | null = null;
   const handler: WalkHandler = {
     lines: () => {},
-    claim: (_line, _start, claim) => {
+    claim: (_line, start, claim) => {
       if (genesis || claim.is !== "checkpoint" || claim.checkpoint.kind !== "genesis") return;
-      const { salt, parts } = claim.checkpoint;
+      const { salt, parts, byteOffset } = claim.checkpoint;
+      if (byteOffset !== start) return; // It may be void.
       genesis = { salt: fromHex(salt), parts };
     },
   };

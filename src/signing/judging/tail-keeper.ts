@@ -6,7 +6,7 @@
 
 import type { EnvelopeName } from "../../proof/checkpoint.ts";
 import { sessionKey } from "../../proof/envelopes.ts";
-import { TailJudge } from "../../proof/tail.ts";
+import { TailJudge, type TailOptions } from "../../proof/tail.ts";
 import type { WalkHandler } from "../../proof/walk.ts";
 
 /**
@@ -17,6 +17,7 @@ const HELD_BYTES = 4 * 1024 * 1024;
 
 export class TailKeeper implements WalkHandler {
   readonly #newTail: (start: number) => TailJudge;
+  readonly #isVoid: (at: number) => boolean;
   readonly #heldBytes: number;
   /** End of the last line that claims to be a checkpoint; null before the first. */
   #start: number | null = null;
@@ -25,8 +26,13 @@ export class TailKeeper implements WalkHandler {
   #judge: TailJudge | null = null;
 
   /** `newTail` is called after the checkpoint judge has seen the claiming line. */
-  constructor(newTail: (start: number) => TailJudge, heldBytes = HELD_BYTES) {
+  constructor(
+    newTail: (start: number) => TailJudge,
+    isVoid: (at: number) => boolean = () => false,
+    heldBytes = HELD_BYTES,
+  ) {
     this.#newTail = newTail;
+    this.#isVoid = isVoid;
     this.#heldBytes = heldBytes;
   }
 
@@ -42,6 +48,10 @@ export class TailKeeper implements WalkHandler {
   }
 
   claim(line: Uint8Array, start: number): void {
+    if (this.#isVoid(start)) {
+      this.lines(line);
+      return;
+    }
     this.#start = start + line.length;
     this.#judge = null;
     this.#forget();
@@ -77,9 +87,9 @@ export function newTail(
   envelope: EnvelopeName,
   id: string | null,
   start: number,
-  { isData = false, admitsLegacy = false } = {},
+  options: Pick<TailOptions, "admitsLegacy" | "isVoid"> & { readonly isData?: boolean } = {},
 ): TailJudge {
   const key = sessionKey(envelope);
   const session = key !== null && id !== null ? { key, id } : null;
-  return new TailJudge({ envelope, session, start, isData, admitsLegacy });
+  return new TailJudge({ isData: false, ...options, envelope, session, start });
 }

@@ -73,6 +73,18 @@ export function duesAtEnd(signer: LogSigner, kind: "final" | "batch"): readonly 
   return kind === "final" || signer.unsignedBytes > 0 ? [kind] : [];
 }
 
+/** Due instead of these, of which the first is void: what was found since is stated first. */
+export function duesAgain(signer: LogSigner, dues: readonly Due[]): readonly Due[] {
+  const [first, ...later] = dues;
+  if (!signer.mustRecover || first === "recovery") return dues;
+  const isCovered = first === "turn" || first === "batch" || first === "final";
+  return ["recovery", ...(isCovered ? later : dues)];
+}
+
+export function isVouch(due: Due): boolean {
+  return typeof due === "object" && "vouches" in due;
+}
+
 /** The turn that a checkpoint names, after entries of these marks. */
 export function turnAt(due: Due, turns: Turns, marks: readonly TurnMark[]): number {
   const ahead = turns.ahead();

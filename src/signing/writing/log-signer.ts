@@ -119,6 +119,11 @@ export class LogSigner {
     return this.#state.seq;
   }
 
+  /** The line of the checkpoint before that. */
+  get prev(): string {
+    return this.#state.prev;
+  }
+
   /** The newest checkpoint in the log, by any signer, or null. */
   get newest(): Newest | null {
     return this.#state.newest;
@@ -174,7 +179,7 @@ export class LogSigner {
 
   /** For lines that will be written. */
   draft(): LogSigner {
-    return new LogSigner(this.#parts, this.#own, { ...this.#state }, this.#ledger, this);
+    return new LogSigner(this.#parts, this.#own, { ...this.#state }, this.#hashed(), this);
   }
 
   /** The draft's lines are in the log: updates the draft's signer. */
@@ -306,12 +311,10 @@ export class LogSigner {
     Object.assign(this.#state, { found: null, cut: 0, lost: null });
   }
 
-  /** Records as found what others left unsigned up to here (S3). */
-  foundSince(): void {
-    const { unsigned, found } = this.#state;
-    if (unsigned === 0) return;
-    this.#state.found = [found ? found[0] : this.#bytes - unsigned, this.#bytes];
-    this.#state.unsigned = 0;
+  /** Records as found what others left unsigned in `[from, to)`, after the last checkpoint (S3). */
+  stateFound(from: number, to: number): void {
+    const { found } = this.#state;
+    if (from < to) this.#state.found = [found ? found[0] : from, to];
   }
 
   #kindOf(asked: Kind, vouched = false): Kind {

@@ -13,6 +13,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import { LOG_LIMITS } from "../../base/limits.ts";
 import { envelopeOf, hasSidecar, namesSession } from "../../proof/envelopes.ts";
+import type { Judge } from "../../proof/judge.ts";
 import type { Ledger } from "../../proof/ledger.ts";
 import type { TailFault } from "../../proof/tail.ts";
 import type { Verdict } from "../../proof/verdict.ts";
@@ -61,7 +62,7 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   await refuseUnlessFit(opening, inspection);
 
   const { judge, deep } = inspection;
-  if (!judge.genesis || !deep) return beginLate(opening, isSidecar, isRaw);
+  if (!judge.genesis || !deep) return beginLate(opening, isSidecar, isRaw, judge);
   const signedEnd = sidecar ? end - inspection.tailBytes : judge.claimsEnd;
   const found = signedEnd < end ? ([signedEnd, end] as const) : null;
   const { seq, prev, turn } = judge.next;
@@ -92,10 +93,11 @@ async function beginLate(
   opening: OpenToSign,
   isSidecar: boolean,
   isRaw: boolean,
+  judge: Judge,
 ): Promise<SignedSoFar> {
   const { end, cut, newSalt, options, lost } = opening;
   const begun = nothingSigned(options.crypto, newSalt(), isSidecar, isRaw);
-  await addSignable(begun.ledger, opening, isRaw);
+  await addSignable(begun.ledger, opening, isRaw, (at) => judge.isVoid(at));
   return { ...begun, found: end > 0 ? [0, end] : null, cut, lost };
 }
 
@@ -104,6 +106,7 @@ async function addSignable(
   ledger: Ledger,
   { target, log, end, options }: OpenToSign,
   isRaw: boolean,
+  isVoid: (at: number) => boolean,
 ): Promise<void> {
   const { dialect, root, logId } = target;
   const path = `${root}/${logId}`;
@@ -113,7 +116,7 @@ async function addSignable(
   // for them.
   const admitsLegacy = options.isLegacyProfile === true;
   const isData = contentOf(target) === "messages";
-  const tail = newTail(envelopeOf(dialect), id, 0, { isData, admitsLegacy });
+  const tail = newTail(envelopeOf(dialect), id, 0, { isData, admitsLegacy, isVoid });
   for await (const chunk of readCounted(log, 0, end, path)) {
     if (isRaw) ledger.addLines(chunk);
     else for (const taker of [tail, whole]) taker.feed(chunk);

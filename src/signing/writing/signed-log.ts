@@ -19,6 +19,7 @@ import { randomBytes } from "node:crypto";
 import { ioError, VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { CheckpointOpening } from "../../dialects/dialect.ts";
+import { readChunks } from "../../log/bytes.ts";
 import type { SignedHead } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
 import type { Keys } from "../../proof/ed25519-keys.ts";
@@ -33,7 +34,15 @@ import { addDue, type Due } from "./dues.ts";
 import { followSigned } from "./follow-signed.ts";
 import { LogSigner } from "./log-signer.ts";
 import { openToSign } from "./open-to-sign.ts";
-import type { Head, NamedCheckpoint, Newest, Signed, SignedSoFar, When } from "./signer-state.ts";
+import type {
+  Covered,
+  Head,
+  NamedCheckpoint,
+  Newest,
+  Signed,
+  SignedSoFar,
+  When,
+} from "./signer-state.ts";
 
 /** The files of a log that is being signed. */
 export interface SignedFiles {
@@ -166,6 +175,12 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     }
   }
 
+  /** Lines of a refused append stay in the log: the next checkpoint states them as found. */
+  stateFound(from: number, to: number): void {
+    const { found } = this.#signer ?? {};
+    this.#signer?.stateFound(Math.min(from, found?.[0] ?? from), Math.max(to, found?.[1] ?? to));
+  }
+
   /** Refuses to sign until the log is read again (SL5). */
   fail(error: unknown): void {
     const { root, logId } = this.#parts.target;
@@ -241,7 +256,8 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
       try {
         const options = { crypto, keys, remembered, filesProof, onCheckpoint, isLegacyProfile };
         const opening = { target, log, sidecar, end, cut: this.#cut, newSalt, options };
-        const so = await openToSign({ ...opening, lost: remembered.lost });
+        const read = await openToSign({ ...opening, lost: remembered.lost });
+        const so = await this.#withOurs(read, log);
         const source = (await from?.(so)) ?? null;
         const nowIso = () => new Date(nowMs()).toISOString();
         const parts = { crypto, signer, own, isSidecar, nowIso, from: source };
@@ -258,6 +274,18 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     }
   }
 
+  /**
+   * Of a log that was open before, only what others appended since is found: the lines before that
+   * are ours, if they are still as we wrote them.
+   */
+  async #withOurs(so: SignedSoFar, log: OpenFile): Promise<SignedSoFar> {
+    const { found } = so;
+    const before = this.#signer;
+    if (!before || !found || !(await hasBytes(log, before.covered, this.#parts.crypto))) return so;
+    const from = Math.max(found[0], before.found?.[0] ?? before.covered.bytes);
+    return { ...so, found: from < found[1] ? [from, found[1]] : null };
+  }
+
   async #follow(signer: LogSigner, to: number, onCheckpoint: OnCheckpoint): Promise<void> {
     const { target, files, crypto } = this.#parts;
     const rotations = new Rotations(crypto, await this.#parts.keys(), this.#handOvers);
@@ -266,7 +294,7 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     const draft = signer.draft();
     const log = await files.openLog();
     try {
-      await followSigned({ target, log, crypto, rotations, from, to, draft, onCheckpoint });
+      await followSigned({ target, log, crypto, rotations, from, to, signer, draft, onCheckpoint });
     } finally {
       log.close();
     }
@@ -278,6 +306,17 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     const { own, signer } = this.#parts;
     return (await own?.()) ?? { current: signer, signers: new Map() };
   }
+}
+
+async function hasBytes(
+  log: OpenFile,
+  { prefix, bytes, hash }: Covered,
+  crypto: ProofCrypto,
+): Promise<boolean> {
+  const running = crypto.runningSha256();
+  running.update(prefix);
+  for await (const chunk of readChunks(log, 0, bytes)) running.update(chunk);
+  return running.hex() === hash;
 }
 
 function randomSalt(): Uint8Array {

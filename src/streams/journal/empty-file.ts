@@ -44,6 +44,9 @@ class EmptyFile implements OpenFile {
   write(): number {
     throw readOnly();
   }
+  landing(): never {
+    throw readOnly();
+  }
   writeAt(): number {
     throw readOnly();
   }

@@ -20,6 +20,12 @@ import { genesisHash } from "../../../src/proof/genesis-facts.ts";
 import { LeafHasher } from "../../../src/proof/leaf.ts";
 import { Rotations } from "../../../src/proof/rotations.ts";
 import type { Finding, FindingCode } from "../../../src/proof/verdict.ts";
+import {
+  mayBeVoid,
+  statesFound,
+  type VoidCheckpoint,
+  voidOf,
+} from "../../../src/proof/void-checkpoints.ts";
 import { Walk, type WalkHandler } from "../../../src/proof/walk.ts";
 import { WholeLines } from "../../../src/proof/whole-lines.ts";
 import { type BytesSource, checkpointIn } from "./bytes-source.ts";
@@ -48,13 +54,14 @@ export async function checkEnd(source: BytesSource, bytes: number): Promise<Chec
     await feedBeside(source, judge, items, end);
   }
   const tailFrom = Math.max(judge.end, from);
-  const tail = newTail(source, envelope, tailFrom);
+  const tail = newTail(source, envelope, tailFrom, (at) => judge.voids.has(at));
   for await (const piece of source.pieces(tailFrom, end)) tail.feed(piece);
   tail.finish();
   const findings = [
     ...judge.findings,
     ...tailFindings(tail, tailFrom, page),
     ...judge.found(),
+    ...judge.voidFindings(),
     ...judge.refusals(),
     ...sidecarFindings(page),
   ];
@@ -129,6 +136,9 @@ class EndJudge implements WalkHandler {
   readonly #usedKeys = new Map<string, KeyAnswer>();
   /** Rotations before the read part are unknown, and so are their keys. */
   readonly #rotations: Rotations;
+  /** Void checkpoints, by offset; and those after the last checkpoint that counts. */
+  readonly voids = new Map<number, VoidCheckpoint>();
+  #pendingVoids: VoidCheckpoint[] = [];
   #segment: RunningHash;
   #index = 0;
   #prev = "0".repeat(64);
@@ -175,7 +185,40 @@ class EndJudge implements WalkHandler {
       this.end = place + line.length;
       return;
     }
+    if (this.#isVoid(claim.checkpoint, place)) {
+      const taken = voidOf(claim.checkpoint, place, line, this.#source.crypto);
+      this.voids.set(place, taken);
+      this.#pendingVoids.push(taken);
+      this.lines(line);
+      return;
+    }
     this.checkpoint(claim.checkpoint, line, { place, end: place + line.length, isWhole: true });
+  }
+
+  /** Its hash is not checked, like that of any checkpoint here. */
+  #isVoid(checkpoint: Checkpoint, place: number): boolean {
+    const seq = this.newest === null ? 0 : this.newest.seq + 1;
+    const log = seq === 0 ? null : this.#genesis.log;
+    const next = { seq, prev: this.#prev, log, end: this.end };
+    const isKnown = this.newest !== null || this.isFromStart;
+    const isOurs = checkpoint.session === this.#source.name && mayBeVoid(checkpoint, place, next);
+    if (!isKnown || !isOurs || this.findings.length > 0) return false;
+    this.#rotations.precedes(checkpoint);
+    const { publicKey, refusal } = this.#rotations.keyOf(checkpoint);
+    return (
+      publicKey !== null &&
+      refusal === null &&
+      this.#source.crypto.verifyEd25519(publicKey, checkpoint.statement, checkpoint.sig2)
+    );
+  }
+
+  /** Those that no checkpoint states as found yet. */
+  voidFindings(): Finding[] {
+    const [first] = this.#pendingVoids;
+    if (!first) return [];
+    const { start: byteOffset, turn } = first;
+    const message = "a checkpoint landed after lines of another program, and counts for nothing";
+    return [{ code: "VOID_CHECKPOINT", verdict: "incomplete", byteOffset, turn, message }];
   }
 
   checkpoint(
@@ -189,6 +232,7 @@ class EndJudge implements WalkHandler {
     const key = this.#rotations.keyOf(checkpoint);
     this.#usedKeys.set(kid, key);
     const code = isWhole ? this.#codeOf(checkpoint, place) : "HASH_MISMATCH";
+    this.#pendingVoids = [];
     if (code === "SEGMENT_MISMATCH") this.altered.push({ from: this.end, to: place, turn });
     if (code !== null) this.fault(code, place, turn);
     else if (
@@ -231,11 +275,10 @@ class EndJudge implements WalkHandler {
   }
 
   /** What is wrong with a checkpoint, its signature aside. */
-  #codeOf(
-    { byteOffset, session, log, seq, prev, seg, genesis }: Checkpoint,
-    place: number,
-  ): FindingCode | null {
+  #codeOf(checkpoint: Checkpoint, place: number): FindingCode | null {
+    const { byteOffset, session, log, seq, prev, seg, genesis } = checkpoint;
     if (byteOffset !== place) return "CHECKPOINT_MISPLACED";
+    if (!statesFound(checkpoint, this.#pendingVoids)) return "CHECKPOINT_MISPLACED";
     if (session !== this.#source.name) return "OTHER_SESSION";
     if (log !== this.#genesis.log) return "OTHER_LOG";
     const { crypto } = this.#source;

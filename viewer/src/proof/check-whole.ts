@@ -12,6 +12,7 @@ import { Judge } from "../../../src/proof/judge.ts";
 import { Ledger } from "../../../src/proof/ledger.ts";
 import { TailJudge } from "../../../src/proof/tail.ts";
 import type { Finding, FindingCode, Verdict } from "../../../src/proof/verdict.ts";
+import { VoidHashes } from "../../../src/proof/void-checkpoints.ts";
 import { Walk, type WalkHandler } from "../../../src/proof/walk.ts";
 import { WholeLines } from "../../../src/proof/whole-lines.ts";
 import { type BytesSource, checkpointIn } from "./bytes-source.ts";
@@ -95,10 +96,27 @@ class Checking {
     }
     this.#judge.finish();
     this.#tailFrom = this.#judge.claimsEnd;
+    if (this.#judge.voids.length > 0) await this.#checkVoids();
+  }
+
+  /** What void checkpoints were signed over, in a second pass. */
+  async #checkVoids(): Promise<void> {
+    const { bytesHash, voids } = this.#judge;
+    const running = this.#source.crypto.runningSha256();
+    const hashes = new VoidHashes(voids, running);
+    const whole = new WholeLines((lines) => hashes.lines(lines));
+    for await (const piece of this.#source.pieces(0, this.#page.end)) whole.feed(piece);
+    if (hashes.wrong === null && running.hex() === bytesHash) return;
+    const message = "a checkpoint is not at the byte it was signed at";
+    this.#say("CHECKPOINT_MISPLACED", "tampered", hashes.wrong?.start ?? null, message);
   }
 
   #claim(line: Uint8Array, start: number, claim: Claim): void {
     this.#judge.claim(line, start, claim);
+    if (this.#judge.isVoid(start)) {
+      this.#deep?.lines(line);
+      return;
+    }
     this.#deeper(() => this.#deep?.claim(line, start, claim), start);
     if (claim.is !== "checkpoint") return;
     this.#stretchFrom = start + line.length;
@@ -159,7 +177,8 @@ class Checking {
   /** Judges the bytes after the last checkpoint. */
   async tail(): Promise<void> {
     if (this.#judge.total === 0) return;
-    const tail = newTail(this.#source, this.#envelope, this.#tailFrom);
+    const isVoid = (at: number) => this.#judge.isVoid(at);
+    const tail = newTail(this.#source, this.#envelope, this.#tailFrom, isVoid);
     for await (const piece of this.#source.pieces(this.#tailFrom, this.#page.end)) tail.feed(piece);
     tail.finish();
     this.#unsignedLines = tail.lines;
@@ -197,11 +216,16 @@ class Checking {
   }
 }
 
-export function newTail(source: BytesSource, envelope: EnvelopeName, start: number): TailJudge {
+export function newTail(
+  source: BytesSource,
+  envelope: EnvelopeName,
+  start: number,
+  isVoid: (at: number) => boolean,
+): TailJudge {
   const key = envelope === "sidecar" ? null : envelope === "entire" ? "sessionId" : "thread_id";
   const session = key === null ? null : { key, id: source.session.session };
   const isData = source.session.dialect === "claude";
-  return new TailJudge({ envelope, session, start, isData });
+  return new TailJudge({ envelope, session, start, isData, isVoid });
 }
 
 /**

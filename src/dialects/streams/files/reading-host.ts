@@ -167,6 +167,9 @@ class WholeStream implements OpenFile {
   write(): number {
     throw readOnly(this.#own.file);
   }
+  landing(): never {
+    throw readOnly(this.#own.file);
+  }
   writeAt(): number {
     throw readOnly(this.#own.file);
   }
