@@ -1,15 +1,11 @@
 /** Check streams: compares the files in `logs/` with an index. */
 
 import { VerbatimError } from "../base/errors.ts";
-import { openIfThere } from "../base/file-steps.ts";
 import type { Directory } from "../base/files.ts";
 import { type Finding, type FoundAt, finding } from "../findings/finding.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
-import { toHex } from "../proof/bytes.ts";
 import type { SignedHead } from "../proof/checkpoint.ts";
-import { readSidecar } from "../signing/judging/inspect-sidecar.ts";
 import { sizeIfThere } from "../signing/judging/verify.ts";
-import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
 import type { JournalRecord } from "../streams/journal/journal-record.ts";
@@ -17,6 +13,7 @@ import type { StreamIndex } from "../streams/lookup/stream-index.ts";
 import type { HandlePool } from "../streams/reading/handle-pool.ts";
 import { StreamReader } from "../streams/reading/stream-reader.ts";
 import { contradictions, type SignedClaims } from "../streams/signing/signed-claims.ts";
+import { checkpointsOf, hasHead } from "../streams/signing/signed-history.ts";
 import { logFileName } from "../streams/stream-path.ts";
 import type { Examined } from "./examine.ts";
 
@@ -225,22 +222,4 @@ async function claimsIn(logs: Directory, file: string): Promise<SignedClaims | n
     bytes = byteOffset;
   }
   return bytes === null ? null : { from, isFinal, bytes };
-}
-
-async function hasHead(logs: Directory, file: string, from: SignedHead): Promise<boolean> {
-  for await (const { checkpoint, line } of checkpointsOf(logs, file)) {
-    if (checkpoint.seq !== from.seq) continue;
-    return checkpoint.log === from.log && toHex(nodeCrypto.sha256(line)) === from.line;
-  }
-  return false;
-}
-
-async function* checkpointsOf(logs: Directory, file: string) {
-  const sidecar = openIfThere(logs, sidecarOf(file));
-  if (sidecar === null) return;
-  try {
-    yield* readSidecar(sidecar, `${logs.path}/${sidecarOf(file)}`).checkpoints;
-  } finally {
-    sidecar.close();
-  }
 }

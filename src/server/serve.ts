@@ -328,7 +328,15 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       return openPostgresStore(url, { durability, limits, signing, onBatch });
     }
     const { dataDirectory, time = nodeTime } = options;
-    return openLocalStore({ dataDirectory, limits, signing, onBatch, now: time.nowMs });
+    const store = await openLocalStore({
+      dataDirectory,
+      limits,
+      signing,
+      onBatch,
+      now: time.nowMs,
+    });
+    for (const { message } of await store.refusedForks()) options.onFault?.("streams", message);
+    return store;
   };
   const store = await open().catch(async (error: unknown) => {
     await front.close(0);

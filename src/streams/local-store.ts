@@ -8,7 +8,7 @@
 
 import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
-import { assert } from "../base/errors.ts";
+import { assert, type VerbatimError } from "../base/errors.ts";
 import { OPEN_LOG_FILES_MAX } from "../base/limits.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { sidecarOf } from "../signing/session-log.ts";
@@ -38,6 +38,7 @@ import { formatOffset, type OffsetToken } from "./offset-token.ts";
 import { placeIn } from "./reading/forks.ts";
 import { CheckedFiles, HandlePool } from "./reading/handle-pool.ts";
 import { ReadAhead, StreamReader } from "./reading/stream-reader.ts";
+import { SignedHistory } from "./signing/signed-history.ts";
 import {
   type Agree,
   type Signable,
@@ -69,6 +70,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Expired streams that one sweep deletes. */
 const SWEPT_TOGETHER = 1000;
+const FORKS_TOGETHER = 1000;
 
 /** Opens the streams of a data directory and recovers them after a crash. */
 export async function openLocalStore(options: LocalStoreOptions): Promise<LocalStore> {
@@ -94,6 +96,7 @@ export class LocalStore implements StreamStore {
   readonly #checkedFiles: CheckedFiles;
   readonly #backlog: IndexBacklog;
   readonly #published: PublishedStreams;
+  readonly #history: SignedHistory;
   readonly #reader: StreamReader;
   readonly #ahead: ReadAhead;
   readonly #writeBack: WriteBack;
@@ -129,6 +132,7 @@ export class LocalStore implements StreamStore {
     });
     this.#published = new PublishedStreams(this.#backlog, options.statesMax ?? 32 * 1024);
     const stateOf = (path: string) => this.#published.get(path);
+    this.#history = new SignedHistory(logs, stateOf);
     this.#reader = new StreamReader(index, this.#pool, logs.path, stateOf);
     this.#ahead = new ReadAhead((stream, from, max) => this.#reader.read(stream, from, max));
     this.#writeBack = new WriteBack(
@@ -169,7 +173,12 @@ export class LocalStore implements StreamStore {
 
   async create(path: string, request: CreateRequest): Promise<Created> {
     checkStreamPath(path);
-    if (request.fork !== undefined) checkStreamPath(request.fork.source);
+    if (request.fork !== undefined) {
+      checkStreamPath(request.fork.source);
+      const source = this.#published.get(request.fork.source);
+      // Not `check`: nothing may wait here, or requests would change their order.
+      if (source !== null) this.#history.refuseKnown(source);
+    }
     const own = { ...request, body: copied(request.body) };
     const created = await this.#committer.submit(own.body.length, (batch) =>
       decideCreate(this.#deciding(batch), path, own),
@@ -188,11 +197,14 @@ export class LocalStore implements StreamStore {
   }
 
   async head(path: string): Promise<StreamHead> {
-    return headOf(this.#living(path));
+    const state = this.#living(path);
+    await this.#history.check(state);
+    return headOf(state);
   }
 
   async read(path: string, from: ReadFrom, bytesMax: number): Promise<Chunk> {
     const state = this.#living(path);
+    await this.#history.check(state);
     const start = from === "start" ? 0 : placeIn(state, from);
     const bytes = await this.#ahead.read(state, start, bytesMax).catch((error: unknown) => {
       throw this.#isSame(state) ? error : notFound(path); // It was deleted during the read.
@@ -214,6 +226,7 @@ export class LocalStore implements StreamStore {
     onDamaged?: (offset: OffsetToken) => void,
   ): AsyncGenerator<StreamMessage> {
     const stream = this.#living(path);
+    await this.#history.check(stream);
     let place = from === "start" ? 0 : placeIn(stream, from);
     while (place < stream.end) {
       if (!this.#isSame(stream)) throw notFound(path);
@@ -230,6 +243,21 @@ export class LocalStore implements StreamStore {
   /** How many messages a stream has. */
   async messageCount(path: string): Promise<number> {
     return this.#reader.count(this.#living(path));
+  }
+
+  /** Why forks are not served: their history is not the one that was signed. */
+  async refusedForks(): Promise<VerbatimError[]> {
+    const refused: VerbatimError[] = [];
+    const { index } = this.#directory;
+    for (let after = ""; ; ) {
+      const forks = index.forkedStreams(after, FORKS_TOGETHER);
+      for (const fork of forks) {
+        await this.#history.check(fork).catch((cause: VerbatimError) => refused.push(cause));
+      }
+      const last = forks.at(-1);
+      if (last === undefined) return refused;
+      after = last.path;
+    }
   }
 
   remove(path: string): Promise<void> {
@@ -363,7 +391,9 @@ export class LocalStore implements StreamStore {
   /** A stream created in this batch has no file yet. */
   #checkFile(path: string): void {
     const state = this.#published.get(path);
-    if (state?.status === "live") this.#checkedFiles.check(state);
+    if (state?.status !== "live") return;
+    this.#history.refuseKnown(state);
+    this.#checkedFiles.check(state);
   }
 
   #living(path: string): StreamState {

@@ -7,12 +7,8 @@ import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { examineData } from "../../src/doctor/check-directory.ts";
 import { verify } from "../../src/signing.ts";
-import {
-  encodeMetaLine,
-  type MetaLine,
-  type StreamLine,
-} from "../../src/streams/journal/meta-file.ts";
 import { formatOffset } from "../../src/streams/offset-token.ts";
+import { editMeta, type MetaState } from "../support/edit-meta.ts";
 import {
   JSON_STREAM,
   message,
@@ -22,28 +18,6 @@ import {
 } from "../support/signed-streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "../support/until.ts";
-
-type State = { -readonly [K in keyof StreamLine["state"]]: StreamLine["state"][K] };
-
-/** Rewrites every line of `meta.jsonl` about a stream, with a valid crc. */
-function edit(directory: string, path: string, change: (state: State) => void): void {
-  const file = join(directory, "meta.jsonl");
-  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
-  let [at, start] = [0, 0];
-  const edited = lines.map((text) => {
-    const { crc: _, ...parsed } = JSON.parse(text);
-    const line = parsed as MetaLine;
-    if (line.kind === "stream" && line.state.path === path) change(line.state as State);
-    const bytes = encodeMetaLine(line.kind === "checkpoint" ? { ...line, start } : line);
-    at += bytes.length;
-    if (line.kind === "checkpoint" || line.kind === "store") start = at;
-    return bytes;
-  });
-  writeFileSync(file, Buffer.concat(edited));
-  for (const name of ["streams.db", "streams.db-wal", "streams.db-shm", "streams.mark"]) {
-    rmSync(join(directory, name), { force: true });
-  }
-}
 
 /** Two sources, a fork of the first, a fork of that one, and one of the first without bytes. */
 async function forked(): Promise<SignedStreams> {
@@ -104,7 +78,13 @@ test("the genesis of a fork names the head of its source, also before its first 
   assert.ok(!streams.files().includes("bare.jsonl"));
 });
 
-const EDITS: readonly [string, string, (state: State) => void, Record<string, string>, RegExp][] = [
+const EDITS: readonly [
+  string,
+  string,
+  (state: MetaState) => void,
+  Record<string, string>,
+  RegExp,
+][] = [
   [
     "another source",
     "/fork",
@@ -219,9 +199,9 @@ const EDITS: readonly [string, string, (state: State) => void, Record<string, st
 test.each(EDITS)("a meta.jsonl that has %s does not verify, and is damage", async (...edited) => {
   const [, path, change, expected, finding] = edited;
   const streams = await forked();
-  edit(streams.directory, path, () => {});
+  editMeta(streams.directory, path, () => {});
   assert.deepEqual(await streams.verdicts(), SOUND, "rewritten as it was");
-  edit(streams.directory, path, change);
+  editMeta(streams.directory, path, change);
   const verdicts = await streams.verdicts();
   for (const [id, verdict] of Object.entries({ ...SOUND, ...expected })) {
     assert.equal(verdicts[id] ?? "verified", verdict, id);
@@ -231,7 +211,7 @@ test.each(EDITS)("a meta.jsonl that has %s does not verify, and is damage", asyn
 
 test("without pins, a deletion that was not signed is detected by the file that is left", async () => {
   const streams = await forked();
-  edit(streams.directory, "/b", (state) => (state.status = "deleted"));
+  editMeta(streams.directory, "/b", (state) => (state.status = "deleted"));
   await streams.user.heads.forget({ place: `streams:${streams.directory}`, id: "/b" });
   assert.equal((await streams.verdicts())["/b"], "rollback DELETION_MISMATCH");
 });
@@ -244,7 +224,7 @@ test("a deleted stream is not a rollback, and one that is restored is tampered",
   await store.close();
   const { "/b": _b, "/bare": _bare, ...rest } = SOUND;
   assert.deepEqual(await streams.verdicts(), rest);
-  edit(streams.directory, "/b", (state) => (state.status = "live"));
+  editMeta(streams.directory, "/b", (state) => (state.status = "live"));
   assert.equal((await streams.verdicts())["/b"], "tampered DELETION_MISMATCH");
 });
 
@@ -354,7 +334,7 @@ test("the library's verify accepts a data directory, with the same verdicts", as
       verdict,
     ]);
   assert.deepEqual(Object.fromEntries(await verdicts()), SOUND);
-  edit(streams.directory, "/fork", (state) => {
+  editMeta(streams.directory, "/fork", (state) => {
     state.fork = state.fork && { ...state.fork, source: "/b" };
   });
   const edited = { ...SOUND, "/deep": "rollback", "/fork": "rollback" };

@@ -116,6 +116,13 @@ export class StreamIndex {
     return this.#database.all(sql, after, limit).map(stateOf);
   }
 
+  /** In order of path, forks whose bytes are kept. */
+  forkedStreams(after: string, limit: number): readonly StreamState[] {
+    this.beforeLooking(null, 0);
+    const sql = `${STATES} WHERE path > ? AND fork IS NOT NULL AND status <> 'deleted' ORDER BY path LIMIT ?`;
+    return this.#database.all(sql, after, limit).map(stateOf);
+  }
+
   /** In order of path, every path that was ever used. */
   allStreams(after: string, limit: number): readonly StreamState[] {
     this.beforeLooking(null, 0);

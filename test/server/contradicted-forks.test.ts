@@ -1,0 +1,90 @@
+/** A server does not serve a stream whose history is not the one that was signed. */
+
+import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../src/server/serve.ts";
+import { formatOffset } from "../../src/streams/offset-token.ts";
+import { editMeta, type MetaState } from "../support/edit-meta.ts";
+import { JSON_STREAM, message, NEVER, SignedStreams } from "../support/signed-streams.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const LINE = '{"in":"/a","n":1}\n'.length;
+
+/** `/fork` of `/a`, and `/deep` of that; `/b` is another stream of the same length as `/a`. */
+async function forked(): Promise<string> {
+  const streams = new SignedStreams();
+  const store = await streams.open({ signingCadence: NEVER });
+  for (const path of ["/a", "/b"]) {
+    await store.create(path, JSON_STREAM);
+    await store.append(path, message({ in: path, n: 1 }));
+    await store.append(path, message({ in: path, n: 2 }));
+  }
+  await store.create("/fork", { ...JSON_STREAM, fork: { source: "/a" } });
+  await store.append("/fork", message({ in: "/fork", n: 3 }));
+  const at = formatOffset(0, LINE);
+  await store.create("/deep", { ...JSON_STREAM, fork: { source: "/fork", at } });
+  await store.append("/deep", message({ in: "/deep", n: 2 }));
+  await store.close();
+  return streams.directory;
+}
+
+async function served(dataDirectory: string) {
+  const faults: string[] = [];
+  const onFault = (what: string, cause: unknown) => void faults.push(`${what}: ${cause}`);
+  const server = await startServer({ dataDirectory, port: 0, roots: [], onFault });
+  onTestFinished(() => server.close());
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(`${server.url}/v1/stream${path}`, init);
+  const statuses: Record<string, number> = {};
+  for (const path of ["/a", "/b", "/fork", "/deep"]) {
+    statuses[path] = (await ask(`${path}?offset=-1`)).status;
+  }
+  return { faults, statuses, ask };
+}
+
+test("plain serve serves signed forks, and says nothing about them", async () => {
+  const { faults, statuses } = await served(await forked());
+  assert.deepEqual(faults, []);
+  assert.deepEqual(statuses, { "/a": 200, "/b": 200, "/fork": 200, "/deep": 200 });
+});
+
+test("a fork of another source or length than was signed is named at start, and answered with an error", async () => {
+  const whole = await forked();
+  const edits: ((state: MetaState) => void)[] = [
+    (state) => (state.fork = state.fork && { ...state.fork, source: "/b" }),
+    (state) => {
+      state.base -= LINE;
+      state.end -= LINE;
+    },
+  ];
+  for (const change of edits) {
+    const directory = tempDirectory();
+    cpSync(whole, directory, { recursive: true });
+    editMeta(directory, "/fork", change);
+    const { faults, statuses, ask } = await served(directory);
+    expect(faults.join("\n")).toMatch(/\/fork is not served, because its history is not the one/);
+    expect(faults.join("\n")).toMatch(/\/deep is not served.*of \/fork, in which it begins/);
+    assert.deepEqual(statuses, { "/a": 200, "/b": 200, "/fork": 500, "/deep": 500 });
+    const answer = await ask("/fork?offset=-1");
+    expect(await answer.text()).toMatch(/STREAM_DAMAGED/);
+    const headers = { "content-type": "application/json" };
+    const appended = await ask("/fork", { method: "POST", headers, body: "{}" });
+    assert.equal(appended.status, 500);
+    const fork = { "stream-forked-from": "/v1/stream/fork" };
+    const created = await ask("/new", { method: "PUT", headers: { ...headers, ...fork } });
+    assert.notEqual(created.status, 201);
+    assert.equal((await ask("/a", { method: "POST", headers, body: "{}" })).status, 204);
+  }
+});
+
+test("a fork that meta.jsonl calls a stream of its own is answered with an error", async () => {
+  const directory = await forked();
+  editMeta(directory, "/fork", (state) => {
+    state.end -= state.base;
+    state.base = 0;
+    state.fork = null;
+  });
+  const { statuses } = await served(directory);
+  assert.equal(statuses["/fork"], 500);
+});
