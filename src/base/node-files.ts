@@ -87,9 +87,11 @@ const LF = 0x0a;
 
 class NodeFile implements OpenFile {
   readonly #descriptor: number;
+  readonly #hasProc: boolean;
 
-  constructor(descriptor: number) {
+  constructor(descriptor: number, hasProc: boolean) {
     this.#descriptor = descriptor;
+    this.#hasProc = hasProc;
   }
 
   async read(into: Uint8Array, at: number): Promise<number> {
@@ -107,7 +109,7 @@ class NodeFile implements OpenFile {
   }
 
   landing(taken: Uint8Array, from: number): Landing {
-    const end = writtenTo(this.#descriptor) ?? this.#find(taken, from);
+    const end = this.#hasProc ? writtenTo(this.#descriptor) : this.#find(taken, from);
     const start = end - taken.length;
     const beginsLine =
       start === 0 ||
@@ -180,12 +182,14 @@ class NodeDirectory implements Directory {
   readonly #descriptor: number;
   /** Prefix of names in this directory: through the descriptor, or by path. */
   readonly #reach: string;
+  readonly #hasProc: boolean;
   /** When opened by path below a root: where the directory must still be after opening a file. */
   readonly #mustBeAt: string | null;
 
   constructor(path: string, descriptor: number, byDescriptor: boolean, mustBeAt: string | null) {
     this.path = path;
     this.#descriptor = descriptor;
+    this.#hasProc = byDescriptor;
     this.#reach = byDescriptor ? `/proc/self/fd/${descriptor}` : path;
     this.#mustBeAt = byDescriptor ? null : mustBeAt;
   }
@@ -210,7 +214,7 @@ class NodeDirectory implements Directory {
       closeSync(descriptor);
       throw cause;
     }
-    return new NodeFile(descriptor);
+    return new NodeFile(descriptor, this.#hasProc);
   }
 
   remove(name: string): void {
@@ -369,16 +373,13 @@ function isSymbolicLink(path: string): boolean {
 
 /**
  * The descriptor's position: after a write to the end of a file, that write's end, however many
- * other programs write there too. Null without /proc.
+ * other programs write there too.
  */
-function writtenTo(descriptor: number): number | null {
-  try {
-    const [, position] =
-      /^pos:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "latin1")) ?? [];
-    return position === undefined ? null : Number(position);
-  } catch {
-    return null;
-  }
+function writtenTo(descriptor: number): number {
+  const [, position] =
+    /^pos:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "latin1")) ?? [];
+  if (position === undefined) throw new Error("/proc does not say where the file is written");
+  return Number(position);
 }
 
 function readOnce(fd: number, into: Uint8Array, offset: number, at: number): Promise<number> {
