@@ -40,7 +40,26 @@ class Script {
     return this;
   }
 
-  async checkpoint(kind: Kind, { signer } = ONE, change: Partial<CheckpointFacts> = {}) {
+  async checkpoint(kind: Kind, key = ONE, change: Partial<CheckpointFacts> = {}) {
+    const line = await this.#signed(kind, key, change);
+    this.ledger.addCheckpointLine(line);
+    this.#pieces.push(line);
+    this.#seq++;
+    this.#prev = Buffer.from(crypto.sha256(line)).toString("hex");
+    return this;
+  }
+
+  /** A checkpoint before which another program's line landed: both are ordinary lines. */
+  async displaced(kind: Kind, key = ONE, change: Partial<CheckpointFacts> = {}) {
+    const from = this.ledger.bytes;
+    const line = await this.#signed(kind, key, change);
+    this.line("foreign");
+    this.ledger.addLines(line);
+    this.#pieces.push(line);
+    return [from, this.ledger.bytes] as const;
+  }
+
+  async #signed(kind: Kind, { signer }: typeof ONE, change: Partial<CheckpointFacts>) {
     const { ledger } = this;
     const { fp, kid } = signer;
     const facts = {
@@ -52,12 +71,7 @@ class Script {
     } as CheckpointFacts;
     const envelope = { ts: "now", type: "checkpoint", thread_id: "hello-1", directive: "hello" };
     const opening = `${asciiJson(envelope).slice(0, -1)},`;
-    const line = await writeCheckpoint(opening, facts, (message) => signer.sign(message));
-    ledger.addCheckpointLine(line);
-    this.#pieces.push(line);
-    this.#seq++;
-    this.#prev = Buffer.from(crypto.sha256(line)).toString("hex");
-    return this;
+    return writeCheckpoint(opening, facts, (message) => signer.sign(message));
   }
 }
 
@@ -117,6 +131,58 @@ test("a rotation hands over to the next key, and both signatures are checked", a
     assert.deepEqual([codes, through], [[], 2]);
     assert.equal(judge.keys.length, 2);
   }
+});
+
+test("a checkpoint that another program displaced is void only if the next one states it as found", async () => {
+  const after = async (
+    found: (range: readonly [number, number]) => readonly [number, number] | null,
+  ) => {
+    const script = await new Script().line("one").checkpoint(GENESIS);
+    const range = await script.line("two").displaced(TURN);
+    const stated = found(range);
+    const recovery = {
+      kind: "recovery",
+      cut: 0,
+      found: stated,
+      vouched: false,
+      lost: null,
+    } as const;
+    await script.line("three").checkpoint(stated ? recovery : TURN);
+    return judged(script.bytes).codes;
+  };
+  assert.deepEqual(await after((range) => range), ["FOUND_UNSIGNED"]);
+  assert.deepEqual(await after(() => null), ["CHECKPOINT_MISPLACED"]);
+  for (const change of [
+    ([from, to]: readonly [number, number]) => [from, to - 1] as const,
+    ([, to]: readonly [number, number]) => [to - 1, to] as const,
+  ]) {
+    assert.deepEqual(await after(change), ["CHECKPOINT_MISPLACED"]);
+  }
+});
+
+test("of a displaced checkpoint everything but its place is right, and its key is trusted", async () => {
+  const codes = async (change: Partial<CheckpointFacts>, key = ONE, options = {}) => {
+    const script = await new Script().line("one").checkpoint(GENESIS);
+    await script.line("two").displaced(TURN, key, change);
+    return judged(script.bytes, options).codes;
+  };
+  assert.deepEqual(await codes({}), ["VOID_CHECKPOINT"]);
+  const wrong: Partial<CheckpointFacts>[] = [
+    { seq: 2 },
+    { prev: "1".repeat(64) },
+    { log: "0".repeat(32) },
+    { byteOffset: 0 },
+    { byteOffset: 1_000_000 },
+    { fp: "0".repeat(16) },
+  ];
+  for (const change of wrong) {
+    assert.notDeepEqual(await codes(change), ["VOID_CHECKPOINT"], JSON.stringify(change));
+  }
+  for (const refusal of ["KEY_UNKNOWN", "KEY_REVOKED", "KEY_EXPIRED"] as const) {
+    const [first] = await codes({}, TWO, { keys: keysOf(null, refusal) });
+    assert.equal(first, "CHECKPOINT_MISPLACED", refusal);
+  }
+  assert.deepEqual(await codes({}, ONE, { admitsVoid: false }), ["CHECKPOINT_MISPLACED"]);
 });
 
 test("when the newest key does not count, the last one that does is reported", async () => {
