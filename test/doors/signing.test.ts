@@ -5,7 +5,7 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { TranscriptWriter } from "../../src/rye.ts";
+import { Thread, TranscriptWriter } from "../../src/rye.ts";
 import {
   inspectJson,
   openVerified,
@@ -64,6 +64,65 @@ test.each(["flat", "payload"] as const)(
     assert.equal((await verify(ID, { root: runner.project })).verdict, "verified");
   },
 );
+
+test.each([
+  ["a byte of it was changed", (text: string) => text.replace("two", "2wo")],
+  ["its last line was cut off", (text: string) => text.replace(/[^\n]*\n$/, "")],
+  ["a line was put into it", (text: string) => text.replace("\n", '\n{"ts":"t","type":"x"}\n')],
+] as const)(
+  "between two checkpoints of one signer, a log is judged again: %s",
+  async (_, change) => {
+    const runner = new Runner();
+    for (const [n, text] of ["one", "two"].entries()) {
+      await runner.say(text);
+      await runner.signer.checkpoint(n + 1);
+    }
+    await runner.writer.close();
+    writeFileSync(runner.path, change(readFileSync(runner.path, "utf8")));
+    const altered = readFileSync(runner.path, "utf8");
+    await refusal(runner.signer.checkpoint(3), "CHECKPOINT_MISMATCH");
+    appendFileSync(runner.path, '{"ts":"t","type":"assistant_text","text":"three"}\n');
+    await refusal(runner.signer.checkpoint(3), "CHECKPOINT_MISMATCH");
+    assert.ok(readFileSync(runner.path, "utf8").startsWith(altered));
+  },
+);
+
+test("between two checkpoints of one signer, the log may be replaced by a copy of it", async () => {
+  const runner = new Runner();
+  await runner.say("one");
+  await runner.signer.checkpoint(1);
+  await runner.writer.close();
+  const text = readFileSync(runner.path, "utf8");
+  rmSync(runner.path);
+  writeFileSync(runner.path, text, { mode: 0o600 });
+  appendFileSync(runner.path, '{"ts":"t","type":"assistant_text","text":"two"}\n');
+  await runner.signer.checkpoint(2);
+  const { valid, checkpoints } = await runner.signer.verify();
+  assert.deepEqual([valid, checkpoints], [true, 2]);
+});
+
+test("checkpoints that are requested together are written one after another", async () => {
+  const runner = new Runner();
+  await runner.say("one");
+  const first = runner.signer.checkpoint(1);
+  const second = runner.say("two").then(() => runner.signer.checkpoint(2));
+  await Promise.all([first, second, runner.signer.checkpoint(2)]);
+  await runner.writer.close();
+  assert.equal((await runner.signer.verify()).valid, true);
+});
+
+test("a thread that this process has open for writing is refused at once", async () => {
+  new SigningUser();
+  const project = tempDirectory();
+  const thread = await Thread.start({ projectPath: project, directive: "hello" });
+  const { id } = thread;
+  const signer = new TranscriptSigner(id, join(project, ".ai/threads", id));
+  const error = await refusal(signer.checkpoint(1), "LOG_LOCKED");
+  assert.match(error.message, /is open for writing in this process/);
+  await thread.complete();
+  await signer.checkpoint(1);
+  assert.equal((await signer.verify()).valid, true);
+});
 
 test("an alteration is reported with its turn, and nothing more is signed", async () => {
   const runner = new Runner();

@@ -9,33 +9,23 @@
  *   has to vouch for them or remove them.
  * - Only checked bytes are vouched for: the bytes that are signed and those that were checked have
  *   the same hash.
+ * - The log stays open between checkpoints (open-transcript.ts): reading keys, trust, pins and the
+ *   whole log for each takes a hundred times as long.
  */
 
-import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
 import { badOption, checkChoice, checkKind, checkOptions } from "../../../base/choice.ts";
 import { VerbatimError } from "../../../base/errors.ts";
-import type { OpenFile } from "../../../base/files.ts";
 import { nodeHost } from "../../../base/node-host.ts";
-import { packageVersion } from "../../../base/package-file.ts";
-import { NUL } from "../../../log/bytes.ts";
-import { openLogPath, openToRead } from "../../../log/log-path.ts";
-import type { Found } from "../../../proof/checkpoint.ts";
-import { CLAIM_NEEDLE } from "../../../proof/claims.ts";
-import { WholeLines } from "../../../proof/whole-lines.ts";
-import { changedWhileRead } from "../../../signing/judging/inspect.ts";
 import type { VerifyReport } from "../../../signing/judging/report.ts";
-import { readCovered, within } from "../../../signing/judging/shown.ts";
 import { verifyLog } from "../../../signing/judging/verify.ts";
-import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../../../signing/session-log.ts";
-import type { Covered } from "../../../signing/writing/signer-state.ts";
-import { Session } from "../../../store/session.ts";
-import { StoreSigning } from "../../../store/store-signing.ts";
 import { UserJudging } from "../../../verifying/user-judging.ts";
-import { type Envelope, ryeDialect } from "../dialect.ts";
-import { readEnvelope } from "../envelope.ts";
 import { LOG_NAME, THREADS_PATH, threadSegments } from "../thread-id.ts";
+import { OpenTranscript } from "./open-transcript.ts";
+
+/** How long the log stays open after a checkpoint, for the next one. */
+const KEPT_OPEN_MS = 30_000;
 
 /** Result of `verify`, as in the document. */
 export interface TranscriptIntegrity {
@@ -73,6 +63,11 @@ export interface TranscriptSignerOptions {
 export class TranscriptSigner {
   readonly #log: SessionLog & { readonly id: string };
   readonly #isLegacyProfile: boolean;
+  /** Open since the last call, for a while. */
+  #open: OpenTranscript | null = null;
+  #idle: NodeJS.Timeout | undefined;
+  /** The end of the last call: they come one after another. */
+  #last: Promise<void> = Promise.resolve();
 
   constructor(threadId: string, threadDir: string, options: TranscriptSignerOptions = {}) {
     checkKind("threadId", threadId, "text");
@@ -88,27 +83,57 @@ export class TranscriptSigner {
    * Signs the transcript up to its current end with the user's key, which is created if there is
    * none. Does nothing if there is no transcript, or no line since the last checkpoint. Throws
    * CHECKPOINT_MISMATCH if the earlier signatures do not verify or readers could disagree on a
-   * line, and BAD_SETTING if the turn is not an integer from 0 on.
+   * line, LOG_LOCKED if this process has the thread open for writing, and BAD_SETTING if the turn is
+   * not an integer from 0 on.
+   *
+   * The log stays open for half a minute, so that the next call judges only what is new. Its head is
+   * pinned shortly after.
    */
-  async checkpoint(turn: number): Promise<void> {
-    if (!Number.isSafeInteger(turn) || turn < 0) {
-      throw badOption("turn", `is a whole number from 0 on, and not ${String(turn)}`);
-    }
-    if (!(await this.#isThere())) return;
-    const warnings: string[] = [];
-    const signing = new StoreSigning(nodeHost, (warning) => warnings.push(warning));
-    const session = this.#session(signing);
+  checkpoint(turn: number): Promise<void> {
+    const last = this.#last;
+    const next = (async () => {
+      if (!Number.isSafeInteger(turn) || turn < 0) {
+        throw badOption("turn", `is a whole number from 0 on, and not ${String(turn)}`);
+      }
+      await last;
+      await this.#checkpoint(turn);
+    })();
+    this.#last = next.catch(() => {});
+    return next;
+  }
+
+  async #checkpoint(turn: number): Promise<void> {
+    const kept = this.#open;
     try {
-      await session.addCheckpoints(async ({ found, covered }) => {
-        if (!found) return [];
-        const isOthers = await this.#isOthers(found, covered);
-        return isOthers ? ["recovery"] : [{ vouches: null, turn }];
-      });
-    } finally {
-      await session.close();
-      await signing.close();
+      if (kept) return await this.#addTo(kept, turn);
+    } catch (cause) {
+      if (cause instanceof VerbatimError && cause.code === "LOG_LOCKED") throw cause;
+      // The log is not as it was left: it is opened again, and judged as a whole.
     }
-    for (const warning of warnings) process.emitWarning(warning, "VerbatimWarning");
+    const target = { log: this.#log, isLegacyProfile: this.#isLegacyProfile };
+    const opened = await OpenTranscript.open(target);
+    if (opened) await this.#addTo(opened, turn);
+  }
+
+  /** Keeps it open for the next call, for a while, unless this one fails. */
+  async #addTo(open: OpenTranscript, turn: number): Promise<void> {
+    clearTimeout(this.#idle);
+    this.#open = null;
+    try {
+      await open.addCheckpoint(turn);
+    } catch (cause) {
+      await open.close().catch(() => {}); // The first failure is what matters.
+      throw cause;
+    }
+    this.#open = open;
+    this.#idle = setTimeout(() => this.#close(), KEPT_OPEN_MS).unref();
+  }
+
+  #close(): void {
+    const open = this.#open;
+    this.#open = null;
+    const onWarning = (cause: unknown) => process.emitWarning(String(cause), "VerbatimWarning");
+    this.#last = this.#last.then(() => open?.close()).catch(onWarning);
   }
 
   /** Whether the transcript is unchanged since it was signed. Never throws. */
@@ -123,83 +148,6 @@ export class TranscriptSigner {
       const error = cause instanceof Error ? cause.message : String(cause);
       return { valid: false, checkpoints: 0, error, report: null };
     }
-  }
-
-  async #isThere(): Promise<boolean> {
-    try {
-      return await this.#look(async (file) => file.size() > 0);
-    } catch (cause) {
-      if (cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND") return false;
-      throw cause;
-    }
-  }
-
-  /**
-   * Whether the found bytes contain NULs, or signatures of the older format: a person decides
-   * whether to trust those (`repair --vouch`). They can only occur where nothing of this format is
-   * signed. Checks exactly the bytes that are signed, or throws CHANGED_WHILE_READ.
-   */
-  async #isOthers(found: Found, covered: Covered): Promise<boolean> {
-    let isOthers = false;
-    const looksForLegacy = this.#isLegacyProfile && found[0] === 0;
-    const whole = new WholeLines((lines) => {
-      isOthers ||= nodeCrypto.indexOf(lines, CLAIM_NEEDLE, 0) !== -1;
-    });
-    const isSigned = await readCovered(nodeHost, this.#log, covered, (chunk, at) => {
-      const part = within(found, chunk, at);
-      isOthers ||= part.includes(NUL);
-      if (looksForLegacy) whole.feed(part);
-    });
-    if (!isSigned) throw changedWhileRead(`${this.#log.root}/${this.#log.logId}`, found[0]);
-    return isOthers;
-  }
-
-  async #look<T>(at: (file: OpenFile) => Promise<T>): Promise<T> {
-    const { logId, root } = this.#log;
-    const place = await openLogPath(nodeHost, logId, { create: false, root });
-    try {
-      const file = openToRead(place);
-      try {
-        return await at(file);
-      } finally {
-        file.close();
-      }
-    } finally {
-      place.directory.close();
-    }
-  }
-
-  #session(signing: StoreSigning): Session {
-    const { id, root, logId } = this.#log;
-    const dialectOf = (envelope: Envelope) => ({
-      ...ryeDialect({ envelope }),
-      logPath: () => logId.split("/"),
-    });
-    return new Session({
-      host: nodeHost,
-      id,
-      root,
-      dialect: dialectOf("flat"),
-      agent: null,
-      newId: randomUUID,
-      nowMs: Date.now,
-      cwd: root,
-      version: packageVersion(),
-      model: null,
-      // Other writers may be appending, and hold the lock only while they do.
-      logOptions: { mode: "shared" },
-      adopt: (first) => dialectOf(readEnvelope(first).event?.envelope ?? "flat"),
-      openDerived: null,
-      openSigning: (_, facts) =>
-        signing.open({
-          log: this.#log,
-          placeRoot: root,
-          facts,
-          isLegacyProfile: this.#isLegacyProfile,
-          isEveryAppend: true,
-        }),
-      onClosed: () => {},
-    });
   }
 }
 

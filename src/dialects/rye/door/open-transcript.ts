@@ -1,0 +1,168 @@
+/**
+ * Open transcript: a thread's log that stays open to be signed, from one checkpoint to the next.
+ *
+ * Opening it verifies the whole log. After that only new lines are judged, and everything before
+ * them must still have its hash: a log that changed otherwise is not signed, and its owner opens it
+ * again. The lock is held only while a checkpoint is written, so others may append between them.
+ */
+
+import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
+import { VerbatimError } from "../../../base/errors.ts";
+import type { Directory } from "../../../base/files.ts";
+import { nodeHost } from "../../../base/node-host.ts";
+import { packageVersion } from "../../../base/package-file.ts";
+import { NUL } from "../../../log/bytes.ts";
+import { writerOf } from "../../../log/lock.ts";
+import { openLogPath, openToRead } from "../../../log/log-path.ts";
+import type { Found } from "../../../proof/checkpoint.ts";
+import { CLAIM_NEEDLE } from "../../../proof/claims.ts";
+import { WholeLines } from "../../../proof/whole-lines.ts";
+import { changedWhileRead } from "../../../signing/judging/inspect.ts";
+import { readCovered, within } from "../../../signing/judging/shown.ts";
+import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
+import type { SessionLog } from "../../../signing/session-log.ts";
+import type { Covered } from "../../../signing/writing/signer-state.ts";
+import { Session } from "../../../store/session.ts";
+import { StoreSigning } from "../../../store/store-signing.ts";
+import { type Envelope, ryeDialect } from "../dialect.ts";
+import { readEnvelope } from "../envelope.ts";
+import { LOG_NAME } from "../thread-id.ts";
+
+export interface TranscriptToSign {
+  readonly log: SessionLog & { readonly id: string };
+  readonly isLegacyProfile: boolean;
+}
+
+export class OpenTranscript {
+  readonly #target: TranscriptToSign;
+  readonly #directory: Directory;
+  readonly #session: Session;
+  /** The file at the log's path when it was opened. */
+  #file: string | null = null;
+
+  private constructor(target: TranscriptToSign, directory: Directory) {
+    this.#target = target;
+    this.#directory = directory;
+    const signing = new StoreSigning(nodeHost, (warning) => {
+      process.emitWarning(warning, "VerbatimWarning");
+    });
+    this.#session = sessionOf(target, signing);
+  }
+
+  /** Null if there is no transcript, or an empty one. */
+  static async open(target: TranscriptToSign): Promise<OpenTranscript | null> {
+    const { logId, root } = target.log;
+    try {
+      const place = await openLogPath(nodeHost, logId, { create: false, root });
+      try {
+        const file = openToRead(place);
+        const isEmpty = file.size() === 0;
+        file.close();
+        if (!isEmpty) return new OpenTranscript(target, place.directory);
+      } catch (cause) {
+        place.directory.close();
+        throw cause;
+      }
+      place.directory.close();
+      return null;
+    } catch (cause) {
+      if (cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND") return null;
+      throw cause;
+    }
+  }
+
+  /** Signs the lines since the last checkpoint, if there are any. */
+  async addCheckpoint(turn: number): Promise<void> {
+    await this.#refuseOwnWriter();
+    const file = identityAt(this.#session.path);
+    this.#file ??= file;
+    // Or the checkpoint would be written to a file that was replaced.
+    if (file !== this.#file) throw changedWhileRead(this.#session.path, 0);
+    await this.#session.addCheckpoints(async ({ found, covered }) => {
+      // Also without new lines: those that are signed must be as they were left.
+      const isOthers = await this.#isOthers(found ?? [covered.bytes, covered.bytes], covered);
+      if (!found) return [];
+      return isOthers ? ["recovery"] : [{ vouches: null, turn }];
+    });
+  }
+
+  /** Signs nothing more. Heads that are not pinned yet are. */
+  async close(): Promise<void> {
+    this.#directory.close();
+    await this.#session.abandon();
+  }
+
+  /** Waiting for the lock would be waiting for ourselves. */
+  async #refuseOwnWriter(): Promise<void> {
+    const { pid, started } = nodeHost.process;
+    const holder = await writerOf(this.#directory, LOG_NAME);
+    if (holder === null || holder === "unknown") return;
+    if (holder.pid !== pid || holder.started !== started) return;
+    const path = `${this.#directory.path}/${LOG_NAME}`;
+    throw new VerbatimError(
+      "LOG_LOCKED",
+      `${path} is open for writing in this process, which signs it with \`sign: true\`; ` +
+        "close it before a TranscriptSigner signs it",
+      { path, holder },
+    );
+  }
+
+  /**
+   * Whether the found bytes contain NULs, or signatures of the older format: a person decides
+   * whether to trust those (`repair --vouch`). They can only occur where nothing of this format is
+   * signed. Checks exactly the bytes that are signed, or throws CHANGED_WHILE_READ.
+   */
+  async #isOthers(found: Found, covered: Covered): Promise<boolean> {
+    let isOthers = false;
+    const looksForLegacy = this.#target.isLegacyProfile && found[0] === 0;
+    const whole = new WholeLines((lines) => {
+      isOthers ||= nodeCrypto.indexOf(lines, CLAIM_NEEDLE, 0) !== -1;
+    });
+    const isSigned = await readCovered(nodeHost, this.#target.log, covered, (chunk, at) => {
+      const part = within(found, chunk, at);
+      isOthers ||= part.includes(NUL);
+      if (looksForLegacy) whole.feed(part);
+    });
+    if (!isSigned) throw changedWhileRead(this.#session.path, found[0]);
+    return isOthers;
+  }
+}
+
+function identityAt(path: string): string {
+  const { dev, ino } = statSync(path);
+  return `${dev} ${ino}`;
+}
+
+function sessionOf({ log, isLegacyProfile }: TranscriptToSign, signing: StoreSigning): Session {
+  const { id, root, logId } = log;
+  const dialectOf = (envelope: Envelope) => ({
+    ...ryeDialect({ envelope }),
+    logPath: () => logId.split("/"),
+  });
+  return new Session({
+    host: nodeHost,
+    id,
+    root,
+    dialect: dialectOf("flat"),
+    agent: null,
+    newId: randomUUID,
+    nowMs: Date.now,
+    cwd: root,
+    version: packageVersion(),
+    model: null,
+    // Other writers may be appending, and hold the lock only while they do.
+    logOptions: { mode: "shared" },
+    adopt: (first) => dialectOf(readEnvelope(first).event?.envelope ?? "flat"),
+    openDerived: null,
+    openSigning: (_, facts) =>
+      signing.open({
+        log,
+        placeRoot: root,
+        facts,
+        isLegacyProfile,
+        isEveryAppend: true,
+      }),
+    onClosed: () => {},
+  });
+}
