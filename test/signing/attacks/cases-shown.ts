@@ -12,7 +12,16 @@ import { type SessionLog, sidecarOf } from "../../../src/signing/session-log.ts"
 import { said, turnOf } from "../../support/signing-user.ts";
 import { type AttackCase, type Attacked, changed } from "./case.ts";
 import { CASES } from "./corpus.ts";
-import { type Honest, Kit, type ShapeName, WITH_SIDECAR } from "./kit.ts";
+import {
+  bytesOf,
+  type Honest,
+  INSIDE,
+  isCheckpoint,
+  Kit,
+  linesOf,
+  type ShapeName,
+  WITH_SIDECAR,
+} from "./kit.ts";
 
 interface ShownCase extends Pick<AttackCase, "name" | "attacks" | "make"> {
   /** Leaves the thread.json out; otherwise a rye thread has the one of its writer. */
@@ -86,6 +95,21 @@ const logEnds: readonly ShownCase[] = (["rye-flat", "entire", "homeagent"] as co
   }),
 );
 
+/** As if another program had written while the last checkpoint was signed. */
+const displaced: readonly ShownCase[] = INSIDE.flatMap((shape) =>
+  [true, false].map((isPinned) => ({
+    name: `${shape}-displaced-${isPinned ? "pinned" : "unseen"}`,
+    attacks: "a line put before the last checkpoint",
+    isWithoutMeta: true,
+    make: async (kit: Kit) => {
+      const honest = await kit.honest(shape);
+      const lines = linesOf(honest.log);
+      const changedLines = lines.toSpliced(lines.findLastIndex(isCheckpoint), 0, '{"other":1}');
+      return changed(honest, bytesOf(changedLines), isPinned);
+    },
+  })),
+);
+
 /** Longer than a row may be, so that it is spilled to a file. */
 const SPILLED: NewEntry[] = [...turnOf("turn 1"), said(`spilled ${"x".repeat(11_000_000)}`)];
 
@@ -149,6 +173,7 @@ export const SHOWN_CASES: readonly ShownCase[] = [
   ...CASES,
   ...sidecarEnds,
   ...logEnds,
+  ...displaced,
   ...metas,
   ...spills,
   ...longs,
