@@ -42,6 +42,8 @@ export class History {
   #lastEnd = 0;
   #turns = 0;
   #endsTurn = false;
+  /** The revision of thread.json when lines were found, or vouched for, last; null: never. */
+  foundRev: number | null = null;
   readonly #found = new Map<string, { readonly range: Found; readonly turn: number }>();
 
   constructor(crypto: ProofCrypto, findings: Findings) {
@@ -130,6 +132,7 @@ export class History {
     if (checkpoint.kind !== "genesis" && checkpoint.kind !== "recovery") return;
     if (checkpoint.found === null) return;
     const { turn } = checkpoint;
+    this.foundRev = checkpoint.rev;
     const [from, to] = checkpoint.found;
     if (from > to || to > place) {
       const message = "a checkpoint names a range of found bytes outside the log";

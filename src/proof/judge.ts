@@ -139,6 +139,11 @@ export class Judge implements WalkHandler {
     return this.#history.links;
   }
 
+  /** The revision of thread.json when lines were found, or vouched for, last; null: never. */
+  get foundRev(): number | null {
+    return this.#history.foundRev;
+  }
+
   /** Byte ranges that a signer found unsigned, and that no later checkpoint vouches for. */
   get found(): readonly Found[] {
     return this.#history.found;

@@ -30,13 +30,13 @@ const OF_META: ReadonlySet<string | undefined> = new Set([
   "META_RECONSTRUCTED",
 ]);
 
+export const META_ADVICE =
+  "restore its thread.json from a copy; without one, move the file away and write it again " +
+  "(`writeThreadMeta`)";
+
 /** What to do about a finding, if that is more than its verdict says. */
 export function adviceOnFinding(code: string | undefined): string | undefined {
-  if (!OF_META.has(code)) return undefined;
-  return (
-    "restore its thread.json from a copy; without one, move the file away and write it again " +
-    "(`writeThreadMeta`)"
-  );
+  return OF_META.has(code) ? META_ADVICE : undefined;
 }
 
 /** Adds what to do next to a refusal; every other error is returned unchanged. */

@@ -24,8 +24,11 @@ export async function vouchForSession(
       // No copy or proof can end with the first checkpoint (disclosure/redact.ts).
       return signer.isBeginning ? [...dues, "recovery"] : dues;
     });
-  } finally {
     await session.release(); // Not closed: the session may continue.
+  } catch (cause) {
+    await session.abandon(); // Releasing it would sign what was refused, as found.
+    throw cause;
+  } finally {
     await store.close();
   }
 }

@@ -191,3 +191,35 @@ test("a project cannot add trusted keys", async () => {
   assert.ok(!stdout.includes(kid));
   assert.equal(stdout, "");
 });
+
+test("an unknown key is revoked in advance, by its whole id or its file, and then never trusted", async () => {
+  const [ada, ben] = [new CliUser(), new CliUser()];
+  const record = ["record", "--session", "hello-1739012630", "--directive", "hello", "--sign"];
+  const input = '{"type":"user_message","text":"hi"}\n';
+  assert.equal((await ada.run([...record, "--dialect", "rye"], { input })).code, 0);
+  const { stdout: pem } = await ada.run(["keys", "export"]);
+  const [own] = jsonLines((await ada.run(["trust", "list", "--json"])).stdout);
+  const kid = String(own?.kid);
+  const log = join(ada.cwd, ".ai/threads/hello-1739012630/transcript.jsonl");
+  const short = await ben.run(["trust", "revoke", kid.slice(0, 12), "--yes"]);
+  expect([short.code, short.stderr]).toEqual([7, expect.stringContaining("by its whole id")]);
+  writeFileSync(join(ben.cwd, "ada.pem"), pem);
+  for (const [name, isKnown] of [
+    [kid, false],
+    ["ada.pem", true],
+  ] as const) {
+    const revoked = await ben.run(["trust", "revoke", name, "--reason", "stolen", "--yes"]);
+    expect([revoked.code, revoked.stdout]).toEqual([0, `revoked ${kid}\n`]);
+    const [entry] = jsonLines((await ben.run(["trust", "list", "--json"])).stdout);
+    expect([entry?.kid, entry?.reason, entry?.publicKey !== null]).toEqual([
+      kid,
+      "stolen",
+      isKnown,
+    ]);
+    const verified = await ben.run(["verify", log]);
+    expect([verified.code, verified.stdout]).toEqual([4, expect.stringContaining("KEY_REVOKED")]);
+    const added = await ben.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
+    expect([added.code, added.stderr]).toEqual([7, expect.stringContaining("was revoked")]);
+    assert.equal((await ben.run(["trust", "remove", kid, "--yes"])).code, 0);
+  }
+});

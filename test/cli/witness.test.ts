@@ -128,6 +128,10 @@ test("a log cut back behind a witnessed head is a rollback, by the kept note and
   expect(text).toMatch(
     new RegExp(`BEHIND.*${W} cosigned at .*: checkpoint 3, and the log ends with 1`),
   );
+  const [required, advised] = await user.verify("--require-witness", W);
+  assert.equal(required, 6);
+  expect(advised).toContain("restore it from a copy");
+  expect(advised).not.toContain("head witness");
   const [sent, said] = await user.witness(server);
   assert.equal(sent, 6);
   expect(said).toContain("has seen this log with 7 leaves, and it has 3 now");

@@ -4,13 +4,15 @@
 
 import assert from "node:assert/strict";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { readVerifiedThreadMeta, ThreadTelemetry, writeThreadMeta } from "../../src/rye.ts";
+import { Shown, unsignedIn } from "../../src/signing/judging/shown.ts";
 import { loadSigner } from "../../src/signing/keys/keys.ts";
 import { addTrust } from "../../src/signing/trust/trust.ts";
 import { openVerified, signJson, TranscriptSigner, verify } from "../../src/signing.ts";
+import { vouchForSession } from "../../src/verifying/vouching.ts";
 import { refusal } from "../support/refusal.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -38,6 +40,19 @@ class Project {
     for (const event of events) await session.appendNative(event as typeof START);
     await store.close();
     return this;
+  }
+
+  /** Vouches for all unsigned lines. */
+  async vouch(): Promise<void> {
+    const target = {
+      dialect: "rye",
+      root: this.root,
+      id: ID,
+      logId: relative(this.root, this.logPath),
+    };
+    const shown = new Shown(nodeHost, target, unsignedIn(await verify(ID, { root: this.root })));
+    for await (const _ of shown.lines());
+    await vouchForSession(nodeHost, target, shown, assert.fail);
   }
 
   get meta(): Fields {
@@ -169,6 +184,15 @@ test("a writer that does not sign leaves the thread incomplete, never tampered",
   const project = await new Project().write([START, STEP]);
   await project.write([{ type: "user_message", text: "hi" }], { sign: false });
   assert.equal(await project.judged(), "incomplete META_UNSIGNED");
+  await project.vouch();
+  assert.equal(await project.judged(), "incomplete META_UNSIGNED", "vouching changes only the log");
+  const { meta } = project;
+  rmSync(project.path);
+  await writeThreadMeta(project.root, ID, meta as typeof START & never);
+  await project.write([STEP, END]);
+  assert.equal(await project.judged(), "verified");
+  project.put(without(...SIGNATURES));
+  assert.equal(await project.judged(), "tampered META_STRIPPED", "it was signed since");
 });
 
 test("an unsigned store that opens a signed thread without writing keeps its signature", async () => {

@@ -55,3 +55,20 @@ test.each([
     assert.equal(aside.length, cut === 0 ? 0 : 1);
   },
 );
+
+test("a vouch that is refused signs nothing, as it says", async () => {
+  const user = new CliUser();
+  const path = join(user.cwd, ".ai/threads", ID, "transcript.jsonl");
+  const record = ["record", "--dialect", "rye", "--directive", "hello", "--session", ID, "--sign"];
+  const input = '{"type":"step_start"}\n{"type":"assistant_text","text":"a"}\n';
+  assert.equal((await user.run(record, { input })).code, 0);
+  const signed = readFileSync(path, "utf8");
+  // Opening to append moves the line of NULs aside, so that the log is not the one that was shown.
+  appendFileSync(path, `${LINE}\n${NULS}\n`);
+  const refused = await user.run(["repair", "--vouch", "--yes", ID]);
+  assert.equal(refused.code, 7);
+  expect(refused.stderr).toContain("nothing was signed");
+  assert.equal(readFileSync(path, "utf8"), `${signed}${LINE}\n`);
+  const again = await user.run(["repair", "--vouch", "--yes", ID]);
+  assert.deepEqual([again.code, again.stderr], [0, ""]);
+});

@@ -115,10 +115,18 @@ const remove: CliCommand = {
 
 const revoke: CliCommand = {
   name: "revoke",
-  summary: "Distrust a key for good, even your own; nothing it ever signed counts",
-  args: [KEY_ARGUMENT],
+  summary: "Distrust a key for good, even your own or an unknown one; nothing it signs counts",
+  args: [
+    {
+      name: "<key>",
+      summary: "id, the beginning of one, or fp; unknown: its whole id, or PEM file",
+    },
+  ],
   options: [{ flags: "--reason <text>", summary: "reason, as free text" }, YES_OPTION],
-  examples: ["verbatim trust revoke 21fe31df --reason 'laptop stolen'"],
+  examples: [
+    "verbatim trust revoke 21fe31df --reason 'laptop stolen'",
+    "verbatim trust revoke thief.pem --reason 'not a key of ours'",
+  ],
 
   async run(run) {
     const { isReason, REASON_CHARS_MAX } = await import("../../signing/trust/trust-entry.ts");
@@ -126,11 +134,12 @@ const revoke: CliCommand = {
     if (reason !== undefined && !isReason(reason)) {
       throw new UsageError(`--reason takes one line of at most ${REASON_CHARS_MAX} characters`);
     }
-    const key = await askedKey(run.args[0] ?? "");
+    const key = await keyToRevoke(run);
     await tell(run, key);
     if (!(await isAgreed(run, "revoke this key for good?"))) return EXIT_DECLINED;
     const { revokeTrust, places, nodeHost } = await parts();
-    await revokeTrust(nodeHost, places, { kid: key.kid, reason }, Date.now());
+    const { kid, publicKey } = key;
+    await revokeTrust(nodeHost, places, { kid, reason, publicKey }, Date.now());
     run.io.out(`revoked ${key.kid}`);
     return 0;
   },
@@ -230,8 +239,35 @@ async function askedKey(name: string): Promise<HeldKey> {
   return namedKey(name, (await Trust.load(places)).keys);
 }
 
+type RevokedKey = Pick<HeldKey, "kid" | "owner"> & { readonly publicKey: Uint8Array | null };
+
+/** A key that we hold; or an unknown one, by its whole id or by the key itself. */
+async function keyToRevoke(run: Run): Promise<RevokedKey> {
+  const [name = ""] = run.args;
+  const { VerbatimError } = await import("../../base/errors.ts");
+  const { UNKNOWN_OWNER: owner } = await parts();
+  try {
+    return await askedKey(name);
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError && cause.code === "KEY_NOT_FOUND")) throw cause;
+    const kid = name.replaceAll(" ", "").toLowerCase();
+    if (/^[0-9a-f]{64}$/.test(kid)) return { kid, owner, publicKey: null };
+    const { existsSync } = await import("node:fs");
+    if (name !== "-" && !/^[\w-]{43}$/.test(name) && !existsSync(name)) {
+      const hint = "; an unknown key is revoked by its whole id, or by its PEM file";
+      throw new VerbatimError("KEY_NOT_FOUND", `${cause.message}${hint}`, { key: name });
+    }
+    const { kidOf } = await import("../../proof/ed25519-keys.ts");
+    const { nodeCrypto } = await import("../../signing/keys/node-crypto.ts");
+    const publicKey = await givenKey(run);
+    const given = kidOf(nodeCrypto, publicKey);
+    const { Trust, places } = await parts();
+    return (await Trust.load(places)).key(given) ?? { kid: given, owner, publicKey };
+  }
+}
+
 /** Prints the key that is about to change, in full. */
-async function tell({ io }: Run, { kid, owner }: HeldKey): Promise<void> {
+async function tell({ io }: Run, { kid, owner }: Pick<HeldKey, "kid" | "owner">): Promise<void> {
   const { inGroups } = await import("../../signing/keys/key-files.ts");
   io.err(`id     ${inGroups(kid)}`);
   io.err(`owner  ${owner}`);
@@ -242,8 +278,8 @@ function jsonOf(key: HeldKey) {
   const { kid, fp, publicKey, owner, isOwn, scope, entry } = key;
   return {
     kid,
-    fp,
-    publicKey: Buffer.from(publicKey).toString("base64url"),
+    fp: fp || null,
+    publicKey: Buffer.from(publicKey).toString("base64url") || null,
     owner,
     own: isOwn,
     purposes: scope.purposes,

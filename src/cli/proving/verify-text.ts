@@ -3,7 +3,7 @@
 import { dialectNamed, READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { hasTurns } from "../../proof/envelopes.ts";
 import { grouped } from "../../render/phrases.ts";
-import { adviceOnFinding } from "../../resume/advice.ts";
+import { adviceOnFinding, META_ADVICE } from "../../resume/advice.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { findingLine } from "../caring/findings-report.ts";
 
@@ -145,15 +145,19 @@ function adviceOn(report: VerifyReport): string | undefined {
   if (verdict === "untrusted" && has("OLDER_FORMAT")) return undefined;
   if (verdict === "untrusted") return UNTRUSTED.find(([code]) => has(code))?.[1];
   if (verdict === "tampered" && has("LINE_ENDINGS_CONVERTED")) return undefined; // The finding says what to do.
-  if (findings.some(({ code, message }) => code === "UNPINNED" && message.includes("witness"))) {
+  const isUnwitnessed = findings.some(
+    ({ code, message }) => code === "UNPINNED" && message.includes("witness"),
+  );
+  if (verdict === "unpinned" && isUnwitnessed) {
     return "`verbatim head witness` has its head cosigned by a witness";
   }
   const isOnlyWaiting = findings.filter((each) => each.verdict === "incomplete").length === 1;
   if (verdict === "incomplete" && isOnlyWaiting && has("HOOKS_WAITING")) {
     return "`verbatim show`, or any command that reads it, puts them into the log and signs them";
   }
-  const reason = findings.find((each) => each.verdict === verdict);
-  const ofReason = adviceOnFinding(reason?.code);
+  const reasons = findings.filter((each) => each.verdict === verdict).map(({ code }) => code);
+  const isMetaAlone = reasons.length > 0 && reasons.every((code) => code === "META_UNSIGNED");
+  const ofReason = isMetaAlone ? META_ADVICE : adviceOnFinding(reasons[0]);
   if (ofReason !== undefined) return ofReason;
   const label = programOf(report.dialect);
   if (verdict === "unsigned" && label !== null) {

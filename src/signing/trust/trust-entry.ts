@@ -74,7 +74,7 @@ export const GLOBS_MAX = 100;
 
 export interface TrustEntry {
   readonly kid: string;
-  /** The raw key in base64url. */
+  /** The raw key in base64url; empty if only the id of a revoked key is known. */
   readonly publicKey: string;
   /** The owner, as named by the user. */
   readonly owner: string;
@@ -98,7 +98,7 @@ type Check = (value: unknown) => boolean;
 const FIELDS: Readonly<Record<keyof TrustEntry, { isRequired: boolean; what: string; is: Check }>> =
   {
     kid: { isRequired: true, what: "a key id", is: isText(64) },
-    publicKey: { isRequired: true, what: "a key in base64url", is: isText(43) },
+    publicKey: { isRequired: true, what: "a key in base64url", is: isKeyText },
     owner: { isRequired: true, what: `1 to ${OWNER_CHARS_MAX} plain characters`, is: isOwner },
     purposes: { isRequired: true, what: `a list of ${PURPOSES.join(", ")}`, is: isPurposes },
     sessions: { isRequired: true, what: `a list of at most ${GLOBS_MAX} globs`, is: isGlobs },
@@ -157,6 +157,7 @@ export function timeOf(text: string): string | null {
 
 /** Checks that depend on several fields. */
 function meaningFault(entry: TrustEntry): string | null {
+  if (entry.publicKey === "") return withoutKeyFault(entry);
   const key = fromBase64url(entry.publicKey);
   const keyFault = key === null ? "it is not base64url" : publicKeyFault(key);
   if (key === null || keyFault !== null) return `its publicKey is refused: ${keyFault}`;
@@ -167,6 +168,17 @@ function meaningFault(entry: TrustEntry): string | null {
   }
   if (reason !== undefined && revokedAt === undefined) return "it has a reason, but no revokedAt";
   return null;
+}
+
+/** Only a revocation needs no key. */
+function withoutKeyFault({ kid, revokedAt, purposes, sessions }: TrustEntry): string | null {
+  if (!/^[0-9a-f]{64}$/.test(kid)) return "kid is not a key id";
+  const isBare = revokedAt !== undefined && purposes.length === 0 && sessions.length === 0;
+  return isBare ? null : "it has no publicKey, and is not only a revocation";
+}
+
+function isKeyText(value: unknown): boolean {
+  return value === "" || isText(43)(value);
 }
 
 function isText(length: number): Check {

@@ -51,7 +51,14 @@ function keysFor(purpose: Purpose, trust: Trust, sessionId: string | null): Keys
     const { publicKey, fp, owner } = held;
     const judged = trust.judge({ kid: held.kid, purpose, sessionId, at });
     const refusal = judged.trusted ? null : REFUSALS[judged.why];
-    return { publicKey, kid: held.kid, fp, owner, refusal };
+    // Of a key that was revoked by its id alone, there is none.
+    return {
+      publicKey: publicKey.length > 0 ? publicKey : null,
+      kid: held.kid,
+      fp,
+      owner,
+      refusal,
+    };
   };
   return {
     byKid: (kid, ts) => answer(trust.key(kid), kid, Date.parse(ts)),
@@ -222,18 +229,23 @@ export async function removeTrust(
   return removed;
 }
 
-/** Revokes a key, also an own one, for good; the first revocation is kept. Null: unknown key. */
+/**
+ * Revokes a key, also an own one, for good; the first revocation is kept. Null: unknown key. With
+ * `publicKey`, an unknown key is revoked in advance; null: only its id is known.
+ */
 export async function revokeTrust(
   host: Host,
   places: TrustPaths,
-  { kid, reason }: { readonly kid: string; readonly reason?: string | undefined },
+  { kid, reason, publicKey }: Revocation,
   nowMs: number,
 ): Promise<TrustEntry | null> {
   const own = (await loadOwnKeys(places)).find((key) => key.kid === kid);
   const now = new Date(nowMs).toISOString();
   let revoked: TrustEntry | null = null;
   await changeTrustFile(host, places.trustPath, (entries) => {
-    const present = entries.find((each) => each.kid === kid) ?? (own && bareEntry(own, now));
+    const unknown = publicKey === undefined ? undefined : unknownEntry(kid, publicKey, now);
+    const listed = entries.find((each) => each.kid === kid);
+    const present = listed ?? (own ? bareEntry(own, now) : unknown);
     if (present === undefined) return entries;
     const change = { revokedAt: now, ...(reason === undefined ? {} : { reason }) };
     const entry: TrustEntry = present.revokedAt === undefined ? { ...present, ...change } : present;
@@ -241,6 +253,20 @@ export async function revokeTrust(
     return [...entries.filter((each) => each.kid !== kid), entry];
   });
   return revoked;
+}
+
+export interface Revocation {
+  readonly kid: string;
+  readonly reason?: string | undefined;
+  readonly publicKey?: Uint8Array | null;
+}
+
+/** Whose key it is, is not known. */
+export const UNKNOWN_OWNER = "unknown";
+
+function unknownEntry(kid: string, publicKey: Uint8Array | null, addedAt: string): TrustEntry {
+  const key = publicKey === null ? "" : toBase64url(publicKey);
+  return { kid, publicKey: key, owner: UNKNOWN_OWNER, purposes: [], sessions: [], addedAt };
 }
 
 /** An entry that grants nothing, to hold the revocation of an own key. */
@@ -252,7 +278,7 @@ function bareEntry({ kid, publicKey }: OwnKey, addedAt: string): TrustEntry {
 function heldKey(entry: TrustEntry): HeldKey {
   const { kid, owner } = entry;
   const publicKey = fromBase64url(entry.publicKey) ?? new Uint8Array(0); // Checked on loading.
-  const fp = fpOf(nodeCrypto, publicKey);
+  const fp = publicKey.length === 0 ? "" : fpOf(nodeCrypto, publicKey);
   return { kid, fp, publicKey, owner, isOwn: false, scope: entry, entry };
 }
 

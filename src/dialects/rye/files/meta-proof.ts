@@ -46,7 +46,7 @@ interface Stated {
   readonly through: SignedThrough;
   /** The signer of this log also signs thread.json, or did. */
   readonly isSigned: boolean;
-  /** All writers sign every line. */
+  /** All writers sign every line, at least since the last signed revision of the file. */
   readonly isComplete: boolean;
 }
 
@@ -72,7 +72,8 @@ export class MetaProof implements FilesProof {
     const stated = {
       through,
       isSigned: through.rev > 0 || judge.isSignedFromStart,
-      isComplete: tailBytes === 0 && judge.found.length === 0,
+      isComplete:
+        tailBytes === 0 && judge.found.length === 0 && through.rev > (judge.foundRev ?? -1),
     };
     const finding = found ? await this.#judge(found.text, log, stated) : missing(through);
     return finding ? [this.#counted(finding, through)] : [];
