@@ -14,8 +14,9 @@ import { SpillProof } from "../dialects/files/spill-proof.ts";
 import type { SignedHead } from "../proof/checkpoint.ts";
 import { Heads } from "../signing/heads/heads.ts";
 import { rootNames } from "../signing/heads/session-head.ts";
+import { CurrentKeys } from "../signing/keys/current-keys.ts";
 import type { Signer } from "../signing/keys/keys.ts";
-import { loadOwnSigners, loadSigner } from "../signing/keys/keys.ts";
+import { loadSigner } from "../signing/keys/keys.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Trust, transcriptKeys } from "../signing/trust/trust.ts";
@@ -67,13 +68,14 @@ export class StoreSigning {
     const { isLegacyProfile = false, revAhead, namedSeq } = session;
     const { signer, places } = await this.user();
     const host = this.#host;
+    const current = new CurrentKeys(places, signer);
     const placing = { dialect: target.dialect, root: placeRoot };
     const log = new SignedLog({
       ...{ target, files: new SessionFiles(host, target), crypto: nodeCrypto, signer },
       ...{ isLegacyProfile, ...(namedSeq ? { namedSeq } : {}) },
       ...sessionPins(this.#heads, target.id ?? "", () => rootNames(host, placing)),
-      own: () => loadOwnSigners(places, signer),
-      keys: async () => transcriptKeys(await Trust.load(places), target.id),
+      own: async () => (await current.read()).own,
+      keys: async () => transcriptKeys((await current.read()).trust, target.id),
       nowMs: () => facts.nowMs,
       newFilesProof: () => (spilling ? new SpillProof(host, target, spilling) : null),
       from: async () => from,

@@ -170,12 +170,21 @@ export class Shown {
 export async function readCovered(
   host: Host,
   log: SignableLog,
-  { prefix, bytes, hash }: Covered,
+  covered: Covered,
+  take: (chunk: Uint8Array, at: number) => void,
+): Promise<boolean> {
+  return readHashed(readRange(host, log, 0, covered.bytes), covered, take);
+}
+
+/** The same of a log that is open, and whose bytes before the end that `covered` names are read. */
+export async function readHashed(
+  chunks: AsyncIterable<Uint8Array>,
+  { prefix, hash }: Covered,
   take: (chunk: Uint8Array, at: number) => void,
 ): Promise<boolean> {
   const whole = createHash("sha256").update(prefix);
   let at = 0;
-  for await (const chunk of readRange(host, log, 0, bytes)) {
+  for await (const chunk of chunks) {
     whole.update(chunk);
     take(chunk, at);
     at += chunk.length;

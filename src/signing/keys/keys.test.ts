@@ -23,6 +23,7 @@ import { WatchedFiles } from "../../../test/support/watched-files.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { publicKeyPem } from "../../proof/ed25519-keys.ts";
 import { revokeTrust } from "../trust/trust.ts";
+import { CurrentKeys } from "./current-keys.ts";
 import { importKey, loadOwnKeys, loadSigner, makeFirstKey, rotateKey } from "./keys.ts";
 import { nodeCrypto } from "./node-crypto.ts";
 import { privateKeyPem } from "./pem.ts";
@@ -284,4 +285,24 @@ test("a revoked key does not sign until it is rotated", async () => {
   assert.match(message, /revoked.*verbatim keys rotate/);
   const { key } = await rotateKey(nodeHost, places);
   assert.equal((await loadSigner(nodeHost, places)).kid, key.kid);
+});
+
+test("current keys are read again when a key or the trust changes, or changed just now", async () => {
+  const places = newPlaces();
+  const signer = await loadSigner(nodeHost, places);
+  const later = new CurrentKeys(places, signer, () => Date.now() + 60_000);
+  const first = await later.read();
+  assert.equal(await later.read(), first);
+
+  const { key } = await rotateKey(nodeHost, places);
+  const rotated = await later.read();
+  assert.equal(rotated.own.current.kid, key.kid);
+  assert.deepEqual([...rotated.own.signers.keys()].sort(), [key.kid, signer.kid].sort());
+  await revokeTrust(nodeHost, places, { kid: signer.kid }, Date.now());
+  const revoked = await later.read();
+  assert.deepEqual([...revoked.own.signers.keys()], [key.kid]);
+  assert.equal(await later.read(), revoked);
+
+  const now = new CurrentKeys(places, signer);
+  assert.notEqual(await now.read(), await now.read());
 });

@@ -30,7 +30,8 @@ import {
 import { nodeCrypto } from "./node-crypto.ts";
 import { rawPublicKey } from "./pem.ts";
 
-const RETIRED = "retired";
+/** Each earlier key has a directory in this one. */
+export const RETIRED = "retired";
 /** `keys.lock`: held while keys are created or changed. */
 const LOCK_NAME = "keys";
 

@@ -7,19 +7,19 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { statSync } from "node:fs";
 import { VerbatimError } from "../../../base/errors.ts";
-import type { Directory } from "../../../base/files.ts";
+import { openIfThere } from "../../../base/file-steps.ts";
+import type { Directory, OpenFile } from "../../../base/files.ts";
 import { nodeHost } from "../../../base/node-host.ts";
 import { packageVersion } from "../../../base/package-file.ts";
 import { NUL } from "../../../log/bytes.ts";
 import { writerOf } from "../../../log/lock.ts";
-import { openLogPath, openToRead } from "../../../log/log-path.ts";
+import { INTENT_ENDING, openLogPath, openToRead } from "../../../log/log-path.ts";
 import type { Found } from "../../../proof/checkpoint.ts";
 import { CLAIM_NEEDLE } from "../../../proof/claims.ts";
 import { WholeLines } from "../../../proof/whole-lines.ts";
-import { changedWhileRead } from "../../../signing/judging/inspect.ts";
-import { readCovered, within } from "../../../signing/judging/shown.ts";
+import { changedWhileRead, readCounted } from "../../../signing/judging/inspect.ts";
+import { readHashed, within } from "../../../signing/judging/shown.ts";
 import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../../../signing/session-log.ts";
 import type { Covered } from "../../../signing/writing/signer-state.ts";
@@ -38,12 +38,13 @@ export class OpenTranscript {
   readonly #target: TranscriptToSign;
   readonly #directory: Directory;
   readonly #session: Session;
-  /** The file at the log's path when it was opened. */
-  #file: string | null = null;
+  /** The log, to read it again. */
+  readonly #file: OpenFile;
 
-  private constructor(target: TranscriptToSign, directory: Directory) {
+  private constructor(target: TranscriptToSign, directory: Directory, file: OpenFile) {
     this.#target = target;
     this.#directory = directory;
+    this.#file = file;
     const signing = new StoreSigning(nodeHost, (warning) => {
       process.emitWarning(warning, "VerbatimWarning");
     });
@@ -57,9 +58,8 @@ export class OpenTranscript {
       const place = await openLogPath(nodeHost, logId, { create: false, root });
       try {
         const file = openToRead(place);
-        const isEmpty = file.size() === 0;
+        if (file.size() > 0) return new OpenTranscript(target, place.directory, file);
         file.close();
-        if (!isEmpty) return new OpenTranscript(target, place.directory);
       } catch (cause) {
         place.directory.close();
         throw cause;
@@ -75,10 +75,7 @@ export class OpenTranscript {
   /** Signs the lines since the last checkpoint, if there are any. */
   async addCheckpoint(turn: number): Promise<void> {
     await this.#refuseOwnWriter();
-    const file = identityAt(this.#session.path);
-    this.#file ??= file;
-    // Or the checkpoint would be written to a file that was replaced.
-    if (file !== this.#file) throw changedWhileRead(this.#session.path, 0);
+    this.#refuseOtherFile();
     await this.#session.addCheckpoints(async ({ found, covered }) => {
       // Also without new lines: those that are signed must be as they were left.
       const isOthers = await this.#isOthers(found ?? [covered.bytes, covered.bytes], covered);
@@ -89,8 +86,22 @@ export class OpenTranscript {
 
   /** Signs nothing more. Heads that are not pinned yet are. */
   async close(): Promise<void> {
+    this.#file.close();
     this.#directory.close();
     await this.#session.abandon();
+  }
+
+  /** A checkpoint would be written to a file that was replaced, or is being erased from. */
+  #refuseOtherFile(): void {
+    const now = this.#directory.open(LOG_NAME, "read");
+    try {
+      const isSame = now.identity() === this.#file.identity();
+      const intent = openIfThere(this.#directory, LOG_NAME + INTENT_ENDING);
+      intent?.close();
+      if (!isSame || intent) throw changedWhileRead(this.#session.path, 0);
+    } finally {
+      now.close();
+    }
   }
 
   /** Waiting for the lock would be waiting for ourselves. */
@@ -119,7 +130,8 @@ export class OpenTranscript {
     const whole = new WholeLines((lines) => {
       isOthers ||= nodeCrypto.indexOf(lines, CLAIM_NEEDLE, 0) !== -1;
     });
-    const isSigned = await readCovered(nodeHost, this.#target.log, covered, (chunk, at) => {
+    const chunks = readCounted(this.#file, 0, covered.bytes, this.#session.path);
+    const isSigned = await readHashed(chunks, covered, (chunk, at) => {
       const part = within(found, chunk, at);
       isOthers ||= part.includes(NUL);
       if (looksForLegacy) whole.feed(part);
@@ -127,11 +139,6 @@ export class OpenTranscript {
     if (!isSigned) throw changedWhileRead(this.#session.path, found[0]);
     return isOthers;
   }
-}
-
-function identityAt(path: string): string {
-  const { dev, ino } = statSync(path);
-  return `${dev} ${ino}`;
 }
 
 function sessionOf({ log, isLegacyProfile }: TranscriptToSign, signing: StoreSigning): Session {
