@@ -20,9 +20,15 @@ import { envelopeOf, hasSidecar } from "../proof/envelopes.ts";
 import { type Finding, findingOf } from "../proof/verdict.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
 import { readCounted } from "../signing/judging/inspect.ts";
+import {
+  notVerified,
+  type OpenVerifiedOptions,
+  openVerifiedLog,
+  type VerifiedLog,
+} from "../signing/judging/open-verified.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
 import { verifyLog } from "../signing/judging/verify.ts";
-import type { VerifyOptions } from "../signing/judging/verify-options.ts";
+import type { StatedErasures, VerifyOptions } from "../signing/judging/verify-options.ts";
 import { type SessionLog, signedName } from "../signing/session-log.ts";
 import { withFindings } from "./judge-streams.ts";
 
@@ -90,13 +96,46 @@ export async function verifyWithCopy(
     lines.feed(bytes);
   };
   const report = await verifyLog(host, target, { ...options, onBytes });
+  return withCopyFindings(host, target, lines, report, options);
+}
+
+/** Like `openVerifiedLog`; refuses also if the copy next to the log contradicts it. */
+export async function openWithCopy(
+  host: Host,
+  target: SessionLog,
+  options: OpenVerifiedOptions,
+): Promise<VerifiedLog> {
+  if (!(await hasCopy(host, target))) return openVerifiedLog(host, target, options);
+  const lines = new ErasedLines(target);
+  // Sees the judged bytes.
+  const erasures: StatedErasures = {
+    onBytes: (bytes) => {
+      options.erasures?.onBytes(bytes);
+      lines.feed(bytes);
+    },
+    within: (end, found) => options.erasures?.within(end, found) ?? [],
+  };
+  const opened = await openVerifiedLog(host, target, { ...options, erasures });
+  const report = await withCopyFindings(host, target, lines, opened.report, options);
+  if (report.verdict === opened.report.verdict) return opened;
+  opened.close();
+  throw notVerified(report);
+}
+
+/** The report on a log, with what its copy adds. */
+async function withCopyFindings(
+  host: Host,
+  target: SessionLog,
+  lines: ErasedLines,
+  report: VerifyReport,
+  options: VerifyOptions,
+): Promise<VerifyReport> {
   if (report.verdict !== "verified" && report.verdict !== "incomplete") return report;
   const copyId = target.logId + COPY_EXTENSION;
   const findings = await erasedCopyFindings(host, target, copyId, lines, report, options).catch(
     (cause: unknown) => [findingOf("UNREADABLE", "unreadable", `${copyId}: ${String(cause)}`)],
   );
-  if (findings === null) return withoutCopy(report);
-  return findings.length === 0 ? report : withFindings(report, findings);
+  return findings === null ? withoutCopy(report) : withFindings(report, findings);
 }
 
 /** An erasure without its copy is only the signer's word. */

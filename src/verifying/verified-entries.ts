@@ -20,7 +20,7 @@ import { badLineWarning, checkOnBadLine, type OnBadLine } from "../log/bad-line-
 import { decodeLine } from "../log/json.ts";
 import type { Entry } from "../model/entry.ts";
 import { LEGACY_PROFILE, type LegacyProfile } from "../proof/envelopes.ts";
-import { openVerifiedLog, type VerifiedLine } from "../signing/judging/open-verified.ts";
+import type { VerifiedLine } from "../signing/judging/open-verified.ts";
 import {
   POLICY_VARIABLE,
   type Policy,
@@ -32,6 +32,7 @@ import {
 import type { VerifyReport } from "../signing/judging/report.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { streamJudgingBy } from "./data-directories.ts";
+import { openWithCopy } from "./erased-copy.ts";
 import { isSignedFork, openVerifiedFork } from "./open-fork.ts";
 import { UserJudging } from "./user-judging.ts";
 
@@ -136,7 +137,7 @@ export async function openVerifiedSession(
   const isFork = isStream && id !== null && (await isSignedFork(host, root, id));
   const opened = isFork
     ? await openVerifiedFork(host, { root, id }, streamJudgingBy(judging, { requirePin }), how)
-    : await openVerifiedLog(disk, target, { ...(await judging.optionsFor(target)), ...how });
+    : await openWithCopy(disk, target, { ...(await judging.optionsFor(target)), ...how });
   const openDirectory = () => disk.files.openDirectory(dirname(path), { create: false, root });
   const decode = options.restoresSpilled
     ? (value: unknown) => decodeWhole(dialectNamed(dialect), value, openDirectory)

@@ -147,6 +147,22 @@ test.each([
   },
 );
 
+test("a session whose copy of before the erasure was replaced is neither resumed nor handed off", async () => {
+  const user = new Eraser();
+  await user.record("verbatim", "hello", [`I am ${VALUE}`, "good morning"]);
+  const erase = ["redact", "hello", "--in-place", "--match", VALUE, "--reason", "private", "--yes"];
+  assert.equal((await user.run(erase)).code, 0);
+  const resume = ["resume", "hello", "--for", "anthropic", "--model", "m"];
+  const handoff = ["handoff", "hello", "--output", "a.vbx"];
+  for (const args of [resume, handoff]) assert.equal((await user.run(args)).code, 0);
+  const copy = join(user.cwd, ".verbatim/sessions/hello.jsonl.vbd");
+  writeFileSync(copy, readFileSync(copy, "utf8").replace("morning", "evening"));
+  for (const args of [["verify", "hello"], resume, handoff]) {
+    const { code, stdout, stderr } = await user.run(args);
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("hello.jsonl.vbd")]);
+  }
+});
+
 test("every spelling of a text is erased, and near misses are named", async () => {
   const user = new Eraser();
   const name = "Zoë Mühlstraße";

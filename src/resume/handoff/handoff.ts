@@ -24,12 +24,13 @@ import { LF } from "../../proof/bytes.ts";
 import { publicKeyPem } from "../../proof/ed25519-keys.ts";
 import { hasSidecar, LEGACY_PROFILE, type LegacyProfile } from "../../proof/envelopes.ts";
 import { renderEntry } from "../../render/entry-markdown.ts";
-import { openVerifiedLog, type VerifiedLine } from "../../signing/judging/open-verified.ts";
+import type { VerifiedLine, VerifiedLog } from "../../signing/judging/open-verified.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { loadSigner } from "../../signing/keys/keys.ts";
 import { type SessionLog, sidecarOf } from "../../signing/session-log.ts";
 import type { Session } from "../../store/session.ts";
 import { listedAside, SummaryFold } from "../../store/summaries.ts";
+import { openWithCopy } from "../../verifying/erased-copy.ts";
 import { UserJudging } from "../../verifying/user-judging.ts";
 import { entriesOf } from "../../verifying/verified-entries.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
@@ -150,13 +151,11 @@ async function openStrictly(
   const judged = await judging.optionsFor(target);
   const options = { ...judged, requirePin, onCheckpoint, isLegacyProfile };
   try {
-    return await openVerifiedLog(host, target, options);
+    return await openWithCopy(host, target, options);
   } catch (cause) {
     throw withAdvice(cause, STRICT_ADVICE);
   }
 }
-
-type Opened = Awaited<ReturnType<typeof openVerifiedLog>>;
 
 /** One bundle under construction. */
 class Packing {
@@ -177,7 +176,7 @@ class Packing {
   }
 
   async pack(
-    { lines, report }: Opened,
+    { lines, report }: VerifiedLog,
     meta: SignedFile | null,
     { summary }: HandoffOptions,
   ): Promise<Omit<HandedOff, "path" | "recordedFrom">> {

@@ -309,7 +309,8 @@ async function* readAgain(
   mended.end();
 }
 
-function notVerified({ path, verdict, findings }: VerifyReport): VerbatimError {
+/** The refusal of a log, by the report on it. */
+export function notVerified({ path, verdict, findings }: VerifyReport): VerbatimError {
   const why = findings.find((finding) => finding.verdict === verdict);
   return new VerbatimError(
     "NOT_VERIFIED",
