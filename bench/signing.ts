@@ -22,6 +22,7 @@ import {
   writeOurs,
   writeSeeds,
 } from "./signing/thread.ts";
+import { signedTranscript } from "./signing/transcript.ts";
 
 const ONCE = fileURLToPath(new URL("./signing/once.mjs", import.meta.url));
 /** `warmThreads`: until the JIT compiler has finished, which is not measured. */
@@ -44,6 +45,8 @@ await runBench("signing", async ({ directory, isQuick }) => {
     ...(await largeTranscript(directory, plan)),
     await checkpointCost(plan),
     ...(await signingOverhead(directory, plan)),
+    ...(await againstPython(directory, plan.runs, 20)),
+    ...(await againstPython(directory, plan.runs, 200)),
     ...(await againstSeed(directory, plan.runs, 20, 2500, 1)),
     ...(await againstSeed(directory, plan.longRuns, plan.longTurns, 50_000, isQuick ? 5 : 20)),
   ];
@@ -162,6 +165,27 @@ async function againstSeed(
   return [
     ratio(`sign ${what}`, signing, { atLeast }),
     ratio(`verify ${what}`, verifying, { atLeast }),
+  ];
+}
+
+/** No bound yet: it is slower than the Python, which neither locks nor syncs nor checks anything. */
+async function againstPython(directory: string, runs: number, turns: number): Promise<Result[]> {
+  const name = `TranscriptSigner, ${turns} turns`;
+  say(name);
+  const [ours, ratios, verifying]: [number[], number[], number[]] = [[], [], []];
+  for (let run = -1; run < runs; run++) {
+    const at = join(directory, `transcript-${turns}-${run}`);
+    const { oursMs, pythonMs, verifyMs } = await signedTranscript(at, turns);
+    if (run < 0) continue; // Warms up.
+    ours.push(oursMs);
+    verifying.push(verifyMs);
+    if (pythonMs !== null) ratios.push(oursMs / pythonMs);
+  }
+  const python = "processor time against the document's Python";
+  return [
+    { ...ratio(`${name}, processor time`, ours, null), unit: "ms" },
+    ...(ratios.length > 0 ? [ratio(`${name}, ${python}`, ratios, null)] : []),
+    { ...ratio(`${name}, verify again, processor time`, verifying, null), unit: "ms" },
   ];
 }
 

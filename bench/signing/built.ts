@@ -17,3 +17,6 @@ export const { nothingSigned }: typeof import("../../src/signing/writing/signer-
 export const { verifyLog }: typeof import("../../src/signing/judging/verify.ts") = await import(
   at("signing/judging/verify.js")
 );
+export const { TranscriptSigner }: typeof import("../../src/signing.ts") = await import(
+  at("signing.js")
+);
