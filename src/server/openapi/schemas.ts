@@ -49,7 +49,7 @@ const REPORT = object({
   freshness: choice(["match", "ahead", "none"]),
   log: orNull(string),
   from: orNull(object({ log: string, seq: count, line: string, at: count })),
-  erasures: list(object({ at: orNull(string), reason: string })),
+  erasures: list(object({ at: orNull(string), reason: string, lines: count, log: orNull(string) })),
   keys: list(
     object({
       ...{ kid: orNull(string), fp: orNull(string), owner: orNull(string) },
