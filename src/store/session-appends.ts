@@ -259,8 +259,8 @@ export class SessionAppends implements Companion {
       await this.#known.draft(); // Learns which write-once lines were among them.
       return withoutDue(write, this.#parts.signing?.log.signer.draft() ?? null);
     } catch (error) {
-      await turn.cutBack(start);
-      throw error;
+      if (await turn.cutBack(start)) throw error;
+      throw staysInLog(this.#opened().path, error);
     }
   }
 

@@ -119,10 +119,11 @@ export class RyeDerivedFiles implements DerivedFiles {
   }
 
   async caughtUp(end: ByteOffset): Promise<void> {
+    this.#writeOut(); // What follows is of other writers.
     try {
       const directory = await this.#openDirectory();
       await this.#mendMarkdown(directory, end);
-      this.#meta = await this.#readMeta(directory, end);
+      if (!this.#unsavedMeta) this.#meta = await this.#readMeta(directory, end);
     } catch (cause) {
       this.#dropMarkdown(cause);
     }
