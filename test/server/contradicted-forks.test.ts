@@ -85,6 +85,7 @@ test("a fork that meta.jsonl calls a stream of its own is answered with an error
     state.base = 0;
     state.fork = null;
   });
-  const { statuses } = await served(directory);
+  const { statuses, ask } = await served(directory);
   assert.equal(statuses["/fork"], 500);
+  expect(await (await ask("/fork?offset=-1")).text()).toMatch(/its genesis says that it is a fork/);
 });
