@@ -18,7 +18,7 @@ import { INTENT_ENDING, openLogPath, openToRead } from "../../../log/log-path.ts
 import type { Found } from "../../../proof/checkpoint.ts";
 import { CLAIM_NEEDLE } from "../../../proof/claims.ts";
 import { WholeLines } from "../../../proof/whole-lines.ts";
-import { changedWhileRead, readCounted } from "../../../signing/judging/inspect.ts";
+import { changedWhileRead } from "../../../signing/judging/inspect.ts";
 import { readHashed, within } from "../../../signing/judging/shown.ts";
 import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../../../signing/session-log.ts";
@@ -34,12 +34,16 @@ export interface TranscriptToSign {
   readonly isLegacyProfile: boolean;
 }
 
+/** How much of the log is read at once. */
+const READ_BYTES = 256 * 1024;
+
 export class OpenTranscript {
   readonly #target: TranscriptToSign;
   readonly #directory: Directory;
   readonly #session: Session;
   /** The log, to read it again. */
   readonly #file: OpenFile;
+  readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
   private constructor(target: TranscriptToSign, directory: Directory, file: OpenFile) {
     this.#target = target;
@@ -130,14 +134,23 @@ export class OpenTranscript {
     const whole = new WholeLines((lines) => {
       isOthers ||= nodeCrypto.indexOf(lines, CLAIM_NEEDLE, 0) !== -1;
     });
-    const chunks = readCounted(this.#file, 0, covered.bytes, this.#session.path);
-    const isSigned = await readHashed(chunks, covered, (chunk, at) => {
+    const isSigned = await readHashed(this.#chunks(covered.bytes), covered, (chunk, at) => {
       const part = within(found, chunk, at);
       isOthers ||= part.includes(NUL);
-      if (looksForLegacy) whole.feed(part);
+      if (looksForLegacy) whole.feed(part.slice()); // It keeps what it is given.
     });
     if (!isSigned) throw changedWhileRead(this.#session.path, found[0]);
     return isOthers;
+  }
+
+  /** The log up to an offset. Each chunk is in the same memory: a new one each time is slow. */
+  async *#chunks(to: number): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < to; ) {
+      const count = await this.#file.read(this.#buffer.subarray(0, to - at), at);
+      if (count === 0) throw changedWhileRead(this.#session.path, at);
+      yield this.#buffer.subarray(0, count);
+      at += count;
+    }
   }
 }
 
