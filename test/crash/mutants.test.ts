@@ -29,7 +29,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     bug: "does not undo a write that was cut short",
     file: "log/appender.ts",
-    line: "this.#file.truncate(start);\n      this.#cuts++;",
+    line: "this.#file.truncate(start);\n        this.#cuts++;",
     becomes: "",
   },
   {
