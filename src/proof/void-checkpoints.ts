@@ -33,11 +33,11 @@ export interface Next {
 }
 
 /** Whether a checkpoint at `start` may be void: it would be the next one, if it were in its place. */
-export function mayBeVoid(said: Checkpoint, start: number, next: Next): boolean {
-  const isNext = said.seq === next.seq && said.prev === next.prev;
-  const isOfLog = next.log === null || said.log === next.log;
-  const isAfter = said.byteOffset >= next.end && said.byteOffset < start;
-  return isNext && isOfLog && isAfter && (said.kind === "genesis") === (next.seq === 0);
+export function mayBeVoid(checkpoint: Checkpoint, start: number, next: Next): boolean {
+  const isNext = checkpoint.seq === next.seq && checkpoint.prev === next.prev;
+  const isOfLog = next.log === null || checkpoint.log === next.log;
+  const isAfter = checkpoint.byteOffset >= next.end && checkpoint.byteOffset < start;
+  return isNext && isOfLog && isAfter && (checkpoint.kind === "genesis") === (next.seq === 0);
 }
 
 /** A checkpoint at `start` whose line is `line`, with its LF. */
@@ -52,9 +52,9 @@ export function voidOf(
 }
 
 /** Whether a checkpoint that follows states these as found. */
-export function statesFound(said: Checkpoint, voids: readonly VoidCheckpoint[]): boolean {
+export function statesFound(checkpoint: Checkpoint, voids: readonly VoidCheckpoint[]): boolean {
   const found: Found | null =
-    said.kind === "genesis" || said.kind === "recovery" ? said.found : null;
+    checkpoint.kind === "genesis" || checkpoint.kind === "recovery" ? checkpoint.found : null;
   return voids.every(({ start, end }) => found !== null && found[0] <= start && end <= found[1]);
 }
 

@@ -158,7 +158,7 @@ export async function proveCopy(
   }
   const { verdict, findings } = judge.finish();
   if (!isGood(verdict)) throw notVerified(path, verdict);
-  // Signing what nobody confirmed would make the redactor's word ours.
+  // Signing what is not confirmed would make the redactor's word ours.
   const isUnconfirmed = findings.some(({ code }) => code === "GENESIS_UNCONFIRMED");
   const by = isUnconfirmed ? null : signer;
   const bytes = await assembleProof(source, asked, { crypto, signer: by, nowMs });

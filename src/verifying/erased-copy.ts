@@ -166,7 +166,7 @@ async function hasCopy(host: Host, { root, logId }: SessionLog): Promise<boolean
 
 /**
  * `copyId`: the path of the copy below the root. Findings for a verified log; null if it is a copy of
- * this log itself, which somebody put there, and says nothing of an erasure.
+ * this log itself, which a person put there, and says nothing of an erasure.
  */
 export async function erasedCopyFindings(
   host: Host,

@@ -1,6 +1,6 @@
 /**
- * Another program appends lines to a signed log between any two calls of its signer. Nobody
- * tampered, and nobody loses a line.
+ * Another program appends lines to a signed log between any two calls of its signer. That
+ * is no tampering, and no line is lost.
  */
 
 import assert from "node:assert/strict";

@@ -105,7 +105,7 @@ test.for(INSIDE)(
 );
 
 test.for(INSIDE)(
-  "a line put before a checkpoint is tampering, unless it is the last and nobody saw it (%s)",
+  "a line put before a checkpoint is tampering, unless it is the last and not pinned (%s)",
   async ([, shape]) => {
     const user = new SigningUser();
     const written = await user.writeTurns(shape, 3);

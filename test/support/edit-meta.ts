@@ -1,4 +1,4 @@
-/** Edits the state of streams in `meta.jsonl`, as somebody without a key could. */
+/** Edits the state of streams in `meta.jsonl`, as a person without a key could. */
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

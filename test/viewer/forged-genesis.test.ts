@@ -112,7 +112,7 @@ function factsOf(written: Written, lie: Partial<Genesis>): object {
   return { ...facts, line: hashOf(`${line}\n`), leaf };
 }
 
-/** The statement of a proof about genesis, signed by whoever makes it. */
+/** The statement of a proof about genesis, signed by its maker. */
 async function statedBy(signer: Signer, facts: object): Promise<string> {
   const ts = "2026-02-10T09:00:00.000Z";
   const text = JSON.stringify({ genesis: facts, ts, kid: signer.kid }).slice(0, -1);
@@ -265,7 +265,7 @@ test.each(LIES)(
   },
 );
 
-test("lines after checkpoint 1 keep their verdict, whoever states genesis", async () => {
+test("lines after checkpoint 1 keep their verdict, whichever key states genesis", async () => {
   const older = await olderCase();
   const { user, written, other } = older;
   const { first } = beginningOf(written);
