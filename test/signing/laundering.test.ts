@@ -136,3 +136,26 @@ async function unsigned(user: SigningUser, line: string): Promise<Written> {
   writeFileSync(written.path, `${text}${line}${text}`, "latin1");
   return written;
 }
+
+test("a line of ours that was altered before it was signed is stated as found", async () => {
+  for (const isAltered of [true, false]) {
+    const user = new SigningUser();
+    const dialect = "homeagent";
+    const store = await user.store({ dialect, root: tempDirectory() });
+    const session = store.session(idFor({ dialect }));
+    await session.append(said("ours"));
+    const written = writtenBy(store, session);
+    if (isAltered) {
+      const text = readFileSync(written.path, "utf8").replace("ours", "OURS");
+      writeFileSync(written.path, text);
+    }
+    const at = readFileSync(written.path).length;
+    // What another program appends makes the signer read the log again.
+    appendFileSync(written.path, '{"turnId":"x","role":"user","content":"x","ts":1}\n');
+    await session.append(said("on"));
+    await store.close();
+    const { verdict, found } = await user.verify(written);
+    assert.equal(verdict, "incomplete");
+    assert.equal(found[0]?.[0], isAltered ? 0 : at);
+  }
+});
