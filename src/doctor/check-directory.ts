@@ -92,12 +92,14 @@ async function* examine(parts: Parts): AsyncGenerator<Examined> {
   }
   if (left > 0) yield found("META_UNFINISHED", { path }, `${left} bytes were not finished`);
   if ("reason" in journal) yield found("JOURNAL_DAMAGED", journal, journal.reason);
-  else yield* journalFindings(parts, journal, await readMark(root, meta.storeId));
+  const acknowledged = await readMark(root, meta.storeId);
+  if (!("reason" in journal)) yield* journalFindings(parts, journal, acknowledged);
 
   const pool = new HandlePool(logs, OPEN_LOG_FILES_MAX);
   try {
     const store = { dialect: STREAMS, root: root.path };
-    yield* new StreamFiles({ logs, pool, truth, records, store }).check();
+    const isBehind = "reason" in journal || acknowledged > journal.lastLsn;
+    yield* new StreamFiles({ logs, pool, truth, records, isBehind, store }).check();
   } finally {
     await pool.closeAll();
   }

@@ -24,6 +24,8 @@ export interface StreamFilesParts {
   readonly truth: StreamIndex;
   /** The journal's records after that; null if unknown. */
   readonly records: readonly JournalRecord[] | null;
+  /** Whether acknowledged commits were lost, so that streams may be longer than they say. */
+  readonly isBehind: boolean;
   readonly store: FoundStore;
 }
 
@@ -64,7 +66,12 @@ export class StreamFiles {
       for (const state of states) {
         const path = this.#pathOf(state.file);
         yield { session: { ...store, id: state.path, path } };
-        for await (const found of this.#stream(state, path)) yield { finding: found };
+        let isSound = !this.#parts.isBehind;
+        for await (const found of this.#stream(state, path)) {
+          isSound = false;
+          yield { finding: found };
+        }
+        for (const found of this.#foreign(state, path, isSound)) yield { finding: found };
       }
       after = states.at(-1)?.path;
     }
@@ -91,13 +98,19 @@ export class StreamFiles {
       if (expected > 0) yield finding("FILE_MISSING", at, "it is gone");
       return;
     }
-    const is = `it has ${size} bytes, and ${expected} were appended`;
     if (size < expected) {
+      const is = `it has ${size} bytes, and ${expected} were appended`;
       yield finding("FILE_TOO_SHORT", { ...at, offset: size }, is);
-    } else if (size > expected && !this.#isUnsettled(file)) {
-      yield finding("FILE_TOO_LONG", { ...at, offset: expected }, is);
     }
     yield* this.#bytes(state, at, Math.min(size, expected) + base);
+  }
+
+  /** Repair moves bytes after the end if they are certainly another program's. */
+  *#foreign({ path: session, file, base, end }: StreamState, path: string, isSound: boolean) {
+    const [size, expected] = [this.#sizeOf(file) ?? 0, end - base];
+    if (size <= expected || this.#isUnsettled(file)) return;
+    const at = { session, path, offset: expected, ...(isSound ? {} : { mends: false as const }) };
+    yield finding("FILE_TOO_LONG", at, `it has ${size} bytes, and ${expected} were appended`);
   }
 
   /** While the journal has records for a stream, its checkpoints may be ahead of `meta.jsonl`. */

@@ -21,31 +21,16 @@ export async function* repairData(
   path: string,
   { isDryRun }: RepairOptions,
 ): AsyncGenerator<RepairStep> {
-  /** The findings of the stream that is being examined. */
-  let ofStream: Finding[] = [];
-  async function* settle(): AsyncGenerator<RepairStep> {
-    const [first] = ofStream;
-    const isSound = ofStream.length === 1 && first?.code === "FILE_TOO_LONG";
-    if (first && isSound && isDryRun) yield { kind: "would", finding: first };
-    else if (first && isSound) {
-      yield { kind: "mended", finding: first, did: await cutForeign(host, path, first) };
-    } else {
-      for (const finding of ofStream) yield { kind: "left", finding, count: 1 };
-    }
-    ofStream = [];
-  }
   for await (const step of examineData(host, path)) {
-    if ("session" in step) {
-      yield* settle();
-      yield { kind: "session", session: step.session };
-    } else if (step.finding.session === null) {
-      yield* settle();
-      if (step.finding.severity !== "note") yield { kind: "left", finding: step.finding, count: 1 };
-    } else {
-      ofStream.push(step.finding);
+    if ("session" in step) yield { kind: "session", session: step.session };
+    else {
+      const { finding } = step;
+      if (finding.mends && isDryRun) yield { kind: "would", finding };
+      else if (finding.mends) {
+        yield { kind: "mended", finding, did: await cutForeign(host, path, finding) };
+      } else if (finding.severity !== "note") yield { kind: "left", finding, count: 1 };
     }
   }
-  yield* settle();
 }
 
 async function cutForeign(host: Host, root: string, { path, offset = 0 }: Finding) {

@@ -161,8 +161,7 @@ const STREAM_FINDINGS = {
   FILE_TOO_SHORT: error("The file of a stream has fewer bytes than were appended.", RESTORE),
   FILE_TOO_LONG: error(
     "The file of a stream has more bytes than were appended: another program wrote to it.",
-    "`verbatim repair` on the directory moves them to a .torn file, if the others are sound; " +
-      "else restore it from a backup",
+    "`verbatim repair` on the directory moves them to a .torn file",
   ),
   NAME_WRONG: error("The file of a stream does not have the name of its path.", RESTORE),
   SOURCE_MISSING: error("The source of a fork is gone, or ends before the fork point.", RESTORE),
@@ -199,6 +198,11 @@ const MENDABLE: ReadonlySet<FindingCode> = new Set([
   ...(["DERIVED_MISSING", "DERIVED_STALE"] as const),
   "FILE_TOO_LONG",
 ]);
+
+/** What to do about a finding in a data directory. */
+export function streamRemedy(code: FindingCode, mends: boolean): string {
+  return isMendable(code) && !mends ? RESTORE : FINDINGS[code].remedy;
+}
 
 export function isMendable(code: FindingCode): boolean {
   return MENDABLE.has(code);

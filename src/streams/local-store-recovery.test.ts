@@ -4,10 +4,12 @@
  */
 
 import assert from "node:assert/strict";
-import { copyFileSync, cpSync, existsSync, rmSync } from "node:fs";
+import { appendFileSync, copyFileSync, cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { refusal } from "../../test/support/refusal.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { WatchedFiles } from "../../test/support/watched-files.ts";
 import { Random } from "../torture/scheduler.ts";
 import { type LocalStore, openLocalStore } from "./local-store.ts";
 import type { LocalStoreOptions } from "./local-store-options.ts";
@@ -181,4 +183,30 @@ test("a rebuild reports its progress", async () => {
   const heads: StreamHead[] = await again.list({ limit: 100 });
   assert.equal(heads.length, 40);
   await again.close();
+});
+
+test("an append that another program's line displaced is written to its place by the next opening", async () => {
+  const dataDirectory = tempDirectory();
+  const disk = new WatchedFiles();
+  const store = await openLocalStore({ ...options, dataDirectory, host: disk.host });
+  const contentType = "application/json";
+  await store.create("/a", { contentType, body: Buffer.from('{"n":1}'), isClosed: false });
+  const log = join(dataDirectory, "logs/a.jsonl");
+  disk.before = ({ call }) => {
+    if (call !== "sync") return undefined;
+    appendFileSync(log, '{"foreign":1}\n'); // Between decision and write.
+    disk.before = () => undefined;
+    return undefined;
+  };
+  const append = store.append("/a", { body: Buffer.from('{"n":2}'), close: false });
+  await refusal(append, "STORE_FAILED");
+  await store.close().catch(() => {});
+  const written = readFileSync(log, "utf8");
+
+  const again = await openLocalStore({ ...options, dataDirectory });
+  const { bytes } = await again.read("/a", "start", 1e6);
+  await again.close();
+  assert.equal(Buffer.from(bytes).toString(), '{"n":1}\n{"n":2}\n');
+  assert.equal(readFileSync(log, "utf8"), '{"n":1}\n{"n":2}\n');
+  assert.equal(readFileSync(`${log}.torn-0`, "utf8"), written, "it was all in the journal");
 });

@@ -36,7 +36,7 @@ import { COMMIT_LIMITS, type LocalStoreOptions, WRITE_BACK_BYTES } from "./local
 import { IndexBacklog, ROWS_WAITING_MAX } from "./lookup/index-backlog.ts";
 import { formatOffset, type OffsetToken } from "./offset-token.ts";
 import { placeIn } from "./reading/forks.ts";
-import { CheckedFiles, HandlePool } from "./reading/handle-pool.ts";
+import { checkEnd, HandlePool } from "./reading/handle-pool.ts";
 import { ReadAhead, StreamReader } from "./reading/stream-reader.ts";
 import { SignedHistory } from "./signing/signed-history.ts";
 import {
@@ -93,7 +93,6 @@ export class LocalStore implements StreamStore {
   readonly #now: () => number;
   readonly #newId: () => string;
   readonly #pool: HandlePool;
-  readonly #checkedFiles: CheckedFiles;
   readonly #backlog: IndexBacklog;
   readonly #published: PublishedStreams;
   readonly #history: SignedHistory;
@@ -121,7 +120,6 @@ export class LocalStore implements StreamStore {
     this.#now = options.now ?? Date.now;
     this.#newId = options.newId ?? randomId;
     this.#pool = new HandlePool(logs, options.openFilesMax ?? OPEN_LOG_FILES_MAX);
-    this.#checkedFiles = new CheckedFiles(this.#pool);
     const { clock } = options.host ?? nodeHost;
     this.#backlog = new IndexBacklog({
       index,
@@ -393,7 +391,7 @@ export class LocalStore implements StreamStore {
     const state = this.#published.get(path);
     if (state?.status !== "live") return;
     this.#history.refuseKnown(state);
-    this.#checkedFiles.check(state);
+    checkEnd(this.#pool, state);
   }
 
   #living(path: string): StreamState {

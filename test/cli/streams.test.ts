@@ -4,19 +4,10 @@ import assert from "node:assert/strict";
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { CliUser, jsonLines, type Running } from "./cli.ts";
+import { CliUser, jsonLines } from "./cli.ts";
+import { JSON_TYPE, StreamUser, urlOf } from "./stream-user.ts";
 
-const headers = { "Content-Type": "application/json" };
-const RAW = { "Content-Type": "application/octet-stream" };
-
-async function urlOf(running: Running): Promise<string> {
-  for (;;) {
-    const line = await running.line();
-    if (line === null) assert.fail(`it ended: ${running.stderr}`);
-    const [url] = /http:\/\/[^\s/]+/.exec(line) ?? [];
-    if (url !== undefined) return url;
-  }
-}
+const headers = JSON_TYPE;
 
 test("a stream without a message is backed up, and reported as empty by verify", async () => {
   const user = new CliUser();
@@ -110,76 +101,6 @@ test("a server signs and is backed up while it runs, and its backup is verified,
   appendFileSync(log, "\n");
   assert.equal((await user.run(["verify", data, "--lenient"])).code, 1);
 });
-
-test("bytes that another program appended to a stream are moved aside by repair", async () => {
-  const user = new StreamUser();
-  await user.serve(["/chat/1"]);
-  const log = join(user.data, "logs/chat__1.jsonl");
-  const whole = readFileSync(log, "utf8");
-  appendFileSync(log, '{"foreign":1}\n');
-  const examined = await user.run(["doctor", user.data]);
-  assert.match(examined.stdout, /FILE_TOO_LONG.*\n.*\n {4}`verbatim repair` on the directory/);
-
-  const dry = await user.run(["repair", user.data, "--dry-run"]);
-  assert.match(dry.stdout, /would mend error FILE_TOO_LONG/);
-  assert.equal(readFileSync(log, "utf8"), `${whole}{"foreign":1}\n`);
-  const repaired = await user.run(["repair", user.data]);
-  assert.deepEqual([repaired.code, repaired.stderr], [0, ""]);
-  assert.match(repaired.stdout, /mended FILE_TOO_LONG: cut off 14 bytes .* chat__1\.jsonl\.torn-0/);
-  assert.equal(readFileSync(log, "utf8"), whole);
-  assert.equal(readFileSync(`${log}.torn-0`, "utf8"), '{"foreign":1}\n');
-  assert.equal((await user.run(["doctor", user.data])).code, 0);
-  await user.serve(["/chat/1"]);
-  assert.equal(readFileSync(log, "utf8"), whole + whole);
-});
-
-test("a stream with foreign bytes between its own is left as it is", async () => {
-  const user = new StreamUser();
-  await user.serve(["/chat/1"]);
-  const log = join(user.data, "logs/chat__1.jsonl");
-  const displaced = `{"foreign":1}\n${readFileSync(log, "utf8")}`;
-  writeFileSync(log, displaced);
-  const { code, stdout } = await user.run(["repair", user.data]);
-  assert.equal(code, 1);
-  assert.match(stdout, /left error FILE_TOO_LONG(.|\n)*left error BYTES_DAMAGED/);
-  assert.equal(readFileSync(log, "utf8"), displaced);
-});
-
-/** A server's user: appends, and reads the verdicts. */
-class StreamUser extends CliUser {
-  data = join(this.cwd, "data");
-
-  /** Appends with a server that runs meanwhile; returns its stderr. */
-  async serve(streams: readonly string[], ...flags: string[]): Promise<string> {
-    const running = this.start(["serve", ...flags, "--port", "0", "--data", this.data]);
-    const url = await urlOf(running);
-    for (const path of streams) {
-      const type = path === "/raw" ? RAW : headers;
-      await fetch(`${url}/v1/stream${path}`, { method: "PUT", headers: type });
-      const init = { method: "POST", headers: type, body: '{"said":"something"}' };
-      assert.equal((await fetch(`${url}/v1/stream${path}`, init)).status, 204);
-    }
-    running.signal("SIGTERM");
-    assert.equal(await running.exitCode(), 0);
-    return running.stderr;
-  }
-
-  /** By path, each stream's verdict and the finding behind it. */
-  async verdicts(directory = this.data): Promise<Record<string, string>> {
-    const { stdout } = await this.run(["verify", directory, "--json"]);
-    const reports = jsonLines(stdout) as unknown as {
-      session: string;
-      verdict: string;
-      findings: { verdict: string | null; code: string }[];
-    }[];
-    return Object.fromEntries(
-      reports.map(({ session, verdict, findings }) => {
-        const code = findings.find((each) => each.verdict === verdict)?.code;
-        return [session, code === undefined ? verdict : `${verdict} ${code}`];
-      }),
-    );
-  }
-}
 
 test("readers report appends that a killed server left only in its journal", {
   timeout: 120_000,

@@ -17,6 +17,7 @@ import {
   isMendable,
   isOfStreams,
   type Severity,
+  streamRemedy,
 } from "../../findings/finding.ts";
 import type { FoundSession } from "../../listing/find-session.ts";
 import { safeLine } from "../../render/text.ts";
@@ -127,7 +128,7 @@ class Paragraph {
 
   #remedy(code: FindingCode, mends: boolean): string {
     const { remedy } = FINDINGS[code];
-    if (isOfStreams(code)) return remedy;
+    if (isOfStreams(code)) return streamRemedy(code, mends);
     if (!mends) return `repair ${isMendable(code) ? "leaves it" : remedy}`;
     const what = this.#session === null ? "--all" : nameOf(this.#session);
     return `\`verbatim repair ${safeLine(what)}\` ${remedy}`;
@@ -165,9 +166,8 @@ export interface RepairLine {
   readonly json: Readonly<Record<string, unknown>> | null;
 }
 
-function remedyOf(code: FindingCode): string {
-  const { remedy } = FINDINGS[code];
-  return isOfStreams(code) ? remedy : `repair ${remedy}`;
+function remedyOf({ code, mends }: Finding): string {
+  return isOfStreams(code) ? streamRemedy(code, mends) : `repair ${FINDINGS[code].remedy}`;
 }
 
 /** What repair did, would do, could not do and left. */
@@ -197,7 +197,7 @@ export class RepairReport {
       case "would": {
         this.summary.would++;
         const { code, session, path, detail } = step.finding;
-        const text = `would mend ${findingLine(step.finding)}: ${remedyOf(code)}`;
+        const text = `would mend ${findingLine(step.finding)}: ${remedyOf(step.finding)}`;
         return this.#told(text, { action: "would", code, session, path, detail });
       }
       case "left": {
@@ -205,7 +205,8 @@ export class RepairReport {
         const { finding, count } = step;
         const { code, session, path, line, detail, mends } = finding;
         const more = count > 1 ? ` (and ${count - 1} more)` : "";
-        const why = isMendable(code) && !mends ? "" : `: ${remedyOf(code)}`;
+        const why =
+          isMendable(code) && !isOfStreams(code) && !mends ? "" : `: ${remedyOf(finding)}`;
         const at = { ...(line !== undefined && { line }) };
         const json = { action: "left", code, session, path, ...at, count, detail };
         return this.#told(`left ${findingLine(finding)}${more}${why}`, json);

@@ -20,6 +20,7 @@ import type { JournalMark } from "../journal/journal-mark.ts";
 import { RecordBuffer } from "../journal/journal-record.ts";
 import type { IndexBacklog } from "../lookup/index-backlog.ts";
 import type { HandlePool } from "../reading/handle-pool.ts";
+import type { LogFile } from "../reading/log-file.ts";
 import { Batch } from "./batch.ts";
 import type { PublishedStreams } from "./published-streams.ts";
 
@@ -243,16 +244,11 @@ export class Committer {
     if (batch.ops.length > 0) mark.set(this.#lastLsn);
     for (const { state, bytes, filePos } of batch.changes.values()) {
       if (bytes.length === 0) continue;
-      pool.useNow(state.file, (log) => {
-        if (log.size !== filePos) throw new Error(`${log.path} ends at ${log.size}`);
-        log.append(bytes.length === 1 ? (bytes[0] as Uint8Array) : Buffer.concat(bytes));
-      });
+      const all = bytes.length === 1 ? (bytes[0] as Uint8Array) : Buffer.concat(bytes);
+      pool.useNow(state.file, (log) => appendAt(log, filePos, all));
     }
     for (const { file, pos, bytes } of batch.sidecars.values()) {
-      pool.useNow(file, (sidecar) => {
-        if (sidecar.size !== pos) throw new Error(`${sidecar.path} ends at ${sidecar.size}`);
-        sidecar.append(bytes);
-      });
+      pool.useNow(file, (sidecar) => appendAt(sidecar, pos, bytes));
     }
     backlog.add(batch, this.#lastLsn);
     for (const file of batch.removals.keys()) pool.close(file);
@@ -271,6 +267,16 @@ function decided({ decide, resolve, reject }: Asked, batch: Batch): () => void {
   } catch (error) {
     return () => reject(error);
   }
+}
+
+/**
+ * Throws if the bytes are not exactly there: another program wrote to the file since the request was
+ * decided. The journal has them, so that recovery writes them to their place.
+ */
+function appendAt(log: LogFile, pos: number, bytes: Uint8Array): void {
+  if (log.size === pos) log.append(bytes);
+  if (log.endsAt(pos + bytes.length)) return;
+  throw new Error(`${log.path} ends at ${log.sizeOnDisk()}: another program wrote to it`);
 }
 
 function touchIfLive(batch: Batch, path: string, atMs: number): void {

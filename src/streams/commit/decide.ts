@@ -191,8 +191,9 @@ export function decideSign(
   const state = batch.state(place.path);
   if (state?.streamId !== streamId || state.status === "deleted") return false;
   // Found after the journal took it, it would stop all writes (reading/handle-pool.ts).
-  pool.useNow(place.file, ({ path, size }) => {
-    if (size === place.pos) return;
+  pool.useNow(place.file, (log) => {
+    if (log.endsAt(place.pos)) return;
+    const [path, size] = [log.path, log.sizeOnDisk()];
     throw new VerbatimError(
       "CHECKPOINT_MISMATCH",
       `${path} has ${size} bytes, but ${place.pos} were written to it; it is not signed until ` +

@@ -4,8 +4,8 @@
  * - The index is updated from `meta.jsonl` to the last write-back, and from there by the journal. A
  *   missing, damaged or incompatible index, or one of another store, is rebuilt.
  * - The bytes of every record after the write-back are written to their files again, in place,
- *   because the files were not synced since. Bytes after the last of them belong to no record; they
- *   are saved to another file and cut (log/repair.ts, R1).
+ *   because the files were not synced since. If a file is longer, another program wrote to it,
+ *   possibly between them: all from the first record on is saved to another file (log/repair.ts, R1).
  * - An index or a mark that is ahead of meta and journal proves that something was lost:
  *   STORE_DAMAGED.
  * - Running it twice has the same result.
@@ -227,12 +227,13 @@ async function writeFile(
   try {
     const file = directory.open(name, "update");
     try {
+      const start = stretches[0]?.pos ?? 0;
       const last = stretches.at(-1);
       const end = last === undefined ? 0 : last.pos + last.bytes.length;
       // Usually it does, and this check is cheaper: there may be a file for every record.
       const size = file.endsAt(end) ? end : file.size();
       if (size > end) {
-        await keepAside({ directory, name, path }, file, end, size);
+        await keepAside({ directory, name, path }, file, start, size);
         file.truncate(end);
       }
       writeStretches(file, stretches);

@@ -13,42 +13,27 @@ import { InFlight } from "../../base/in-flight.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import { LogFile } from "./log-file.ts";
 
-/** Above this many, all are checked again. */
-const FILES_MAX = 64 * 1024;
-
 /**
- * Checks once, before the first append, that a stream's file ends where its stream
- * does.
+ * Throws unless a stream's file ends where the published stream does; called before each append.
  *
- * A file that was cut or written to affects only its stream: found here, the append is refused
- * (STREAM_DAMAGED). Found after the journal took it, it would stop all writes of the store.
+ * A file that another program cut or wrote to affects only its stream: found here, the append is
+ * refused (STREAM_DAMAGED). Found after the journal took it, it stops all writes of the store.
  */
-export class CheckedFiles {
-  readonly #pool: HandlePool;
-  readonly #sound = new Set<string>();
-
-  constructor(pool: HandlePool) {
-    this.#pool = pool;
-  }
-
-  /** Throws unless the file has as many bytes as the published stream has of its own. */
-  check({ path, file, base, end }: StreamState): void {
-    if (this.#sound.has(file)) return;
-    this.#pool.useNow(file, (log) => {
-      if (log.size === end - base) return;
-      const remedy =
-        log.size > end - base
-          ? "another program wrote to it: stop the server, and run `verbatim repair` on its directory"
-          : "nothing is appended to it until it is restored from a backup";
-      throw new VerbatimError(
-        "STREAM_DAMAGED",
-        `${log.path} has ${log.size} bytes, but ${end - base} were appended to ${path}; ${remedy}`,
-        { stream: path, offset: Math.min(log.size, end - base), path: log.path },
-      );
-    });
-    if (this.#sound.size >= FILES_MAX) this.#sound.clear();
-    this.#sound.add(file);
-  }
+export function checkEnd(pool: HandlePool, { path, file, base, end }: StreamState): void {
+  const expected = end - base;
+  pool.useNow(file, (log) => {
+    if (log.endsAt(expected)) return;
+    const size = log.sizeOnDisk();
+    const remedy =
+      size > expected
+        ? "another program wrote to it: stop the server, and run `verbatim repair` on its directory"
+        : "nothing is appended to it until it is restored from a backup";
+    throw new VerbatimError(
+      "STREAM_DAMAGED",
+      `${log.path} has ${size} bytes, but ${expected} were appended to ${path}; ${remedy}`,
+      { stream: path, offset: Math.min(size, expected), path: log.path },
+    );
+  });
 }
 
 interface Handle {

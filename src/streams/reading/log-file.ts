@@ -55,6 +55,15 @@ export class LogFile {
     return this.#size;
   }
 
+  /** Whether the file ends here. Another program may have written to it, or cut it. */
+  endsAt(size: number): boolean {
+    return this.#size === size && this.#file.endsAt(size);
+  }
+
+  sizeOnDisk(): number {
+    return this.#file.size();
+  }
+
   /** Appends the bytes unchanged: the caller has added an LF to each line. */
   append(bytes: Uint8Array): Stored {
     this.#refuseWhenClosed();
