@@ -2,6 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { changedRows } from "../keep.mjs";
 import { PICTURE } from "../picture.mjs";
 import { EDITED, TREE_FILES } from "../trees.mjs";
@@ -126,6 +127,9 @@ export const geminiCli = {
     writeFileSync(join(project, "picture.png"), PICTURE);
     const all = ["--model", "gemini-2.5-flash", "--yolo"];
     await program([...all, "--prompt", PROMPTS.edit]);
+    // A session that is resumed begins a file named by the minute. In the minute of the first file
+    // that is the same one, and Gemini CLI loses the rows it has.
+    await setTimeout(60_000 - (Date.now() % 60_000));
     await program([...all, "--resume", "latest", "--prompt", PROMPTS.resumed]);
     await program([...all, "--prompt", PROMPTS.repeated]);
     // The latest session with an answer is the first one.
