@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { SESSIONS } from "../../scripts/agent-samples/scenarios.mjs";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { toolViews } from "../../src/dialects/tool-table.ts";
 import { OutlineFold } from "../../src/listing/outline-fold.ts";
@@ -12,6 +13,7 @@ import { type NumberedLine, numbered, readHunks } from "../../src/render/html/di
 import { ENTIRE_CHECKPOINTS } from "../support/entire-checkpoints.ts";
 import { sampleLogs } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
+import { rowsIn } from "./read-session.ts";
 
 const UNIFIED = "--- a.ts\tCurrent\n+++ a.ts\tProposed\n@@ -11,3 +11,4 @@\n a\n-b\n+c\n+d\n e\n";
 const PATCH = [{ oldStart: 11, newStart: 11, lines: [" a", "-b", "+c", "+d", " e"] }];
@@ -73,13 +75,17 @@ test("rows that are not as expected have no view, whatever they hold", () => {
 
 const shared = sharedFiles("samples");
 const [checkpoint] = ENTIRE_CHECKPOINTS;
-const LOGS: readonly (readonly [name: string, path: string])[] = [
-  ["entire", join(checkpoint?.[1] ?? assert.fail(), "full.jsonl")],
+const own = sampleLogs("claude-code").find(({ id }) => id.endsWith(SESSIONS.tools));
+
+/** A log, and how many of its edits have numbers of both kinds. */
+const LOGS: readonly (readonly [name: string, path: string, edits: number])[] = [
+  ["claude-code", own?.path ?? assert.fail(), 1],
+  ["entire", join(checkpoint?.[1] ?? assert.fail(), "full.jsonl"), 3],
   ...(shared.isThere
     ? ([
-        ["claude-code", join(shared.path, "claude-code/agentcmd-full-session-four.jsonl")],
-        ["entire", join(shared.path, "entire/30/e81e82f6ba/0/full.jsonl")],
-        ["pi", join(shared.path, "pi/large-session.jsonl")],
+        ["claude-code", join(shared.path, "claude-code/agentcmd-full-session-four.jsonl"), 8],
+        ["entire", join(shared.path, "entire/30/e81e82f6ba/0/full.jsonl"), 5],
+        ["pi", join(shared.path, "pi/large-session.jsonl"), 16],
       ] as const)
     : []),
 ];
@@ -87,16 +93,45 @@ const LOGS: readonly (readonly [name: string, path: string])[] = [
 test.each(LOGS)(
   "lines found in files that %s has read are those that it recorded",
   { timeout: 60_000 },
-  (name, path) => {
-    const compared = compare(name, readFileSync(path, "utf8"));
-    assert.ok(compared >= 3, `${name}: ${compared} edits are numbered in both ways`);
+  (name, path, edits) => {
+    assert.equal(compare(name, readFileSync(path, "utf8")), edits);
   },
 );
 
-test.each(["claude-code", "codex", "gemini-cli", "pi", "qwen"])(
-  "edits in our samples of %s have the numbers that it recorded, where both are known",
-  (name) => {
-    for (const { path } of sampleLogs(name)) compare(name, readFileSync(path, "utf8"));
+const DEEPER = "gone 1 export const depth = 7;, new 1 export const depth = 9;";
+const NOTES = "new 1 The well is 9 deep.";
+const LINDEN = "new 1 linden, gone 3 linden";
+
+/** The changed lines of every edit in our samples, once. Codex records none when it runs alone. */
+const CHANGES: Readonly<Record<string, readonly string[]>> = {
+  "claude-code": [DEEPER],
+  "copilot-cli": [DEEPER, NOTES],
+  qwen: [DEEPER, NOTES],
+  "gemini-cli": [LINDEN],
+  openclaw: [LINDEN],
+  pi: [LINDEN],
+};
+
+test.each(Object.entries(CHANGES))(
+  "edits in our samples of %s have the lines that it recorded",
+  (name, changes) => {
+    const { decode, resultViews } = dialectNamed(name);
+    const values = sampleLogs(name).flatMap(({ path }) => rowsIn(readFileSync(path, "utf8")));
+    const views = values.flatMap((value) => {
+      const { entry } = decode(value);
+      return entry === null ? [] : (resultViews?.(entry.native) ?? []);
+    });
+    const diffs = views.flatMap(({ diff }) => diff ?? []);
+    const lines = diffs.map((diff) => numbered(readHunks(diff) ?? assert.fail(diff)));
+    const changed = lines.map((all) =>
+      all
+        .filter(({ kind }) => kind === "gone" || kind === "new")
+        .map(({ kind, number, text }) => `${kind} ${number} ${text}`)
+        .join(", "),
+    );
+    // Copilot CLI records a file that was read as a diff without changes.
+    const different = new Set(changed.filter((each) => each !== ""));
+    assert.deepEqual([...different].sort(), changes);
   },
 );
 

@@ -14,5 +14,6 @@ export const tools: ToolTable = {
   view_image: { kind: "read", verb: "Look at" },
   ...{ read_file: "read", list_dir: "list", grep_files: { kind: "search", verb: "Grep" } },
   ...{ spawn_agent: "agent", send_input: { kind: "agent", verb: "Tell agent" } },
+  wait_agent: { kind: "other", verb: "Wait for agent", subject: ["targets"] },
   tool_search: { kind: "search", verb: "Find tool", subject: ["query"] },
 };
