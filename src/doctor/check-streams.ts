@@ -13,7 +13,7 @@ import type { StreamIndex } from "../streams/lookup/stream-index.ts";
 import type { HandlePool } from "../streams/reading/handle-pool.ts";
 import { StreamReader } from "../streams/reading/stream-reader.ts";
 import { contradictions, type SignedClaims } from "../streams/signing/signed-claims.ts";
-import { checkpointsOf, hasHead } from "../streams/signing/signed-history.ts";
+import { checkpointsOf, isHeadIn } from "../streams/signing/signed-history.ts";
 import { logFileName } from "../streams/stream-path.ts";
 import type { Examined } from "./examine.ts";
 
@@ -218,7 +218,8 @@ export async function* checkSigned(
     if (isNew) yield finding("SIGNED_OTHERWISE", at, message);
   }
   const { from } = said;
-  if (from === null || source === null || (await hasHead(logs, source.file, from))) return;
+  if (from === null || source === null || (await isHeadIn(checkpointsOf(logs, source.file), from)))
+    return;
   const message = `its genesis names a checkpoint that ${source.path}, in which it begins, has not`;
   yield finding("SIGNED_OTHERWISE", at, message);
 }

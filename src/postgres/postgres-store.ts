@@ -25,6 +25,7 @@ import { headOf, type StreamState } from "../streams/commit/stream-state.ts";
 import { COMMIT_LIMITS } from "../streams/local-store-options.ts";
 import { formatOffset, parseOffset } from "../streams/offset-token.ts";
 import { placeIn } from "../streams/reading/forks.ts";
+import { SignedHistory } from "../streams/signing/signed-history.ts";
 import type { SigningCadence, StreamSigner } from "../streams/signing/stream-signing.ts";
 import { checkStreamPath } from "../streams/stream-path.ts";
 import type {
@@ -45,6 +46,7 @@ import { KnownStreams } from "./known-streams.ts";
 import { failureIn, migrate } from "./migrate.ts";
 import { checkPromises, readPromises } from "./promises.ts";
 import { DatabaseSigning, type TakeOver } from "./signing/database-signing.ts";
+import { SigningRows } from "./signing/signing-rows.ts";
 import type { DatabasePromises, PostgresStore, PostgresStoreOptions } from "./store-options.ts";
 import { StreamReader } from "./stream-reader.ts";
 import { COLUMNS, type KnownStream, keyOf, knownOf, NEVER_USED } from "./stream-row.ts";
@@ -52,6 +54,7 @@ import { Sweeper } from "./sweeper.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const TOUCH_MS = 500;
+const FORKS_TOGETHER = 64;
 
 /** `signing`: signs appended data some time after the append. Default: nothing is signed. */
 export interface OpenOptions extends PostgresStoreOptions {
@@ -88,6 +91,7 @@ export class PostgresStreams implements PostgresStore {
   readonly #reader: StreamReader;
   readonly #changes: Changes;
   readonly #sweeper: Sweeper;
+  readonly #history: SignedHistory;
   readonly #watchers = new Watchers();
   #signing: DatabaseSigning | null = null;
   readonly #now: () => number;
@@ -103,6 +107,13 @@ export class PostgresStreams implements PostgresStore {
     this.#now = options.now ?? Date.now;
     this.#known = new KnownStreams(database, options.statesMax ?? 32 * 1024);
     this.#reader = new StreamReader(database, (path) => this.#load(path));
+    const rows = new SigningRows(database, this.#reader);
+    this.#history = new SignedHistory({
+      stateOf: async (path) => (await this.#load(path)).state,
+      checkpointsOf: (stream) => rows.checkpoints(stream),
+      states: "its row",
+      store: "database",
+    });
     this.#changes = new Changes(database, server, {
       changed: (paths) => this.#changedElsewhere(paths),
       reached: (failure) => {
@@ -150,9 +161,11 @@ export class PostgresStreams implements PostgresStore {
     if (source !== undefined) checkStreamPath(source);
     const own = { ...request, body: Buffer.from(request.body) };
     const paths = source === undefined ? [path] : [path, source];
-    const created = await this.#committer.submit({ paths, bytes: own.body.length }, (decision) =>
-      decideCreate(this.#deciding(decision), path, own),
-    );
+    const created = await this.#committer.submit({ paths, bytes: own.body.length }, (decision) => {
+      const deciding = this.#deciding(decision);
+      if (source !== undefined) deciding.checkFile(source);
+      return decideCreate(deciding, path, own);
+    });
     await this.#signing?.forkBegun(path);
     return created;
   }
@@ -168,12 +181,15 @@ export class PostgresStreams implements PostgresStore {
   }
 
   async head(path: string): Promise<StreamHead> {
-    return headOf(await this.#living(path));
+    const state = await this.#living(path);
+    await this.#history.check(state);
+    return headOf(state);
   }
 
   async read(path: string, from: ReadFrom, bytesMax: number): Promise<Chunk> {
     const guess = this.#guess(path, from, bytesMax);
     const state = await this.#living(path);
+    await this.#history.check(state);
     const start = from === "start" ? 0 : placeIn(state, from);
     const isRight =
       guess?.streamId === state.streamId &&
@@ -196,6 +212,7 @@ export class PostgresStreams implements PostgresStore {
 
   async *messages(path: string, from: ReadFrom): AsyncGenerator<StreamMessage> {
     const stream = await this.#living(path);
+    await this.#history.check(stream);
     let place = from === "start" ? 0 : placeIn(stream, from);
     while (place < stream.end) {
       const found = await this.#reader
@@ -204,6 +221,24 @@ export class PostgresStreams implements PostgresStore {
       yield* found;
       place = placeIn(stream, found.at(-1)?.offset ?? "");
       if (place < stream.end && !(await this.#isSame(stream))) throw notFound(path);
+    }
+  }
+
+  /** Why forks are not served: their history is not the one that was signed. */
+  refusedForks(): Promise<VerbatimError[]> {
+    return this.#history.refused(this.#forks());
+  }
+
+  async *#forks(): AsyncGenerator<readonly StreamState[]> {
+    for (let after: unknown = Buffer.alloc(0); after !== undefined; ) {
+      const rows = await this.#read(
+        `SELECT ${COLUMNS}, key FROM ${this.#database.schema}.streams
+         WHERE key > $1 AND status <> 'deleted' AND settings NOT LIKE '%"fork":null%'
+         ORDER BY key LIMIT ${FORKS_TOGETHER}`,
+        [after],
+      );
+      yield rows.flatMap((row) => knownOf(row).state ?? []);
+      after = rows.at(-1)?.key;
     }
   }
 
@@ -310,7 +345,10 @@ export class PostgresStreams implements PostgresStore {
       index: view,
       newStreamId: randomId,
       isExpired: (state) => this.#known.isExpired(state, nowMs),
-      checkFile: () => {}, // Messages are checked as they are read.
+      checkFile: (path) => {
+        const state = view.get(path); // Messages are checked as they are read.
+        if (state !== null) this.#history.refuseKnown(state);
+      },
     };
   }
 

@@ -320,7 +320,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   const startedMs = performance.now();
   const limits = { queueRequestsMax: queuedAppendsMax, queueBytesMax: queuedBytesMax };
   const onBatch = (report: BatchReport) => metrics.batch(report);
-  const open = async (): Promise<StreamStore> => {
+  const open = async () => {
     const { store: url, durability } = options;
     const signing = options.sign === true ? await signerOf(options) : undefined;
     if (url !== undefined) {
@@ -328,17 +328,14 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       return openPostgresStore(url, { durability, limits, signing, onBatch });
     }
     const { dataDirectory, time = nodeTime } = options;
-    const store = await openLocalStore({
-      dataDirectory,
-      limits,
-      signing,
-      onBatch,
-      now: time.nowMs,
-    });
+    return openLocalStore({ dataDirectory, limits, signing, onBatch, now: time.nowMs });
+  };
+  const openChecked = async () => {
+    const store = await open();
     for (const { message } of await store.refusedForks()) options.onFault?.("streams", message);
     return store;
   };
-  const store = await open().catch(async (error: unknown) => {
+  const store = await openChecked().catch(async (error: unknown) => {
     await front.close(0);
     throw error;
   });

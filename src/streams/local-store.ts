@@ -38,7 +38,7 @@ import { formatOffset, type OffsetToken } from "./offset-token.ts";
 import { placeIn } from "./reading/forks.ts";
 import { checkEnd, HandlePool } from "./reading/handle-pool.ts";
 import { ReadAhead, StreamReader } from "./reading/stream-reader.ts";
-import { SignedHistory } from "./signing/signed-history.ts";
+import { checkpointsOf, SignedHistory } from "./signing/signed-history.ts";
 import {
   type Agree,
   type Signable,
@@ -70,7 +70,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Expired streams that one sweep deletes. */
 const SWEPT_TOGETHER = 1000;
-const FORKS_TOGETHER = 1000;
+const FORKS_TOGETHER = 64;
 
 /** Opens the streams of a data directory and recovers them after a crash. */
 export async function openLocalStore(options: LocalStoreOptions): Promise<LocalStore> {
@@ -130,7 +130,12 @@ export class LocalStore implements StreamStore {
     });
     this.#published = new PublishedStreams(this.#backlog, options.statesMax ?? 32 * 1024);
     const stateOf = (path: string) => this.#published.get(path);
-    this.#history = new SignedHistory(logs, stateOf);
+    this.#history = new SignedHistory({
+      stateOf,
+      checkpointsOf: ({ file }) => checkpointsOf(logs, file),
+      states: "meta.jsonl",
+      store: "data directory",
+    });
     this.#reader = new StreamReader(index, this.#pool, logs.path, stateOf);
     this.#ahead = new ReadAhead((stream, from, max) => this.#reader.read(stream, from, max));
     this.#writeBack = new WriteBack(
@@ -244,17 +249,15 @@ export class LocalStore implements StreamStore {
   }
 
   /** Why forks are not served: their history is not the one that was signed. */
-  async refusedForks(): Promise<VerbatimError[]> {
-    const refused: VerbatimError[] = [];
-    const { index } = this.#directory;
-    for (let after = ""; ; ) {
-      const forks = index.forkedStreams(after, FORKS_TOGETHER);
-      for (const fork of forks) {
-        await this.#history.check(fork).catch((cause: VerbatimError) => refused.push(cause));
-      }
-      const last = forks.at(-1);
-      if (last === undefined) return refused;
-      after = last.path;
+  refusedForks(): Promise<VerbatimError[]> {
+    return this.#history.refused(this.#forks());
+  }
+
+  async *#forks(): AsyncGenerator<readonly StreamState[]> {
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const forks = this.#directory.index.forkedStreams(after, FORKS_TOGETHER);
+      yield forks;
+      after = forks.at(-1)?.path;
     }
   }
 

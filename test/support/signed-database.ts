@@ -37,8 +37,12 @@ export class SignedDatabase {
     this.user = user;
   }
 
-  static async create(schema = newSchema(), user = new SigningUser()): Promise<SignedDatabase> {
-    return new SignedDatabase(await sharedPostgres(), schema, user);
+  static async create(
+    schema = newSchema(),
+    user = new SigningUser(),
+    url?: string,
+  ): Promise<SignedDatabase> {
+    return new SignedDatabase(url ?? (await sharedPostgres()), schema, user);
   }
 
   /** A server, closed after the test. It signs with the key of the user who is current. */

@@ -5,6 +5,7 @@
 
 import type { OpenFile } from "../../base/files.ts";
 import { CHECKPOINT_BYTES_MAX, type Checkpoint, readCheckpoint } from "../../proof/checkpoint.ts";
+import { readSidecar, type SidecarLines } from "../../signing/judging/inspect-sidecar.ts";
 import type { SignedFiles } from "../../signing/writing/signed-log.ts";
 import type { StreamState } from "../../streams/commit/stream-state.ts";
 import type { Signable } from "../../streams/signing/signed-stream.ts";
@@ -96,6 +97,12 @@ export class SigningRows {
     );
     const lines = Buffer.concat(rows.map((row) => row.bytes as Buffer).reverse()).subarray(0, -1);
     return readCheckpoint(lines.subarray(lines.lastIndexOf("\n") + 1), "sidecar");
+  }
+
+  /** Its checkpoints, unverified. */
+  async *checkpoints(of: Signable): SidecarLines["checkpoints"] {
+    const loaded = await this.load(of);
+    if (loaded !== null) yield* readSidecar(this.sidecar(loaded), of.path).checkpoints;
   }
 
   log({ state }: Loaded): OpenFile {

@@ -1,6 +1,6 @@
 /**
- * Signed history: whether the beginning of a stream, as `meta.jsonl` has it, is the one that its
- * genesis names. A server does not serve a stream of which that is not true.
+ * Signed history: whether the beginning of a stream, as `meta.jsonl` or its row has it, is the one
+ * that its genesis names. A server does not serve a stream of which that is not true.
  *
  * Signatures are not checked here, so no key is needed: `verbatim verify` checks them. A stream
  * without checkpoints is not contradicted by any.
@@ -10,7 +10,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import { openIfThere } from "../../base/file-steps.ts";
 import type { Directory } from "../../base/files.ts";
 import { toHex } from "../../proof/bytes.ts";
-import type { SignedHead } from "../../proof/checkpoint.ts";
+import type { Checkpoint, SignedHead } from "../../proof/checkpoint.ts";
 import { readSidecar } from "../../signing/judging/inspect-sidecar.ts";
 import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
 import { sidecarOf } from "../../signing/session-log.ts";
@@ -20,31 +20,50 @@ import { forkFault } from "./signed-claims.ts";
 /** Streams whose result is remembered. */
 const REMEMBERED_MAX = 64 * 1024;
 
+type Checkpoints = AsyncIterable<{ readonly checkpoint: Checkpoint; readonly line: Uint8Array }>;
+
+export interface HistoryParts {
+  stateOf(path: string): StreamState | null | Promise<StreamState | null>;
+  checkpointsOf(stream: StreamState): Checkpoints;
+  /** What has the states, and what a user verifies. */
+  readonly states: "meta.jsonl" | "its row";
+  readonly store: "data directory" | "database";
+}
+
 export class SignedHistory {
-  readonly #logs: Directory;
-  readonly #stateOf: (path: string) => StreamState | null;
+  readonly #parts: HistoryParts;
   /** By stream id: why a stream is not served; null if it is. */
   readonly #faults = new Map<string, string | null>();
 
-  constructor(logs: Directory, stateOf: (path: string) => StreamState | null) {
-    this.#logs = logs;
-    this.#stateOf = stateOf;
+  constructor(parts: HistoryParts) {
+    this.#parts = parts;
   }
 
   /** Throws STREAM_DAMAGED if the stream was checked and is not served. */
   refuseKnown({ path, streamId }: StreamState): void {
     const fault = this.#faults.get(streamId);
-    if (typeof fault === "string") throw contradicted(path, fault);
+    if (typeof fault === "string") throw this.#contradicted(path, fault);
   }
 
   /** Throws STREAM_DAMAGED. Checks a stream once: its beginning never changes. */
   async check(state: StreamState): Promise<void> {
     if (!this.#faults.has(state.streamId)) {
-      const fault = await this.#faultOf(state).catch(() => null); // Reading it reports the error.
+      const fault = await this.#faultOf(state).catch(() => undefined);
+      if (fault === undefined) return; // Reading it reports the error.
       if (this.#faults.size >= REMEMBERED_MAX) this.#faults.clear();
       this.#faults.set(state.streamId, fault);
     }
     this.refuseKnown(state);
+  }
+
+  /** Why some of these forks are not served. A page is checked at once. */
+  async refused(pages: AsyncIterable<readonly StreamState[]>): Promise<VerbatimError[]> {
+    const all: VerbatimError[] = [];
+    for await (const forks of pages) {
+      const checks = forks.map((fork) => this.check(fork).catch((cause: VerbatimError) => cause));
+      all.push(...(await Promise.all(checks)).filter((cause) => cause !== undefined));
+    }
+    return all;
   }
 
   /** Its own fault, or one of a stream that it has bytes from. */
@@ -52,31 +71,40 @@ export class SignedHistory {
     const seen = new Set<string>();
     for (let at: StreamState = stream; ; ) {
       seen.add(at.path);
-      const from = await originOf(this.#logs, at.file);
+      const from = await originIn(this.#parts.checkpointsOf(at));
       const of = at === stream ? "" : `of ${at.path}, in which it begins: `;
       const fault = from === undefined ? null : forkFault(at, from);
       if (fault !== null) return of + fault;
-      const source = at.fork === null ? null : this.#stateOf(at.fork.source);
+      const source = at.fork === null ? null : await this.#parts.stateOf(at.fork.source);
       if (source === null || seen.has(source.path)) return null; // Reading it fails by itself.
-      if (from && !(await hasHead(this.#logs, source.file, from))) {
+      if (from && !(await isHeadIn(this.#parts.checkpointsOf(source), from))) {
         return `${of}its genesis names a checkpoint that ${source.path} has not`;
       }
       at = source;
     }
   }
+
+  #contradicted(stream: string, fault: string): VerbatimError<"STREAM_DAMAGED"> {
+    const { states, store } = this.#parts;
+    const message =
+      `${stream} is not served, because its history is not the one that was signed: ` +
+      `${fault.replaceAll("meta.jsonl", states)}; run \`verbatim verify\` on the ${store}, and ` +
+      `restore ${states} from a backup`;
+    return new VerbatimError("STREAM_DAMAGED", message, { stream, offset: 0, path: stream });
+  }
 }
 
 /** The `from` of a stream's genesis, correct or not; undefined without a genesis. */
-async function originOf(logs: Directory, file: string): Promise<SignedHead | null | undefined> {
-  for await (const { checkpoint } of checkpointsOf(logs, file)) {
+async function originIn(checkpoints: Checkpoints): Promise<SignedHead | null | undefined> {
+  for await (const { checkpoint } of checkpoints) {
     return checkpoint.kind === "genesis" ? checkpoint.from : undefined;
   }
   return undefined;
 }
 
 /** Whether the checkpoints of a stream have this one. */
-export async function hasHead(logs: Directory, file: string, from: SignedHead): Promise<boolean> {
-  for await (const { checkpoint, line } of checkpointsOf(logs, file)) {
+export async function isHeadIn(checkpoints: Checkpoints, from: SignedHead): Promise<boolean> {
+  for await (const { checkpoint, line } of checkpoints) {
     if (checkpoint.seq !== from.seq) continue;
     return checkpoint.log === from.log && toHex(nodeCrypto.sha256(line)) === from.line;
   }
@@ -92,11 +120,4 @@ export async function* checkpointsOf(logs: Directory, file: string) {
   } finally {
     sidecar.close();
   }
-}
-
-function contradicted(stream: string, fault: string): VerbatimError<"STREAM_DAMAGED"> {
-  const message =
-    `${stream} is not served, because its history is not the one that was signed: ${fault}; run ` +
-    "`verbatim verify` on the data directory, and restore meta.jsonl from a backup";
-  return new VerbatimError("STREAM_DAMAGED", message, { stream, offset: 0, path: stream });
 }
