@@ -1,7 +1,7 @@
 /**
  * `npm run check`, and `npm test` with it: format, lint, types, and every test, at the same time. The
- * tests begin when `dist` is built and, where that is allowed, the Debian packages that they use (a
- * browser) are installed, at the same time as the dependencies. What follows `--` is passed on to
+ * tests begin when `dist` is built and, for root, the Debian packages that they use (a browser) are
+ * installed, at the same time as the dependencies. What follows `--` is passed on to
  * the tests: `npm test -- src/log`.
  *
  * K1  Each check runs to its end: one that fails does not hide what another reports. The output of
@@ -13,10 +13,11 @@ import { build, install, main, root, run } from "./setup.mjs";
 
 /** Format and lint in one run, which reads each file once. */
 const STYLE = ["check", "--error-on-warnings", "."];
+const PACKAGES = join(root, "scripts", "test-packages.sh");
 const VITEST = join(root, "node_modules", "vitest", "vitest.mjs");
 
 await main(async () => {
-  const packages = run(join(root, "scripts", "test-packages.sh"), []); // Says what it cannot install.
+  const packages = process.getuid?.() === 0 ? run(PACKAGES, []) : null;
   await install();
   const checks = Promise.all([
     check("format and lint", join(root, "node_modules", ".bin", "biome"), STYLE),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that tests use (test/support/packages.ts): a real browser, a database, and programs
-# that are asked for a second opinion. Does nothing where all are there, and nothing where it cannot: the tests
-# themselves say what they missed.
+# that are asked for a second opinion. Does nothing where all are there. A failure is one line and no error: the run of
+# the tests says what is missing.
 set -euo pipefail
 
 packages=(
@@ -13,7 +13,6 @@ is_installed() {
 }
 
 install() {
-  # Quiet, unless it fails: then what apt said is all there is to go by.
   apt-get update -qq &&
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
       -o Dpkg::Options::=--force-confold "$@"
@@ -28,13 +27,13 @@ done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 if [ "$(id -u)" -ne 0 ]; then
-  echo "test-packages: not root, so not installed: ${missing[*]}" >&2
+  echo "test-packages: run as root, this would install ${missing[*]}" >&2
   exit 0
 fi
 
 # Tests start servers of their own: Debian's package need not create one.
 settings=/etc/postgresql-common/createcluster.conf
-if [ ! -e "$settings" ]; then
+if [[ " ${missing[*]} " == *" postgresql "* ]] && [ ! -e "$settings" ]; then
   mkdir -p "$(dirname "$settings")"
   echo "create_main_cluster = false" >"$settings"
 fi
@@ -44,6 +43,6 @@ trap 'rm -f "$output"' EXIT
 echo "test-packages: installing ${missing[*]}" >&2
 # Once more after a failure: mirrors have their moments.
 if ! install "${missing[@]}" >"$output" 2>&1 && ! install "${missing[@]}" >"$output" 2>&1; then
-  cat "$output" >&2
-  echo "test-packages: could not install ${missing[*]}; tests that need them will say so" >&2
+  reason=$(grep -m 1 '^E: ' "$output" || tail -n 1 "$output")
+  echo "test-packages: apt-get failed: ${reason#E: }" >&2
 fi

@@ -28,7 +28,7 @@ export const chromiumPath =
 
 const PROGRAMS = ["fish", "groff", "jq", "openssl", "python3", "script", "zsh"] as const;
 
-export function hasProgram(name: (typeof PROGRAMS)[number]): boolean {
+export function hasProgram(name: (typeof PROGRAMS)[number] | "apt-get"): boolean {
   return PATH.split(":").some((folder) => existsSync(join(folder, name)));
 }
 
@@ -49,5 +49,6 @@ export function missingPackages(): string | null {
     ...(hasCryptography() ? [] : ["python3-cryptography"]),
   ];
   if (missing.length === 0) return null;
-  return `Missing here, and their tests are skipped: ${missing.join(", ")}. Install them with sudo scripts/test-packages.sh\n`;
+  const how = hasProgram("apt-get") ? "as root with scripts/test-packages.sh" : "to run all tests";
+  return `Missing here, and their tests are skipped: ${missing.join(", ")}. Install them ${how}.\n`;
 }
