@@ -1,7 +1,10 @@
 /** Connections that are slow, silent, too many, or send too much ahead. */
 
 import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { onTestFinished, test } from "vitest";
 import { serveStore } from "../../src/server/serve.ts";
 import { openLocalStore } from "../../src/streams/local-store.ts";
@@ -19,20 +22,57 @@ async function metric(url: string, name: string): Promise<number> {
   return Number(line?.split(" ").at(-1) ?? Number.NaN);
 }
 
-test("silent and slow clients are disconnected; fast ones are not", async () => {
-  const headersTimeoutMs = 500;
-  const server = await startTestServer({ headersTimeoutMs, requestTimeoutMs: 60_000 });
-  const silent = await RawConnection.open(server.url);
-  const slow = await RawConnection.open(server.url);
-  const head = `GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ${"x".repeat(1000)}`;
-  let sent = 0;
-  // Faster than the limit, so that it is not silent; the limit ends it all the same.
-  const dribble = setInterval(() => slow.socket.write(head[sent++] ?? "x"), 20);
-  await silent.closed();
-  await slow.closed();
+const MINUTE_MS = 60_000;
+
+/**
+ * The server of Node that answers at a URL. Node reads its limits whenever it looks for slow
+ * connections, so a test can end minutes when it is ready, however slow the machine is.
+ */
+async function nodeServer(url: string): Promise<Server> {
+  const servers: Server[] = [];
+  const take = (message: unknown) => servers.push((message as { server: Server }).server);
+  subscribe("http.server.request.start", take);
+  await fetch(`${url}/health`).finally(() => unsubscribe("http.server.request.start", take));
+  const { port } = new URL(url);
+  const isAsked = (server: Server) => (server.address() as AddressInfo).port === Number(port);
+  return servers.find(isAsked) ?? assert.fail("no server");
+}
+
+/** Ends the time of every request that is not whole. Node exchanges the two if the second is less. */
+function endTime(node: Server): () => void {
+  const { headersTimeout, requestTimeout } = node;
+  Object.assign(node, { headersTimeout: 1, requestTimeout: 1 });
+  return () => Object.assign(node, { headersTimeout, requestTimeout });
+}
+
+/** Sends a byte now and then until the server closes the connection. */
+async function dribbled({ socket }: RawConnection): Promise<void> {
+  const dribble = setInterval(() => socket.write("x"), 20);
+  await until(() => socket.closed, "closing the slow connection");
   clearInterval(dribble);
+}
+
+test("silent and slow clients are disconnected; fast ones are not", async () => {
+  const limits = { headersTimeoutMs: 2 * MINUTE_MS, requestTimeoutMs: 10 * MINUTE_MS };
+  const server = await startTestServer(limits);
+  const node = await nodeServer(server.url);
+  assert.deepEqual([node.headersTimeout, node.requestTimeout], [2 * MINUTE_MS, 10 * MINUTE_MS]);
+  const [fast, silent, slow] = [
+    await RawConnection.open(server.url),
+    await RawConnection.open(server.url),
+    await RawConnection.open(server.url),
+  ];
+  const answers = (count: number) => fast.until((text) => text.split(" 200 OK").length > count);
+  fast.send("GET", "/health");
+  await answers(1);
+  slow.socket.write("GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
+  node.headersTimeout = 1;
+  await Promise.all([silent.closed(), dribbled(slow)]);
+  node.headersTimeout = 2 * MINUTE_MS;
   assert.match(slow.text, /^HTTP\/1\.1 408 /);
-  assert.equal((await fetch(`${server.url}/health`)).status, 200);
+  fast.send("GET", "/health");
+  await answers(2);
+  fast.socket.destroy();
   assert.equal(
     await metric(server.url, 'verbatim_http_broken_requests_total{reason="timeout"}'),
     2,
@@ -40,13 +80,16 @@ test("silent and slow clients are disconnected; fast ones are not", async () => 
 });
 
 test("a body that arrives byte by byte ends at the request timeout, and is not appended", async () => {
-  const server = await startTestServer({ headersTimeoutMs: 400, requestTimeoutMs: 800 });
+  const server = await startTestServer();
+  const node = await nodeServer(server.url);
   await server.put("/s", TYPE);
   const slow = await RawConnection.open(server.url);
-  slow.send("POST", "/v1/stream/s", { "Content-Type": TYPE, "Content-Length": "1000" });
-  const dribble = setInterval(() => slow.socket.write("x"), 20);
-  await slow.closed();
-  clearInterval(dribble);
+  slow.send("POST", "/v1/stream/s", { "Content-Type": TYPE, "Content-Length": "100000" });
+  const inFlight = () => metric(server.url, "verbatim_requests_in_flight");
+  await until(async () => (await inFlight()) === 2, "the request");
+  const restore = endTime(node);
+  await dribbled(slow);
+  restore();
   assert.match(slow.text, /^HTTP\/1\.1 408 /);
   assert.equal(await (await fetch(server.at("/s"))).text(), "");
 });
@@ -60,14 +103,15 @@ test("an idle connection is closed", async () => {
 });
 
 test("a waiting reader is not slow, however short the request timeout is", async () => {
-  const server = await startTestServer({
-    ...{ headersTimeoutMs: 500, requestTimeoutMs: 500, longPollTimeoutMs: 600_000 },
-  });
+  const server = await startTestServer({ longPollTimeoutMs: 10 * MINUTE_MS });
+  const node = await nodeServer(server.url);
   await server.put("/s", TYPE);
   const reading = fetch(`${server.at("/s")}?offset=now&live=long-poll`);
   await until(async () => (await metric(server.url, "verbatim_live_readers")) === 1, "waiting");
   const silent = await RawConnection.open(server.url); // Began later, and has the same limit.
+  const restore = endTime(node);
   await silent.closed();
+  restore();
   await server.post("/s", TYPE, "news");
   assert.equal(await (await reading).text(), "news");
 });
