@@ -17,6 +17,7 @@ import {
 import { refusal } from "../support/refusal.ts";
 import { answered, SHAPES, SigningUser, said } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 
 const ID = "hello-1739012630";
 
@@ -123,6 +124,49 @@ test("a thread that this process has open for writing is refused at once", async
   await signer.checkpoint(1);
   assert.equal((await signer.verify()).valid, true);
 });
+
+interface VerifiedThread {
+  readonly user: SigningUser;
+  readonly kid: string;
+  readonly directory: string;
+}
+
+test.each([
+  ["the log", ({ directory }: VerifiedThread) => replaceIn(directory, "transcript.jsonl", "one")],
+  ["thread.json", ({ directory }: VerifiedThread) => replaceIn(directory, "thread.json", "hello")],
+  ["the user's trust", ({ user, kid }: VerifiedThread) => user.revokes(kid)],
+  ["the pins", ({ user }: VerifiedThread) => pinNextHead(user)],
+] as const)("a verdict is not returned again after a change of %s", async (_, change) => {
+  const user = new SigningUser();
+  const project = tempDirectory();
+  const thread = await Thread.start({ projectPath: project, directive: "hello", sign: true });
+  await thread.userMessage("one");
+  await thread.complete();
+  const directory = join(project, ".ai/threads", thread.id);
+  const signer = new TranscriptSigner(thread.id, directory);
+  const { valid, report } = await signer.verify();
+  assert.equal(valid, true);
+  await until(async () => {
+    const { report: first } = await signer.verify();
+    const { report: second } = await signer.verify();
+    return first === second;
+  });
+  await change({ user, directory, kid: report?.signed_through?.kid ?? assert.fail() });
+  assert.equal((await signer.verify()).valid, false);
+});
+
+/** Another computer of the user has seen one checkpoint more. */
+function pinNextHead({ places }: SigningUser): void {
+  const path = join(places.stateDirectory, "heads.jsonl");
+  const last = readFileSync(path, "utf8").trimEnd().split("\n").at(-1) ?? assert.fail();
+  appendFileSync(path, `${last.replace(/"seq":(\d+)/, (_, seq) => `"seq":${Number(seq) + 1}`)}\n`);
+}
+
+/** Replaces the first letter of a word by another one. */
+function replaceIn(directory: string, name: string, word: string): void {
+  const path = join(directory, name);
+  writeFileSync(path, readFileSync(path, "utf8").replace(word, `x${word.slice(1)}`));
+}
 
 test("an alteration is reported with its turn, and nothing more is signed", async () => {
   const runner = new Runner();

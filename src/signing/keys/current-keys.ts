@@ -35,7 +35,7 @@ export class CurrentKeys {
   }
 
   async read(): Promise<Pick<ReadKeys, "trust" | "own">> {
-    const stamp = stampOf(this.#places, this.#nowMs());
+    const stamp = stampOf(keyPaths(this.#places), this.#nowMs());
     if (this.#last !== null && stamp !== null && this.#last.stamp === stamp) return this.#last;
     const trust = await Trust.load(this.#places);
     const own = await loadOwnSigners(this.#places, this.#signer);
@@ -44,19 +44,22 @@ export class CurrentKeys {
   }
 }
 
-/** Changes with the files; null if one changed just now. */
-function stampOf({ keyDirectory, trustPath }: TrustPaths, nowMs: number): string | null {
+/** All files that the user's keys and trust are read from, and their directories. */
+export function keyPaths({ keyDirectory, trustPath }: TrustPaths): readonly string[] {
   const retired = join(keyDirectory, RETIRED);
   const directories = [keyDirectory, ...namesIn(retired).map((kid) => join(retired, kid))];
   const files = directories.flatMap((each) => [join(each, PRIVATE_NAME), join(each, PUBLIC_NAME)]);
+  return [dirname(trustPath), trustPath, retired, ...directories, ...files];
+}
+
+/** Changes with the files; null if one changed just now. */
+export function stampOf(paths: readonly string[], nowMs: number): string | null {
   const settled = BigInt(Math.floor(nowMs) - SETTLED_MS) * 1_000_000n;
   const stamps: string[] = [];
-  for (const path of [dirname(trustPath), trustPath, retired, ...directories, ...files]) {
-    const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    if (found && found.ctimeNs > settled) return null;
-    stamps.push(
-      found ? `${found.dev} ${found.ino} ${found.mode} ${found.size} ${found.ctimeNs}` : "",
-    );
+  for (const path of paths) {
+    const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (stat && stat.ctimeNs > settled) return null;
+    stamps.push(stat ? `${stat.dev} ${stat.ino} ${stat.mode} ${stat.size} ${stat.ctimeNs}` : "");
   }
   return stamps.join("\n");
 }

@@ -16,12 +16,10 @@
 import { join, resolve } from "node:path";
 import { badOption, checkChoice, checkKind, checkOptions } from "../../../base/choice.ts";
 import { VerbatimError } from "../../../base/errors.ts";
-import { nodeHost } from "../../../base/node-host.ts";
 import type { VerifyReport } from "../../../signing/judging/report.ts";
-import { verifyLog } from "../../../signing/judging/verify.ts";
 import type { SessionLog } from "../../../signing/session-log.ts";
-import { UserJudging } from "../../../verifying/user-judging.ts";
 import { LOG_NAME, THREADS_PATH, threadSegments } from "../thread-id.ts";
+import { JudgedTranscript } from "./judged-transcript.ts";
 import { OpenTranscript } from "./open-transcript.ts";
 
 /** How long the log stays open after a checkpoint, for the next one. */
@@ -63,6 +61,7 @@ export interface TranscriptSignerOptions {
 export class TranscriptSigner {
   readonly #log: SessionLog & { readonly id: string };
   readonly #isLegacyProfile: boolean;
+  readonly #judged: JudgedTranscript;
   /** Open since the last call, for a while. */
   #open: OpenTranscript | null = null;
   #idle: NodeJS.Timeout | undefined;
@@ -77,6 +76,7 @@ export class TranscriptSigner {
     checkChoice("profile", profile, ["rye"]);
     this.#log = placeOfThread(threadId, resolve(threadDir));
     this.#isLegacyProfile = profile === "rye";
+    this.#judged = new JudgedTranscript(this.#log, this.#isLegacyProfile);
   }
 
   /**
@@ -136,14 +136,13 @@ export class TranscriptSigner {
     this.#last = this.#last.then(() => open?.close()).catch(onWarning);
   }
 
-  /** Whether the transcript is unchanged since it was signed. Never throws. */
+  /**
+   * Whether the transcript is unchanged since it was signed. Never throws. A call after which
+   * neither the thread nor keys, trust or pins changed only makes sure of that.
+   */
   async verify(): Promise<TranscriptIntegrity> {
     try {
-      const onWarning = () => {}; // The report says so too (PIN_MAY_BE_MISSING).
-      const judging = await UserJudging.load(nodeHost, { onWarning });
-      const judged = await judging.optionsFor(this.#log);
-      const options = { ...judged, isLegacyProfile: this.#isLegacyProfile };
-      return integrityOf(await verifyLog(nodeHost, this.#log, options));
+      return integrityOf(await this.#judged.verify());
     } catch (cause) {
       const error = cause instanceof Error ? cause.message : String(cause);
       return { valid: false, checkpoints: 0, error, report: null };
