@@ -177,7 +177,7 @@ test("a reader killed with -9 before any write call loses no hook and duplicates
   const expected: number[] = [];
   for (let at = 1, isOver = false; !isOver; at++) {
     assert.ok(at < 120, "it never ends by itself");
-    if (!isTried(at, 6)) continue; // Other calls in other runs.
+    if (!isTried(at, 6)) continue;
     if (spooled(user.cwd).length === 0) {
       for (const n of [2 * at, 2 * at + 1]) {
         await record(user, hookOf(n), ...SIGNED);

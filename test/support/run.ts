@@ -82,14 +82,17 @@ function installedPackage(directoryOfRun: string): readonly string[] {
   }
 }
 
-/** Creates a directory named after our process, and removes those of killed processes. */
+/**
+ * Creates a directory named after our process, and removes those of killed processes. The name has
+ * one length: rows have paths, and tests choose cases by the number of a byte.
+ */
 function directoryOfRun(parent: string, name: string): string {
   for (const other of readdirSync(parent)) {
     const [, pid] = new RegExp(`^${name}-(\\d+)-\\w+$`).exec(other) ?? [];
     if (pid === undefined || isAlive(Number(pid))) continue;
     rmSync(join(parent, other), { recursive: true, force: true });
   }
-  return mkdtempSync(join(parent, `${name}-${process.pid}-`));
+  return mkdtempSync(join(parent, `${name}-${String(process.pid).padStart(7, "0")}-`));
 }
 
 function isAlive(pid: number): boolean {

@@ -209,7 +209,7 @@ browserTest(
       [1280, "dark"],
     ] as const;
     for (const [nth, path] of [...Object.values(copies), proof].entries()) {
-      // Each page on one screen; in other runs on another.
+      // Each page on one screen.
       for (const [width, theme] of screens.filter((_, at) => isTried(nth + at, screens.length))) {
         const page = await opened(path, width, theme);
         await page.evaluate(
