@@ -118,7 +118,7 @@ function replaceNumbers(json: string, replace: (number: string) => string | null
 }
 
 /** Looks at every sixteenth character only: a sequence of sixteen digits contains one of them. */
-function hasLongDigits(text: string): boolean {
+export function hasLongDigits(text: string): boolean {
   for (let at = LONG_DIGITS - 1; at < text.length; at += LONG_DIGITS) {
     if (!isDigit(text.charCodeAt(at))) continue;
     let [from, to] = [at, at + 1];

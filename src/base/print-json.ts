@@ -4,10 +4,11 @@
  * Nothing here recurses: a line of 16 MiB can be nested eight million deep, and JSON.stringify
  * fails at some thousands. Indenting such a line would take gigabytes, so there is a limit.
  *
- * `printJson` writes an integer that was read as a string of its digits without quotes.
+ * `printJson` and `exactJson` write an integer that was read as a string of its digits without
+ * quotes.
  */
 
-import { digitKeys, SourceNumber } from "./exact-numbers.ts";
+import { digitKeys, hasLongDigits, SourceNumber } from "./exact-numbers.ts";
 
 export interface JsonStyle {
   /** The indent of each level; null for one line without spaces. */
@@ -31,6 +32,13 @@ export function compactJson(value: unknown): string {
     if (!(cause instanceof RangeError)) throw cause;
     return printJson(value, COMPACT, Number.POSITIVE_INFINITY) ?? "";
   }
+}
+
+/** The same, with integers that were read as strings of their digits as they were: no quotes. */
+export function exactJson(value: unknown): string {
+  const text = compactJson(value);
+  if (!hasLongDigits(text)) return text;
+  return printJson(value, COMPACT, Number.POSITIVE_INFINITY) ?? "";
 }
 
 /** An array or object that is partly printed. */

@@ -7,6 +7,7 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
+import { parseExactly } from "../base/exact-numbers.ts";
 import type { Requester } from "./request.ts";
 import type { EntryItem } from "./session-shapes.ts";
 
@@ -102,7 +103,7 @@ export async function* followEvents(
     let isEmpty = true;
     try {
       const response = await requester.send(path, {
-        query: { offset: from, native },
+        query: { offset: from, native, exact: true },
         headers: lastId === "" ? {} : { "Last-Event-ID": lastId },
         signal,
       });
@@ -110,7 +111,8 @@ export async function* followEvents(
       for await (const { type, data } of eventsOf(response, events)) {
         isEmpty = false;
         retryMs = RETRY_MS_MIN;
-        if (type === "entry" || type === "rewound") yield { type, ...JSON.parse(data) };
+        if (type === "entry" || type === "rewound")
+          yield { type, ...(parseExactly(data) as object) } as SessionEvent;
         if (signal.aborted) return;
       }
     } catch (cause) {

@@ -1,6 +1,7 @@
 /** Sessions: the sessions API of a server, call by call. docs/api.md describes it. */
 
 import { checkKind, checkOptions, checkWhole, type OptionKinds } from "../base/choice.ts";
+import { parseExactly } from "../base/exact-numbers.ts";
 import { type FollowOptions, followEvents, type SessionEvent } from "./follow.ts";
 import type { ExchangesPage, OutlinePage } from "./outline-shapes.ts";
 import { numberIn, type Requester } from "./request.ts";
@@ -189,7 +190,9 @@ export class SessionsClient {
 
   async entries(id: string, range: EntryRange = {}): Promise<EntryPage> {
     checkOptions("entries", range, ENTRIES);
-    return this.#requester.json(pathOf(id, "entries"), { query: { ...range } });
+    const query = { ...range, exact: true };
+    const response = await this.#requester.send(pathOf(id, "entries"), { query });
+    return parseExactly(await response.text()) as EntryPage;
   }
 
   /**

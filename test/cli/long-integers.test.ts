@@ -7,13 +7,21 @@ import { CliUser, jsonLines } from "./cli.ts";
 import { event, putThread } from "./stores.ts";
 
 const LONG = "12345678901234567890";
-const CALL = event("tool_call_start", { tool: "look", call_id: "c1", input: { id: "#" } });
-const THREAD = [event("user_message", { text: "go" }), JSON.stringify(CALL).replace('"#"', LONG)];
+const CALL = event("tool_call_start", {
+  tool: "look",
+  call_id: "c1",
+  input: { id: "#", in: ["#"] },
+});
+const THREAD = [
+  event("user_message", { text: "go" }),
+  JSON.stringify(CALL).replaceAll('"#"', LONG),
+];
 
 test.each([
   [["show", "hello-1"], `"id": ${LONG}`],
   [["render", "hello-1"], `"id": ${LONG}`],
   [["show", "hello-1", "--html", "-"], LONG],
+  [["show", "hello-1", "--html", "-"], `<span class="number">${LONG}</span>`],
   [["search", LONG], LONG],
 ] as const)("`%j` prints an integer of 64 bits as it is in the log", async (command, printed) => {
   const user = new CliUser();
@@ -28,12 +36,12 @@ test("`--json`, readEvents and the renderer keep the digits of an integer of 64 
   putThread(user.cwd, "hello-1", THREAD);
   const { stdout } = await user.run(["show", "hello-1", "--json"]);
   const [, call] = jsonLines(stdout) as { native: unknown; parts: { input: unknown }[] }[];
-  expect(call?.native).toMatchObject({ input: { id: LONG } });
-  assert.deepEqual(call?.parts[0]?.input, { id: LONG });
+  expect(call?.native).toMatchObject({ input: { id: LONG, in: [LONG] } });
+  assert.deepEqual(call?.parts[0]?.input, { id: LONG, in: [LONG] });
 
   const writer = new TranscriptWriter({ transcriptDir: `${user.cwd}/.ai/threads` });
   const { events } = await writer.readEvents("hello-1");
-  assert.deepEqual(events[1]?.input, { id: LONG });
+  assert.deepEqual(events[1]?.input, { id: LONG, in: [LONG] });
   const markdown = await new TranscriptRenderer().render("hello-1", user.cwd);
-  expect(markdown).toContain(`"id": ${LONG}\n`);
+  expect(markdown).toContain(`"id": ${LONG},\n  "in": [\n    ${LONG}\n`);
 });

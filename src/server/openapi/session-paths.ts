@@ -37,7 +37,14 @@ const HITS = { type: "integer", minimum: 1, maximum: SESSION_LIMITS.hitsMax };
 
 const SESSION = parameter("id", "The session, by its `id` in the list", { type: "string" }, "path");
 
-const NATIVE = parameter("native", "Include each entry's parsed line", flag(true));
+const FORM = [
+  parameter("native", "Include each entry's parsed line", flag(true)),
+  parameter(
+    "exact",
+    "Integers that a double cannot represent as numbers, not strings",
+    flag(false),
+  ),
+];
 
 function limit(description: string, maximum: number, otherwise: number) {
   const schema = { type: "integer", minimum: 1, maximum, default: otherwise };
@@ -159,7 +166,7 @@ const ENTRIES_OPERATION: Operation = {
     parameter("around", "The entry that starts here, with those before and after it", offset),
     limit("Maximum number", SESSION_LIMITS.entriesMax, SESSION_LIMITS.entriesDefault),
     parameter("call", "Only what the subagent of this call wrote into the log", text),
-    NATIVE,
+    ...FORM,
   ],
   ok: json("EntryPage", "Entries in the order of the log"),
   refused: [410, 416],
@@ -188,7 +195,7 @@ const EVENTS_OPERATION: Operation = {
     parameter("offset", "Where to begin: an offset, or `end`; default 0", {
       anyOf: [offset, { const: "end" }],
     }),
-    NATIVE,
+    ...FORM,
     parameter(
       "Last-Event-ID",
       "The last event's id; it overrides `offset`",

@@ -13,9 +13,17 @@ import { type PieceLimits, type PlacedEntry, SessionWindow } from "../../listing
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
 import type { ServedSession, SessionService } from "./service.ts";
-import { entryJson } from "./wire.ts";
+import { entryFormOf, entryJson } from "./wire.ts";
 
-export const ENTRY_PARAMETERS = ["from", "before", "around", "limit", "native", "call"] as const;
+export const ENTRY_PARAMETERS = [
+  "from",
+  "before",
+  "around",
+  "limit",
+  "native",
+  "exact",
+  "call",
+] as const;
 
 export async function entriesPage(
   service: SessionService,
@@ -25,7 +33,7 @@ export async function entriesPage(
   const { limits, host } = service;
   const query = new Query(url, ENTRY_PARAMETERS);
   const limit = query.number("limit", 1, limits.entriesMax) ?? limits.entriesDefault;
-  const native = query.flag("native", true);
+  const form = entryFormOf(query);
   const range = rangeOf(query);
   const call = query.text("call");
   if (call !== null && range !== null && range.by !== "from") {
@@ -38,7 +46,7 @@ export async function entriesPage(
     const rows = all?.filter((start) => start >= (range?.offset ?? 0)) ?? null;
     const piece = { entriesMax: limit, bytesMax: limits.bytesMax };
     const entries = rows ? await window.at(rows, piece) : await take(window, range, piece);
-    const items = entries.map((entry) => entryJson(entry, native, session));
+    const items = entries.map((entry) => entryJson(entry, form, session));
     const isAll = rows !== null && entries.length === rows.length;
     return pageJson(entries, items, window, { place: range?.offset ?? window.end, isAll });
   } finally {

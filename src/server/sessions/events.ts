@@ -20,9 +20,9 @@ import { badRequest } from "../http/answer.ts";
 import { checkOffset } from "./entries.ts";
 import { Query } from "./query.ts";
 import type { ServedSession } from "./service.ts";
-import { entryJson, sessionHeaders } from "./wire.ts";
+import { type EntryForm, entryFormOf, entryJson, sessionHeaders } from "./wire.ts";
 
-export const EVENT_PARAMETERS = ["offset", "native"] as const;
+export const EVENT_PARAMETERS = ["offset", "native", "exact"] as const;
 
 const KEEP_ALIVE_MS = 15_000;
 
@@ -35,9 +35,9 @@ export async function liveEntries(
 ): Promise<void> {
   const { sessions } = context;
   const query = new Query(request.url ?? "/", EVENT_PARAMETERS);
-  const native = query.flag("native", true);
+  const form = entryFormOf(query);
   const from = await checkOffset(sessions, served, offsetOf(query, request));
-  const feed = new LiveFeed(context, response, native, pass, served.session);
+  const feed = new LiveFeed(context, response, form, pass, served.session);
   feed.begin(from, request.method === "HEAD");
   try {
     await followSession(served.session, from, feed, feed.signal);
@@ -61,7 +61,7 @@ function offsetOf(query: Query, request: IncomingMessage): number | "end" {
 class LiveFeed {
   readonly #context: ServerContext;
   readonly #response: ServerResponse;
-  readonly #native: boolean;
+  readonly #form: EntryForm;
   readonly #session: Session;
   readonly #over = new AbortController();
   readonly #cleanup: (() => void)[] = [];
@@ -69,13 +69,13 @@ class LiveFeed {
   constructor(
     context: ServerContext,
     response: ServerResponse,
-    native: boolean,
+    form: EntryForm,
     pass: Pass | null,
     session: Session,
   ) {
     this.#context = context;
     this.#response = response;
-    this.#native = native;
+    this.#form = form;
     this.#session = session;
     this.#cleanup.push(context.sessions.followers.add(() => {}, null));
     try {
@@ -134,7 +134,7 @@ class LiveFeed {
   }
 
   #sendEntry(entry: PlacedEntry): boolean {
-    const data = entryJson(entry, this.#native, this.#session); // JSON has no line ends.
+    const data = entryJson(entry, this.#form, this.#session); // JSON has no line ends.
     return this.#send(`id: ${entry.end}\nevent: entry\ndata: ${data}\n\n`);
   }
 

@@ -6,6 +6,7 @@
  */
 
 import type { ServerResponse } from "node:http";
+import { exactJson } from "../../base/print-json.ts";
 import { type PageRow, readKnown } from "../../catalog/page-rows.ts";
 import type { SessionItem, SessionUsage } from "../../client/session-shapes.ts";
 import { dialectNamed } from "../../dialects/all.ts";
@@ -17,6 +18,7 @@ import { jsonText } from "../../render/text.ts";
 import type { Session } from "../../store/session.ts";
 import type { AnswerRoom } from "../http/answer.ts";
 import { answerText, type Headers, newHeaders } from "../http/answer.ts";
+import type { Query } from "./query.ts";
 import { type ServedStore, urlIdOf } from "./roots.ts";
 import type { KnownSession, ServedSession, SessionService } from "./service.ts";
 
@@ -89,10 +91,21 @@ export function usageItem(store: ServedStore, { row, isCurrent }: KnownSession):
   return { id: urlIdOf(store, id), session: id, model, ...times, ...counted, isCurrent };
 }
 
-/** The JSON of one line; without `native`, the parsed line is left out. */
+export interface EntryForm {
+  /** Whether the parsed line is included. */
+  readonly native: boolean;
+  /** Whether integers that a double cannot represent are numbers, and not strings of digits. */
+  readonly exact: boolean;
+}
+
+export function entryFormOf(query: Query): EntryForm {
+  return { native: query.flag("native", true), exact: query.flag("exact", false) };
+}
+
+/** The JSON of one line. */
 export function entryJson(
   { start, end, entry, fault }: PlacedEntry,
-  native: boolean,
+  form: EntryForm,
   { dialect, id }: Session,
 ): string {
   const place = { start, end, bytes: end - start };
@@ -101,11 +114,12 @@ export function entryJson(
   const tools = toolViews(dialect.tools, entry?.parts ?? []);
   const results = (entry && dialect.resultViews?.(entry.native)) ?? [];
   const head = JSON.stringify({ ...place, ...said, fault, aside, tools, results });
-  return `${head.slice(0, -1)},"entry":${entry === null ? "null" : neutralJson(entry, native)}}`;
+  return `${head.slice(0, -1)},"entry":${entry === null ? "null" : neutralJson(entry, form)}}`;
 }
 
-function neutralJson(entry: NonNullable<PlacedEntry["entry"]>, isNative: boolean): string {
-  if (isNative) return jsonText(entry);
+function neutralJson(entry: NonNullable<PlacedEntry["entry"]>, form: EntryForm): string {
+  const print = form.exact ? exactJson : jsonText;
+  if (form.native) return print(entry);
   const { native: _, ...neutral } = entry;
-  return jsonText(neutral);
+  return print(neutral);
 }

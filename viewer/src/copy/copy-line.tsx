@@ -1,6 +1,7 @@
 /** Copy line: one line of the log, as its fields and as its own bytes. */
 
 import { useState } from "preact/hooks";
+import { exactJson } from "../../../src/base/print-json.ts";
 import type { Reason } from "../../../src/proof/disclosure/statement.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { clockOf, fullTimeOf, sizeOf } from "../words.ts";
@@ -136,7 +137,7 @@ interface ValueProps extends LineProps {
 function Value({ value, depth, ...line }: ValueProps) {
   if (typeof value === "string") return <Text text={value} {...line} />;
   if (typeof value !== "object" || value === null) return <code>{String(value)}</code>;
-  if (depth >= DEPTH_MAX) return <code>{shownText(JSON.stringify(value))}</code>;
+  if (depth >= DEPTH_MAX) return <code>{shownText(exactJson(value))}</code>;
   const fields = Object.entries(value);
   if (fields.length === 0) return <code>{Array.isArray(value) ? "[]" : "{}"}</code>;
   return (
