@@ -130,6 +130,8 @@ function answerFailure(
   } else if (error.code === "BODY_TOO_LARGE") {
     answerTooLarge(request, response, error);
   } else {
+    // The rest of a body that was refused halfway, or the connection would serve nothing more.
+    if (!request.complete) request.resume();
     answerError(response, error);
   }
 }

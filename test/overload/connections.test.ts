@@ -1,13 +1,11 @@
 /** Connections that are slow, silent, too many, or send too much ahead. */
 
 import assert from "node:assert/strict";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { onTestFinished, test } from "vitest";
 import { serveStore } from "../../src/server/serve.ts";
 import { openLocalStore } from "../../src/streams/local-store.ts";
+import { endTime, nodeServer } from "../server/node-server.ts";
 import { RawConnection, rawStatus } from "../server/raw-http.ts";
 import { refused, startTestServer, testServer } from "../server/test-server.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -23,27 +21,6 @@ async function metric(url: string, name: string): Promise<number> {
 }
 
 const MINUTE_MS = 60_000;
-
-/**
- * The server of Node that answers at a URL. Node reads its limits whenever it looks for slow
- * connections, so a test can end minutes when it is ready, however slow the machine is.
- */
-async function nodeServer(url: string): Promise<Server> {
-  const servers: Server[] = [];
-  const take = (message: unknown) => servers.push((message as { server: Server }).server);
-  subscribe("http.server.request.start", take);
-  await fetch(`${url}/health`).finally(() => unsubscribe("http.server.request.start", take));
-  const { port } = new URL(url);
-  const isAsked = (server: Server) => (server.address() as AddressInfo).port === Number(port);
-  return servers.find(isAsked) ?? assert.fail("no server");
-}
-
-/** Ends the time of every request that is not whole. Node exchanges the two if the second is less. */
-function endTime(node: Server): () => void {
-  const { headersTimeout, requestTimeout } = node;
-  Object.assign(node, { headersTimeout: 1, requestTimeout: 1 });
-  return () => Object.assign(node, { headersTimeout, requestTimeout });
-}
 
 /** Sends a byte now and then until the server closes the connection. */
 async function dribbled({ socket }: RawConnection): Promise<void> {

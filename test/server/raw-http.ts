@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { until } from "../support/until.ts";
 
 /** A connection to the server, with what was received over it so far. */
@@ -26,6 +27,15 @@ export class RawConnection {
     const { hostname, port } = new URL(url);
     const socket = connect({ host: hostname, port: Number(port) });
     await once(socket, "connect");
+    return new RawConnection(socket);
+  }
+
+  /** With TLS; any certificate will do. */
+  static async openTls(url: string): Promise<RawConnection> {
+    const { hostname, port } = new URL(url);
+    const to = { host: hostname, port: Number(port), rejectUnauthorized: false };
+    const socket = connectTls(to);
+    await once(socket, "secureConnect");
     return new RawConnection(socket);
   }
 
