@@ -25,10 +25,10 @@ import { WholeLines } from "../proof/whole-lines.ts";
 import { changedWhileRead, readCounted } from "../signing/judging/inspect.ts";
 import { readSidecar } from "../signing/judging/inspect-sidecar.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
-import { verifyLog } from "../signing/judging/verify.ts";
 import type { VerifyOptions } from "../signing/judging/verify-options.ts";
 import type { Signer } from "../signing/keys/keys.ts";
 import { contentOf, type SignableLog, sidecarOf } from "../signing/session-log.ts";
+import { verifyWithCopy } from "../verifying/erased-copy.ts";
 import { CopyWriter, type Place } from "./copy-writer.ts";
 import { allOf, type Finder } from "./hits.ts";
 import { matching } from "./matching.ts";
@@ -79,7 +79,7 @@ export async function redactLog(
   let genesis: { readonly said: Genesis; readonly line: string } | null = null;
   const older = options.until && new OlderHeads(options.until);
   const spills = new SpillReferences(target);
-  const report = await verifyLog(host, target, {
+  const report = await verifyWithCopy(host, target, {
     ...verify,
     onCheckpoint: (_seq, line, said) => {
       if (said.kind === "genesis") genesis ??= { said: said as Genesis, line };

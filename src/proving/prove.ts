@@ -16,11 +16,11 @@ import type { Keys } from "../proof/ed25519-keys.ts";
 import { judgeProof, type ProofJudgement } from "../proof/inclusion/judge.ts";
 import type { Verdict } from "../proof/verdict.ts";
 import { changedWhileRead, readCounted } from "../signing/judging/inspect.ts";
-import { verifyLog } from "../signing/judging/verify.ts";
 import type { VerifyOptions } from "../signing/judging/verify-options.ts";
 import type { Signer } from "../signing/keys/keys.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { contentOf, type SignableLog } from "../signing/session-log.ts";
+import { verifyWithCopy } from "../verifying/erased-copy.ts";
 import { type Asked, type AssembleOptions, assembleProof } from "./assemble.ts";
 import { CopySource } from "./copy-source.ts";
 import { loadIndex, saveIndex } from "./index-file.ts";
@@ -108,7 +108,7 @@ async function indexLog(
   onProgress: (bytes: number) => void = () => {},
 ): Promise<LeafIndex> {
   let genesis: Genesis | null = null;
-  const report = await verifyLog(host, target, {
+  const report = await verifyWithCopy(host, target, {
     ...verify,
     onProgress,
     onCheckpoint: (_seq, _line, said) => {

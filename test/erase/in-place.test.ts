@@ -147,19 +147,24 @@ test.each([
   },
 );
 
-test("a session whose copy of before the erasure was replaced is neither resumed nor handed off", async () => {
+test("a session whose copy of before the erasure was replaced is not resumed, handed off, proven or copied", async () => {
   const user = new Eraser();
   await user.record("verbatim", "hello", [`I am ${VALUE}`, "good morning"]);
   const erase = ["redact", "hello", "--in-place", "--match", VALUE, "--reason", "private", "--yes"];
   assert.equal((await user.run(erase)).code, 0);
   const resume = ["resume", "hello", "--for", "anthropic", "--model", "m"];
   const handoff = ["handoff", "hello", "--output", "a.vbx"];
-  for (const args of [resume, handoff]) assert.equal((await user.run(args)).code, 0);
+  const prove = ["prove", "hello", "--entry", "1", "-o", "a.vbp"];
+  const redact = ["redact", "hello", "--match", "good", "--reason", "r", "-o", "a.vbd", "--yes"];
+  const all = [resume, handoff, prove, redact];
+  for (const args of all) assert.equal((await user.run(args)).code, 0);
+  for (const name of ["a.vbp", "a.vbd"]) rmSync(join(user.cwd, name));
   const copy = join(user.cwd, ".verbatim/sessions/hello.jsonl.vbd");
   writeFileSync(copy, readFileSync(copy, "utf8").replace("morning", "evening"));
-  for (const args of [["verify", "hello"], resume, handoff]) {
+  for (const args of [["verify", "hello"], ...all]) {
     const { code, stdout, stderr } = await user.run(args);
-    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("hello.jsonl.vbd")]);
+    const why = [prove, redact].includes(args) ? "is tampered" : "hello.jsonl.vbd";
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining(why)]);
   }
 });
 

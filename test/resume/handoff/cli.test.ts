@@ -156,10 +156,14 @@ test("a thread whose thread.json is forged, older or gone is refused as verify a
   for (const [name, text] of Object.entries(forgeries)) {
     if (text === null) rmSync(meta);
     else writeFileSync(meta, text);
-    const verify = await user.run(["verify", "hello"]);
-    const resume = await user.run(["resume", "hello", "--for", "anthropic"]);
-    const handed = await user.run(["handoff", "hello", "--output", "a.vbx"]);
-    codes[name] = [verify.code, resume.code, handed.code];
+    const [verify, resume, handed, prove, redact] = await Promise.all([
+      user.run(["verify", "hello"]),
+      user.run(["resume", "hello", "--for", "anthropic"]),
+      user.run(["handoff", "hello", "--output", "a.vbx"]),
+      user.run(["prove", "hello", "--entry", "1", "-o", `${name}.vbp`]),
+      user.run(["redact", "hello", "--entry", "1", "--reason", "r", "-o", `${name}.vbd`, "--yes"]),
+    ]);
+    codes[name] = [verify, resume, handed, prove, redact].map(({ code }) => code);
     assert.equal(handed.stdout, "", name);
     expect(handed.stderr).toContain("its thread.json");
     if (name !== "swapped") expect(handed.stderr).toContain("restore its thread.json from a copy");
@@ -168,11 +172,11 @@ test("a thread whose thread.json is forged, older or gone is refused as verify a
     assert.ok(!existsSync(join(user.cwd, "a.vbx")), name);
   }
   assert.deepEqual(codes, {
-    escalated: [1, 1, 1],
-    stripped: [1, 1, 1],
-    "rolled back": [6, 6, 6],
-    swapped: [4, 4, 4], // Signed by a key that this user does not trust.
-    deleted: [5, 5, 5],
+    escalated: [1, 1, 1, 1, 1],
+    stripped: [1, 1, 1, 1, 1],
+    "rolled back": [6, 6, 6, 6, 6],
+    swapped: [4, 4, 4, 4, 4], // Signed by a key that this user does not trust.
+    deleted: [5, 5, 5, 0, 0], // Signed lines of an incomplete session can be disclosed.
   });
   writeFileSync(meta, honest);
   assert.equal((await user.run(["handoff", "hello", "--output", "a.vbx"])).code, 0);
