@@ -76,6 +76,7 @@ export async function build({ force = false } = {}) {
     const proofPage = join(scripts, "bundle-proof-page.mjs");
     await step("bundling the page of proofs", node, [proofPage, next]);
     await step("removing unused types", node, [join(scripts, "unused-types.mjs"), next]);
+    await step("writing types for CommonJS", node, [join(scripts, "require-types.mjs"), next]);
     await step("building the viewer", node, [join(modules, "vite", "bin", "vite.js"), ...viewer]);
     writeFileSync(join(next, ".stamp"), fingerprint);
     rmSync(dist, { recursive: true, force: true });
@@ -219,6 +220,7 @@ function sourceFingerprint() {
     "scripts/bundle-cli.mjs",
     "scripts/bundle-proof-page.mjs",
     "scripts/bundled-licenses.mjs",
+    "scripts/require-types.mjs",
     "scripts/shell-files.mjs",
     "scripts/unused-types.mjs",
     ...readdirSync(join(root, "scripts", "shell")).map((name) => join("scripts", "shell", name)),

@@ -63,7 +63,7 @@ test("every link of the README and of the first page leads to a file of the pack
 test("the package holds the built files, their types and the documents, and nothing else", () => {
   const isViewer = (path: string) => path.startsWith("dist/viewer/");
   const others = packed.filter(
-    (path) => !isViewer(path) && !/^dist\/.*(?<!\.test)(\.d\.ts|\.js)$/.test(path),
+    (path) => !isViewer(path) && !/^dist\/.*(?<!\.test)(\.d\.c?ts|\.js)$/.test(path),
   );
 
   expect(others.filter((path) => !/^docs\/(\w+\/)?[\w-]+\.md$/.test(path)).sort()).toEqual([
@@ -185,31 +185,14 @@ test.each(
 )(
   "every entry point has its types in TypeScript with module %s, moduleResolution %s",
   async (module, moduleResolution) => {
-    const project = join(user, moduleResolution);
-    await mkdir(project);
-    const list = await readFile(referencePath, "utf8");
-    const files: string[] = [];
-    for (const [index, { specifier }] of doors.entries()) {
-      // Types of their frameworks would take the compiler ten times as long as all of ours.
-      if (["verbatim-log/ai-sdk", "verbatim-log/openai-agents"].includes(specifier)) continue;
-      files.push(`door-${index}.ts`);
-      await writeFile(join(project, `door-${index}.ts`), consumer(specifier, list));
-    }
-    const compilerOptions = {
-      target: "ES2022",
-      module,
-      moduleResolution,
-      types: ["node"],
-      strict: true,
-      skipLibCheck: false,
-      skipDefaultLibCheck: true, // The language's own declarations are not ours to check.
-      noEmit: true,
-    };
-    await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
-
-    expect(compile(project, user)).toBe("");
+    expect(await compiledConsumers({ module, moduleResolution }, ".ts")).toBe("");
   },
 );
+
+test("every entry point has its types in a CommonJS file of TypeScript with module Node16", async () => {
+  const resolution = { module: "Node16", moduleResolution: "Node16" };
+  expect(await compiledConsumers(resolution, ".cts")).toBe("");
+});
 
 test("a session of every dialect is signed, verified and handed over by the installed package", async () => {
   const program = `
@@ -286,6 +269,34 @@ test("the entry points for telemetry and for MCP clients work in the installed p
   await client.close();
   expect(JSON.stringify(content)).toContain("kitchen-1");
 });
+
+/** The compiler's messages about a project that uses every entry point. */
+async function compiledConsumers(
+  resolution: { readonly module: string; readonly moduleResolution: string },
+  ending: ".ts" | ".cts",
+): Promise<string> {
+  const project = join(user, resolution.moduleResolution);
+  await mkdir(project);
+  const list = await readFile(referencePath, "utf8");
+  const files: string[] = [];
+  for (const [index, { specifier }] of doors.entries()) {
+    // Types of their frameworks would take the compiler ten times as long as all of ours.
+    if (["verbatim-log/ai-sdk", "verbatim-log/openai-agents"].includes(specifier)) continue;
+    files.push(`door-${index}${ending}`);
+    await writeFile(join(project, `door-${index}${ending}`), consumer(specifier, list));
+  }
+  const compilerOptions = {
+    target: "ES2022",
+    ...resolution,
+    types: ["node"],
+    strict: true,
+    skipLibCheck: false,
+    skipDefaultLibCheck: true, // The language's own declarations are not ours to check.
+    noEmit: true,
+  };
+  await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+  return compile(project, user);
+}
 
 /** Names every export of an entry point, and does not compile if a value's type was lost. */
 function consumer(specifier: string, list: string): string {

@@ -13,6 +13,7 @@ import { type LockHolder, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { dialectNamed, hostOf } from "../dialects/all.ts";
 import { type FoundSession, findSession } from "../listing/find-session.ts";
+import { statOf } from "../listing/find-stores.ts";
 import type { SignedHead } from "../proof/checkpoint.ts";
 import type { Policy } from "../signing/judging/policy.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
@@ -176,12 +177,22 @@ export interface Asked {
   readonly dialect: string | undefined;
 }
 
-/** An open session is found by its path: no search is needed. */
+/**
+ * An open session is found by its path: no search is needed. Refuses with SESSION_NOT_FOUND one
+ * whose store was never written.
+ */
 export function askedFor(
   named: string | Session,
   { root, dialect }: Pick<ResumeOptions, "root" | "dialect">,
 ): Asked {
   if (typeof named === "string") return { name: named, root, dialect };
+  if (!statOf(named.root)?.isDirectory()) {
+    throw new VerbatimError(
+      "SESSION_NOT_FOUND",
+      `there is no session ${named.id}: its store ${named.root} does not exist yet; append to it first`,
+      { session: named.id },
+    );
+  }
   return { name: named.path, root: named.root, dialect: named.dialect.name };
 }
 

@@ -35,6 +35,17 @@ test("hooks are installed for the user or the project, once, and removed without
   assert.deepEqual(readdirSync(join(user.home, ".claude")), ["settings.json"]);
 });
 
+test("installing hooks for Codex says that `codex exec` skips them until they are reviewed", async () => {
+  const user = new CliUser();
+  const codex = await user.run(["hooks", "install", "--for", "codex"]);
+  assert.match(
+    codex.stderr,
+    /`codex exec` .* skips hooks that were not reviewed, without a message/,
+  );
+  const claude = await user.run(["hooks", "install"]);
+  assert.doesNotMatch(claude.stderr, /codex/i);
+});
+
 test("a command that the agent will not find is a warning, also if npx finds it", async () => {
   const user = new CliUser();
   const installed = async (directory: string, ...more: string[]) => {

@@ -29,7 +29,8 @@ export function declaredDoors(): Door[] {
   const keys = Object.keys(manifest.exports).filter((key) => key !== "./package.json");
   return keys.map((key) => {
     const name = key === "." ? "index" : key.replace(/^\.\//, "");
-    const target = { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` };
+    const types = { require: `./dist/${name}.d.cts`, default: `./dist/${name}.d.ts` };
+    const target = { types, default: `./dist/${name}.js` };
     if (
       !/^[a-z-]+$/.test(name) ||
       JSON.stringify(manifest.exports[key]) !== JSON.stringify(target)

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { LAST_USER_TEXT } from "../../src/resume/phrases.ts";
-import { resume } from "../../src/resume.ts";
+import { handoff, resume } from "../../src/resume.ts";
 import { startChild } from "../support/child.ts";
 import { refusal } from "../support/refusal.ts";
 import { SHAPES, SigningUser, said, turnIn, type Written } from "../support/signing-user.ts";
@@ -178,3 +178,17 @@ test("a session that this process has open can be resumed", async () => {
   assert.deepEqual(wordsOf(resumed), ["go"]);
   await store.close();
 });
+
+test.each([FOR, { ...FOR, snapshot: true }])(
+  "a session that was never appended to is not found, also if its store does not exist (%o)",
+  async (options) => {
+    const user = new SigningUser();
+    for (const root of [user.home, `${user.home}/missing`]) {
+      const store = await user.store({ root });
+      const { details } = await refusal(resume(store.session("new"), options), "SESSION_NOT_FOUND");
+      assert.match(details.session, /new/);
+      await refusal(handoff(store.session("new")), "SESSION_NOT_FOUND");
+      await store.close();
+    }
+  },
+);

@@ -60,7 +60,11 @@ const install: CliCommand = {
       );
     }
     if (from === "codex-hooks") {
-      io.err("Codex asks you to review new hooks when it starts, and runs them after that");
+      io.err("Codex asks you to review new hooks when it starts, and runs them after that.");
+      io.err(
+        "`codex exec` does not ask: it skips hooks that were not reviewed, without a message.",
+      );
+      io.err("Start `codex` once and review them, or nothing of `codex exec` is recorded");
     }
     return 0;
   },
