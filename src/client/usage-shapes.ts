@@ -30,6 +30,7 @@ const SUMS = {
   unpriced: described(number, "Tokens of models whose price is not known; not in `cost`"),
   recorded: money("US dollars that agents recorded themselves; null if none did"),
   implausible: described(count, "Responses with a count that cannot be right"),
+  unknownInputs: described(count, "Responses whose input was not recorded; not in `input`"),
 };
 
 export const COUNTED_SUMS = object(SUMS);

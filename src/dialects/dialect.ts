@@ -14,7 +14,7 @@ import type { OwnOptions } from "../base/choice.ts";
 import type { Host } from "../base/host.ts";
 import type { Layout } from "../catalog/find.ts";
 import type { Durability } from "../log/log-options.ts";
-import type { Aside, Entry, NewEntry } from "../model/entry.ts";
+import type { Aside, Entry, NewEntry, Usage } from "../model/entry.ts";
 import type { TurnMark } from "../model/turns.ts";
 import type { About, AgentProgram } from "./agent-program.ts";
 import type { DialectFiles } from "./dialect-files.ts";
@@ -94,6 +94,8 @@ export interface Branching {
 export interface LineMemory {
   /** The entry of the next line, adjusted by the lines before it. */
   read<Read extends Entry>(entry: Read): Read;
+  /** What each model used, of an end that was read; null if that is unknown. */
+  modelsOf?(entry: Entry): ReadonlyMap<string, Usage> | null;
   /** The memory as JSON; pass it to `remembers` to continue. */
   state(): unknown;
 }

@@ -2,6 +2,7 @@
 
 import type { FoundLog } from "../catalog/session-row.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import type { Standing } from "../dialects/dialect-files.ts";
 import { threadIn } from "../dialects/origin.ts";
 import type { LedgerFile, PackedFile } from "./ledger/pack.ts";
 import { scopeIn } from "./scan/file-scan.ts";
@@ -22,6 +23,8 @@ export interface Counted {
   readonly about: Readonly<Record<string, unknown>> | null;
   /** The scope of the session that it was copied from. */
   readonly origin?: string | null;
+  /** What files next to the log say about the session. */
+  readonly standing?: Standing | undefined;
 }
 
 export function describe({ dialect, root, log, known }: Found, counted: Counted): PackedFile {
@@ -29,7 +32,12 @@ export function describe({ dialect, root, log, known }: Found, counted: Counted)
   const about = counted.about && dialect.about?.(counted.about, id);
   const name = nameIn(dialect, id);
   const thread = threadIn(counted.about);
-  const parent = about?.parent ? nameIn(dialect, about.parent) : null;
+  const { standing } = counted;
+  const named = about?.parent || standing?.parent;
+  const above = named ? nameIn(dialect, named) : null;
+  // A fork is a session of its own, which begins with the rows of another.
+  const isFork = dialect.program?.hasForks === true;
+  const replays = thread.replays ?? (isFork ? above : null);
   return {
     dialect: dialect.name,
     root,
@@ -39,10 +47,10 @@ export function describe({ dialect, root, log, known }: Found, counted: Counted)
     mtimeMs,
     reached: counted.reached,
     name,
-    parent: parent ?? known?.parent ?? null,
-    project: about?.cwd || (known?.project ?? null),
+    parent: isFork ? null : (above ?? known?.parent ?? null),
+    project: about?.cwd || standing?.about?.cwd || (known?.project ?? null),
     scope: counted.origin ?? scopeIn(counted.about) ?? known?.scope ?? name,
-    replays: thread.replays ?? known?.replays ?? null,
+    replays: replays ?? known?.replays ?? null,
     startedAt: thread.startedAt ?? known?.startedAt ?? null,
     rows: counted.rowCount,
   };

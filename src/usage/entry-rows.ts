@@ -3,7 +3,8 @@
  * in bytes.
  *
  * A program may record the same usage on messages, at the end of a turn and at the end of the session:
- * the end of a turn counts instead of its messages, the session's only if there is nothing else.
+ * the end of a turn counts instead of its messages. Of the session's end counts what the rows before
+ * it lack: the total is the one that listings show (catalog/usage-fold.ts).
  *
  * Ids of messages hold within the session. A session that is written again as a whole is read as a
  * whole: of a message that is there twice, the last one counts. A fork or an unpacked copy begins with
@@ -11,6 +12,7 @@
  */
 
 import type { Host } from "../base/host.ts";
+import type { LineMemory } from "../dialects/dialect.ts";
 import { type Origin, originIn } from "../dialects/origin.ts";
 import { SessionWindow } from "../listing/session-window.ts";
 import type { Entry, Usage } from "../model/entry.ts";
@@ -44,7 +46,7 @@ export async function countEntries(
         if (about === null && id !== null && dialect.about?.(entry.native, id)?.cwd) {
           about = entry.native;
         }
-        usage.add(entry, start);
+        usage.add(entry, start, memory);
       }
     }
     usage.end();
@@ -76,33 +78,85 @@ export class EntryUsage {
     this.#onPut = onPut;
   }
 
-  add({ kind, usage, at, model, messageId, parts }: Entry, start: number): void {
+  /** `memory` is what read the entry. */
+  add(entry: Entry, start: number, memory?: Pick<LineMemory, "modelsOf">): void {
+    const { kind, usage, at, model, messageId, parts } = entry;
     // The last report before any usage names the first of the sessions.
     if (!this.#isAny) this.origin = originIn(parts) ?? this.origin;
     if (usage === null) return;
     const used = { usage, at, model, start, ...(messageId !== undefined && { messageId }) };
     if (kind === "turn_end") this.#waiting = [];
     if (kind === "message" || kind === "turn_end") this.#waiting.push(used);
-    if (kind !== "message") this.end();
-    if (kind !== "message" && kind !== "turn_end" && !(kind === "end" && this.#isAny)) {
-      this.#put(used);
-    }
+    if (kind !== "message") this.#putWaiting(kind === "end");
+    if (kind === "end") this.#putRest(used, memory?.modelsOf?.(entry) ?? null);
+    else if (kind !== "message" && kind !== "turn_end") this.#put(used);
   }
 
   /** The session ends here. */
   end(): void {
-    for (const used of this.#waiting) this.#put(used);
+    this.#putWaiting(false);
+  }
+
+  /** `isWhole`: the end of the session counts what messages lack. */
+  #putWaiting(isWhole: boolean): void {
+    for (const used of this.#waiting) {
+      const { inputTokens, outputTokens } = used.usage;
+      const isUnknown = !isWhole && inputTokens === null && outputTokens !== null;
+      this.#put(used, isUnknown ? FLAGS.unknownInput : 0);
+    }
     this.#waiting = [];
   }
 
-  #put(used: Used): void {
+  /** What the whole session used and the rows before lack, by model if that is known. */
+  #putRest(used: Used, models: ReadonlyMap<string, Usage> | null): void {
+    const counted = this.#set.countsByModel();
+    const all = [...counted.values()].reduce(sumOf, NOTHING);
+    let left = lackOf(countsIn(used.usage), all);
+    for (const [model, usage] of models ?? [[used.model ?? "", used.usage] as const]) {
+      const before = models === null ? all : (counted.get(model) ?? NOTHING);
+      const lack = lackOf(countsIn(usage), before).map((count, n) => Math.min(count, left[n] ?? 0));
+      left = lackOf(left, lack);
+      const messageId = `end ${used.at ?? used.start} ${model}`;
+      this.#put({ ...used, usage: usageIn(lack), model, messageId });
+    }
+  }
+
+  #put(used: Used, flags = 0): void {
     this.#isAny = true;
     this.#onPut(used.start);
-    putUsed(this.#set, used, this.origin?.isById === true && used.messageId !== undefined);
+    putUsed(this.#set, used, this.origin?.isById === true && used.messageId !== undefined, flags);
   }
 }
 
-function putUsed(set: RowSet, entry: Used, isById: boolean): void {
+/** Input, output, written to and read from caches, and US dollars as recorded. */
+type Counts = readonly number[];
+const NOTHING: Counts = [0, 0, 0, 0, 0];
+/** Less is what adding dollars leaves. */
+const SPEND_MIN = 1e-9;
+
+function countsIn(usage: Usage): Counts {
+  const { inputTokens, outputTokens, cacheWriteTokens, cacheReadTokens, spend } = usage;
+  const counts = [inputTokens, outputTokens, cacheWriteTokens, cacheReadTokens, spend];
+  return counts.map((count) => Math.max(0, count ?? 0));
+}
+
+function usageIn([input = 0, output = 0, written = 0, read = 0, spend = 0]: Counts): Usage {
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    cacheWriteTokens: written,
+    cacheReadTokens: read,
+    totalTokens: null,
+    spend: spend < SPEND_MIN ? null : spend,
+  };
+}
+
+const sumOf = (one: Counts, other: Counts) => one.map((count, n) => count + (other[n] ?? 0));
+
+const lackOf = (whole: Counts, part: Counts) =>
+  whole.map((count, n) => Math.max(0, count - (part[n] ?? 0)));
+
+function putUsed(set: RowSet, entry: Used, isById: boolean, flags: number): void {
   const { usage, start: offset } = entry;
   const { next } = set;
   const tokens = (count: number | null | undefined) => (count && count > 0 ? count : 0);
@@ -119,7 +173,7 @@ function putUsed(set: RowSet, entry: Used, isById: boolean): void {
     return count !== null && count !== undefined && (count < 0 || count > PLAUSIBLE_TOKENS_MAX);
   });
   const within = isById ? 0 : FLAGS.ofSession | FLAGS.lastWins;
-  next.flags[0] = within | (isImplausible ? FLAGS.implausible : 0);
+  next.flags[0] = within | flags | (isImplausible ? FLAGS.implausible : 0);
   const hash = new Hash().begin();
   const id = Buffer.from(entry.messageId ?? "");
   if (isById) hash.bytes(id, 0, id.length);

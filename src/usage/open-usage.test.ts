@@ -198,6 +198,23 @@ test("a fork that repeats its parent's rows counts what it added, in either orde
   }
 });
 
+test("two forks of a session that is gone count what both repeat once", async () => {
+  // Older versions do not name the session: they repeat its description.
+  for (const named of [{ forked_from_id: `${UUID}1` }, {}]) {
+    const at = place();
+    const copied = (minute: number) => [
+      ...[meta(`${UUID}1`), total(100, 10, minute), total(200, 20, minute)],
+    ];
+    const first = [meta(`${UUID}2`, named, 50), ...copied(50), total(260, 26, 60)];
+    const second = [meta(`${UUID}3`, named, 70), ...copied(70), total(290, 29, 80)];
+    put(at.codex, rollout(3), second);
+    put(at.codex, rollout(2), first);
+    const { sum } = await counted(at);
+    assert.deepEqual([sum.input, sum.output], [200 + 60 + 90, 20 + 6 + 9]);
+    assert.deepEqual((await counted(at)).sum, sum);
+  }
+});
+
 test("a model without a price is listed with its tokens, and priced by the user's own file", async () => {
   const at = place();
   const unknown = row("a", 1_000_000);
@@ -232,7 +249,7 @@ test("a past figure stays when prices change, and repricing changes it", async (
   assert.equal((await counted(at)).sum.cost, 99);
 });
 
-test("the end of a turn counts instead of its messages, the session's end only alone", async () => {
+test("the end of a turn counts instead of its messages, the session's end what turns lack", async () => {
   const home = tempDirectory();
   const store = new Store(nodeHost, {
     ...{ dialect: "rye", root: home, agent: "hello", onWarning: () => {} },
@@ -265,7 +282,7 @@ test("the end of a turn counts instead of its messages, the session's end only a
   assert.deepEqual(
     new Map(groups.map(({ key, input, recorded }) => [key, [input, recorded]])),
     new Map([
-      ["both-1", [300, 1]],
+      ["both-1", [1_000, 1]],
       ["alone-2", [1_000, 0.5]],
     ]),
   );

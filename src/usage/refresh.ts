@@ -135,9 +135,12 @@ async function countOther(host: Host, scanner: FileScanner, found: Found): Promi
   const scope = known?.scope ?? nameIn(dialect, log.id);
   try {
     const { usageIn } = dialect;
-    return usageIn === undefined
-      ? await countEntries(host, session, scanner.set, scope)
-      : await countBytes(host, session, scanner.scanner(usageIn), scope);
+    if (usageIn !== undefined) {
+      return await countBytes(host, session, scanner.scanner(usageIn), scope);
+    }
+    const counted = await countEntries(host, session, scanner.set, scope);
+    const standing = await (await dialect.files?.())?.standingOf?.(host, root, log.id);
+    return { ...counted, standing };
   } finally {
     await session.release();
   }

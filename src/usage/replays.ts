@@ -3,6 +3,9 @@
  * context) repeats those that were there when it began. They are marked as duplicates.
  *
  * Only for keys that hold within a session: ids of messages are the same in a copy.
+ *
+ * If the session that forks repeat is gone, and was never counted, the first of the forks counts for
+ * it: the others repeat that one.
  */
 
 import type { Ledger } from "./ledger/ledger.ts";
@@ -16,7 +19,11 @@ const ANCESTORS_MAX = 64;
 export function markReplays(ledger: Ledger): void {
   if (!ledger.files.some(({ replays }) => replays !== null)) return;
   const byScope = new Map(ledger.files.map((file) => [file.scope, file]));
-  const ancestors = ledger.files.map((file) => ancestorsOf(file, byScope));
+  const forks = forksOfMissing(ledger.files, byScope);
+  const ancestors = ledger.files.map((file) => [
+    ...ancestorsOf(file, byScope),
+    ...olderForks(file, byScope, forks),
+  ]);
   const { rows } = ledger;
   for (let row = 0; row < rows.length; row++) {
     if ((ancestors[ledger.ownerOf(row)] ?? []).length === 0) continue;
@@ -51,4 +58,37 @@ export function ancestorsOf(file: LedgerFile, byScope: ReadonlyMap<string, Ledge
     scope = byScope.get(scope)?.replays ?? null;
   }
   return above;
+}
+
+type ByScope = ReadonlyMap<string, LedgerFile>;
+
+/** The forks of each session that is not in the ledger, the oldest first. */
+function forksOfMissing(files: readonly LedgerFile[], byScope: ByScope): Map<string, LedgerFile[]> {
+  const forks = new Map<string, LedgerFile[]>();
+  for (const file of files) {
+    const origin = missingOrigin(file, byScope);
+    if (origin === null) continue;
+    forks.set(origin, [...(forks.get(origin) ?? []), file]);
+  }
+  for (const all of forks.values()) all.sort((a, b) => (isOlder(a, b) ? -1 : 1));
+  return forks;
+}
+
+function olderForks(
+  file: LedgerFile,
+  byScope: ByScope,
+  forks: ReadonlyMap<string, readonly LedgerFile[]>,
+): string[] {
+  const all = forks.get(missingOrigin(file, byScope) ?? "") ?? [];
+  return all.slice(0, Math.max(0, all.indexOf(file))).map(({ scope }) => scope);
+}
+
+function missingOrigin(file: LedgerFile, byScope: ByScope): string | null {
+  const first = ancestorsOf(file, byScope).at(-1) ?? null;
+  return first === null || byScope.has(first) ? null : first;
+}
+
+function isOlder(one: LedgerFile, other: LedgerFile): boolean {
+  const [a, b] = [one.startedAt ?? one.firstAt, other.startedAt ?? other.firstAt];
+  return a === b ? one.id < other.id : a < b;
 }

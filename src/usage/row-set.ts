@@ -45,6 +45,21 @@ export class RowSet {
     return known >= 0 ? known : this.models.push(model) - 1;
   }
 
+  /** Of the current file, by model: input, output, cache writes and reads, recorded dollars. */
+  countsByModel(): Map<string, readonly number[]> {
+    const counts = new Map<string, number[]>();
+    const { input, output, cacheWrite5m, cacheRead, recorded, model } = this.rows;
+    for (let row = this.#firstRow; row < this.rows.length; row++) {
+      const name = this.models[model[row] ?? 0] ?? "";
+      const sums = counts.get(name) ?? [0, 0, 0, 0, 0];
+      counts.set(name, sums);
+      for (const [n, column] of [input, output, cacheWrite5m, cacheRead, recorded].entries()) {
+        sums[n] = (sums[n] ?? 0) + (column[row] || 0);
+      }
+    }
+    return counts;
+  }
+
   /** Ends a file: makes the keys that hold within its session hold everywhere. */
   endFile(scope: string): number {
     const { keyHigh, keyLow } = this.rows;

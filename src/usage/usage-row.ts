@@ -35,16 +35,18 @@ export const FLAGS = {
   nested: 64,
   /** Repeats another session's beginning, and does not count. Never stored in packs. */
   duplicate: 128,
+  /** Only the output was recorded: `input` is 0 because it is unknown. */
+  unknownInput: 1 << 31,
 } as const;
 
 /**
  * Two numbers next to them: from bit 8 on, how many output tokens the text of a row needs at least,
- * if fewer were recorded; from bit 16 on, web searches.
+ * if fewer were recorded; from bit 16 to 30, web searches.
  */
 const FLOOR_BIT = 8;
 const SEARCHES_BIT = 16;
-const FLAG_BITS = 0xff;
-const SEARCHES_MAX = 0xffff;
+const FLAG_BITS = 0xff | FLAGS.unknownInput;
+const SEARCHES_MAX = 0x7fff;
 export const HAS_SEARCHES = SEARCHES_MAX << SEARCHES_BIT;
 
 export function floorBits(floor: number): number {
@@ -56,7 +58,7 @@ export function searchBits(searches: number): number {
 }
 
 export function searchesIn(flags: number): number {
-  return flags >>> SEARCHES_BIT;
+  return (flags >>> SEARCHES_BIT) & SEARCHES_MAX;
 }
 
 /** Whether a row with this many output tokens has too few for its text. */

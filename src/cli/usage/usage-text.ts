@@ -71,10 +71,22 @@ function cellsOf(report: string, row: Group, most: number, isShort: boolean): st
   const about =
     report === "model" ? [] : [isTotal ? "" : report === "session" ? row.project : modelsOf(row)];
   return [
-    ...[name, ...about, tokens(row.input), tokens(row.output)],
+    ...[name, ...about, inputText(row), tokens(row.output)],
     ...[tokens(row.cacheWrite5m + row.cacheWrite1h), tokens(row.cacheRead), tokens(row.total)],
     ...[cost, drawn],
   ];
+}
+
+/** "1,234", "unknown", or "1,234 + ?" where the input of some responses was not recorded. */
+function inputText(row: Group): string {
+  if (row.unknownInputs === 0) return tokens(row.input);
+  return inputOrNull(row) === null ? "unknown" : `${tokens(row.input)} + ?`;
+}
+
+/** An input of which nothing is known is null, never 0. */
+function inputOrNull(sums: Pick<Sums, "input" | "responses" | "unknownInputs">): number | null {
+  const { input, responses, unknownInputs } = sums;
+  return responses > 0 && unknownInputs === responses ? null : input;
 }
 
 function nameOf(report: string, row: Group): string {
@@ -90,13 +102,18 @@ function modelsOf({ models }: Group): string {
 }
 
 /** What in these figures is not certain. */
-export function tellDoubts({ models, implausible, recorded, cost }: Group, io: Io): void {
+export function tellDoubts(total: Group, io: Io): void {
+  const { models, implausible, unknownInputs, recorded, cost } = total;
   for (const { model, unpriced } of models.filter((each) => each.unpriced > 0)) {
     const of = model === UNKNOWN_MODEL ? "responses without a model's name" : model;
     io.err(`no price is known for ${of}: ${tokens(unpriced)} tokens are not in the cost`);
   }
   if (implausible > 0) {
     io.err(`${implausible} responses have a count that cannot be right; shown as recorded`);
+  }
+  if (unknownInputs > 0) {
+    const of = unknownInputs === 1 ? "one response" : `${tokens(unknownInputs)} responses`;
+    io.err(`the input of ${of} was not recorded, and is in no sum`);
   }
   if (recorded !== null) {
     io.err(`agents recorded ${dollars(recorded)} themselves, next to ${dollars(cost)} here`);
@@ -125,13 +142,15 @@ function fieldOf(report: string): string {
 function jsonOf({ key: _, models, agents, project, firstAt, lastAt, ...sums }: Group): object {
   return {
     ...sums,
+    input: inputOrNull(sums),
     cost: costOrNull(sums),
     agents: agents.map(labelOf),
     project: project === "" ? null : project,
     firstAt: isoOf(firstAt),
     lastAt: isoOf(lastAt),
     models: models.map(({ firstAt: first, lastAt: last, ...each }: ModelSums) => {
-      return { ...each, cost: costOrNull(each), firstAt: isoOf(first), lastAt: isoOf(last) };
+      const known = { input: inputOrNull(each), cost: costOrNull(each) };
+      return { ...each, ...known, firstAt: isoOf(first), lastAt: isoOf(last) };
     }),
   };
 }
@@ -153,7 +172,8 @@ const CSV_FIELDS = [
 export function reportCsv(report: string, rows: readonly Group[]): string {
   const head = [fieldOf(report), "project", "models", ...CSV_FIELDS];
   const lines = rows.map((row) => {
-    const values: Record<string, unknown> = { ...row, cost: costOrNull(row) };
+    const known = { input: inputOrNull(row), cost: costOrNull(row) };
+    const values: Record<string, unknown> = { ...row, ...known };
     const models = row.models.map(({ model }) => model).join(" ");
     return [row.key, row.project, models, ...CSV_FIELDS.map((field) => values[field] ?? "")];
   });

@@ -12,7 +12,6 @@ import {
   get,
   getCount,
   getList,
-  getNumber,
   getObject,
   getString,
   isObject,
@@ -139,26 +138,52 @@ function endOf(data: JsonObject): Event {
     kind: "end",
     outcome: isError ? "error" : "completed",
     error: isError ? { code: "error", detail } : null,
-    usage: usageOf(getObject(data, "modelMetrics")),
+    usage: sumOf([...modelUsages(data).values()]),
   };
 }
 
-/** Of all models. `inputTokens` includes cached ones, `outputTokens` reasoning. */
-function usageOf(metrics: JsonObject): Usage | null {
-  const usages = Object.values(metrics).flatMap((each) =>
-    isObject(each) ? [getObject(each, "usage")] : [],
+/** What a report counts, by model. A model without counts is left out: they are unknown, not 0. */
+export function modelUsages(data: JsonObject): Map<string, Usage> {
+  const metrics = Object.entries(getObject(data, "modelMetrics"));
+  return new Map(
+    metrics.flatMap(([model, each]) => {
+      const counts = isObject(each) ? getObject(each, "usage") : {};
+      return Object.keys(counts).length === 0 ? [] : [[model, usageOf(counts)] as const];
+    }),
   );
-  if (usages.length === 0) return null;
-  const sum = (key: string) =>
-    usages.reduce((total, usage) => total + Math.max(0, getNumber(usage, key) ?? 0), 0);
-  const [cacheReadTokens, cacheWriteTokens] = [sum("cacheReadTokens"), sum("cacheWriteTokens")];
-  const [input, outputTokens] = [sum("inputTokens"), sum("outputTokens")];
+}
+
+/** `inputTokens` of Copilot CLI includes cached ones, `outputTokens` reasoning. */
+export function usageOf(counts: JsonObject): Usage {
+  const [cacheReadTokens, cacheWriteTokens] = [
+    getCount(counts, "cacheReadTokens") ?? 0,
+    getCount(counts, "cacheWriteTokens") ?? 0,
+  ];
+  const [input, outputTokens] = [
+    getCount(counts, "inputTokens") ?? 0,
+    getCount(counts, "outputTokens") ?? 0,
+  ];
   return {
     inputTokens: Math.max(0, input - cacheReadTokens - cacheWriteTokens),
     outputTokens,
     cacheWriteTokens,
     cacheReadTokens,
     totalTokens: input + outputTokens,
+    spend: null,
+  };
+}
+
+/** Null: nothing was counted. */
+export function sumOf(usages: readonly Usage[]): Usage | null {
+  if (usages.length === 0) return null;
+  const sum = (count: (usage: Usage) => number | null | undefined) =>
+    usages.reduce((total, usage) => total + (count(usage) ?? 0), 0);
+  return {
+    inputTokens: sum((usage) => usage.inputTokens),
+    outputTokens: sum((usage) => usage.outputTokens),
+    cacheWriteTokens: sum((usage) => usage.cacheWriteTokens),
+    cacheReadTokens: sum((usage) => usage.cacheReadTokens),
+    totalTokens: sum((usage) => usage.totalTokens ?? usage.outputTokens),
     spend: null,
   };
 }

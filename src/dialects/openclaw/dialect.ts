@@ -28,6 +28,7 @@ export const openclaw = readerDialect("openclaw", {
       return given === null ? DIRECTORIES.map((name) => `${above}/${name}`) : [given];
     },
     changes: "grows",
+    hasForks: true,
   },
   layout,
   logPath,

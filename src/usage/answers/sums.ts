@@ -10,11 +10,11 @@ const SERIES_MAX = 5;
 
 export function sumsItem(sums: Sums): CountedSums {
   const { responses, input, output, cacheWrite5m, cacheWrite1h, cacheRead, reasoning } = sums;
-  const { total, unpriced, recorded, implausible, cost } = sums;
+  const { total, unpriced, recorded, implausible, unknownInputs, cost } = sums;
   const isUnknown = unpriced > 0 && unpriced === total;
   return {
     ...{ responses, input, output, cacheWrite5m, cacheWrite1h, cacheRead, reasoning, total },
-    ...{ cost: isUnknown ? null : cost, unpriced, recorded, implausible },
+    ...{ cost: isUnknown ? null : cost, unpriced, recorded, implausible, unknownInputs },
   };
 }
 

@@ -13,7 +13,7 @@ import { KeptSums, QUARTER_MS, type SessionSums } from "./kept-sums.ts";
 
 const NAME = "sums.bin";
 const MAGIC = 0x43554256;
-const VERSION = 1;
+const VERSION = 2;
 const HEAD_BYTES = 24;
 const SESSION_FIELDS = ["responses", "cost", "unpriced", "total", "last"] as const;
 const { O_RDWR, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;

@@ -276,6 +276,7 @@ export class KeptSums {
     if (recorded >= 0) add("recorded", recorded);
     if (recorded >= 0) add("recordings", 1);
     if (rows.isImplausible(row)) add("implausible", 1);
+    if (rows.has(row, FLAGS.unknownInput)) add("unknownInputs", 1);
     const name = view.sessionOf(owner);
     const session = this.sessions.get(name);
     if (session !== undefined) {

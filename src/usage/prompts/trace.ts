@@ -77,7 +77,7 @@ export async function traceLog(
           at = end;
           if (entry === null) continue;
           entries.add(entry, start);
-          if (dialect.usageIn === undefined) used.add(entry, start);
+          if (dialect.usageIn === undefined) used.add(entry, start, memory);
         }
         await slices.pause();
       }

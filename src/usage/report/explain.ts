@@ -181,6 +181,7 @@ function notesOf(rows: Columns, row: number, rates: Rates | null): string[] {
   }
   if (has("batch")) notes.push("batch");
   if (has("implausible")) notes.push("a count that cannot be right, as recorded");
+  if (has("unknownInput")) notes.push("its input was not recorded");
   if (isTooLow(flags, rows.output[row] ?? 0)) {
     notes.push("fewer output tokens than its text has, as recorded");
   }

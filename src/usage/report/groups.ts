@@ -18,6 +18,8 @@ export interface Sums extends Counts {
   readonly recorded: number | null;
   /** Responses with a count that cannot be right. */
   readonly implausible: number;
+  /** Responses whose input was not recorded. */
+  readonly unknownInputs: number;
   /** Of the first and last response, milliseconds since 1970. */
   readonly firstAt: number | null;
   readonly lastAt: number | null;
@@ -139,6 +141,7 @@ function sumsOf(cell: Float64Array): Sums {
     unpriced: at("unpriced"),
     recorded: at("recordings") > 0 ? at("recorded") : null,
     implausible: at("implausible"),
+    unknownInputs: at("unknownInputs"),
     firstAt: at("first") > 0 ? at("first") : null,
     lastAt: at("last") > 0 ? at("last") : null,
   };
@@ -184,6 +187,7 @@ function added(all: readonly Sums[]): Sums {
     unpriced: sum((each) => each.unpriced),
     recorded: recorded.length === 0 ? null : recorded.reduce((a, b) => a + b, 0),
     implausible: sum((each) => each.implausible),
+    unknownInputs: sum((each) => each.unknownInputs),
     firstAt: firsts.length === 0 ? null : Math.min(...firsts),
     lastAt: lasts.length === 0 ? null : Math.max(...lasts),
   };

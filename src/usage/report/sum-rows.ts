@@ -13,9 +13,9 @@ import type { CountedUsage } from "./counted-usage.ts";
 export const SUM = {
   ...{ responses: 0, input: 1, output: 2, cacheWrite5m: 3, cacheWrite1h: 4, cacheRead: 5 },
   ...{ reasoning: 6, cost: 7, unpriced: 8, recorded: 9, recordings: 10, implausible: 11 },
-  ...{ first: 12, last: 13 },
+  ...{ unknownInputs: 12, first: 13, last: 14 },
 } as const;
-export const CELL_LENGTH = 14;
+export const CELL_LENGTH = 15;
 
 export interface Pivot {
   /** The number of each group. */
@@ -126,10 +126,13 @@ export function addCells(
     if ((flags[row] ?? 0) !== 0 && rows.isImplausible(row)) {
       cells[cell + 11] = (cells[cell + 11] ?? 0) + 1;
     }
+    if (((flags[row] ?? 0) & FLAGS.unknownInput) !== 0) {
+      cells[cell + 12] = (cells[cell + 12] ?? 0) + 1;
+    }
     const ms = at[row] ?? Number.NaN;
-    const first = cells[cell + 12] ?? 0;
-    if (ms < first || (first === 0 && !Number.isNaN(ms))) cells[cell + 12] = ms;
-    if (ms > (cells[cell + 13] ?? 0)) cells[cell + 13] = ms;
+    const first = cells[cell + 13] ?? 0;
+    if (ms < first || (first === 0 && !Number.isNaN(ms))) cells[cell + 13] = ms;
+    if (ms > (cells[cell + 14] ?? 0)) cells[cell + 14] = ms;
     if (!hasFiles) continue;
     const file = (owners[row] ?? 0) * FILE_LENGTH;
     const total = fresh + answer + write5m + write1h + read;

@@ -59,8 +59,7 @@ export class TotalRows implements Scanner {
     const lines = bytes.subarray(0, to);
     let count = lines.indexOf(COUNT, from);
     let context = lines.indexOf(CONTEXT, from);
-    // The first description is the session's own: no other is needed.
-    let meta = this.about === null ? lines.indexOf(META, from) : -1;
+    let meta = this.#mayDescribe ? lines.indexOf(META, from) : -1;
     for (;;) {
       const found = Math.min(orEnd(count, to), orEnd(context, to), orEnd(meta, to));
       if (found >= to) return;
@@ -70,8 +69,22 @@ export class TotalRows implements Scanner {
       if (end - start <= ROW_BYTES_MAX) this.#read(parsed(lines.toString("utf8", start, end)));
       if (count >= 0 && count < end) count = lines.indexOf(COUNT, end);
       if (context >= 0 && context < end) context = lines.indexOf(CONTEXT, end);
-      if (this.about !== null) meta = -1;
+      if (!this.#mayDescribe) meta = -1;
       else if (meta >= 0 && meta < end) meta = lines.indexOf(META, end);
+    }
+  }
+
+  /** Descriptions come before all counts. */
+  get #mayDescribe(): boolean {
+    return this.about === null || this.#total === null;
+  }
+
+  /** The first is the session's own. Older versions do not name what a fork repeats: the next does. */
+  #describe(payload: Fields): void {
+    const own = this.about === null ? null : objectIn(this.about, "payload");
+    if (own === null) this.about = aboutOf(payload);
+    else if (payload.id !== own.id && !own.forked_from_id) {
+      this.about = aboutOf({ ...own, forked_from_id: payload.id });
     }
   }
 
@@ -80,7 +93,7 @@ export class TotalRows implements Scanner {
     if (row.type === "turn_context" && typeof payload.model === "string") {
       this.#model = payload.model;
     } else if (row.type === "session_meta") {
-      this.about ??= aboutOf(payload);
+      this.#describe(payload);
     } else if (row.type === "event_msg" && payload.type === "token_count") {
       this.#count(objectIn(payload, "info"), row.timestamp);
     }

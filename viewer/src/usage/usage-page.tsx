@@ -233,6 +233,8 @@ function Doubts({ report }: { readonly report: UsageReport }) {
     listed.length > 0 && `No price is known for ${listed.join(", ")}: not in the cost.`,
     total.implausible > 0 &&
       `${counted(total.implausible, "response")} with a count that cannot be right, as recorded.`,
+    total.unknownInputs > 0 &&
+      `The input of ${counted(total.unknownInputs, "response")} was not recorded, and is in no sum.`,
     outside.responses > 0 &&
       `${counted(outside.responses, "response")} without a day in the chart: ` +
         "no time, a time in the future, or too long ago.",

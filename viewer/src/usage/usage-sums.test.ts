@@ -9,6 +9,7 @@ import { calendarOf, chartOf, dayAfter, orderedTools, tokenParts } from "./usage
 const NONE: CountedSums = {
   ...{ responses: 0, input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 },
   ...{ reasoning: 0, total: 0, cost: 0, unpriced: 0, recorded: null, implausible: 0 },
+  unknownInputs: 0,
 };
 
 function reportOf(more: Partial<UsageReport>): UsageReport {
