@@ -1,11 +1,20 @@
 /** Transcript: `TranscriptSigner` against the document's own Python, both in processor time. */
 
 import { spawnSync } from "node:child_process";
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { appendFileSync, fstatSync, mkdirSync, readSync, writeFileSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { TranscriptSigner } from "./built.ts";
 import { ID, turnLines } from "./thread.ts";
+
+/** About as long as ours. */
+const CHECKPOINT_BYTES = 950;
+
+/** The class is imported as a value. */
+type Signer = InstanceType<typeof TranscriptSigner>;
 
 const SEED = fileURLToPath(new URL("./seed.py", import.meta.url));
 
@@ -13,7 +22,9 @@ export interface SignedTranscript {
   readonly oursMs: number;
   /** Null without Python and its package `cryptography`. */
   readonly pythonMs: number | null;
-  /** The second `verify` of the thread. */
+  /** A bare loop in Node that reads, hashes, signs, writes and syncs twice. */
+  readonly bareMs: number;
+  /** `verify` of the unchanged thread. */
   readonly verifyMs: number;
 }
 
@@ -30,10 +41,44 @@ export async function signedTranscript(at: string, turns: number): Promise<Signe
     appendFileSync(log, lines);
     oursMs += await processorMs(() => signer.checkpoint(turn));
   }
-  const { valid, error } = await signer.verify();
-  if (!valid) throw new Error(error);
-  const verifyMs = await processorMs(() => signer.verify());
-  return { oursMs, pythonMs: pythonMs(at, turns, lines), verifyMs };
+  const verifyMs = await verifyAgainMs(signer);
+  const bareMs = await bareLoopMs(join(at, "bare"), turns, lines);
+  return { oursMs, pythonMs: pythonMs(at, turns, lines), bareMs, verifyMs };
+}
+
+/** Once its verdict is kept, which takes a second after the last change of a key or a pin. */
+async function verifyAgainMs(signer: Signer): Promise<number> {
+  for (let last: unknown = null; ; ) {
+    const { valid, error, report } = await signer.verify();
+    if (!valid) throw new Error(error);
+    if (report === last) return processorMs(() => signer.verify());
+    last = report;
+    await sleep(100);
+  }
+}
+
+async function bareLoopMs(path: string, turns: number, lines: Uint8Array): Promise<number> {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const file = await open(path, "a+");
+  const hash = createHash("sha256");
+  let [end, spentMs] = [0, 0];
+  for (let turn = 1; turn <= turns; turn++) {
+    appendFileSync(path, lines);
+    spentMs += await processorMs(async () => {
+      const added = Buffer.alloc(fstatSync(file.fd).size - end);
+      readSync(file.fd, added, 0, added.length, end);
+      hash.update(added);
+      await file.datasync();
+      const signature = sign(null, hash.copy().digest(), privateKey).toString("base64url");
+      const checkpoint = Buffer.from(`${signature.padEnd(CHECKPOINT_BYTES - 1)}\n`);
+      writeSync(file.fd, checkpoint);
+      hash.update(checkpoint);
+      end += added.length + checkpoint.length;
+      await file.datasync();
+    });
+  }
+  await file.close();
+  return spentMs;
 }
 
 async function processorMs(work: () => Promise<unknown>): Promise<number> {
