@@ -85,6 +85,13 @@ export class Cache {
     }
   }
 
+  /** Like `transaction`, but only this connection sees it, and closing it undoes everything. */
+  pretend(work: () => void): void {
+    this.#database.exec("PRAGMA cache_spill = OFF"); // Nothing is written to the disk.
+    this.#database.exec("BEGIN IMMEDIATE");
+    work();
+  }
+
   /** Marks the file so that the next open creates it again. */
   spoil(): void {
     try {
@@ -96,6 +103,8 @@ export class Cache {
 
   close(): void {
     this.#statements.clear();
+    // A closed database can keep its locks until its statements are collected (Q4).
+    if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
     this.#database.close();
   }
 

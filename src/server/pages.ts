@@ -31,8 +31,8 @@ export function answerWelcome(response: ServerResponse): void {
 
 /**
  * `/health` and `/live`: 200 while appends are accepted, otherwise 503 with the reason. Reads may
- * still work. The two differ during recovery (http/front.ts), and while a database is gone: a
- * restart would not bring it back.
+ * still work. The two differ during recovery (http/front.ts), and while a database is gone or a
+ * disk is full: a restart would not help.
  */
 export function answerHealth(
   context: ServerContext,
@@ -52,8 +52,8 @@ export function answerHealth(
   }
   // The reason names files, so it is not shown to clients without a token.
   const reason = gate.isRequired ? "see the server's log" : health.reason;
-  const isPassing = isLive && status === "unavailable";
-  answerJson(response, isPassing ? 200 : 503, { status, reason, ...live }, headers);
+  const isPassing = status === "unavailable" || health.isPassing === true;
+  answerJson(response, isLive && isPassing ? 200 : 503, { status, reason, ...live }, headers);
 }
 
 /** `/ready`: not ready when stopping or when appends are not accepted. */

@@ -19,7 +19,7 @@ import type { Durability } from "../postgres/store-options.ts";
 import { ReceivedSessions } from "../remote/receiving/received-sessions.ts";
 import { newSharing, type SharingOptions } from "../share/routes.ts";
 import type { BatchReport } from "../streams/commit/committer.ts";
-import { openLocalStore } from "../streams/local-store.ts";
+import { openReopeningStore } from "../streams/reopening-store.ts";
 import { loadStreamSigner } from "../streams/signing/signing-user.ts";
 import type { StreamSigner } from "../streams/signing/stream-signing.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
@@ -29,6 +29,7 @@ import { validTokens } from "../tokens/tokens.ts";
 import { Witness } from "../witness/witness.ts";
 import { TokenGate } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
+import { descriptorLimit, fitDescriptors, loweredNote } from "./descriptors.ts";
 import { watchHealth } from "./health-watch.ts";
 import { AnswerRoom } from "./http/answer.ts";
 import { BodyRoom, readBody } from "./http/body.ts";
@@ -91,6 +92,8 @@ export interface ServeOptions extends Partial<ServerSettings> {
   readonly time?: Time;
   /** Called after each request. */
   readonly onRequest?: (record: RequestRecord) => void;
+  /** Called when the server starts, with what its operator should know. Default: ignored. */
+  readonly onNote?: (note: string) => void;
   /** Called for each fault of the server; clients only see INTERNAL. Default: ignored. */
   readonly onFault?: (what: string, cause: unknown) => void;
 }
@@ -313,10 +316,11 @@ function sweepNowAndThen({ store, settings, time, onFault }: ServerContext): () 
  * await fetch(`${server.url}/v1/stream/chat/1`, { method: "PUT" });
  * await server.close();
  */
-export async function startServer(options: ServeOptions): Promise<RunningServer> {
+export async function startServer(choices: ServeOptions): Promise<RunningServer> {
+  const options = withinDescriptors(choices);
   const front = await openFront(options); // Before recovery, which can take a while.
   const { metrics } = front;
-  const { queuedAppendsMax, queuedBytesMax } = { ...SERVER_SETTINGS, ...options };
+  const { queuedAppendsMax, queuedBytesMax, openFilesMax } = { ...SERVER_SETTINGS, ...options };
   const startedMs = performance.now();
   const limits = { queueRequestsMax: queuedAppendsMax, queueBytesMax: queuedBytesMax };
   const onBatch = (report: BatchReport) => metrics.batch(report);
@@ -328,7 +332,15 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       return openPostgresStore(url, { durability, limits, signing, onBatch });
     }
     const { dataDirectory, time = nodeTime } = options;
-    return openLocalStore({ dataDirectory, limits, signing, onBatch, now: time.nowMs });
+    return openReopeningStore({
+      dataDirectory,
+      openFilesMax,
+      limits,
+      signing,
+      onBatch,
+      now: time.nowMs,
+      time,
+    });
   };
   const openChecked = async () => {
     const store = await open();
@@ -341,6 +353,15 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   });
   metrics.recoverySeconds = (performance.now() - startedMs) / 1000;
   return serveStore(store, options, front);
+}
+
+function withinDescriptors(options: ServeOptions): ServeOptions {
+  const settings = { ...SERVER_SETTINGS, ...options };
+  const limit = descriptorLimit();
+  const fitted = fitDescriptors(settings, limit);
+  const note = loweredNote(settings, fitted, limit);
+  if (note !== null) options.onNote?.(note);
+  return { ...options, ...fitted };
 }
 
 function openWitness(

@@ -1,5 +1,6 @@
 /** Settings of the server and its limits. Each limit is tested at the limit and one past it. */
 
+import { OPEN_LOG_FILES_MAX } from "../base/limits.ts";
 import { SESSION_LIMITS, type SessionLimits } from "../listing/session-limits.ts";
 
 const MIB = 1024 * 1024;
@@ -24,6 +25,10 @@ export interface ServerSettings {
   readonly liveReadersMax: number;
   /** Open connections; each one above is answered with 503 and closed. */
   readonly connectionsMax: number;
+  /** Connections above that limit that get an answer; more are closed without one. */
+  readonly refusedConnectionsMax: number;
+  /** Files of streams that stay open. */
+  readonly openFilesMax: number;
   /** Unanswered requests, live readers included; 503 above it. */
   readonly requestsMax: number;
   /** Pipelined requests on one connection; above it the connection is closed. */
@@ -66,6 +71,8 @@ export const SERVER_SETTINGS: ServerSettings = {
   stalledMs: 60_000,
   liveReadersMax: 10_000,
   connectionsMax: 16_384,
+  refusedConnectionsMax: 256,
+  openFilesMax: OPEN_LOG_FILES_MAX,
   requestsMax: 32_768,
   pipelinedMax: 256,
   queuedAppendsMax: 65_536,

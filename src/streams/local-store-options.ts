@@ -2,6 +2,7 @@
 
 import type { Host } from "../base/host.ts";
 import type { BatchReport, CommitLimits } from "./commit/committer.ts";
+import type { Watchers } from "./commit/published-streams.ts";
 import type { SigningCadence, StreamSigner } from "./signing/stream-signing.ts";
 
 const MIB = 1024 * 1024;
@@ -27,6 +28,8 @@ export interface LocalStoreOptions {
   readonly signing?: StreamSigner | undefined;
   readonly signingCadence?: Partial<SigningCadence> | undefined;
   readonly limits?: Partial<CommitLimits> | undefined;
+  /** Callbacks for changes that outlive this store; told what recovery applied. */
+  readonly watchers?: Watchers | undefined;
   /** Called for each durable batch, for metrics. */
   readonly onBatch?: ((report: BatchReport) => void) | undefined;
   /** The time of day, in milliseconds. */

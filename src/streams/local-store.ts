@@ -104,7 +104,7 @@ export class LocalStore implements StreamStore {
   readonly #signing: StreamSigning | null;
   /** The names of the data directory in pins. */
   readonly #names: readonly string[];
-  readonly #watchers = new Watchers();
+  readonly #watchers: Watchers;
   #closing: Promise<void> | null = null;
 
   /** @internal Use `openLocalStore`. */
@@ -117,6 +117,7 @@ export class LocalStore implements StreamStore {
     this.#directory = directory;
     this.#options = options;
     this.#names = names;
+    this.#watchers = options.watchers ?? new Watchers();
     this.#now = options.now ?? Date.now;
     this.#newId = options.newId ?? randomId;
     this.#pool = new HandlePool(logs, options.openFilesMax ?? OPEN_LOG_FILES_MAX);
@@ -172,6 +173,9 @@ export class LocalStore implements StreamStore {
     );
     this.#signing = this.#newSigning();
     this.#signing?.recovered(scanned.records, stateOf);
+    for (const { op } of scanned.records) {
+      if (op.op !== "record" && this.#watchers.isWatched(op.path)) this.#tell(stateOf(op.path));
+    }
   }
 
   async create(path: string, request: CreateRequest): Promise<Created> {
@@ -301,10 +305,11 @@ export class LocalStore implements StreamStore {
   }
 
   async sweep(): Promise<number> {
+    if (!this.health().isWritable) return 0;
     const expired = this.#directory.index.expiredStreams(this.#now(), SWEPT_TOGETHER);
     const isDue = expired.length > 0 || this.#published.hasTouches || this.#upkeep.isWriteBackDue;
     // An empty request: it also writes the noted uses and may begin a write-back.
-    if (isDue && this.health().isWritable) await this.#committer.submit(0, () => {});
+    if (isDue) await this.#committer.submit(0, () => {});
     const ended = await Promise.all(
       expired.map(({ path }) =>
         this.#committer.submit(0, (batch) => decideExpire(this.#deciding(batch), path)),
@@ -324,8 +329,18 @@ export class LocalStore implements StreamStore {
   }
 
   health(): StoreHealth {
-    const { failure } = this.#committer;
+    const { failure } = this;
     return failure === null ? { isWritable: true } : { isWritable: false, reason: failure.message };
+  }
+
+  /** Why writes are refused until it is opened again, or null. */
+  get failure(): VerbatimError | null {
+    return this.#committer.failure;
+  }
+
+  /** Bytes of the journal, which opening reads and applies. */
+  get journalBytes(): number {
+    return this.#writeBack.journalBytes;
   }
 
   close(): Promise<void> {
@@ -334,10 +349,10 @@ export class LocalStore implements StreamStore {
   }
 
   async #close(): Promise<void> {
-    await this.#signing?.close();
-    await this.#committer.close();
-    this.#backlog.stop();
     try {
+      await this.#signing?.close();
+      await this.#committer.close();
+      this.#backlog.stop();
       if (this.health().isWritable) this.#backlog.write();
       await this.#upkeep.close(this.#committer.lastLsn);
     } finally {
@@ -411,12 +426,14 @@ export class LocalStore implements StreamStore {
   }
 
   #afterBatch(batch: Batch, lastLsn: number): Promise<void> {
-    for (const { state } of batch.changes.values()) {
-      if (!this.#watchers.isWatched(state.path)) continue;
-      this.#watchers.tell(state.path, state.status === "live" ? headOf(state) : null);
-    }
+    for (const { state } of batch.changes.values()) this.#tell(state);
     this.#signing?.note(batch);
     return this.#upkeep.afterBatch(batch, lastLsn);
+  }
+
+  #tell(state: StreamState | null): void {
+    if (state === null || !this.#watchers.isWatched(state.path)) return;
+    this.#watchers.tell(state.path, state.status === "live" ? headOf(state) : null);
   }
 }
 

@@ -130,9 +130,15 @@ export type StoreHealth =
   | { readonly isWritable: true }
   /**
    * Reads continue, and writes are refused until the store is opened again. With `isReadable:
-   * false`, its database does not answer: reads are refused too, until it answers again.
+   * false`, its database does not answer: reads are refused too, until it answers again. With
+   * `isPassing`, writes continue by themselves, when there is space.
    */
-  | { readonly isWritable: false; readonly reason: string; readonly isReadable?: false };
+  | {
+      readonly isWritable: false;
+      readonly reason: string;
+      readonly isReadable?: false;
+      readonly isPassing?: true;
+    };
 
 export interface StreamStore {
   create(path: string, request: CreateRequest): Promise<Created>;

@@ -69,6 +69,15 @@ export function startChild(program: string, ...args: string[]): Child {
   return startCompiled(compiledProgram(program), ...args);
 }
 
+/** The same in a process that may have so many files open. */
+export function startWithDescriptors(limit: number, program: string, ...args: string[]): Child {
+  const command = [process.execPath, compiledProgram(program), ...args];
+  const shell = ["-c", `ulimit -n ${limit} && exec "$@"`, "sh", ...command];
+  const child = new Child(spawn("sh", shell, { cwd: root, stdio: ["pipe", "pipe", "inherit"] }));
+  onTestFinished(() => child.kill());
+  return child;
+}
+
 /** The same for a compiled one (program.ts). */
 export function startCompiled(path: string, ...args: string[]): Child {
   const child = new Child(

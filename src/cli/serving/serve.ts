@@ -125,6 +125,7 @@ export const serve: CliCommand = {
       ...access,
       ...(host === undefined ? {} : { host }),
       ...(log === null ? {} : { onRequest: (record) => log.write(record) }),
+      onNote: (note) => io.err(`note: ${note}`),
       onFault: (what, cause) => io.err(`fault: ${what}: ${faultText(cause)}`),
     });
     const signal = io.interruption();

@@ -37,8 +37,6 @@ export interface FrontOptions {
   readonly monotonicMs: () => number;
 }
 
-/** How many refused connections get an answer; more are closed without one. */
-const REFUSED_TOGETHER_MAX = 256;
 /** The listen backlog, as far as the kernel allows. */
 const BACKLOG_MAX = 4096;
 const CLOSING_CHECK_MS = 20;
@@ -96,7 +94,7 @@ export class Front {
     this.#server = server;
     // Above a number Node drops headers silently; their bytes are limited anyway.
     server.maxHeadersCount = 0;
-    server.maxConnections = settings.connectionsMax + REFUSED_TOGETHER_MAX;
+    server.maxConnections = settings.connectionsMax + settings.refusedConnectionsMax;
     // Nothing is sent while a reader waits for data; a longer silence means it does not read.
     server.timeout = settings.longPollTimeoutMs + settings.stalledMs;
     if (tls) {

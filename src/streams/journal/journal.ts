@@ -162,7 +162,8 @@ export class Journal {
     this.#failure ??= new VerbatimError(
       "STORE_FAILED",
       `${this.path}: ${reason}; acknowledged data is safe, but writes are refused. ` +
-        "Check the disk, then open the store again to recover",
+        "Check the disk. A server continues by itself when a full one has space; otherwise open " +
+        "the store again to recover",
       { path: this.path, reason },
       { cause },
     );

@@ -11,8 +11,9 @@
  * The backlog is bounded: above `rowsMax` rows it is written along with the next batch, while
  * the disk is busy with that one.
  *
- * After a failed write nothing more is written: the store has failed. Lookups of waiting rows
- * are refused from then on; all others continue.
+ * After a failed write nothing more is written: the store has failed. Waiting rows are put into a
+ * transaction that is never committed, so that lookups in this process still find them; if that
+ * fails too, they are refused.
  *
  * Nothing waits longer than WAITING_MS_MAX: another program that opens the database sees every
  * message soon after it was acknowledged.
@@ -20,7 +21,7 @@
 
 import type { VerbatimError } from "../../base/errors.ts";
 import type { Clock } from "../../base/host.ts";
-import { isDamage } from "../../catalog/sqlite.ts";
+import { isDamage, isSqliteError } from "../../catalog/sqlite.ts";
 import type { Batch, StreamChange } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import type { ProducerTurn } from "../stream-store.ts";
@@ -104,6 +105,8 @@ export class IndexBacklog {
   /** Of the last added batch; null when nothing waits. */
   #lsn: number | null = null;
   #failure: VerbatimError | null = null;
+  /** Writing failed, and lookups find the waiting rows all the same. */
+  #isPretended = false;
   /** The write that is due by WAITING_MS_MAX, if any. */
   #soon: Promise<void> | null = null;
   readonly #stopping = new AbortController();
@@ -152,13 +155,14 @@ export class IndexBacklog {
     const { index, applied, onFailure } = this.#parts;
     try {
       index.transaction(() => {
-        const [changes, records, removals] = [this.#changes, this.#records, this.#removals];
-        writeToIndex(index, { changes, records, removals }, this.#leftovers);
+        this.#putRows();
         dropSome(index, this.#leftovers);
         index.setApplied(applied(lsn));
       });
     } catch (cause) {
-      if (isDamage(cause)) index.spoil(); // So that the next open rebuilds it.
+      if (isDamage(cause))
+        index.spoil(); // So that the next open rebuilds it.
+      else this.#pretend();
       this.#failure = onFailure(cause);
       throw this.#failure;
     }
@@ -167,6 +171,20 @@ export class IndexBacklog {
     this.#removals = new Map();
     this.#rows = 0;
     this.#lsn = null;
+  }
+
+  #putRows(): void {
+    const [changes, records, removals] = [this.#changes, this.#records, this.#removals];
+    writeToIndex(this.#parts.index, { changes, records, removals }, this.#leftovers);
+  }
+
+  #pretend(): void {
+    try {
+      this.#parts.index.pretend(() => this.#putRows());
+      this.#isPretended = true;
+    } catch (cause) {
+      if (!isSqliteError(cause)) throw cause; // Lookups of waiting rows report the first failure.
+    }
   }
 
   async #writeSoon(): Promise<void> {
@@ -206,6 +224,10 @@ export class IndexBacklog {
       const waiting = this.#changes.get(path);
       if (waiting === undefined || upTo <= waiting.from) return;
     }
-    this.write();
+    try {
+      this.write();
+    } catch (failure) {
+      if (!this.#isPretended) throw failure;
+    }
   }
 }

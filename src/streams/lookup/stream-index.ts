@@ -83,6 +83,11 @@ export class StreamIndex {
     this.#database.transaction(work);
   }
 
+  /** The same for lookups of this process alone, until the index is closed. */
+  pretend(work: () => void): void {
+    this.#database.pretend(work);
+  }
+
   applied(): Applied {
     const [row] = this.#database.all("SELECT lsn, metaBytes, storeId FROM applied");
     return row as unknown as Applied;
