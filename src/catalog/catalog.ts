@@ -26,7 +26,17 @@ import {
 } from "./session-row.ts";
 import { type Cache, isDamage, isSqliteError, openCache } from "./sqlite.ts";
 import { problemOf } from "./sqlite-driver.ts";
-import { bareRow, isFresh, type Place, readLines, removeRows, SCHEMA, writeRows } from "./table.ts";
+import {
+  bareRow,
+  isFresh,
+  type Place,
+  type ReadRow,
+  readLines,
+  readParents,
+  removeRows,
+  SCHEMA,
+  writeRows,
+} from "./table.ts";
 
 /** Logs summarised concurrently. */
 const SUMMARISED_AT_ONCE = 8;
@@ -43,8 +53,13 @@ export interface Reading {
   readonly onOffset?: (offset: number) => void;
 }
 
+/** A summary, and the sessions that its log says it started. */
+export interface ReadSummary extends Summary {
+  readonly children?: readonly string[];
+}
+
 /** Reads a session's log and summarises it. */
-export type Summarise = (id: string, reading?: Reading) => Promise<Summary>;
+export type Summarise = (id: string, reading?: Reading) => Promise<ReadSummary>;
 
 /** Progress: sessions summarised, of those that need it, and bytes of a long one that is read. */
 export type FreshenProgress = (
@@ -156,7 +171,7 @@ export class Catalog {
     const mtimeOf = (index: number) => (lines[index] as RowLine).mtimeMs;
     // Newest first: an interrupted listing has read what its user most likely wants.
     const newestFirst = stale.toSorted((a, b) => mtimeOf(b) - mtimeOf(a));
-    let unwritten: SessionRow[] = [];
+    let unwritten: ReadRow[] = [];
     let done = 0;
     const write = async () => {
       const written = unwritten;
@@ -186,9 +201,10 @@ export class Catalog {
       if (signal?.aborted) return;
       const bare = rowOf(lines[index] as RowLine);
       try {
-        const row = { ...bare, ...(await summaryOf(bare)) };
+        const { children = [], ...summary } = await summaryOf(bare);
+        const row = { ...bare, ...summary };
         lines[index] = lineOf(row, sort);
-        unwritten.push(row);
+        unwritten.push({ ...row, children });
       } catch (error) {
         failures.push({ id: bare.id, error });
       }
@@ -197,7 +213,18 @@ export class Catalog {
     });
     await write();
     signal?.throwIfAborted();
+    if (stale.length > 0) await this.#addParents(place, lines, sort);
     return failures;
+  }
+
+  /** Adds the parents that other sessions name to lines that name none. */
+  async #addParents(place: Place, lines: RowLine[], sort: SessionSort): Promise<void> {
+    const parents = await this.attempt((cache) => readParents(cache, place), new Map());
+    if (parents.size === 0) return;
+    for (const [index, line] of lines.entries()) {
+      const parent = parents.get(line.id);
+      if (parent !== undefined) lines[index] = lineOf({ ...rowOf(line), parent }, sort);
+    }
   }
 
   /**

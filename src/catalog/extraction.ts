@@ -4,4 +4,4 @@
  * Raise it when an entry of the same log would be stored differently: another title, other roles,
  * other words. It is part of both schemas, so files with an older number are rebuilt from the logs.
  */
-export const EXTRACTION = 15;
+export const EXTRACTION = 17;

@@ -17,6 +17,7 @@ import {
   isFresh,
   type LogState,
   type Place,
+  type ReadRow,
   ROOT,
   removeRows,
   writeRows,
@@ -59,15 +60,17 @@ export function lookAtLog(
   }
 }
 
-/** Stores a row whose log was examined before it was read. */
+/** Stores a row whose log was examined before it was read; returns it with its parent. */
 export async function keepRow(
   catalog: Catalog,
   dialect: string,
   root: string,
-  row: SessionRow,
-): Promise<void> {
+  read: ReadRow,
+): Promise<SessionRow> {
   const place: Place = { dialect, root: realRoot(root) };
-  await catalog.attempt((cache) => writeRows(cache, place, [row]), undefined);
+  await catalog.attempt((cache) => writeRows(cache, place, [read]), undefined);
+  const { children: _, ...row } = read;
+  return (await readRow(catalog, dialect, root, row.id)) ?? row;
 }
 
 export async function forgetRows(
@@ -122,7 +125,7 @@ async function freshenSlice(
     (cache) => knownIn(cache, place, ids),
     new Map<string, LogState>(),
   );
-  const rows: SessionRow[] = [];
+  const rows: ReadRow[] = [];
   for (const log of slice) {
     if (signal.aborted) break;
     const kept = known.get(log.id);

@@ -72,6 +72,8 @@ export interface LearnedFacts {
 
 /** The longest title, agent or model, in characters. */
 export const SUMMARY_TEXT_MAX = 200;
+/** Sessions that a session started and that are listed below it. */
+const CHILDREN_MAX = 1_000;
 
 interface Facts {
   readonly title: string | null;
@@ -87,6 +89,7 @@ interface Facts {
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
   readonly erased: Summary["erased"];
+  readonly children: readonly string[];
   readonly lines: number;
   readonly badLines: number;
 }
@@ -94,7 +97,7 @@ interface Facts {
 const NO_FACTS: Facts = {
   ...{ title: null, command: null, task: null, about: {}, model: null },
   ...{ agents: { title: null, model: null }, hasOwn: false, outcome: null },
-  ...{ createdAt: null, updatedAt: null, erased: null, lines: 0, badLines: 0 },
+  ...{ createdAt: null, updatedAt: null, erased: null, children: [], lines: 0, badLines: 0 },
 };
 
 /** A fold as JSON, to continue later: its size is bounded, however long the session. */
@@ -150,12 +153,19 @@ export class SummaryFold {
     const erasure = erasureIn(entry);
     if (erasure) this.#facts.erased = { at: erasure.at, reason: erasure.reason };
     this.#changed.add(entry.parts);
+    for (const part of entry.parts) if (part.type === "child") this.#addChild(part.session);
     if (aside === "other_agent") this.#addAgents(entry);
     else if (entry.kind === "message") this.#facts.hasOwn = true;
     if (entry.model !== null && aside === null) this.#facts.model = entry.model;
     this.#usage.add(entry);
     if (entry.kind === "end") this.#facts.outcome = entry.outcome;
     else if (entry.kind !== "other") this.#goOn(entry, aside === null);
+  }
+
+  #addChild(session: string): void {
+    const { children } = this.#facts;
+    if (children.length >= CHILDREN_MAX || children.includes(session)) return;
+    this.#facts.children = [...children, session];
   }
 
   #addAgents({ kind, role, saidBy, parts, model }: Entry): void {
@@ -178,6 +188,11 @@ export class SummaryFold {
     if (branch) about.branch = branch;
     if (remote) about.remote = remote;
     if (parent) about.parent = parent;
+  }
+
+  /** The sessions that this one says it started. */
+  get children(): readonly string[] {
+    return this.#facts.children;
   }
 
   /** A line that is not an entry. */

@@ -58,6 +58,12 @@ CREATE TABLE sessions (
   json TEXT NOT NULL, -- Extraction ${EXTRACTION}.
   PRIMARY KEY (root, id)
 ) WITHOUT ROWID;
+CREATE TABLE links (
+  root INTEGER NOT NULL REFERENCES roots,
+  child TEXT NOT NULL,
+  parent TEXT NOT NULL,
+  PRIMARY KEY (root, child, parent)
+) WITHOUT ROWID;
 CREATE TABLE costs (
   root INTEGER NOT NULL REFERENCES roots,
   id TEXT NOT NULL,
@@ -121,6 +127,26 @@ VALUES (${ROOT}, ${COLUMNS.replace(/\w+/g, "?")})`;
 const REMOVE = (table: string) => `
 DELETE FROM ${table} WHERE root = ${ROOT} AND id IN (SELECT value FROM json_each(?))`;
 
+const LINK = `INSERT OR IGNORE INTO links VALUES (${ROOT}, ?, ?)`;
+const UNLINK = `
+DELETE FROM links WHERE root = ${ROOT} AND parent IN (SELECT value FROM json_each(?))`;
+
+/** Gives rows without a parent the one that names them, unless they name it, too. */
+const ADOPT = `
+UPDATE sessions SET parent = links.parent, json = json_set(json, '$.parent', links.parent)
+FROM links
+WHERE sessions.root = ${ROOT} AND sessions.id IN (SELECT value FROM json_each(?))
+  AND links.root = sessions.root AND links.child = sessions.id AND links.parent <> sessions.id
+  AND sessions.parent IS NULL AND NOT EXISTS (SELECT 1 FROM sessions other
+    WHERE other.root = links.root AND other.id = links.parent AND other.parent = sessions.id)
+  AND NOT EXISTS (SELECT 1 FROM links other WHERE other.root = links.root
+    AND other.child = links.parent AND other.parent = sessions.id)`;
+
+const PARENTS = `
+SELECT DISTINCT id, sessions.parent FROM sessions JOIN links
+ON links.root = sessions.root AND links.child = id AND links.parent = sessions.parent
+WHERE sessions.root = ${ROOT}`;
+
 /** All rows of a place by id. */
 export function readLines(
   cache: Cache,
@@ -176,17 +202,36 @@ function pageOf([ids, sizes, mtimes, statuses, keys, logPaths, jsons]: readonly 
   };
 }
 
+/** A row that was read from its log, and the sessions that it says it started. */
+export interface ReadRow extends SessionRow {
+  readonly children?: readonly string[];
+}
+
 /** Writing a row again changes nothing, so two processes may both bring a root up to date. */
-export function writeRows(cache: Cache, place: Place, rows: readonly SessionRow[]): void {
+export function writeRows(cache: Cache, place: Place, rows: readonly ReadRow[]): void {
   const { dialect, root } = place;
+  const ids = rows.map(({ id }) => id);
   cache.transaction(() => {
     makePlace(cache, place);
-    for (const row of rows) cache.run(WRITE, dialect, root, ...valuesOf(row));
+    cache.run(UNLINK, dialect, root, JSON.stringify(ids));
+    for (const { children = [], ...row } of rows) {
+      cache.run(WRITE, dialect, root, ...valuesOf(row));
+      for (const child of children) cache.run(LINK, dialect, root, child, row.id);
+    }
+    const named = rows.flatMap(({ children = [] }) => children);
+    cache.run(ADOPT, dialect, root, JSON.stringify([...ids, ...named]));
   });
+}
+
+/** The parents that other sessions name, by the child's id. */
+export function readParents(cache: Cache, { dialect, root }: Place): Map<string, string> {
+  const rows = cache.all(PARENTS, dialect, root);
+  return new Map(rows.map(({ id, parent }) => [String(id), String(parent)]));
 }
 
 export function removeRows(cache: Cache, { dialect, root }: Place, ids: readonly string[]): void {
   for (const table of TABLES) cache.run(REMOVE(table), dialect, root, JSON.stringify(ids));
+  cache.run(UNLINK, dialect, root, JSON.stringify(ids));
 }
 
 /** A row with only what was found on disk. */
@@ -212,7 +257,9 @@ function makePlace(cache: Cache, { dialect, root }: Place): void {
   const places = cache.value("SELECT json_group_array(json_array(root, path)) FROM roots");
   for (const [key, path] of JSON.parse(String(places)) as [number, string][]) {
     if (existsSync(path)) continue;
-    for (const table of TABLES) cache.run(`DELETE FROM ${table} WHERE root = ?`, key);
+    for (const table of [...TABLES, "links"]) {
+      cache.run(`DELETE FROM ${table} WHERE root = ?`, key);
+    }
     cache.run("DELETE FROM roots WHERE root = ?", key);
   }
   cache.run("INSERT INTO roots (dialect, path) VALUES (?, ?)", dialect, root);

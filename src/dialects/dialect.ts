@@ -259,6 +259,8 @@ export interface Dialect<Name extends string = string> {
     parent: string,
     natives: readonly Native[],
   ): { readonly start: Native; readonly rest: readonly Native[] };
+  /** The first line of a session that another one started. Absent if lines do not name it. */
+  childStart?(parent: string): Native;
   /** A message may become several lines with the same message id. */
   readonly splitsMessages?: true;
   /** The agent is one path segment, so it has no slash. */

@@ -205,7 +205,7 @@ async function indexFrom(
       if (entry !== null) {
         const { dialect } = session;
         const aside = listedAside(dialect, entry.native, log.id);
-        fold.add(entry, at, aside);
+        fold.add(entry, at, aside, dialect.agentSaidIn?.(entry.native) ?? null);
       }
       indexedTo = end;
     }
@@ -214,7 +214,7 @@ async function indexFrom(
     const progress = {
       indexedTo,
       mark: await markOf(window.log, indexedTo),
-      agent: isDone ? await store.summaries().agent(log.id, state.directive) : null,
+      agent: isDone ? await store.summaries().agent(log.id, state.agent) : null,
       state,
       log: isDone ? log : null,
     };

@@ -36,9 +36,9 @@ async function readNow(
   const { Store } = await import("../store/store.ts");
   const store = new Store(host, { dialect, root, onWarning: () => {} });
   try {
-    const row = { ...bareRow(log), ...(await store.summaries().summarise(log.id)) };
-    if (catalog) await keepRow(catalog, dialect, root, row);
-    return row;
+    const { children = [], ...summary } = await store.summaries().summarise(log.id);
+    const row = { ...bareRow(log), ...summary };
+    return catalog ? await keepRow(catalog, dialect, root, { ...row, children }) : row;
   } catch {
     return null; // `ls` says why.
   }

@@ -33,7 +33,7 @@ export interface CommonOptions {
    * FUSE. Default: whether the environment has `VERBATIM_TRUST_LOCKS=1`.
    */
   readonly trustsLocks?: boolean;
-  /** The agent for entries that name none: rye's directive, HomeAgent's agent id. */
+  /** The agent of the entries, as lists name it: rye's directive, HomeAgent's agent id. */
   readonly agent?: string;
   /**
    * Signs every session that is appended to: at the end of every turn (`true`, `"turn"`) or of
@@ -77,7 +77,13 @@ export interface StoreOptions extends CommonOptions, AllOptions {
 export interface CreateOptions {
   /** Default: a new id in the dialect's form. */
   readonly id?: string;
+  /** The agent of its entries. Default: the store's. */
   readonly agent?: string;
+  /**
+   * The id of the session that starts this one, in the same store. Lists and the viewer show both
+   * as a tree. For our own layout and rye.
+   */
+  readonly parent?: string;
   /**
    * rye: waits for the next second if this second's id is taken. Default: false, which takes the
    * next second's id at once.
@@ -109,6 +115,7 @@ const COMMON_OPTIONS: OptionKinds<CommonOptions & { dialect: string }> = {
 const BEGIN_OPTIONS: OptionKinds<BeginOptions> = {
   id: "string",
   agent: "string",
+  parent: "string",
   wait: "boolean",
   from: "any",
 };

@@ -7,14 +7,14 @@
 
 import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
-import { checkOptions, type OptionKinds } from "../base/choice.ts";
+import { badOption, checkOptions, type OptionKinds } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { catalogPath as defaultCatalogPath } from "../base/node-paths.ts";
 import { packageVersion } from "../base/package-file.ts";
 import { DEFAULT_DIALECT, type DialectName, dialectNamed, hostOf } from "../dialects/all.ts";
 import type { DerivedFiles } from "../dialects/derived-files.ts";
-import type { Dialect } from "../dialects/dialect.ts";
+import type { Dialect, Native } from "../dialects/dialect.ts";
 import type { StoreFiles } from "../dialects/dialect-files.ts";
 import { openLogPath, openToRead } from "../log/log-path.ts";
 import type { SignedHead } from "../proof/checkpoint.ts";
@@ -87,9 +87,20 @@ export class Store implements Published {
   }
 
   async create(options: CreateOptions = {}): Promise<Session> {
+    checkBeginOptions(options);
+    const start = options.parent === undefined ? null : this.#startOf(options.parent);
     const session = await this.begin(options);
     await session.openToAppend();
+    if (start) await session.appendNative(start);
     return session;
+  }
+
+  /** The first line of a session that this one started. */
+  #startOf(parent: string): Native {
+    const { name, childStart, logPath } = this.#dialect;
+    if (!childStart) throw badOption("parent", `is not for the dialect ${name}; leave it out`);
+    logPath(parent);
+    return childStart(parent);
   }
 
   /** Like `create`, but the id is taken and nothing is written yet (`createWhole`). */

@@ -5,7 +5,7 @@
  */
 
 import type { Host } from "../base/host.ts";
-import type { Reading } from "../catalog/catalog.ts";
+import type { Reading, ReadSummary } from "../catalog/catalog.ts";
 import { repositoryOf } from "../catalog/repository-of.ts";
 import { SummaryFold } from "../catalog/summary.ts";
 import { dialectNamed } from "../dialects/all.ts";
@@ -31,7 +31,7 @@ export class Summaries {
     this.#store = store;
   }
 
-  async summarise(id: string, reading: Reading = {}): Promise<Summary> {
+  async summarise(id: string, reading: Reading = {}): Promise<ReadSummary> {
     const session = this.#store.open(id);
     const lines = new SummaryLines(session.dialect, id);
     try {
@@ -40,7 +40,9 @@ export class Summaries {
     } finally {
       await session.release();
     }
-    return this.finish(id, lines);
+    const { children } = lines.fold;
+    const summary = await this.finish(id, lines);
+    return children.length === 0 ? summary : { ...summary, children };
   }
 
   /** The summary of all lines, with what the dialect's files say. */

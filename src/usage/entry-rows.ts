@@ -33,6 +33,7 @@ export async function countEntries(
 ): Promise<Counted> {
   const window = await SessionWindow.open(host, session);
   let about: Counted["about"] = null;
+  let start: Counted["about"] = null;
   const usage = new EntryUsage(set);
   try {
     const { dialect, id } = session;
@@ -40,13 +41,15 @@ export async function countEntries(
     for (let at = 0; at < window.end; ) {
       const lines = await window.after(at, LIMITS, memory);
       if (lines.length === 0) break;
-      for (const { entry, start, end } of lines) {
+      for (const { entry, start: offset, end } of lines) {
         at = end;
         if (entry === null) continue;
-        if (about === null && id !== null && dialect.about?.(entry.native, id)?.cwd) {
-          about = entry.native;
+        if (about === null && id !== null) {
+          const learned = dialect.about?.(entry.native, id);
+          if (learned?.cwd) about = entry.native;
+          else if (learned?.parent) start ??= entry.native;
         }
-        usage.add(entry, start, memory);
+        usage.add(entry, offset, memory);
       }
     }
     usage.end();
@@ -54,7 +57,8 @@ export async function countEntries(
     window.close();
   }
   const origin = usage.origin?.name ?? null;
-  return { reached: null, rowCount: set.endFile(origin ?? scope), about, origin };
+  const rowCount = set.endFile(origin ?? scope);
+  return { reached: null, rowCount, about: about ?? start, origin };
 }
 
 /** What is kept of an entry until its turn ends: without its text. */

@@ -29,8 +29,8 @@ export interface IndexedEntry {
 
 export interface FoldState {
   readonly at: string | null;
-  /** rye: the directive that the events name. */
-  readonly directive: string | null;
+  /** The agent that the lines name. */
+  readonly agent: string | null;
   readonly model: string;
   /** All models named, in order. */
   readonly models: readonly string[];
@@ -41,7 +41,7 @@ export interface FoldState {
 
 export const NOTHING_FOLDED: FoldState = {
   at: null,
-  directive: null,
+  agent: null,
   model: "",
   models: [],
   tools: NO_TOOLS,
@@ -57,16 +57,16 @@ export interface FoldedPiece {
 
 export class IndexFold {
   #at: string | null;
-  #directive: string | null;
+  #agent: string | null;
   #model: string;
   readonly #models: string[];
   readonly #tools: ToolFold;
   #entries: IndexedEntry[] = [];
   #chars = 0;
 
-  constructor({ at, directive, model, models, tools }: FoldState = NOTHING_FOLDED) {
+  constructor({ at, agent, model, models, tools }: FoldState = NOTHING_FOLDED) {
     this.#at = at;
-    this.#directive = directive;
+    this.#agent = agent;
     this.#model = model;
     this.#models = [...models];
     this.#tools = new ToolFold(tools);
@@ -77,13 +77,12 @@ export class IndexFold {
     return this.#chars;
   }
 
-  /** `aside`: why it is not part of the conversation, or null. */
-  add(entry: Entry, start: number, aside: Aside | null = null): void {
+  /** `aside`: why it is not part of the conversation, or null. `agent`: the one that it names. */
+  add(entry: Entry, start: number, aside: Aside | null = null, agent: string | null = null): void {
     this.#at = entry.at ?? this.#at;
     const model = this.#modelOf(entry, aside);
     if (aside === null) this.#model = model;
-    const { directive } = entry.native;
-    if (typeof directive === "string") this.#directive ??= oneLine(directive, NAME_CHARS_MAX);
+    if (agent !== null) this.#agent ??= oneLine(agent, NAME_CHARS_MAX);
     const day = this.#at?.slice(0, 10) ?? "";
     const tools = this.#tools.add(entry, day, this.#at, start);
     const text = spelt(searchableText(entry));
@@ -96,7 +95,7 @@ export class IndexFold {
   state(): FoldState {
     return {
       at: this.#at,
-      directive: this.#directive,
+      agent: this.#agent,
       model: this.#model,
       models: [...this.#models],
       tools: this.#tools.state(),

@@ -94,12 +94,48 @@ function forPeople(
   ];
   /** Below the table: a title is cut to its column, and would not show the reason. */
   const erased: string[] = [];
-  const rows = sessions.map((line) => {
-    const session = summaryOf(line);
+  const rows = inTrees(sessions).map(({ line, session, depth }) => {
     if (session.erased) erased.push(`${short.get(line) ?? line.id}: ${erasedText(session.erased)}`);
-    return columns.map(({ cell }) => cell(session, line));
+    const mark = depth === 0 ? "" : `${"  ".repeat(depth - 1)}└ `;
+    return columns.map(({ cell }) => (cell === titleOf ? mark : "") + cell(session, line));
   });
   return [...formatTable(columns, rows, width), ...erased];
+}
+
+interface TreeRow {
+  readonly line: SessionLine;
+  readonly session: SessionSummary;
+  /** How many of the sessions above it in its tree. */
+  readonly depth: number;
+}
+
+/** Each session with those that it started below it; otherwise in the order of the list. */
+function inTrees(sessions: readonly SessionLine[]): TreeRow[] {
+  const all = sessions.map((line) => ({ line, session: summaryOf(line) }));
+  const keyOf = ({ dialect, root }: SessionSummary, id: string) => `${dialect}\0${root}\0${id}`;
+  const ids = new Set(all.map(({ session }) => keyOf(session, session.id)));
+  const children = new Map<string | null, typeof all>();
+  for (const each of all) {
+    const { session } = each;
+    const isChild = session.parent !== null && session.parent !== session.id;
+    const key = isChild ? keyOf(session, session.parent ?? "") : null;
+    const parent = key !== null && ids.has(key) ? key : null;
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(each);
+    else children.set(parent, [each]);
+  }
+  const rows = new Map<SessionLine, TreeRow>();
+  const add = (of: string | null, depth: number) => {
+    for (const each of children.get(of) ?? []) {
+      if (rows.has(each.line)) continue;
+      rows.set(each.line, { ...each, depth });
+      add(keyOf(each.session, each.session.id), depth + 1);
+    }
+  };
+  add(null, 0);
+  // Sessions that name each other as parents are below none.
+  for (const each of all) if (!rows.has(each.line)) rows.set(each.line, { ...each, depth: 0 });
+  return [...rows.values()];
 }
 
 /** The column that the sessions are sorted by, if it is not among the others. */

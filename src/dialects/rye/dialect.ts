@@ -143,6 +143,7 @@ function makeDialect(envelope: Envelope): Dialect<"rye"> {
     },
     projectOf,
     forkStart,
+    childStart: (parent) => forkStart(parent, []).start,
     hasStart: true,
     recording,
     document(value, options, line) {

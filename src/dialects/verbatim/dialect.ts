@@ -9,8 +9,9 @@ import { VerbatimError } from "../../base/errors.ts";
 import { idSegments } from "../../base/ids.ts";
 import { checkedEntry } from "../../model/entry-check.ts";
 import { invalidEntry } from "../../model/plain-json.ts";
+import type { About } from "../agent-program.ts";
 import type { Dialect, Native, WriterFacts } from "../dialect.ts";
-import { getObject, isObject } from "../fields.ts";
+import { getObject, getString, isObject } from "../fields.ts";
 import { dated } from "../new-ids.ts";
 import { complete as completeLine, express } from "../sdk/complete.ts";
 import { decode } from "../sdk/decode.ts";
@@ -59,6 +60,9 @@ export const verbatim: Dialect<"verbatim"> = {
     idAt,
   },
   newIds: dated,
+  agentSaidIn: (native) => getString(native, "agent") || null,
+  about,
+  childStart: (parent) => ({ type: TYPE, parent, entry: { kind: "start" } }),
   signing: signingAs("verbatim"),
   logPath,
   idAt,
@@ -69,14 +73,22 @@ export const verbatim: Dialect<"verbatim"> = {
   isSilent: ({ type }) => type === TYPE,
 };
 
+function about(native: Native): About | null {
+  const parent = getString(native, "parent");
+  return parent ? { parent } : null;
+}
+
 /** Accepts a whole line, or an entry alone, which it checks as `append` does. */
 function complete(given: Native, facts: WriterFacts): Native {
   if (!isObject(given)) throw invalidEntry("entry", "expected object");
-  if (given.type === undefined) {
-    const [line = {}] = express(checkedEntry(given));
-    return completeLine(line, facts);
+  const isAlone = given.type === undefined;
+  if (!isAlone && given.type !== TYPE) throw invalidEntry("type", `expected ${TYPE}`);
+  const { entry: _, agent = facts.agent || undefined, ...line } = isAlone ? { type: TYPE } : given;
+  for (const [field, value] of Object.entries({ agent, parent: line.parent })) {
+    if (value !== undefined && typeof value !== "string") {
+      throw invalidEntry(field, "expected string");
+    }
   }
-  if (given.type !== TYPE) throw invalidEntry("type", `expected ${TYPE}`);
-  const { at, ...entry } = checkedEntry(getObject(given, "entry"));
-  return completeLine({ ...given, at: given.at ?? at ?? undefined, entry }, facts);
+  const { at, ...entry } = checkedEntry(isAlone ? given : getObject(given, "entry"));
+  return completeLine({ ...line, at: line.at ?? at ?? undefined, agent, entry }, facts);
 }

@@ -48,3 +48,23 @@ test("the example lines are read back as they were written", () => {
     assert.equal(read.at, native.at);
   }
 });
+
+test("a session that another one started begins with a line that names it, and its agent", () => {
+  const [line = "", ...more] = docsPage("formats/verbatim").lines("jsonl verbatim-child");
+  assert.deepEqual(more, []);
+  const { id, at, parent, agent } = JSON.parse(line) as Record<string, string>;
+  assert.ok(id && at && parent && agent);
+  const known = { ...facts, agent, nowMs: Date.parse(at), newId: () => id };
+  const native = verbatim.complete(verbatim.childStart?.(parent) ?? {}, known);
+  assert.equal(JSON.stringify(native), line);
+  assert.deepEqual(verbatim.about?.(native, "s"), { parent });
+  assert.equal(verbatim.agentSaidIn?.(native), agent);
+});
+
+test("an agent or a parent that is no text is refused", () => {
+  const known = { ...facts, nowMs: 0, newId: () => "l1" };
+  for (const field of ["agent", "parent"]) {
+    const line = { type: "entry", [field]: 1, entry: { kind: "start" } };
+    assert.throws(() => verbatim.complete(line, known), new RegExp(`${field}.*expected string`));
+  }
+});

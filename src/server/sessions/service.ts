@@ -186,10 +186,15 @@ export class SessionService {
     if (kept && (isCurrent || this.#isLeft(log))) {
       return { row: { ...(await this.#standing(store, kept)), ...now }, isCurrent };
     }
-    const summary = await this.wholeReads.run(() => this.#store(store).summaries().summarise(id));
+    const { children = [], ...summary } = await this.wholeReads.run(() => {
+      return this.#store(store).summaries().summarise(id);
+    });
     const row = { ...bareRow(log), ...summary };
-    if (catalog) await keepRow(catalog, dialect, root, row);
-    return { row, isCurrent: true };
+    if (!catalog) return { row, isCurrent: true };
+    return {
+      row: await keepRow(catalog, dialect, root, { ...row, children }),
+      isCurrent: true,
+    };
   }
 
   /** A row of a page with its current state; null when its log is gone. */
