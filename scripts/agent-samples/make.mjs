@@ -59,6 +59,7 @@ import { startProvider } from "./provider.mjs";
  *
  * @typedef {object} RunOptions
  * @property {string} [input]
+ * @property {(out: string) => string | null} [reply] more input, as soon as the output says so
  * @property {boolean} [mayFail]
  * @property {string} [cwd]
  */

@@ -25,6 +25,8 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     "Agent: agent, Agent First tree",
     "Read: read, Read /home/dev/project/trees.txt",
     "Read: read, Read /home/dev/project/well.png",
+    "Skill: other, Skill garden",
+    "Bash: command, $ sleep 4; cat well.js",
   ],
   codex: [
     "exec_command: read, Read trees.txt",

@@ -71,19 +71,20 @@ test("the row of a prompt says which one was taken from the queue", async () => 
 test("an attachment's text is sent; one without its text has its own reason", async () => {
   const content = { type: "text", file: { filePath: "/a.txt", content: "forty-two" } };
   const file = attachment({ type: "file", filename: "/a.txt", content });
-  const rendered = attachment(
-    { type: "task_reminder" },
-    { rendered: "Mind the list.", renderedRole: "user" },
-  );
+  // As Claude Code 2.1.326 and later write it: messages that are nothing but their content.
+  const rendered = ["Mind the list.", [{ type: "text", text: "Now." }]].map((each) => {
+    const reminder = { rendered: [{ content: each }], renderedRole: "user" };
+    return attachment({ type: "task_reminder" }, reminder);
+  });
   const { said, done } = await resumed([
-    ...[row("user", "Look at @a.txt"), file, rendered],
+    ...[row("user", "Look at @a.txt"), file, ...rendered],
     ...[attachment({ type: "skill_listing" }), row("assistant", "42")],
   ]);
   assert.deepEqual(said, [
     ...["user: Look at @a.txt", "user: [Attached: /a.txt]\nforty-two", "user: Mind the list."],
-    "assistant: 42",
+    ...["user: Now.", "assistant: 42"],
   ]);
-  assert.deepEqual(done, ["attachment 4"]);
+  assert.deepEqual(done, ["attachment 5"]);
 });
 
 const boundary = (metadata: object = {}) => {

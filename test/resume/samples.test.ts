@@ -76,7 +76,7 @@ test("every prefix of every real thread can be resumed for each provider", () =>
 test("every prefix of real Claude Code sessions can be resumed", () => {
   const own = [...ownSamples("entire", entire), ...ownSamples("claude-code", entire)];
   const others = [...publicSamples("entire", entire), ...publicSamples("claude-code", entire)];
-  assert.equal(own.length, 8);
+  assert.equal(own.length, 9);
   if (shared.isThere) assert.equal(others.length, 2);
   for (const session of [...own, ...others]) judgePrefixes(session);
 });

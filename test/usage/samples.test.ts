@@ -107,9 +107,11 @@ const COMPACTION = { input: 330, output: 15, cacheRead: 0 };
 /** To the notice that the subagent has ended. */
 const NOTICE = { input: 100, output: 10, cacheRead: 0 };
 
+/** In scripts/agent-samples/agents/claude-code.mjs. */
+const MENTIONS = { input: 2_790, output: 46, cacheRead: 0 };
 const COMMON = [TOOLS, DELEGATING, IMAGE, COMPACTION];
 test.each([
-  { agent: "claude-code", answers: [...COMMON, SUBAGENT, FORK], cacheWrite: 300 },
+  { agent: "claude-code", answers: [...COMMON, SUBAGENT, FORK, MENTIONS], cacheWrite: 300 },
   // Rows of its subagents have no counts, and its provider reports no writes of the cache.
   { agent: "qwen", answers: [...COMMON, NOTICE], cacheWrite: 0 },
 ])(

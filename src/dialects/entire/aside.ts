@@ -2,8 +2,21 @@
 
 import type { Aside, Part, Speaker } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
-import { get, isObject } from "../fields.ts";
+import { get, getObject, isObject, type JsonObject } from "../fields.ts";
 import { ATTACHMENT_TYPE, attachedIn, isNotification } from "./attachment.ts";
+
+/** A report of a call that is not done; some have a row of the agent that the call started. */
+export const PROGRESS_TYPE = "progress";
+
+/** The row of a subagent inside a row of progress, marked as a subagent's; null if there is none. */
+export function agentRowIn(row: Native): JsonObject | null {
+  if (get(row, "type") !== PROGRESS_TYPE) return null;
+  const data = getObject(row, "data");
+  const inner = get(data, "type") === "agent_progress" ? get(data, "message") : null;
+  const type = isObject(inner) ? get(inner, "type") : null;
+  const isSaid = type === "user" || type === "assistant";
+  return isSaid && isObject(inner) ? { ...inner, isSidechain: true } : null;
+}
 
 /** Rows that a program keeps for itself. Types that are not listed may have been seen. */
 const TYPES: readonly unknown[] = [
@@ -11,16 +24,22 @@ const TYPES: readonly unknown[] = [
   "agent-name",
   "agent-setting",
   "ai-title",
+  "api-request",
+  "api-request-blob",
+  "api-request-shape",
+  "atis-latch",
+  "cost-state",
   "custom-title",
   "file-history-snapshot",
   "last-prompt",
   "mode",
   "permission-mode",
   "pr-link",
-  "progress",
+  PROGRESS_TYPE,
   "queue-operation",
   "summary",
   "tag",
+  "tools-used",
   "worktree-state",
 ];
 
@@ -50,6 +69,7 @@ export function asideOf(native: Native, _id?: string | null, isSubagents = false
   if (get(native, "type") === ATTACHMENT_TYPE) {
     return attachedIn(native) === null ? "attachment" : null;
   }
+  if (agentRowIn(native) !== null) return "other_agent";
   return isProgramsOwn(native) ? "program" : null;
 }
 

@@ -7,7 +7,7 @@
  */
 
 import type { Part, Role } from "../../model/entry.ts";
-import { get, getString, isObject, type JsonObject } from "../fields.ts";
+import { get, getString, has, isObject, type JsonObject } from "../fields.ts";
 import { partsOf } from "./blocks.ts";
 
 export const ATTACHMENT_TYPE = "attachment";
@@ -15,6 +15,8 @@ export const ATTACHMENT_TYPE = "attachment";
 /** The type of a prompt that was typed while the agent was working. */
 const QUEUED = "queued_command";
 const RENDERED_ROLES: readonly Role[] = ["user", "system"];
+/** Lists of what the program offers: state of its own, repeated in each session. */
+const LISTS: readonly unknown[] = ["agent_listing_delta", "deferred_tools_delta", "skill_listing"];
 /** Modes of prompts typed by a person; other modes are the program's. */
 const TYPED_MODES: readonly unknown[] = [undefined, "prompt"];
 
@@ -29,8 +31,8 @@ export interface Attached {
 export function attachedIn(row: JsonObject): Attached | null {
   if (get(row, "type") !== ATTACHMENT_TYPE) return null;
   const attachment = get(row, "attachment");
-  if (!isObject(attachment)) return null;
-  const rendered = partsOf(get(row, "rendered") ?? get(attachment, "rendered"));
+  if (!isObject(attachment) || LISTS.includes(get(attachment, "type"))) return null;
+  const rendered = renderedParts(get(row, "rendered") ?? get(attachment, "rendered"));
   const isTyped = get(attachment, "type") === QUEUED && isByPerson(attachment);
   // The prompt as typed, without the program's wrapping.
   const own = ownParts(attachment);
@@ -39,6 +41,15 @@ export function attachedIn(row: JsonObject): Attached | null {
   const named = get(row, "renderedRole") ?? get(attachment, "renderedRole");
   const role = RENDERED_ROLES.find((each) => each === named) ?? "user";
   return { role: isTyped ? "user" : role, parts, isTyped };
+}
+
+/** A text, blocks, or messages that are nothing but their content. */
+function renderedParts(rendered: unknown): Part[] {
+  if (!Array.isArray(rendered)) return partsOf(rendered);
+  return rendered.flatMap((each) => {
+    const isMessage = isObject(each) && get(each, "type") === undefined && has(each, "content");
+    return partsOf(isMessage ? get(each, "content") : [each]);
+  });
 }
 
 /** Whether a person typed a queued prompt: peers and the program's own tasks use the queue too. */

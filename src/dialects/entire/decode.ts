@@ -9,7 +9,7 @@ import type { Mutable } from "../../base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
 import { get, getString, has, isObject, type JsonObject } from "../fields.ts";
-import { speakerOf } from "./aside.ts";
+import { agentRowIn, PROGRESS_TYPE, speakerOf } from "./aside.ts";
 import { attachedIn } from "./attachment.ts";
 import { partsOf } from "./blocks.ts";
 import { ROLES, type RowType } from "./complete.ts";
@@ -40,6 +40,11 @@ export function rowEntry(row: JsonObject, type: string): Entry {
     entry.parts = attached.parts;
     if (!attached.isTyped) entry.saidBy = "program";
     return entry;
+  }
+  const agents = type === PROGRESS_TYPE ? agentRowIn(row) : null;
+  if (agents !== null) {
+    const said = rowEntry(agents, String(get(agents, "type")));
+    return { ...said, at: said.at ?? entry.at, native: row };
   }
   const message = get(row, "message");
   if (isRowType(type) && isObject(message)) readMessage(entry, type, message);

@@ -3,12 +3,13 @@
  *
  * The result of a call names the agent; its log is `agent-<id>`. Older versions wrote the agent's
  * rows into the same log (`isSidechain`): the first is the prompt of the call, each other one
- * continues one before it.
+ * continues one before it. Versions of early 2026 repeat its rows in rows of `progress`.
  */
 
 import type { Entry, Part } from "../../model/entry.ts";
 import { get, getObject, getString, isObject } from "../fields.ts";
 import type { Started, SubagentRows, Subagents } from "../subagents.ts";
+import { agentRowIn } from "./aside.ts";
 
 /** Rows and prompts that are remembered, the latest ones. */
 const ROWS_MAX = 20_000;
@@ -29,6 +30,7 @@ class SidechainRows implements SubagentRows {
   readonly #rows = new Map<string, string>();
 
   callOf({ native, parts, role }: Entry): string | null {
+    if (agentRowIn(native) !== null) return getString(native, "parentToolUseID");
     if (get(native, "isSidechain") !== true) {
       for (const part of parts) this.#remember(part);
       return null;

@@ -84,7 +84,7 @@ interface Home {
 const OURS: Home = {
   roots: ownHome,
   agents: {
-    "Claude Code": 8,
+    "Claude Code": 9,
     Codex: 6,
     "Gemini CLI": 6,
     "Qwen Code": 6,
@@ -97,7 +97,7 @@ const OURS: Home = {
     Antigravity: 2,
     OpenCode: 2,
   },
-  projects: { "/home/dev/project": 36, "/home/me/garden": 10, "/home/me/app": 1 },
+  projects: { "/home/dev/project": 37, "/home/me/garden": 10, "/home/me/app": 1 },
   models: {
     "claude-opus-4-8": 6,
     "gpt-5.5": 6,
@@ -111,6 +111,7 @@ const OURS: Home = {
     "sample-model": 2,
     auto: 1,
     "claude-opus-4-5-20251101": 1,
+    "claude-opus-5-5": 1,
   },
   first: { cost: 1, tokens: 191_522, duration: 600_500 },
   subagents: [

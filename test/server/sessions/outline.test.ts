@@ -275,7 +275,7 @@ const SESSIONS = {
 
 /** Roots of agents' sessions, and how many sessions they have. */
 const HOMES: readonly (readonly [name: string, roots: () => readonly string[], count: number])[] = [
-  ["our", () => copySamplesTo(tempDirectory()), 54],
+  ["our", () => copySamplesTo(tempDirectory()), 55],
   ...(shared.isThere ? [["each public", publicHome, 4] as const] : []),
 ];
 
