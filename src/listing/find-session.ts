@@ -285,9 +285,10 @@ async function sessionAtPath(host: Host, name: string, where: Where): Promise<Fo
       continue;
     }
     await refuseCopy(host, path);
-    const shaped = sessionByShape(path, where);
+    const values = await firstValues(host, path);
+    const shaped = sessionByShape(path, where, values);
     if (shaped) return shaped;
-    const dialect = where.dialect ?? (await dialectOf(host, path));
+    const dialect = where.dialect ?? (await dialectOf(host, path, values));
     return { dialect, root: dirname(path), id: null, path };
   }
   return null;
@@ -327,31 +328,63 @@ function logNameOf({ layout }: Dialect): string | null {
   return "logName" in layout ? layout.logName : null;
 }
 
-/** The session of a log, from its path, if the path fits a store's layout. */
-function sessionByShape(path: string, { cwd, root, dialect }: Where): FoundSession | null {
+/**
+ * The session of a log, from its path, if the path fits a store's layout. Several layouts may fit:
+ * the content decides, also against the names of directories. A file without a line of any dialect
+ * is what its path says.
+ */
+function sessionByShape(
+  path: string,
+  { cwd, root, dialect }: Where,
+  values: readonly unknown[] = [],
+): FoundSession | null {
   const segments = path.split("/");
   const roots = segments.map((_, at) => segments.slice(0, at + 1).join("/") || "/").reverse();
   // The given root first, then the nearest one above the log.
   if (root !== undefined) roots.unshift(resolve(cwd, root));
+  const shaped: FoundSession[] = [];
+  const misplaced: FoundSession[] = [];
   for (const above of roots) {
     const below = relative(above, path).split("/");
     for (const name of dialect === undefined ? READ_DIALECT_NAMES : [dialect]) {
       const id = dialectNamed(name).idAt(below);
-      if (id !== null && isProgramsOwn(name, above))
-        return { dialect: name, root: above, id, path };
+      if (id === null) continue;
+      const found = { dialect: name, root: above, id, path };
+      (isProgramsOwn(name, above) ? shaped : misplaced).push(found);
     }
   }
-  return null;
+  const [first = null] = shaped;
+  if (first === null || dialect !== undefined) return first;
+  const written = RECOGNISED.find((each) => isOf(each, values));
+  const { program, readsToo } = dialectNamed(first.dialect);
+  if (written === undefined || program !== undefined) return first;
+  if (isOf(dialectNamed(first.dialect), values)) return first;
+  if (values.some((value) => readsToo?.(value))) return first;
+  const isWriters = ({ dialect: name }: FoundSession) =>
+    name === written.name || dialectNamed(name).isOwn === written.isOwn;
+  return [...shaped, ...misplaced].find(isWriters) ?? null;
+}
+
+/** Whether one of these lines is the dialect's. */
+function isOf({ isOwn, decode }: Dialect, values: readonly unknown[]): boolean {
+  return values.some((value) => isOwn?.(value) ?? decode(value).entry !== null);
+}
+
+/** The first lines of a file that are JSON. */
+async function firstValues(host: Host, path: string): Promise<readonly unknown[]> {
+  const reader = new LogReader(host, path, { onBadLine: "skip", takesUnterminated: true });
+  const values: unknown[] = [];
+  for await (const { value } of reader) {
+    if (values.push(value) === JUDGED_LINES_MAX) break;
+  }
+  return values;
 }
 
 /** The dialect of a file, by its first line that any dialect recognises. */
-async function dialectOf(host: Host, path: string): Promise<string> {
-  const reader = new LogReader(host, path, { onBadLine: "skip", takesUnterminated: true });
-  let judged = 0;
-  for await (const { value } of reader) {
-    const found = RECOGNISED.find(({ isOwn, decode }) => isOwn?.(value) ?? decode(value).entry);
+async function dialectOf(host: Host, path: string, values: readonly unknown[]): Promise<string> {
+  for (const value of values) {
+    const found = RECOGNISED.find((each) => isOf(each, [value]));
     if (found) return found.name;
-    if (++judged === JUDGED_LINES_MAX) break;
   }
   const named = RECOGNISED.find((each) => logNameOf(each) === basename(path));
   if (named) return named.name;

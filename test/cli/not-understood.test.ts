@@ -3,9 +3,10 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { sampleFolders } from "../support/samples.ts";
 import { asLines, CliUser } from "./cli.ts";
 
 const DROID = asLines(
@@ -24,21 +25,28 @@ function userWithOthers(): CliUser {
 }
 
 test.each([
-  [["show", "droid-1"]],
-  [["show", "droid-1", "--json"]],
-  [["show", "droid-1", "--last", "1"]],
-  [["render", "droid-1"]],
-  [["export", "droid-1", "--format", "etf"]],
-  [["search", "needle"]],
-])("%s reports that no message was understood, and which program wrote the file", async (args) => {
-  const { stderr } = await userWithOthers().run(args);
-  expect(stderr).toMatch(SAID);
-  expect(stderr).toMatch(/Verbatim reads its own sessions .*Entire and Claude Code transcripts/);
-});
+  [["show", "droid-1"], 7],
+  [["show", "droid-1", "--json"], 0],
+  [["show", "droid-1", "--last", "1"], 7],
+  [["render", "droid-1"], 7],
+  [["export", "droid-1", "--format", "etf"], 7],
+  [["search", "needle"], 1],
+] as const)(
+  "%s reports that no message was understood, and which program wrote the file",
+  async (...given) => {
+    const [args, expected] = given;
+    const { code, stderr } = await userWithOthers().run(args);
+    // Lines as JSON are something; otherwise nothing of the file is shown.
+    assert.equal(code, expected);
+    expect(stderr).toMatch(SAID);
+    expect(stderr).toMatch(/Verbatim reads its own sessions .*Entire and Claude Code transcripts/);
+  },
+);
 
 test("a page of such a session reports it, too", async () => {
   const user = userWithOthers();
-  const { stderr } = await user.run(["show", "droid-1", "--html", "page.html"]);
+  const { code, stderr } = await user.run(["show", "droid-1", "--html", "page.html"]);
+  assert.equal(code, 7);
   expect(stderr).toMatch(SAID);
   expect(readFileSync(join(user.cwd, "page.html"), "utf8")).toMatch(SAID);
 });
@@ -59,4 +67,30 @@ test("a session with at least one message gets no such report", async () => {
   ]) {
     assert.equal((await user.run(args)).stderr, "", args.join(" "));
   }
+});
+
+/** Rows that OpenClaw wrote, in a folder that is laid out like a store of HomeAgent. */
+const OPENCLAW = "agents/main/sessions/sample-edit.jsonl";
+
+test.each(["backup", ".homeagent", "agents"])(
+  "a session of OpenClaw is read by its content, in a directory %s too",
+  async (directory) => {
+    const user = new CliUser();
+    const [folder] = sampleFolders("openclaw");
+    cpSync(folder?.path ?? assert.fail(), join(user.cwd, directory), { recursive: true });
+    const shown = await user.run(["show", join(directory, OPENCLAW)]);
+    assert.equal(shown.code, 0, shown.stderr);
+    expect(shown.stdout).toContain("Put the linden first");
+    expect(shown.stderr).not.toContain("no message was understood");
+  },
+);
+
+test("a file of no dialect is what its path says, and what is shown of it is not success", async () => {
+  const user = new CliUser();
+  const directory = join(user.cwd, "base/agents/main/sessions");
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, "s1.jsonl"), asLines({ color: "green" }, { color: "red" }));
+  const { code, stderr } = await user.run(["show", "base/agents/main/sessions/s1.jsonl", "--json"]);
+  assert.equal(code, 7);
+  expect(stderr).toMatch(/2 lines were read and no message was understood/);
 });

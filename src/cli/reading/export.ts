@@ -12,6 +12,7 @@ import type { Session } from "../../store/session.ts";
 import { giveDocument } from "../chunked-output.ts";
 import {
   BadLines,
+  NOTHING_SHOWN,
   openIdentifiedNamed,
   openNamed,
   SESSION_ARGUMENT,
@@ -85,10 +86,10 @@ export const exportSession: CliCommand = {
     const badLines = new BadLines();
     const pieces = exporter(session, badLines, io);
     await giveDocument(pieces, { io, file: output, logPath: session.path });
-    await tellNotUnderstood(session, io);
+    const notice = await tellNotUnderstood(session, io);
     badLines.tell(io);
     await tellTornTail(session, io);
-    return 0;
+    return notice === null ? 0 : NOTHING_SHOWN;
   },
 };
 

@@ -18,7 +18,14 @@ import { editPlaces } from "../../render/html/edit-places.ts";
 import { type BadLineRun, SessionPage } from "../../render/html/page.ts";
 import type { Session } from "../../store/session.ts";
 import { giveDocument } from "../chunked-output.ts";
-import { BadLines, tellNotUnderstood, tellTornTail, tellUnshown, tornBytesOf } from "./reading.ts";
+import {
+  BadLines,
+  NOTHING_SHOWN,
+  tellNotUnderstood,
+  tellTornTail,
+  tellUnshown,
+  tornBytesOf,
+} from "./reading.ts";
 
 /** Maximum consecutive bad lines listed; further ones are counted. */
 export const BAD_LINES_IN_A_ROW_MAX = 100;
@@ -35,7 +42,7 @@ export async function giveHtmlPage(
   session: Session,
   { options, io }: Run,
   { file, last }: HtmlPageOptions,
-): Promise<void> {
+): Promise<number> {
   const badLines = new BadLines();
   const lastItems = last === null ? null : await itemsFromEnd(session, last, badLines.add);
   const summary = lastItems ? await summaryOfLast(session, lastItems) : await summarise(session);
@@ -54,6 +61,7 @@ export async function giveHtmlPage(
   tellUnshown(page.unshown, io);
   badLines.tell(io);
   await tellTornTail(session, io);
+  return notice === null ? 0 : NOTHING_SHOWN;
 }
 
 type Item = StoredEntry | BadLineRun;

@@ -126,6 +126,8 @@ export class EntryPrinter {
   readonly #isJson: boolean;
   readonly #options: EntryMarkdownOptions;
   #unshown = 0;
+  /** Whether anything was printed. */
+  hasPrinted = false;
 
   constructor({ options, io }: Run) {
     this.#io = io;
@@ -136,7 +138,9 @@ export class EntryPrinter {
 
   /** Prints the entry, now or together with later ones. */
   add(entry: StoredEntry): Promise<void> {
-    return this.#output.add(this.#isJson ? jsonLine(entry) : this.#shown(entry));
+    const text = this.#isJson ? jsonLine(entry) : this.#shown(entry);
+    this.hasPrinted ||= text !== "";
+    return this.#output.add(text);
   }
 
   flush(): Promise<void> {
@@ -154,6 +158,9 @@ export class EntryPrinter {
     tellUnshown(this.#unshown, this.#io);
   }
 }
+
+/** The exit code of a command that could show nothing of a session with lines. */
+export const NOTHING_SHOWN = 7;
 
 /** Reports a session without any message, and which program wrote the file. Returns the text. */
 export async function tellNotUnderstood(session: Session, io: Io): Promise<string | null> {

@@ -5,6 +5,7 @@ import { DIALECT_NAMES, dialectNamed } from "../../dialects/all.ts";
 import { giveDocument } from "../chunked-output.ts";
 import {
   BadLines,
+  NOTHING_SHOWN,
   openNamed,
   shownMarkdown,
   tellNotUnderstood,
@@ -42,8 +43,7 @@ export const render: CliCommand = {
     const session = await openGiven(run);
     if (options.html) {
       const { giveHtmlPage } = await import("./html-page.ts");
-      await giveHtmlPage(session, run, { file: output ?? null, last: null });
-      return 0;
+      return giveHtmlPage(session, run, { file: output ?? null, last: null });
     }
     const { documentOf } = await import("../../listing/session-document.ts");
     const { renderEntry } = await import("../../render/entry-markdown.ts");
@@ -59,10 +59,10 @@ export const render: CliCommand = {
     // A terminal gets escaped text; a program or a file gets the exact document.
     const shown = (piece: string) => (io.isTerminal ? shownMarkdown(piece, io) : piece);
     await giveDocument(pieces, { io, file: output, logPath: session.path, shown });
-    await tellNotUnderstood(session, io);
+    const notice = await tellNotUnderstood(session, io);
     badLines.tell(io);
     await tellTornTail(session, io);
-    return 0;
+    return notice === null ? 0 : NOTHING_SHOWN;
   },
 };
 

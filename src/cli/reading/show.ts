@@ -6,6 +6,7 @@ import { usageOnce } from "../../model/usage-once.ts";
 import {
   BadLines,
   EntryPrinter,
+  NOTHING_SHOWN,
   openNamed,
   SESSION_ARGUMENT,
   tellNotUnderstood,
@@ -47,9 +48,9 @@ export const show: CliCommand = {
     if (html !== undefined) {
       const { giveHtmlPage } = await import("./html-page.ts");
       const file = html === "-" ? null : resolve(html);
-      await giveHtmlPage(session, run, { file, last });
+      const code = await giveHtmlPage(session, run, { file, last });
       if (file !== null) io.err(`wrote ${file}`);
-      return 0;
+      return code;
     }
     const printer = new EntryPrinter(run);
     const badLines = new BadLines();
@@ -64,9 +65,9 @@ export const show: CliCommand = {
       await printer.flush(); // Also if reading fails: show the entries before that.
     }
     printer.tellUnshown();
-    await tellNotUnderstood(session, io);
+    const notice = await tellNotUnderstood(session, io);
     badLines.tell(io);
     await tellTornTail(session, io);
-    return 0;
+    return notice === null || printer.hasPrinted ? 0 : NOTHING_SHOWN;
   },
 };
