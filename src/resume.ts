@@ -19,6 +19,7 @@ import { bringInHooks } from "./listing/bring-in-hooks.ts";
 import { type Continued, type ContinueOptions, continueResumed } from "./resume/continue.ts";
 import { type HandedOff, type HandoffOptions, handoffSession } from "./resume/handoff/handoff.ts";
 import { type Unpacked, type UnpackOptions, unpackBundle } from "./resume/handoff/unpack.ts";
+import { type History, type HistoryOptions, openHistory as historyOf } from "./resume/history.ts";
 import type { TargetName } from "./resume/repair-report.ts";
 import { requestBody as bodyOf, type RequestBody, type RequestOptions } from "./resume/request.ts";
 import { type Resumed, type ResumeOptions, resumeSession } from "./resume/resume.ts";
@@ -37,6 +38,14 @@ const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
   upTo: "any",
   snapshot: "boolean",
   prompt: "any",
+};
+
+const HISTORY_OPTIONS: OptionKinds<HistoryOptions> = {
+  for: "any",
+  policy: "any",
+  allowUnsigned: "boolean",
+  requirePin: "boolean",
+  profile: "any",
 };
 
 const HANDOFF_OPTIONS: OptionKinds<HandoffOptions> = {
@@ -150,6 +159,28 @@ export function requestBody<Name extends TargetName>(
   return bodyOf(resumed, options);
 }
 
+/**
+ * A session to continue, created if there is none, and its messages for each request. Opening it is
+ * as strict as `resume`, and takes as long; after that `history.resume` reads only what is new.
+ *
+ * @example
+ * const history = await openHistory(store, "chat-1", { for: "anthropic" });
+ * await history.session.append(question);
+ * const { messages } = await history.resume();
+ */
+export async function openHistory<Name extends TargetName>(
+  store: Store,
+  id: string,
+  options: HistoryOptions<Name>,
+): Promise<History<Name>> {
+  if (!(store instanceof OpenedStore)) {
+    throw badArgument("openHistory", "needs a store of openStore");
+  }
+  checkKind("id", id, "text");
+  checkOptions("openHistory", options, HISTORY_OPTIONS);
+  return historyOf(nodeHost, store, id, options);
+}
+
 /** Drains waiting hooks into the session before it is read. */
 async function hooksFirst(
   session: string | Session,
@@ -182,6 +213,7 @@ export type { BundleHead, BundleManifest, GitIdentity } from "./resume/handoff/m
 export type { RecordedFrom } from "./resume/handoff/of-program.ts";
 export type { Fidelity, FidelityChange } from "./resume/handoff/transcode.ts";
 export type { Unpacked, UnpackOptions } from "./resume/handoff/unpack.ts";
+export type { History, HistoryOptions } from "./resume/history.ts";
 export type { ImageType } from "./resume/image.ts";
 export type {
   Made,

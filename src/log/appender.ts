@@ -40,6 +40,7 @@ export class Appender implements Turn {
   #isNameSynced: boolean;
   #end: ByteOffset;
   #synced: ByteOffset;
+  #ownFrom: ByteOffset;
   #failure: VerbatimError | null = null;
   #cuts = 0;
   #cutsSynced = 0;
@@ -53,11 +54,17 @@ export class Appender implements Turn {
     this.#isNameSynced = log.isNameSynced;
     this.#end = log.recovery.end;
     this.#synced = log.recovery.end;
+    this.#ownFrom = log.recovery.end;
   }
 
   /** End of the last whole line that the kernel has. */
   get end(): ByteOffset {
     return this.#end;
+  }
+
+  /** Every byte from here to the end was written here: none by another program. */
+  get ownFrom(): ByteOffset {
+    return this.#ownFrom;
   }
 
   /** Everything before this is durable. */
@@ -77,6 +84,7 @@ export class Appender implements Turn {
 
   /** Continues after lines of another writer, whose torn tail may have been cut. */
   moveTo(end: ByteOffset, wasCut: boolean): void {
+    if (end !== this.#end) this.#ownFrom = end;
     this.#end = end;
     if (wasCut) this.#cuts++;
   }
@@ -96,6 +104,7 @@ export class Appender implements Turn {
       const from = this.#end;
       const { start, beginsLine } = this.#writeOnce(lines, length, from);
       this.#end = (start + length) as ByteOffset;
+      if (start !== from) this.#ownFrom = start as ByteOffset;
       if (beginsLine) return start as ByteOffset;
       // It was fused to a line that lacked its LF, and has become a part of it.
       if (tries === TRIES) throw this.fail("another program writes lines to it in pieces");

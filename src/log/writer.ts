@@ -91,6 +91,11 @@ export class LogWriter {
     return this.#log.durability === "disk" ? this.#appender.synced : this.#appender.end;
   }
 
+  /** Every byte from here to the end was written here: none by another program. */
+  get ownFrom(): ByteOffset {
+    return this.#appender.ownFrom;
+  }
+
   /**
    * Appends one line, passed without its LF. Resolves to the offset after it, once it is as durable
    * as the log's setting.

@@ -17,22 +17,22 @@ import { statOf } from "../listing/find-stores.ts";
 import type { SignedHead } from "../proof/checkpoint.ts";
 import type { Policy } from "../signing/judging/policy.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
-import { isCheckpoint } from "../store/mapping.ts";
 import type { Session } from "../store/session.ts";
 import {
+  type BadVerifiedLine,
   type OpenVerifiedOptions,
   openVerifiedSession,
+  type VerifiedEntry,
   type VerifiedSession,
 } from "../verifying/verified-entries.ts";
 import { withAdvice } from "./advice.ts";
-import { Compacted } from "./compacted.ts";
 import { entriesUpTo } from "./conversation.ts";
-import { agentIn, type Native } from "./fork/fork.ts";
-import { OwnLog, otherWriterOf } from "./own-log.ts";
+import { EntryFeed } from "./entry-feed.ts";
+import type { Native } from "./fork/fork.ts";
+import { otherWriterOf } from "./own-log.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { RepairReport, TargetName } from "./repair-report.ts";
 import type { Prompt } from "./settle.ts";
-import { TakenBack } from "./taken-back.ts";
 import { type AiSdkMessage, aiSdk } from "./targets/ai-sdk.ts";
 import { type AnthropicMessage, anthropic } from "./targets/anthropic.ts";
 import { type ChatMessage, openaiChat } from "./targets/openai-chat.ts";
@@ -110,6 +110,7 @@ export async function resumeSession<Name extends TargetName>(
   host: Host,
   named: string | Session,
   options: ResumeOptions<Name>,
+  onLine?: OnLine,
 ): Promise<Resumed<Name>> {
   requireChoice("for", options.for, TARGET_NAMES);
   const { upTo = 1 } = options;
@@ -119,42 +120,70 @@ export async function resumeSession<Name extends TargetName>(
   const pipeline = new Pipeline();
   const asked = askedFor(named, options);
   if (options.snapshot !== true) await refuseWhenBusy(host, asked);
-  const session = await openGate(host, asked, options, pipeline);
+  const onBadLine = (bad: BadVerifiedLine) => {
+    onLine?.(bad);
+    pipeline.addBadLine(bad);
+  };
+  const session = await openGate(host, asked, options, onBadLine);
   try {
-    const {
-      source,
-      at,
-      messages: found,
-      checkpoints,
-      isUnderstood,
-    } = await readInto(pipeline, session, options.upTo ?? null);
-    const lines = pipeline.entries - checkpoints;
-    // A stream may hold anything, also a line that is an entry and no message.
-    const hasNone = dialectNamed(session.dialect).holdsAnything
-      ? found === 0
-      : lines > 0 && !isUnderstood;
-    if (hasNone) throw nothingUnderstood(session, lines);
-    const piped = pipeline.finish(TARGETS[options.for], options.prompt as Prompt);
-    const { messages, system, tools, made, madeSystem, actions } = piped;
-    const report: Resumed<Name>["report"] = {
-      schema: "verbatim.resume/1",
-      session: session.id,
-      dialect: session.dialect,
-      for: options.for,
-      verdict: session.report.verdict,
-      policy: session.policy.policy,
-      upTo: options.upTo ?? null,
-      head: headOf(session.report, at),
-      entries: pipeline.entries,
-      unverified: pipeline.unverified,
-      system: madeSystem,
-      messages: made,
-      actions,
-    };
-    return { messages, system, report, model: pipeline.model, tools, source };
+    const { source, at, feed } = await readInto(pipeline, session, options.upTo ?? null, onLine);
+    refuseOthers(session, feed);
+    const { verdict } = session.report;
+    const head = headOf(session.report, at);
+    const { policy } = session.policy;
+    const { id, dialect } = session;
+    return resumedFrom(pipeline, options, { id, dialect, verdict, policy, head }, source);
   } finally {
     session.close();
   }
+}
+
+/** What the gate said about a session. */
+export interface Gated {
+  readonly id: string | null;
+  readonly dialect: string;
+  readonly verdict: string;
+  readonly policy: Policy;
+  readonly head: SignedHead | null;
+}
+
+/** The messages of everything that was fed into the pipeline. */
+export function resumedFrom<Name extends TargetName>(
+  pipeline: Pipeline,
+  options: Pick<ResumeOptions<Name>, "for" | "upTo" | "prompt">,
+  { id, dialect, verdict, policy, head }: Gated,
+  source: ResumedSource,
+): Resumed<Name> {
+  const piped = pipeline.finish(TARGETS[options.for], options.prompt as Prompt);
+  const { messages, system, tools, made, madeSystem, actions } = piped;
+  const report: Resumed<Name>["report"] = {
+    schema: "verbatim.resume/1",
+    session: id,
+    dialect,
+    for: options.for,
+    verdict,
+    policy,
+    upTo: options.upTo ?? null,
+    head,
+    entries: pipeline.entries,
+    unverified: pipeline.unverified,
+    system: madeSystem,
+    messages: made,
+    actions,
+  };
+  return { messages, system, report, model: pipeline.model, tools, source };
+}
+
+/** Refuses with NOTHING_UNDERSTOOD a log that has lines, and none of a message. */
+function refuseOthers(
+  session: VerifiedSession,
+  { messages, lines, isUnderstood }: EntryFeed,
+): void {
+  // A stream may hold anything, also a line that is an entry and no message.
+  const hasNone = dialectNamed(session.dialect).holdsAnything
+    ? messages === 0
+    : lines > 0 && !isUnderstood;
+  if (hasNone) throw nothingUnderstood(session, lines);
 }
 
 function nothingUnderstood(
@@ -200,7 +229,7 @@ async function openGate(
   host: Host,
   { name, root, dialect }: Asked,
   options: ResumeOptions,
-  pipeline: Pipeline,
+  onBadLine: (bad: BadVerifiedLine) => void,
 ): Promise<VerifiedSession> {
   const { policy, allowUnsigned = false, requirePin = false, profile } = options;
   try {
@@ -212,7 +241,7 @@ async function openGate(
       requirePin,
       allowUnsigned,
       restoresSpilled: true,
-      onBadLine: (bad) => pipeline.addBadLine(bad),
+      onBadLine,
     });
   } catch (cause) {
     throw withAdvice(cause);
@@ -244,13 +273,13 @@ function busy(
   );
 }
 
+/** Hears of each line that is read, in order. */
+export type OnLine = (line: VerifiedEntry | BadVerifiedLine) => void;
+
 interface ReadSession {
   readonly source: ResumedSource;
   readonly at: number;
-  readonly messages: number;
-  readonly checkpoints: number;
-  /** The dialect understands the line, and does not only keep it. */
-  readonly isUnderstood: boolean;
+  readonly feed: EntryFeed;
 }
 
 /** Reads the entries, up to the end of a turn; returns where that was. */
@@ -258,41 +287,26 @@ async function readInto(
   pipeline: Pipeline,
   session: VerifiedSession,
   upTo: number | null,
+  onLine: OnLine | undefined,
 ): Promise<ReadSession> {
   const dialect = dialectNamed(session.dialect);
-  const compacted = new Compacted(dialect, (entry) => {
-    const { kind, native } = entry;
-    const isSilent =
-      kind !== "other" || isCheckpoint(native) || dialect.isSilent?.(native) !== false;
-    pipeline.add(isSilent ? entry : { ...entry, isUnknown: true });
-  });
-  const entries = new TakenBack(dialect, (entry) => compacted.add(entry));
-  const ownLog = new OwnLog(dialect, session.id, (entry) => entries.add(entry));
+  const feed = new EntryFeed(pipeline, dialect, session.id);
   let natives: Native[] = [];
   const onCut = (next: Native) => {
     natives = dialect.cutBefore?.(natives, next) ?? natives;
   };
   const read = upTo === null ? session.entries() : entriesUpTo(session, upTo, onCut);
-  let agent: string | null = null;
   let at = 0;
-  let messages = 0;
-  let checkpoints = 0;
-  let isUnderstood = false;
   for await (const entry of read) {
-    if (entry.kind === "message") messages++;
-    if (isCheckpoint(entry.native)) checkpoints++;
-    isUnderstood ||= entry.kind !== "other";
-    ownLog.add(entry);
+    onLine?.(entry);
+    feed.add(entry);
     if (upTo !== null) natives.push(entry.native);
-    agent = agentIn(session.dialect, session.id, entry.native) ?? agent;
     at = entry.end;
   }
-  ownLog.finish();
-  entries.finish();
-  compacted.finish();
+  feed.finish();
   const { root, path, end } = session;
-  const source = { root, path, end, hash: session.hash(), natives, agent };
-  return { source, at, messages, checkpoints, isUnderstood };
+  const source = { root, path, end, hash: session.hash(), natives, agent: feed.agent };
+  return { source, at, feed };
 }
 
 function headOf({ signed_through: through, log }: VerifyReport, at: number): SignedHead | null {

@@ -46,6 +46,23 @@ test("docs/resume.md: the program resumes a session and continues it", async () 
   assert.equal(lines.at(-1), "claude-opus-5 is sent 3 messages");
 });
 
+test("docs/resume.md: the program with a history creates a session, and continues it when run again", async () => {
+  new SigningUser();
+  const root = tempDirectory();
+  const program = block("js history")
+    .replace('"verbatim-log"', JSON.stringify(sourceOf("index.ts")))
+    .replace('"verbatim-log/resume"', JSON.stringify(sourceOf("resume.ts")));
+  const args = [await compiledText(program)];
+  for (const counts of [
+    [1, 3],
+    [5, 7],
+  ]) {
+    const { stdout, stderr } = await execute(process.execPath, args, { cwd: root });
+    assert.equal(stderr, "");
+    assert.equal(stdout, counts.map((count) => `${count} messages\n`).join(""));
+  }
+});
+
 test("docs/resume.md has a row for every reason, and no others", () => {
   const rows = [...page.matchAll(/^\| `(\w+)` \| (?:added|changed|left out|moved) \|/gm)];
   assert.deepEqual(rows.map(([, why]) => why).sort(), [...REPAIR_REASONS].sort());

@@ -1,0 +1,205 @@
+/**
+ * History: a session that a program continues, as messages for each of its requests.
+ *
+ * - It is opened through the gate of `resume`, which reads and judges all of it, or created. After
+ *   that only lines that this process appended are read. They need no verdict: it wrote them itself.
+ * - If another program appended a line, the session is read and judged as a whole again, and refused
+ *   as `resume` refuses it.
+ * - The entries stay in memory, up to the limits of room.ts.
+ */
+
+import { statSync } from "node:fs";
+import { dirname } from "node:path";
+import { badOption } from "../base/choice.ts";
+import type { Host } from "../base/host.ts";
+import { toByteOffset } from "../base/offset.ts";
+import { dialectNamed } from "../dialects/all.ts";
+import type { Dialect, LineMemory } from "../dialects/dialect.ts";
+import { understand } from "../dialects/files/stored-entries.ts";
+import type { Session as PublishedSession } from "../store/published.ts";
+import type { Session } from "../store/session.ts";
+import type { Store } from "../store/store.ts";
+import {
+  type BadVerifiedLine,
+  policyIn,
+  type VerifiedEntry,
+} from "../verifying/verified-entries.ts";
+import { continueResumed } from "./continue.ts";
+import { EntryFeed } from "./entry-feed.ts";
+import { Pipeline } from "./pipeline.ts";
+import type { TargetName } from "./repair-report.ts";
+import {
+  type Gated,
+  type Resumed,
+  type ResumeOptions,
+  resumedFrom,
+  resumeSession,
+} from "./resume.ts";
+
+export interface HistoryOptions<Name extends TargetName = TargetName>
+  extends Pick<
+    ResumeOptions<Name>,
+    "for" | "policy" | "allowUnsigned" | "requirePin" | "profile"
+  > {}
+
+/** A session that is continued, and its messages for a provider. */
+export interface History<Name extends TargetName = TargetName> {
+  /** Open to append. */
+  readonly session: PublishedSession;
+  /** Whether it was created by this call. */
+  readonly isNew: boolean;
+  /**
+   * The messages of the next request: everything appended so far, as `resume` returns it. Reads only
+   * what this process appended since the last call; all of it, through the gate, if another program
+   * appended. `prompt` as for `resume`.
+   */
+  resume(options?: { readonly prompt?: string | null }): Promise<Resumed<Name>>;
+}
+
+type Line = VerifiedEntry | BadVerifiedLine;
+
+/** Refuses like `resume`, and with BAD_SETTING if the store does not sign. */
+export async function openHistory<Name extends TargetName>(
+  host: Host,
+  store: Store,
+  id: string,
+  options: HistoryOptions<Name>,
+): Promise<History<Name>> {
+  if (!store.isSigning && options.allowUnsigned !== true) {
+    throw badOption("allowUnsigned", "must be true for a store that does not sign");
+  }
+  const isThere = await store.has(id);
+  if (isThere && !isEmpty(store.pathOf(id))) {
+    const judged = await judgedSession(host, store, id, options);
+    const { session } = await continueResumed(host, store, judged.resumed);
+    return new OpenHistory(host, store, session as Session, false, options, judged);
+  }
+  const session = isThere ? await store.open(id) : await store.create({ id });
+  await session.openToAppend();
+  const gated: Gated = {
+    id,
+    dialect: store.dialect,
+    verdict: store.isSigning ? "verified" : "unsigned",
+    policy: policyIn(store.root, options.policy).policy,
+    head: null,
+  };
+  const memory = session.dialect.remembers?.();
+  const judged = { lines: [], end: 0, gated, memory };
+  return new OpenHistory(host, store, session, true, options, judged);
+}
+
+/** A process that is killed may leave a session without a line. */
+function isEmpty(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.size === 0;
+}
+
+/** Lines that need no more judging, and what the gate said of them. */
+interface Judged {
+  readonly lines: Line[];
+  readonly end: number;
+  readonly gated: Gated;
+  /** Of these lines, if the meaning of later ones depends on them. */
+  readonly memory: LineMemory | undefined;
+}
+
+async function judgedSession<Name extends TargetName>(
+  host: Host,
+  store: Store,
+  id: string,
+  options: HistoryOptions<Name>,
+): Promise<Judged & { readonly resumed: Resumed<Name> }> {
+  const lines: Line[] = [];
+  const place = { root: store.root, dialect: store.dialect };
+  const path = store.pathOf(id);
+  const resumed = await resumeSession(host, path, { ...options, ...place }, (line) => {
+    lines.push(line);
+  });
+  const { dialect, verdict, policy, head } = resumed.report;
+  const gated = { id, dialect, verdict, policy, head };
+  const memory = memoryOf(dialectNamed(dialect), lines);
+  return { lines, end: resumed.source.end, gated, memory, resumed };
+}
+
+function memoryOf({ remembers, decode }: Dialect, lines: readonly Line[]): LineMemory | undefined {
+  const memory = remembers?.();
+  if (!memory) return undefined;
+  for (const line of lines) {
+    const { entry } = "native" in line ? decode(line.native) : { entry: null };
+    if (entry) memory.read(entry);
+  }
+  return memory;
+}
+
+class OpenHistory<Name extends TargetName> implements History<Name> {
+  readonly session: Session;
+  readonly isNew: boolean;
+  readonly #host: Host;
+  readonly #store: Store;
+  readonly #options: HistoryOptions<Name>;
+  #judged: Judged;
+  /** The end of the last call: they come one after another. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    host: Host,
+    store: Store,
+    session: Session,
+    isNew: boolean,
+    options: HistoryOptions<Name>,
+    judged: Judged,
+  ) {
+    this.#host = host;
+    this.#store = store;
+    this.session = session;
+    this.isNew = isNew;
+    this.#options = options;
+    this.#judged = judged;
+  }
+
+  resume({ prompt }: { readonly prompt?: string | null } = {}): Promise<Resumed<Name>> {
+    const next = this.#last.then(() => this.#resume(prompt));
+    this.#last = next.catch(() => {});
+    return next;
+  }
+
+  async #resume(prompt: string | null | undefined): Promise<Resumed<Name>> {
+    const { id, root, path } = this.session;
+    await this.#readNew();
+    const { lines, end, gated } = this.#judged;
+    const pipeline = new Pipeline();
+    const feed = new EntryFeed(pipeline, dialectNamed(gated.dialect), id);
+    for (const line of lines) {
+      if ("native" in line) feed.add(line);
+      else pipeline.addBadLine(line);
+    }
+    feed.finish();
+    const options = { for: this.#options.for, ...(prompt === undefined ? {} : { prompt }) };
+    const source = { root, path, end, hash: null, natives: [], agent: feed.agent };
+    return resumedFrom(pipeline, options, gated, source);
+  }
+
+  async #readNew(): Promise<void> {
+    const writer = await this.session.openToAppend();
+    // With the lock held, after catching up with other writers.
+    await writer.inTurn(async () => {});
+    const { end: from, lines, memory } = this.#judged;
+    const { end, ownFrom } = writer;
+    if (end === from) return;
+    if (ownFrom > from) {
+      this.#judged = await judgedSession(this.#host, this.#store, this.session.id, this.#options);
+      return;
+    }
+    const { dialect, path, root } = this.session;
+    const openDirectory = () => {
+      return this.#host.files.openDirectory(dirname(path), { create: false, root });
+    };
+    const range = this.session.reader().forward({ from: toByteOffset(from), to: end });
+    const log = { dialect, path, openDirectory };
+    const verified = this.#store.isSigning;
+    for await (const entry of understand(range, log, { restoresSpilled: true })) {
+      const read = memory ? memory.read(entry) : entry;
+      lines.push(Object.assign(read, { line: lines.length + 1, verified }));
+    }
+    this.#judged = { ...this.#judged, end };
+  }
+}
