@@ -147,7 +147,9 @@ test.each(PUBLIC)("%s has its prompt, answer, model and tokens", async (_, path)
   const root = tempDirectory();
   put(root, `${ID}.jsonl`, text);
   const { entries } = await readSession("codex", root, ID);
-  const said = entries.filter(({ kind, parts }) => kind === "message" && parts[0]?.type === "text");
+  const said = entries.filter(
+    ({ kind, parts }) => kind === "message" && parts.some(({ type }) => type === "text"),
+  );
   assert.deepEqual(
     said.map(({ role, saidBy }) => [role, saidBy]),
     [

@@ -2,11 +2,14 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "vitest";
 import { PROMPTS, SESSIONS } from "../../scripts/agent-samples/scenarios.mjs";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { linesTakenBack } from "../../src/resume/taken-back.ts";
 import type { VerifiedEntry } from "../../src/verifying/verified-entries.ts";
+import { CliUser, jsonLines } from "../cli/cli.ts";
+import { docsPage } from "../support/docs-page.ts";
 import { copyOfSamples, logsWith, sampleFolders, sampleLogs } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -123,4 +126,18 @@ test("the directory is the one that Qwen Code uses", () => {
   assert.deepEqual(at({}), ["/home/me/.qwen"]);
   assert.deepEqual(at({ QWEN_HOME: "/q" }), ["/q"]);
   assert.deepEqual(at({ QWEN_HOME: "/q", QWEN_RUNTIME_DIR: "/r" }), ["/r"]);
+});
+
+test("a session whose name is no UUID is read, and the logs next to it are not", async () => {
+  const user = new CliUser();
+  const folder = join(user.home, ".qwen/projects/-home-me-app/chats");
+  const rows = docsPage("formats/qwen").block("jsonl qwen");
+  put(folder, "garden-plan.jsonl", rows);
+  put(folder, "garden-plan.ledger.jsonl", rows);
+  const sessions = jsonLines((await user.run(["ls", "--json"])).stdout);
+  assert.deepEqual(
+    sessions.map(({ name }) => name),
+    ["garden-plan"],
+  );
+  assert.match((await user.run(["show", "garden-plan"])).stdout, /Read the file\./);
 });

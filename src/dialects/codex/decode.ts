@@ -124,6 +124,15 @@ export function spokenIn(row: Native): string | null {
   return SPEAKERS.has(get(event, "type")) ? getString(event, "message") : null;
 }
 
+const THOUGHTS: readonly unknown[] = ["agent_reasoning", "agent_reasoning_raw_content"];
+
+/** What the model thought, of an event; null for all other rows. */
+export function thoughtIn(row: Native): string | null {
+  if (get(row, "type") !== "event_msg") return null;
+  const event = getObject(row, "payload");
+  return THOUGHTS.includes(get(event, "type")) ? getString(event, "text") : null;
+}
+
 /** The counts of a row `token_count`: of the last call, and of all calls so far. */
 export interface Counted {
   readonly last: Usage | null;

@@ -94,3 +94,49 @@ test("reading continues from the stored state of the memory", () => {
   assert.equal(repeated?.kind, "other");
   assert.equal(counted?.usage?.inputTokens, 2);
 });
+
+const thought = (text: string): Native => ({
+  type: "event_msg",
+  payload: { type: "agent_reasoning", text },
+});
+const reasoning = (text: string | null, encrypted_content?: string): Native => ({
+  type: "response_item",
+  payload: {
+    type: "reasoning",
+    summary: text === null ? [] : [{ type: "summary_text", text }],
+    ...(encrypted_content && { encrypted_content }),
+  },
+});
+/** What was thought and said, row by row. */
+const saidIn = (rows: readonly Native[]) =>
+  read(rows).map(({ parts }) =>
+    parts.map((part) => (part.type === "text" || part.type === "reasoning" ? part.text : "")),
+  );
+
+test("a thought that is an event and an item is read once, whichever comes first", () => {
+  const answer = item("assistant", "yes");
+  assert.deepEqual(saidIn([thought("hm"), reasoning("hm"), answer]), [[], ["hm"], ["yes"]]);
+  assert.deepEqual(saidIn([reasoning("hm"), thought("hm"), answer]), [["hm"], [], ["yes"]]);
+  assert.deepEqual(saidIn([thought("a"), thought("b"), reasoning("a\n\nb")]).at(-1), ["a\n\nb"]);
+});
+
+test("a thought that is only an event is read with its encrypted item, or the next answer", () => {
+  const [, entry] = read([thought("hm"), reasoning(null, "gAAA")]);
+  assert.deepEqual(entry?.parts, [{ type: "reasoning", text: "hm", withheld: "gAAA" }]);
+  const rows = [thought("hm"), event("agent_message", "yes"), item("assistant", "yes")];
+  assert.deepEqual(saidIn(rows), [[], ["hm", "yes"], []]);
+  const aborted = { type: "event_msg", payload: { type: "turn_aborted", reason: "interrupted" } };
+  assert.deepEqual(saidIn([thought("hm"), aborted]), [[], ["hm"]]);
+  // Codex 0.40 writes both events before both items.
+  const late = [...rows.slice(0, 2), reasoning("hm", "gAAA"), item("assistant", "yes")];
+  assert.deepEqual(saidIn(late), [[], ["hm", "yes"], [""], []]);
+  assert.equal(kinds([...rows.slice(0, 2), reasoning("hm")]), "other message other");
+});
+
+test("a thought waits across a stop of reading", () => {
+  const memory = new RolloutMemory();
+  read([thought("hm")], memory);
+  const later = new RolloutMemory(JSON.parse(JSON.stringify(memory.state())));
+  const [entry] = read([item("assistant", "yes")], later);
+  assert.equal(entry?.parts.length, 2);
+});

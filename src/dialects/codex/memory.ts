@@ -7,6 +7,8 @@
  * - What was said is an item and an event, in either order. The first of the two is the message and
  *   the other one `other`. Once a speaker has an item, no event of that speaker counts: so a rollout
  *   that has only events shows them all.
+ * - What the model thought is an event and an item, too. An event without an item, or whose item has
+ *   only the encrypted text, is part of that item, or of the answer after it.
  *
  * The state is JSON and bounded: texts beyond the limits are not compared.
  */
@@ -14,7 +16,7 @@
 import type { Entry, Part, Usage } from "../../model/entry.ts";
 import type { LineMemory } from "../dialect.ts";
 import { getList, getObject } from "../fields.ts";
-import { countedIn, spokenIn } from "./decode.ts";
+import { countedIn, spokenIn, thoughtIn } from "./decode.ts";
 import { textsOf } from "./item.ts";
 
 const TEXTS_MAX = 4;
@@ -29,6 +31,11 @@ interface MemoryState {
   readonly items: readonly Speaker[];
   /** Texts of events that were shown and whose item may follow, oldest first. */
   readonly shown: readonly string[];
+  /** Thoughts of events that wait for an answer, and those of the last items. */
+  readonly waitingThoughts?: readonly string[];
+  readonly itemThoughts?: readonly string[];
+  /** Thoughts that are part of an answer. */
+  readonly givenThoughts?: readonly string[];
 }
 
 const EMPTY: MemoryState = { model: null, total: null, items: [], shown: [] };
@@ -38,14 +45,30 @@ export class RolloutMemory implements LineMemory {
   #total: Usage | null;
   readonly #items: Set<Speaker>;
   readonly #shown: string[];
+  #waitingThoughts: string[];
+  readonly #itemThoughts: string[];
+  readonly #givenThoughts: string[];
 
   constructor(state: unknown = EMPTY) {
-    const { model, total, items, shown } = state as MemoryState;
+    const { model, total, items, shown, ...thoughts } = state as MemoryState;
     [this.#model, this.#total] = [model, total];
     [this.#items, this.#shown] = [new Set(items), [...shown]];
+    this.#waitingThoughts = [...(thoughts.waitingThoughts ?? [])];
+    this.#itemThoughts = [...(thoughts.itemThoughts ?? [])];
+    this.#givenThoughts = [...(thoughts.givenThoughts ?? [])];
   }
 
   read<Read extends Entry>(entry: Read): Read {
+    const thought = thoughtIn(entry.native);
+    if (thought !== null) {
+      const isRepeated = this.#itemThoughts.some((text) => text.includes(thought));
+      if (!isRepeated) remember(this.#waitingThoughts, thought);
+      return entry;
+    }
+    return this.#withThoughts(this.#readSaid(entry));
+  }
+
+  #readSaid<Read extends Entry>(entry: Read): Read {
     if (entry.kind === "turn_start") this.#model = entry.model ?? this.#model;
     if (entry.kind === "turn_end") return this.#count(entry);
     const spoken = spokenIn(entry.native);
@@ -55,7 +78,15 @@ export class RolloutMemory implements LineMemory {
 
   state(): MemoryState {
     const [items, shown] = [[...this.#items], [...this.#shown]];
-    return { model: this.#model, total: this.#total, items, shown };
+    return {
+      model: this.#model,
+      total: this.#total,
+      items,
+      shown,
+      waitingThoughts: [...this.#waitingThoughts],
+      itemThoughts: [...this.#itemThoughts],
+      givenThoughts: [...this.#givenThoughts],
+    };
   }
 
   #count<Read extends Entry>(entry: Read): Read {
@@ -75,8 +106,7 @@ export class RolloutMemory implements LineMemory {
   #event<Read extends Entry>(entry: Read, text: string): Read {
     const role = entry.role as Speaker;
     if (this.#items.has(role)) return entry;
-    if (text.length <= TEXT_CHARS_MAX) this.#shown.push(text);
-    this.#shown.splice(0, this.#shown.length - TEXTS_MAX);
+    remember(this.#shown, text);
     const images = getList(getObject(entry.native, "payload"), "images").filter(Boolean);
     const others = images.map((native) => ({ type: "other", native }) as const);
     const parts = [{ type: "text", text } as const, ...others];
@@ -103,10 +133,48 @@ export class RolloutMemory implements LineMemory {
     return at >= 0;
   }
 
+  /** Puts thoughts that wait before what the model says; a turn that was aborted has only those. */
+  #withThoughts<Read extends Entry>(entry: Read): Read {
+    const isAnswer = entry.kind === "message" && entry.role === "assistant";
+    const isAborted = entry.kind === "turn_end" && entry.stopReason !== undefined;
+    if (!isAnswer && !isAborted) return entry;
+    const [first] = entry.parts;
+    const item = first?.type === "reasoning" ? first : null;
+    const text = item === null ? this.#takeWaiting("") : this.#itemText(item.text);
+    if (text === (item?.text ?? "")) return entry;
+    const rest = item === null ? entry.parts : entry.parts.slice(1);
+    const thought = { ...item, type: "reasoning", text } as const;
+    const isNothing = text === "" && item?.withheld === undefined && rest.length === 0;
+    if (isNothing) return { ...entry, kind: "other", parts: [] };
+    return { ...entry, kind: "message", role: "assistant", parts: [thought, ...rest] };
+  }
+
+  /** What an item says that no answer before it has, and what waits if it says nothing itself. */
+  #itemText(text: string): string {
+    if (text === "") return this.#takeWaiting("");
+    remember(this.#itemThoughts, text);
+    this.#waitingThoughts = this.#waitingThoughts.filter((waiting) => !text.includes(waiting));
+    const rest = this.#givenThoughts.reduce((left, given) => left.replace(given, ""), text);
+    return this.#takeWaiting(rest === text ? text : rest.trim());
+  }
+
+  #takeWaiting(text: string): string {
+    const waiting = this.#waitingThoughts;
+    this.#waitingThoughts = [];
+    for (const thought of waiting) remember(this.#givenThoughts, thought);
+    return [...waiting, text].filter(Boolean).join("\n\n");
+  }
+
   #withModel<Read extends Entry>(entry: Read): Read {
     const isUnnamed = entry.role === "assistant" && entry.model === null && this.#model !== null;
     return isUnnamed ? { ...entry, model: this.#model } : entry;
   }
+}
+
+/** Adds a text to the latest ones. */
+function remember(texts: string[], text: string): void {
+  if (text.length <= TEXT_CHARS_MAX) texts.push(text);
+  texts.splice(0, texts.length - TEXTS_MAX);
 }
 
 const COUNTS = ["inputTokens", "outputTokens", "totalTokens"] as const;

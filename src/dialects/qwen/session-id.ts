@@ -9,8 +9,11 @@
 import { eitherPathIds, lastSegment, pathIds } from "../path-ids.ts";
 
 const [under, ending] = [["projects"], ".jsonl"];
-/** Other logs in the directory have longer names, such as `<session>.ledger.jsonl`. */
-const isName = (name: string) => /^[0-9a-f-]{32,36}$/i.test(name);
+/**
+ * Mostly a UUID, but any name is a session's. Other logs in the directory
+ * have an ending more, such as `<session>.ledger.jsonl`.
+ */
+const isName = (name: string) => !name.includes(".");
 const chats = pathIds({ under, levels: [null, "chats"], ending, isName });
 const archived = pathIds({ under, levels: [null, "chats", "archive"], ending, isName });
 const subagents = pathIds({ under, levels: [null, "subagents", null], ending });
