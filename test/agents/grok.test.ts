@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { dialectNamed } from "../../src/dialects/all.ts";
+import { docsPage } from "../support/docs-page.ts";
 import { copyOfSamples, logsWith, sampleFolders, sampleLogs } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -101,4 +102,56 @@ test("the directory is the one that Grok uses", () => {
     dialectNamed("grok").program?.roots({ environment, home: "/home/me", platform: "linux" });
   assert.deepEqual(at({}), ["/home/me/.grok"]);
   assert.deepEqual(at({ GROK_HOME: "/g" }), ["/g"]);
+});
+
+test("a session that has only updates is read from them, without what was taken back", async () => {
+  const root = tempDirectory();
+  const rows = docsPage("formats/grok").block("jsonl grok-updates");
+  put(root, `sessions/${DIRECTORY}/s1/updates.jsonl`, `${rows}{"timestamp":17880000`);
+  const [id = ""] = (await storeAt("grok", root).list()).map((session) => session.id);
+  assert.equal(id, `${DIRECTORY}/s1/updates`);
+  const { entries, badLines } = await readSession("grok", root, id);
+  assert.equal(badLines, 0);
+  assert.deepEqual(
+    entries.map(({ role, parts, at, model }) => [role, parts, at?.slice(11, 19), model]),
+    [
+      ["user", [{ type: "text", text: "Read hello.py." }], "10:40:00", null],
+      [
+        "assistant",
+        [
+          { type: "reasoning", text: "I read it." },
+          { type: "text", text: "Reading." },
+          {
+            ...{ type: "tool_call", callId: "call-1", tool: "read_file" },
+            input: { target_file: "hello.py" },
+          },
+        ],
+        "10:40:01",
+        "grok-4.5",
+      ],
+      [
+        "tool",
+        [
+          {
+            ...{ type: "tool_result", callId: "call-1", output: "print(1)" },
+            ...{ error: null, durationMs: null },
+          },
+        ],
+        "10:40:04",
+        null,
+      ],
+      ["assistant", [{ type: "text", text: "It prints 1." }], "10:40:05", "grok-4.5"],
+    ],
+  );
+  // The chat is the same session, and is preferred.
+  put(
+    root,
+    `sessions/${DIRECTORY}/s1/chat_history.jsonl`,
+    '{"role":"user","content":"Read it."}\n',
+  );
+  const listed = await storeAt("grok", root).list();
+  assert.deepEqual(
+    listed.map((session) => session.id),
+    [`${DIRECTORY}/s1`],
+  );
 });

@@ -7,6 +7,7 @@
 
 import { type Entry, emptyEntry, type Part, type Speaker } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
+import { timeOf } from "../entire/decode.ts";
 import { contentParts, reasoningPart, rowDecoder, textBlock } from "../entry-parts.ts";
 import {
   get,
@@ -31,7 +32,8 @@ const REASONS: Readonly<Record<string, Speaker | null>> = {
 export const decode = rowDecoder(entryOf);
 
 function entryOf(row: JsonObject): Entry {
-  const said: Entry = { ...emptyEntry(row), kind: "message" };
+  // Only rows that were joined from updates have a time.
+  const said: Entry = { ...emptyEntry(row), kind: "message", at: timeOf(get(row, "timestamp")) };
   switch (typeOf(row)) {
     case "system":
       return { ...said, role: "system", parts: textParts(get(row, "content")) };
@@ -100,7 +102,8 @@ function resultOf(row: JsonObject): Part {
   const [content, images] = [get(row, "content"), get(row, "images")];
   const output = Array.isArray(images) && images.length > 0 ? [content, ...images] : content;
   const callId = getString(row, "tool_call_id");
-  return { type: "tool_result", callId, output, error: null, durationMs: null };
+  const error = get(row, "is_error") === true ? (typeof output === "string" ? output : "") : null;
+  return { type: "tool_result", callId, output, error, durationMs: null };
 }
 
 /** Whether a row certainly is Grok's. */

@@ -3,6 +3,7 @@
 import { readerDialect } from "../reader.ts";
 import { decode, isOwn, isProgramsPrompt } from "./decode.ts";
 import { files } from "./files/summary.ts";
+import { convert, logsIn } from "./files/updates.ts";
 import { idAt, layout, logPath, nameOf } from "./session-id.ts";
 import { tools } from "./tools.ts";
 
@@ -15,7 +16,8 @@ export const grok = readerDialect("grok", {
     ],
     changes: "rewritten",
   },
-  layout,
+  layout: { ...layout, logsIn },
+  convert,
   logPath,
   idAt,
   nameOf,
