@@ -26,6 +26,7 @@ const OPTIONS: OptionKinds<PostgresStoreOptions> = {
   statementMs: "count",
   connectMs: "count",
   resolveMs: "count",
+  probeMs: "count",
   keepDeletedMs: "count",
   limits: "object",
   onBatch: "function",

@@ -28,11 +28,14 @@ const OPTIONS: Kinds = {
   sign: "boolean",
   store: "text",
   durability: "any",
+  statementMs: "count",
+  connectMs: "count",
   host: "text",
   port: "count",
   tls: "object",
   publicUrl: "text",
   onRequest: "function",
+  onNote: "function",
   onFault: "function",
 };
 

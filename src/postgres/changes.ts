@@ -126,14 +126,14 @@ export class Changes {
   }
 
   async #connected(): Promise<pg.Client> {
-    const client = this.#database.newClient();
-    client.on("error", () => {
-      if (this.#client === client) this.#client = null;
-      client.end().catch(() => {});
+    const client = await this.#database.connect((made) => {
+      made.on("error", () => {
+        if (this.#client === made) this.#client = null;
+        made.end().catch(() => {});
+      });
+      made.on("notification", () => this.#poll());
     });
-    client.on("notification", () => this.#poll());
     try {
-      await client.connect();
       // Only hints are written here, and they need not survive a crash.
       await client.query("SET synchronous_commit = off");
       await client.query(`LISTEN verbatim_${this.#database.schema}`);

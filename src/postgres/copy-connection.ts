@@ -2,12 +2,11 @@
 
 import type pg from "pg";
 import type { CopiedRows } from "./copy-rows.ts";
-import { Database, databaseError } from "./database.ts";
+import { Database, LONG_MS } from "./database.ts";
+import { databaseError } from "./database-errors.ts";
 import { holdAlone } from "./in-use.ts";
 import { readPromises } from "./promises.ts";
 
-/** Longer than a server waits: one statement may sort the paths of all streams. */
-const STATEMENT_MS = 600_000;
 const CONNECT_MS = 5000;
 
 export class CopyConnection {
@@ -21,13 +20,17 @@ export class CopyConnection {
 
   /** Throws POSTGRES_REFUSED if the database is too old. */
   static async open(url: string, schema: string): Promise<CopyConnection> {
-    const times = { statementMs: STATEMENT_MS, connectMs: CONNECT_MS };
-    const database = await Database.open({ url, schema, readersMax: 1, ...times });
-    const connection = new CopyConnection(database, database.newClient());
+    const times = { statementMs: LONG_MS, connectMs: CONNECT_MS };
+    const options = { url, schema, readersMax: 1, ...times, mayBeReadOnly: true } as const;
+    const database = await Database.open(options);
     // A connection that breaks also fails its next statement.
-    connection.#client.on("error", () => {});
+    const onClient = (client: pg.Client) => void client.on("error", () => {});
+    const client = await database.connect(onClient).catch(async (cause: unknown) => {
+      await database.close();
+      throw databaseError(database.place, cause);
+    });
+    const connection = new CopyConnection(database, client);
     try {
-      await connection.#ours(() => connection.#client.connect());
       await connection.#ours(() => readPromises(database));
       // What was copied just now has no statistics yet.
       await connection.query("SET enable_seqscan = off");

@@ -18,6 +18,8 @@ export interface CopyOptions {
   readonly bytesExpected?: number;
   /** Called again and again while rows arrive. What it throws is thrown when all have arrived. */
   readonly onRows?: (rows: CopiedRows) => void;
+  /** How long it may take, if not as long as other statements of the connection. */
+  readonly timeoutMs?: number;
 }
 
 /** Runs `COPY (select) TO STDOUT`. COPY takes no parameters: `select` must hold only our own text. */
@@ -25,7 +27,7 @@ export async function rowsInPlace(
   { Query }: Pick<typeof pg, "Query">,
   client: pg.ClientBase,
   select: string,
-  { bytesExpected = FIRST_BYTES, onRows }: CopyOptions = {},
+  { bytesExpected = FIRST_BYTES, onRows, timeoutMs }: CopyOptions = {},
 ): Promise<CopiedRows> {
   const rows = new CopiedRows(bytesExpected);
   const { stream } = (client as unknown as { connection: { stream: unknown } }).connection;
@@ -48,6 +50,7 @@ export async function rowsInPlace(
     }
     const reading = query as unknown as { handleCopyData(message: { chunk: Buffer }): void };
     reading.handleCopyData = ({ chunk }) => rows.add(chunk, 0, chunk.length);
+    if (timeoutMs !== undefined) Object.assign(query, { query_timeout: timeoutMs });
     client.query(query);
   });
   if (failure !== null) throw failure;

@@ -1,16 +1,30 @@
 /**
- * Database: connections to PostgreSQL, and what its errors mean.
+ * Database: connections to PostgreSQL.
  *
  * Three kinds of connections: one that writes, some that read, and one that listens (changes.ts).
- * A connection that failed is replaced by the next call.
+ * A connection that failed is replaced by the next call. Of several servers (hosts.ts) the one that
+ * was reached last is used, until it fails, does not answer in time, or is read-only.
+ *
+ * Every statement has a deadline, and it is ours: PostgreSQL must never cancel a commit that waits
+ * for its standby (`statement_timeout`), because it would then be reported as done.
  *
  * The package `pg` is loaded here and only here, so that programs that use no database do without.
  */
 
 import type pg from "pg";
 import { badOption } from "../base/choice.ts";
-import { errnoOf, VerbatimError } from "../base/errors.ts";
+import { VerbatimError } from "../base/errors.ts";
 import { type CopiedRows, type CopyOptions, rowsInPlace } from "./copy-rows.ts";
+import {
+  causeText,
+  databaseError,
+  isBroken,
+  isReadOnly,
+  isTimeout,
+  readOnly,
+  refusedReason,
+} from "./database-errors.ts";
+import { hostName, hostUrls } from "./hosts.ts";
 import { ReadingSocket } from "./reading-socket.ts";
 import { pinnedNameOf, placeOf, URL_FORM } from "./store-options.ts";
 
@@ -23,10 +37,22 @@ export interface DatabaseOptions {
   /** How long one statement may take, and how long connecting may. */
   readonly statementMs: number;
   readonly connectMs: number;
+  /** Use a server that is read-only, too: for programs that only read. */
+  readonly mayBeReadOnly?: true;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 type Pg = typeof pg;
+
+/** Statements that may take long: migrations, and what nothing waits for. */
+export const LONG_MS = 600_000;
+/** How much longer a call may take, to try again on another connection. */
+export const RETRY_MS = 1000;
+/** How much more time a statement gets for what it carries. */
+const MIB = 1024 * 1024;
+const MIB_MS = 1000;
+/** An idle connection whose machine is gone is noticed after this and ten more seconds. */
+const KEEP_ALIVE_MS = 1000;
 
 /** A name that needs no quotes. */
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
@@ -41,14 +67,20 @@ export class Database {
   readonly #options: DatabaseOptions;
   readonly #writer: pg.Pool;
   readonly #readers: pg.Pool;
+  readonly #hosts: readonly string[];
+  /** Throws if a server must not be written to; called with each new connection that writes. */
+  checkWriter: (client: pg.ClientBase) => Promise<void> = async () => {};
+  /** The server in use, among `#hosts`. */
+  #host = 0;
 
   private constructor(loaded: Pg, options: DatabaseOptions) {
     this.#pg = loaded;
     this.#options = options;
+    this.#hosts = hostUrls(options.url);
     this.schema = options.schema;
     this.place = placeOf(options.url);
     this.pinnedName = pinnedNameOf(options.url, options.schema);
-    this.#writer = this.#pool(1);
+    this.#writer = this.#pool(1, (client) => this.checkWriter(client));
     this.#readers = this.#pool(options.readersMax, async (client) => {
       // A bitmap scan needs a sort: it would send nothing before everything is read and sorted.
       await client.query("SET enable_bitmapscan = off");
@@ -65,21 +97,33 @@ export class Database {
     return new Database(await loadPg(), options);
   }
 
+  /** How long a statement may take that carries so many bytes. */
+  deadlineMs(bytes = 0): number {
+    return this.#options.statementMs + Math.ceil((bytes / MIB) * MIB_MS);
+  }
+
   /**
    * Runs a statement that writes nothing. Sent again if its connection broke. One with a name is
    * parsed once on each connection.
    */
-  async read(text: string, values: readonly unknown[], name?: string): Promise<readonly Row[]> {
-    const query = { text, values: [...values], ...(name && { name }) };
-    const run = async () => (await this.#readers.query(query)).rows as Row[];
-    return run().catch((error: unknown) => (isBroken(error) ? run() : Promise.reject(error)));
+  read(
+    text: string,
+    values: readonly unknown[],
+    name?: string,
+    ms = this.deadlineMs(),
+  ): Promise<readonly Row[]> {
+    return this.#reading(ms, async (client, query_timeout) => {
+      const query = { text, values: [...values], ...(name && { name }), query_timeout };
+      return (await client.query(query)).rows as Row[];
+    });
   }
 
   /** The rows of a select without parameters, as bytes (copy-rows.ts); with options for each try. */
-  async readBytes(select: string, options: () => CopyOptions): Promise<CopiedRows> {
-    const run = () =>
-      using(this.#readers, (client) => rowsInPlace(this.#pg, client, select, options()));
-    return run().catch((error: unknown) => (isBroken(error) ? run() : Promise.reject(error)));
+  readBytes(select: string, options: () => CopyOptions): Promise<CopiedRows> {
+    const ms = this.deadlineMs(options().bytesExpected);
+    return this.#reading(ms, (client, left) =>
+      rowsInPlace(this.#pg, client, select, { ...options(), timeoutMs: left }),
+    );
   }
 
   /** The same on a connection of its own. */
@@ -88,11 +132,14 @@ export class Database {
   }
 
   /**
-   * Runs statements on the connection that writes. If there is none to be had, throws
+   * Runs statements on the connection that writes. If there is none to be had in time, throws
    * STORE_UNAVAILABLE, and nothing was sent.
    */
-  async write<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
-    return using(this.#writer, work, (cause) => databaseError(this.place, cause));
+  write<T>(
+    work: (client: pg.ClientBase) => Promise<T>,
+    connectMs = this.#options.connectMs,
+  ): Promise<T> {
+    return this.#using(this.#writer, work, connectMs, (cause) => databaseError(this.place, cause));
   }
 
   /** Several statements, all or none. */
@@ -105,57 +152,169 @@ export class Database {
     });
   }
 
-  /** A connection of its own, not yet connected. */
-  newClient(): pg.Client {
-    return new this.#pg.Client(this.#config());
+  /** A connection of its own. `onClient` gets it before it is connected. */
+  connect(onClient: (client: pg.Client) => void): Promise<pg.Client> {
+    return this.#onSomeHost(async () => {
+      const client = new this.#pg.Client({ ...this.#config(), connectionString: this.#url });
+      onClient(client);
+      try {
+        await client.connect();
+        await this.#checkWritable(client);
+        return client;
+      } catch (error) {
+        await client.end().catch(() => {});
+        throw error;
+      }
+    });
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#writer.end(), this.#readers.end()]);
   }
 
-  #pool(max: number, onConnect?: (client: pg.ClientBase) => Promise<void>): pg.Pool {
-    const config = { ...this.#config(), max, idleTimeoutMillis: 0, onConnect };
-    const pool = new this.#pg.Pool(config);
+  #pool(max: number, prepare: (client: pg.ClientBase) => Promise<void>): pg.Pool {
+    const url = () => this.#url;
+    const { Client, Pool } = this.#pg;
+    class HostClient extends Client {
+      constructor(config: pg.ClientConfig) {
+        super({ ...config, connectionString: url() });
+      }
+    }
+    const onConnect = async (client: pg.ClientBase) => {
+      await this.#checkWritable(client);
+      await prepare(client);
+    };
+    const pool = new Pool({
+      ...this.#config(),
+      max,
+      idleTimeoutMillis: 0,
+      onConnect,
+      Client: HostClient as never,
+    });
     // An idle connection broke: the next call makes another.
     pool.on("error", () => {});
     return pool;
   }
 
   #config(): pg.PoolConfig {
-    const { url, statementMs, connectMs } = this.#options;
+    const { statementMs, connectMs } = this.#options;
     return {
-      connectionString: url,
       application_name: "verbatim",
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       connectionTimeoutMillis: connectMs,
       query_timeout: statementMs,
       stream: () => new ReadingSocket(),
     };
   }
+
+  get #url(): string {
+    return this.#hosts[this.#host] ?? this.#options.url;
+  }
+
+  async #checkWritable(client: pg.ClientBase): Promise<void> {
+    if (this.#options.mayBeReadOnly) return;
+    const { rows } = await client.query("SHOW transaction_read_only");
+    if (rows[0]?.transaction_read_only !== "off") throw readOnly();
+  }
+
+  /** Tries each server once, from the one in use on. */
+  async #onSomeHost<T>(connect: () => Promise<T>): Promise<T> {
+    const causes: string[] = [];
+    for (;;) {
+      const host = this.#host;
+      try {
+        return await connect();
+      } catch (error) {
+        causes.push(`${hostName(this.#hosts[host] ?? "")}: ${causeText(error)}`);
+        this.#leave(host);
+        if (refusedReason(error) !== undefined || this.#hosts.length === 1) throw error;
+        if (causes.length >= this.#hosts.length) throw new Error(causes.join("; "));
+      }
+    }
+  }
+
+  /** Goes on to the next server, unless another call already did. */
+  #leave(host: number): void {
+    if (this.#host === host) this.#host = (host + 1) % this.#hosts.length;
+  }
+
+  /** Twice, if the connection broke: on another one, within RETRY_MS more. */
+  async #reading<T>(
+    ms: number,
+    work: (client: pg.ClientBase, ms: number) => Promise<T>,
+  ): Promise<T> {
+    const { connectMs } = this.#options;
+    const endMs = performance.now() + ms + RETRY_MS;
+    try {
+      return await this.#using(this.#readers, (client) => work(client, ms), connectMs);
+    } catch (error) {
+      if (!isBroken(error)) throw error;
+      const leftMs = Math.max(1, Math.round(endMs - performance.now()));
+      return this.#using(this.#readers, (client) => work(client, leftMs), leftMs);
+    }
+  }
+
+  /** A connection on which something failed is not used again. */
+  async #using<T>(
+    pool: pg.Pool,
+    work: (client: pg.ClientBase) => Promise<T>,
+    connectMs: number,
+    whenNone: (cause: unknown) => unknown = (cause) => cause,
+  ): Promise<T> {
+    const client = await within(connectMs, () => this.#onSomeHost(() => pool.connect())).catch(
+      (cause: unknown) => {
+        throw whenNone(cause);
+      },
+    );
+    const host = this.#host;
+    // One that breaks meanwhile also fails the statement that runs on it.
+    const ignored = () => {};
+    client.on("error", ignored);
+    try {
+      const result = await work(client);
+      client.off("error", ignored);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(true);
+      if (isReadOnly(error) || isTimeout(error)) {
+        this.#leave(host);
+        closeIdle(pool);
+      }
+      throw error;
+    }
+  }
 }
 
-/** A connection on which something failed is not used again. */
-async function using<T>(
-  pool: pg.Pool,
-  work: (client: pg.ClientBase) => Promise<T>,
-  whenNone: (cause: unknown) => unknown = (cause) => cause,
-): Promise<T> {
-  const client = await pool.connect().catch((cause: unknown) => {
-    throw whenNone(cause);
+/** Fails if there is no connection in time; one that comes later goes back to its pool. */
+function within(ms: number, connect: () => Promise<pg.PoolClient>): Promise<pg.PoolClient> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new Error("connection timeout"));
+    }, ms);
+    connect().then(
+      (client) => {
+        clearTimeout(timer);
+        if (isLate) client.release();
+        else resolve(client);
+      },
+      (cause: unknown) => {
+        clearTimeout(timer);
+        reject(cause);
+      },
+    );
   });
-  // One that breaks meanwhile also fails the statement that runs on it.
-  const ignored = () => {};
-  client.on("error", ignored);
-  try {
-    const result = await work(client);
-    client.off("error", ignored);
-    client.release();
-    return result;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+}
+
+/** Those next to one that did not answer are as silent; the driver has no call for this. */
+function closeIdle(pool: pg.Pool): void {
+  const { _idle: idle } = pool as unknown as {
+    _idle: { client: { connection: { stream: { destroy(): void } } } }[];
+  };
+  for (const { client } of [...idle]) client.connection.stream.destroy();
 }
 
 async function loadPg(): Promise<Pg> {
@@ -170,74 +329,4 @@ async function loadPg(): Promise<Pg> {
       { cause },
     );
   }
-}
-
-/** SQLSTATEs that say that the server or the connection is gone, not that the request is wrong. */
-const GONE = /^(?:08...|57P0[1235]|53300|25006)$/;
-
-/** The connection failed, or the server is stopping, starting, or not the primary. */
-export function isBroken(error: unknown): boolean {
-  if (error instanceof VerbatimError) return false;
-  const isFromServer = error instanceof Error && "severity" in error;
-  return !isFromServer || GONE.test(errnoOf(error));
-}
-
-/** PostgreSQL undid the whole statement because of other transactions: it may be sent again. */
-export function isUndone(error: unknown): boolean {
-  return ["40001", "40P01"].includes(errnoOf(error));
-}
-
-/** The bytes that PostgreSQL read are not those it wrote. */
-export function isDamage(error: unknown): boolean {
-  return ["XX001", "XX002"].includes(errnoOf(error));
-}
-
-/** SQLSTATEs of wrong addresses and accounts: what to do. */
-const REFUSED: Readonly<Record<string, string>> = {
-  "3D000": "there is no such database; create it with `createdb`, or correct the name in the URL",
-  "28000": "the user is not accepted; check the user in the URL, and pg_hba.conf of the database",
-  "28P01": "the password is wrong or missing; check the user in the URL, PGPASSWORD or PGPASSFILE",
-  "42501": "the user may not do this; make it the owner of the database, or of the schema",
-};
-
-/** Our error for one of the driver. Its message names no values, so it may be shown. */
-export function databaseError(
-  place: string,
-  cause: unknown,
-  outcome: "unchanged" | "unknown" = "unchanged",
-): VerbatimError {
-  if (cause instanceof VerbatimError) return cause;
-  const lacksPassword = cause instanceof Error && /^SASL: .*password/.test(cause.message);
-  const code = lacksPassword ? "28P01" : errnoOf(cause);
-  const reason = REFUSED[code];
-  if (reason !== undefined) {
-    const text = `${place} is not used: ${reason}`;
-    return new VerbatimError("POSTGRES_REFUSED", text, { path: place, reason }, { cause });
-  }
-  if (isBroken(cause)) return unavailable(place, cause, outcome);
-  if (code === "53100") {
-    const details = { path: place, end: 0, bytes: 0 };
-    const text = `${place}: the database's disk is full; nothing was stored. Free space there`;
-    return new VerbatimError("NO_SPACE", text, details, { cause });
-  }
-  return new VerbatimError(
-    "IO_ERROR",
-    `${place} refused a statement with SQLSTATE ${code}; its log says more`,
-    { path: place, operation: "a statement", errno: code },
-    { cause },
-  );
-}
-
-export function unavailable(
-  place: string,
-  cause: unknown,
-  outcome: "unchanged" | "unknown",
-): VerbatimError<"STORE_UNAVAILABLE"> {
-  const reason = `the database does not answer (${errnoOf(cause)})`;
-  const next =
-    outcome === "unchanged"
-      ? "nothing was changed; retry in a moment"
-      : "the request may have been carried out; read again before you repeat it";
-  const details = { path: place, reason, outcome };
-  return new VerbatimError("STORE_UNAVAILABLE", `${place}: ${reason}; ${next}`, details, { cause });
 }

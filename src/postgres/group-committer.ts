@@ -19,7 +19,9 @@ import { VerbatimError } from "../base/errors.ts";
 import { callersHaveRun } from "../base/in-flight.ts";
 import type { BatchReport, CommitLimits } from "../streams/commit/committer.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
-import { type Database, isBroken, isUndone, unavailable } from "./database.ts";
+import type { CommitHealth } from "./commit-health.ts";
+import { type Database, RETRY_MS } from "./database.ts";
+import { isBroken, isReadOnly, isTimeout, isUndone, unavailable } from "./database-errors.ts";
 import { GroupBatch, groupValues, unitsOf } from "./group.ts";
 import { GroupView, type KnownStreams, NotLoaded } from "./known-streams.ts";
 import { failureIn } from "./migrate.ts";
@@ -30,7 +32,7 @@ import { keyOf } from "./stream-row.ts";
 
 const TRIES_MAX = 3;
 /** Pauses between attempts to find out what happened to a group. */
-const RETRY_MS = 100;
+const PAUSE_MS = 100;
 const ARGUMENTS = Array.from({ length: 28 }, (_, n) => `$${n + 1}`);
 const SIGNING_ARGUMENTS = [1, 2, 3].map((n) => `$${ARGUMENTS.length + n}`);
 
@@ -40,8 +42,13 @@ export interface GroupCommitParts {
   readonly limits: CommitLimits;
   /** The name of this server among those that share the database. */
   readonly server: string;
-  /** How long an unknown outcome is looked for before it is reported as unknown. */
-  readonly resolveMs: number;
+  /** Told of every outcome; refuses groups while none is answered. */
+  readonly health: CommitHealth;
+  /**
+   * How long after a group was sent its outcome is looked for. Default: as long as its statement may
+   * take, and RETRY_MS more.
+   */
+  readonly resolveMs: number | undefined;
   readonly onBatch: ((report: BatchReport) => void) | undefined;
   /** Absent if this server does not sign. */
   signing(): GroupSigning | null;
@@ -131,11 +138,12 @@ export class GroupCommitter {
   }
 
   #refusal(bytes: number): VerbatimError | null {
-    const { limits, database } = this.#parts;
+    const { limits, database, health } = this.#parts;
     const { place: path } = database;
     if (this.#isClosed) {
       return new VerbatimError("LOG_CLOSED", "the store was closed; open it again", { path });
     }
+    if (health.refusal !== null) return health.refusal;
     const isFull =
       this.#queue.length >= limits.queueRequestsMax ||
       (this.#queue.length > 0 && this.#queuedBytes + bytes > limits.queueBytesMax);
@@ -184,8 +192,11 @@ export class GroupCommitter {
         stale = await this.#send(group);
       }
     } catch (error) {
-      const refusal = await failureIn(this.#parts.database, error);
+      const { database, health } = this.#parts;
+      const refusal = await failureIn(database, error);
+      health.ended(refusal, error instanceof VerbatimError ? error.cause : error);
       for (const { reject } of taken) reject(refusal);
+      if (refusal.code === "STORE_UNAVAILABLE") this.#refuseWaiting(refusal);
       return;
     }
     const changed = this.#publish(group, stale);
@@ -202,6 +213,13 @@ export class GroupCommitter {
     const ops = batch.ops.filter((op) => op.op !== "record" && isWritten(op.path));
     this.#parts.signing()?.note({ ops, changes: batch.changes });
     if (changed.length > 0) this.#parts.onChanged(changed);
+  }
+
+  /** Requests behind a group that the database did not answer: they have waited as long. */
+  #refuseWaiting({ cause }: VerbatimError): void {
+    const refusal = unavailable(this.#parts.database.place, cause, "unchanged");
+    for (const { reject } of this.#queue.splice(0)) reject(refusal);
+    this.#queuedBytes = 0;
   }
 
   /** Returns those whose streams another server has changed. */
@@ -259,7 +277,8 @@ export class GroupCommitter {
         for (const path of paths) known.forget(path);
         const group = await this.#decide(taken);
         sent = group;
-        return [group, await this.#call(client, this.#valuesOf(group))];
+        const ms = database.deadlineMs(bytesOf(group.batch));
+        return [group, await this.#call(client, this.#valuesOf(group), ms)];
       });
     } catch (error) {
       if (sent === null || !(isBroken(error) || isUndone(error))) throw error;
@@ -272,22 +291,36 @@ export class GroupCommitter {
    * written, because their streams have changed.
    */
   async #send(group: Group, wasSent = false): Promise<ReadonlySet<number>> {
-    const { database, known, resolveMs } = this.#parts;
+    const { database, health, known, resolveMs } = this.#parts;
     const { batch, units, touches } = group;
     if (units.size === 0 && touches.size === 0 && batch.records.size === 0) return new Set();
     const values = this.#valuesOf(group);
-    const deadlineMs = performance.now() + resolveMs;
+    const statementMs = database.deadlineMs(bytesOf(batch));
+    const endMs = performance.now() + (resolveMs ?? statementMs + RETRY_MS);
+    let leftMs = statementMs;
+    let hasLeft = false;
+    let timeout: unknown = null;
+    health.sent();
     for (let isSent = wasSent; ; ) {
       try {
-        return await database.write((client) => this.#call(client, values));
+        const call = (client: pg.ClientBase) => this.#call(client, values, leftMs);
+        const stale = await (isSent ? database.write(call, leftMs) : database.write(call));
+        health.committed();
+        return stale;
       } catch (error) {
         if (isUndone(error)) continue;
         const isUnsent = error instanceof VerbatimError; // There is no connection.
-        isSent ||= isBroken(error);
+        if (isReadOnly(error) && !isSent && !hasLeft) {
+          hasLeft = true; // Another server may be the primary by now.
+          continue;
+        }
+        isSent ||= isBroken(error) && !isReadOnly(error);
         if (!isSent || !(isUnsent || isBroken(error))) throw error;
         for (const path of units.keys()) known.forget(path);
-        if (performance.now() > deadlineMs) throw unavailable(database.place, error, "unknown");
-        await delay(RETRY_MS);
+        if (isTimeout(error)) timeout = error;
+        leftMs = Math.round(endMs - performance.now());
+        if (leftMs <= PAUSE_MS) throw unavailable(database.place, timeout ?? error, "unknown");
+        await delay(PAUSE_MS);
       }
     }
   }
@@ -300,11 +333,15 @@ export class GroupCommitter {
     return more ? [...values, ...more] : values;
   }
 
-  async #call(client: pg.ClientBase, values: readonly unknown[]): Promise<ReadonlySet<number>> {
+  async #call(
+    client: pg.ClientBase,
+    values: readonly unknown[],
+    query_timeout: number,
+  ): Promise<ReadonlySet<number>> {
     const isSigning = values.length > ARGUMENTS.length;
     const text = isSigning ? this.#signingStatement : this.#statement;
     const name = isSigning ? "commit_group_signed" : "commit_group";
-    const query = { name, text, values: [...values] };
+    const query = { name, text, values: [...values], query_timeout };
     const { rows } = await client.query(query);
     return new Set(rows[0].stale as number[]);
   }
@@ -326,6 +363,12 @@ export class GroupCommitter {
     }
     return changed;
   }
+}
+
+function bytesOf({ changes }: GroupBatch): number {
+  let bytes = 0;
+  for (const change of changes.values()) for (const part of change.bytes) bytes += part.length;
+  return bytes;
 }
 
 /** Decides now; `answer` sends the answer. */

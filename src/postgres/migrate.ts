@@ -7,7 +7,8 @@
  */
 
 import { errnoOf, VerbatimError } from "../base/errors.ts";
-import { type Database, databaseError } from "./database.ts";
+import { type Database, LONG_MS } from "./database.ts";
+import { databaseError } from "./database-errors.ts";
 import { refused } from "./promises.ts";
 import { MIGRATIONS } from "./schema.ts";
 
@@ -25,16 +26,21 @@ export async function migrate(database: Database, isCopying = false): Promise<vo
   }
   if (found?.found === true && (await versionOf(database)) === MIGRATIONS.length) return;
   await database.transaction(async (client) => {
-    await client.query(`SELECT pg_advisory_xact_lock(${LOCK}, hashtext($1))`, [schema]);
-    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
-    await client.query(`SET LOCAL search_path TO ${schema}`);
-    await client.query("CREATE TABLE IF NOT EXISTS version (number integer NOT NULL)");
-    const { rows } = await client.query("SELECT number FROM version");
+    // Another server may be at it, and a table may be large.
+    const run = (text: string, values: readonly unknown[] = []) => {
+      const query = { text, values: [...values], query_timeout: LONG_MS };
+      return client.query(query);
+    };
+    await run(`SELECT pg_advisory_xact_lock(${LOCK}, hashtext($1))`, [schema]);
+    await run(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await run(`SET LOCAL search_path TO ${schema}`);
+    await run("CREATE TABLE IF NOT EXISTS version (number integer NOT NULL)");
+    const { rows } = await run("SELECT number FROM version");
     const before = rows.length === 0 ? 0 : Number(rows[0].number);
-    for (const migration of MIGRATIONS.slice(before)) await client.query(migration);
+    for (const migration of MIGRATIONS.slice(before)) await run(migration);
     if (before >= MIGRATIONS.length) return;
-    await client.query("DELETE FROM version");
-    await client.query("INSERT INTO version VALUES ($1)", [MIGRATIONS.length]);
+    await run("DELETE FROM version");
+    await run("INSERT INTO version VALUES ($1)", [MIGRATIONS.length]);
   });
   await versionOf(database);
 }

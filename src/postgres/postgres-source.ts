@@ -16,7 +16,7 @@ import type { StreamState } from "../streams/commit/stream-state.ts";
 import { crcOf } from "../streams/journal/journal-record.ts";
 import type { ProducerTurn } from "../streams/stream-store.ts";
 import { CopyConnection } from "./copy-connection.ts";
-import { databaseError, isDamage } from "./database.ts";
+import { databaseError, isDamage } from "./database-errors.ts";
 import { migrate } from "./migrate.ts";
 import { COLUMNS, knownOf, sidOf } from "./stream-row.ts";
 

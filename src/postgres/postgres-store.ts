@@ -11,6 +11,7 @@
  */
 
 import { randomBytes } from "node:crypto";
+import type pg from "pg";
 import { assert, VerbatimError } from "../base/errors.ts";
 import {
   decideAppend,
@@ -40,14 +41,21 @@ import type {
   StreamMessage,
 } from "../streams/stream-store.ts";
 import { Changes } from "./changes.ts";
-import { Database, databaseError } from "./database.ts";
+import { CommitHealth } from "./commit-health.ts";
+import { Database, LONG_MS } from "./database.ts";
+import { databaseError, unavailable } from "./database-errors.ts";
 import { type Decision, GroupCommitter } from "./group-committer.ts";
 import { KnownStreams } from "./known-streams.ts";
 import { failureIn, migrate } from "./migrate.ts";
 import { checkPromises, readPromises } from "./promises.ts";
 import { DatabaseSigning, type TakeOver } from "./signing/database-signing.ts";
 import { SigningRows } from "./signing/signing-rows.ts";
-import type { DatabasePromises, PostgresStore, PostgresStoreOptions } from "./store-options.ts";
+import type {
+  DatabasePromises,
+  Durability,
+  PostgresStore,
+  PostgresStoreOptions,
+} from "./store-options.ts";
 import { StreamReader } from "./stream-reader.ts";
 import { COLUMNS, type KnownStream, keyOf, knownOf, NEVER_USED } from "./stream-row.ts";
 import { Sweeper } from "./sweeper.ts";
@@ -68,13 +76,14 @@ export async function openPostgresStore(
   url: string,
   options: OpenOptions = {},
 ): Promise<PostgresStreams> {
-  const { schema = "verbatim", readersMax = 8, statementMs = 30_000, connectMs = 5_000 } = options;
+  const { schema = "verbatim", readersMax = 8, statementMs = 5_000, connectMs = 5_000 } = options;
   const database = await Database.open({ url, schema, readersMax, statementMs, connectMs });
   try {
     const promises = await readPromises(database);
     checkPromises(database, promises, options.durability ?? "disk");
     await migrate(database);
     const store = new PostgresStreams(database, promises, options);
+    database.checkWriter = (client) => store.checkWriter(client);
     await store.begin(options);
     return store;
   } catch (error) {
@@ -84,12 +93,15 @@ export async function openPostgresStore(
 }
 
 export class PostgresStreams implements PostgresStore {
-  readonly promises: DatabasePromises;
+  /** Of the server that was connected to last. */
+  promises: DatabasePromises;
+  readonly #durability: Durability;
   readonly #database: Database;
   readonly #known: KnownStreams;
   readonly #committer: GroupCommitter;
   readonly #reader: StreamReader;
   readonly #changes: Changes;
+  readonly #commits: CommitHealth;
   readonly #sweeper: Sweeper;
   readonly #history: SignedHistory;
   readonly #watchers = new Watchers();
@@ -103,6 +115,7 @@ export class PostgresStreams implements PostgresStore {
   constructor(database: Database, promises: DatabasePromises, options: PostgresStoreOptions) {
     const server = randomId();
     this.promises = promises;
+    this.#durability = options.durability ?? "disk";
     this.#database = database;
     this.#now = options.now ?? Date.now;
     this.#known = new KnownStreams(database, options.statesMax ?? 32 * 1024);
@@ -120,12 +133,14 @@ export class PostgresStreams implements PostgresStore {
         this.#failure = failure === null ? null : databaseError(database.place, failure);
       },
     });
+    this.#commits = new CommitHealth({ database, server, idleMs: options.probeMs ?? 5_000 });
     this.#committer = new GroupCommitter({
       database,
       known: this.#known,
       limits: { ...COMMIT_LIMITS, ...options.limits },
       server,
-      resolveMs: options.resolveMs ?? 10_000,
+      health: this.#commits,
+      resolveMs: options.resolveMs,
       onBatch: options.onBatch,
       signing: () => this.#signing,
       onChanged: (states) => {
@@ -133,7 +148,12 @@ export class PostgresStreams implements PostgresStore {
         this.#changes.hint();
       },
     });
-    this.#sweeper = new Sweeper(database, server, options.keepDeletedMs ?? 30 * DAY_MS);
+    this.#sweeper = new Sweeper(
+      database,
+      server,
+      options.keepDeletedMs ?? 30 * DAY_MS,
+      this.#commits,
+    );
     this.#touching = setInterval(() => this.#writeTouches().catch(() => {}), TOUCH_MS).unref();
   }
 
@@ -152,7 +172,19 @@ export class PostgresStreams implements PostgresStore {
       });
     }
     await this.#changes.begin();
+    this.#commits.begin();
     await this.#signing?.changedElsewhere();
+  }
+
+  /** @internal Throws if the server promises less than is required. */
+  async checkWriter(client: pg.ClientBase): Promise<void> {
+    const promises = await readPromises(this.#database, client);
+    try {
+      checkPromises(this.#database, promises, this.#durability);
+    } catch (refusal) {
+      throw unavailable(this.#database.place, refusal, "unchanged"); // Until its settings change.
+    }
+    this.promises = promises;
   }
 
   async create(path: string, request: CreateRequest): Promise<Created> {
@@ -236,6 +268,8 @@ export class PostgresStreams implements PostgresStore {
          WHERE key > $1 AND status <> 'deleted' AND settings NOT LIKE '%"fork":null%'
          ORDER BY key LIMIT ${FORKS_TOGETHER}`,
         [after],
+        undefined,
+        LONG_MS, // It looks at every stream.
       );
       yield rows.flatMap((row) => knownOf(row).state ?? []);
       after = rows.at(-1)?.key;
@@ -300,7 +334,9 @@ export class PostgresStreams implements PostgresStore {
   async sweep(): Promise<number> {
     await this.#writeTouches();
     const nowMs = this.#now();
-    const expired = await this.#sweeper.sweep(nowMs);
+    const expired = await this.#sweeper.sweep(nowMs).catch((error: unknown) => {
+      throw databaseError(this.#database.place, error);
+    });
     const ended = await Promise.all(
       expired.map((path) =>
         this.#committer.submit({ paths: [path], bytes: 0 }, (decision) =>
@@ -319,8 +355,11 @@ export class PostgresStreams implements PostgresStore {
 
   health(): StoreHealth {
     const failure = this.#failure;
-    if (failure === null) return { isWritable: true };
-    return { isWritable: false, isReadable: false, reason: failure.message };
+    if (failure !== null) return { isWritable: false, isReadable: false, reason: failure.message };
+    const reason = this.#commits.failure?.message;
+    return reason === undefined
+      ? { isWritable: true }
+      : { isWritable: false, reason, isPassing: true };
   }
 
   close(): Promise<void> {
@@ -332,6 +371,7 @@ export class PostgresStreams implements PostgresStore {
     clearInterval(this.#touching);
     await this.#signing?.close();
     await this.#committer.close();
+    await this.#commits.close();
     await this.#changes.close();
     await this.#sweeper.close();
     await this.#database.close();
@@ -402,8 +442,8 @@ export class PostgresStreams implements PostgresStore {
     throw await failureIn(this.#database, error);
   }
 
-  #read(text: string, values: readonly unknown[], name?: string) {
-    return this.#database.read(text, values, name).catch(async (error: unknown) => {
+  #read(text: string, values: readonly unknown[], name?: string, ms?: number) {
+    return this.#database.read(text, values, name, ms).catch(async (error: unknown) => {
       throw await failureIn(this.#database, error);
     });
   }

@@ -15,7 +15,7 @@ import {
 } from "../copying/copied.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
 import { CopyConnection } from "./copy-connection.ts";
-import { databaseError } from "./database.ts";
+import { databaseError } from "./database-errors.ts";
 import { migrate } from "./migrate.ts";
 import { openPostgresSource } from "./postgres-source.ts";
 import { STATE_COLUMNS } from "./schema.ts";

@@ -1,9 +1,11 @@
 /**
  * Promises: what the database does before it acknowledges a commit, and whether that is enough.
  *
- * Read from its settings at each start. What the disk below it does cannot be read.
+ * Read from its settings at each start, and from those of each server that is written to later: a
+ * standby that was promoted may promise less. What the disk below it does cannot be read.
  */
 
+import type pg from "pg";
 import { VerbatimError } from "../base/errors.ts";
 import type { Database } from "./database.ts";
 import { type DatabasePromises, DURABILITIES, type Durability } from "./store-options.ts";
@@ -14,10 +16,16 @@ const NAMES = [
   ...["data_checksums", "server_version", "server_version_num"],
 ];
 
-export async function readPromises(database: Database): Promise<DatabasePromises> {
-  const rows = await database.read("SELECT name, setting FROM pg_settings WHERE name = ANY ($1)", [
-    NAMES,
-  ]);
+const SETTINGS = "SELECT name, setting FROM pg_settings WHERE name = ANY ($1)";
+
+/** `client`: the connection to ask, if not any. */
+export async function readPromises(
+  database: Database,
+  client?: pg.ClientBase,
+): Promise<DatabasePromises> {
+  const rows = client
+    ? (await client.query(SETTINGS, [NAMES])).rows
+    : await database.read(SETTINGS, [NAMES]);
   const all = Object.fromEntries(rows.map(({ name, setting }) => [name, String(setting)]));
   const { server_version = "", server_version_num = "0", ...settings } = all;
   if (Number(server_version_num) < VERSION_MIN * 10_000) {

@@ -33,11 +33,19 @@ export interface PostgresStoreOptions {
   readonly readersMax?: number | undefined;
   /** How many stream states are kept in memory. Default: 32,768. */
   readonly statesMax?: number | undefined;
-  /** How long one statement may take, and connecting. Default: 30 and 5 seconds. */
+  /**
+   * How long one statement may take, and connecting. Default: 5 seconds each. A statement gets a
+   * second more for each MiB that it carries.
+   */
   readonly statementMs?: number | undefined;
   readonly connectMs?: number | undefined;
-  /** How long to look for the outcome of an append whose connection broke. Default: 10 seconds. */
+  /**
+   * How long after it was sent to look for the outcome of an append whose connection broke. Default:
+   * as long as its statement may take, and a second.
+   */
   readonly resolveMs?: number | undefined;
+  /** A probe is committed after so long without a commit. Default: 5 seconds. */
+  readonly probeMs?: number | undefined;
   /** How long the bytes of deleted streams are kept. Default: 30 days. */
   readonly keepDeletedMs?: number | undefined;
   readonly limits?: Partial<CommitLimits> | undefined;
@@ -49,7 +57,7 @@ export interface PostgresStoreOptions {
 
 /** Streams in PostgreSQL. */
 export interface PostgresStore extends StreamStore {
-  /** What the database promised when the store was opened. */
+  /** What the database promises, or promised when it was last connected to. */
   readonly promises: DatabasePromises;
   holds(work: string): Promise<boolean>;
 }
@@ -66,6 +74,7 @@ export function placeOf(url: string): string {
 
 /** The name of a store in pinned heads, in place of a directory: `//host:5432/database/schema`. */
 export function pinnedNameOf(url: string, schema: string): string {
-  const [, , , rest] = URL_FORM.exec(url) ?? [];
-  return `//${rest}/${schema}`;
+  const [, , , rest = ""] = URL_FORM.exec(url) ?? [];
+  // The first of several hosts: another may be added, and the store stays the same.
+  return `//${rest.replace(/,[^/]*/, "")}/${schema}`;
 }

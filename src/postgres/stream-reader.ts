@@ -13,7 +13,8 @@ import { formatOffset } from "../streams/offset-token.ts";
 import { badOffset, type Owner, ownerAt } from "../streams/reading/forks.ts";
 import type { StreamMessage } from "../streams/stream-store.ts";
 import type { CopiedRows } from "./copy-rows.ts";
-import { type Database, isDamage } from "./database.ts";
+import type { Database } from "./database.ts";
+import { isDamage } from "./database-errors.ts";
 import { type KnownStream, sidOf } from "./stream-row.ts";
 
 const MESSAGES_TOGETHER = 256;

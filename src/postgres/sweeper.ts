@@ -7,12 +7,14 @@
  */
 
 import { LEASE_MS } from "../streams/stream-store.ts";
+import type { CommitHealth } from "./commit-health.ts";
 import type { Database } from "./database.ts";
+import { databaseError } from "./database-errors.ts";
 
 /** Expired streams that one sweep deletes. */
 const SWEPT_TOGETHER = 1000;
 /** Messages that one statement deletes: more would make others wait for the disk. */
-const MESSAGES_TOGETHER = 10_000;
+const MESSAGES_TOGETHER = 1000;
 /** Much longer than anyone looks for the outcome of a group or for changes. */
 const COMMITS_KEPT = "10 minutes";
 
@@ -20,12 +22,14 @@ export class Sweeper {
   readonly #database: Database;
   readonly #server: string;
   readonly #keepDeletedMs: number;
+  readonly #health: CommitHealth;
   #hasLeases = false;
 
-  constructor(database: Database, server: string, keepDeletedMs: number) {
+  constructor(database: Database, server: string, keepDeletedMs: number, health: CommitHealth) {
     this.#database = database;
     this.#server = server;
     this.#keepDeletedMs = keepDeletedMs;
+    this.#health = health;
   }
 
   /** The paths of expired streams; none if another server sweeps. */
@@ -79,10 +83,17 @@ export class Sweeper {
     }
   }
 
-  #write(text: string, values: readonly unknown[] = []): Promise<number> {
-    return this.#database.write(async (client) => {
-      const { rowCount } = await client.query(text, [...values]);
+  /** Appends wait for it, so it has no more time than they have, and ends with them. */
+  async #write(text: string, values: readonly unknown[] = []): Promise<number> {
+    const { refusal } = this.#health;
+    if (refusal !== null) throw refusal;
+    try {
+      const { rowCount } = await this.#database.write((client) => client.query(text, [...values]));
       return rowCount ?? 0;
-    });
+    } catch (cause) {
+      const failure = databaseError(this.#database.place, cause, "unknown");
+      this.#health.failed(failure, cause);
+      throw failure;
+    }
   }
 }

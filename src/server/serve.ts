@@ -69,6 +69,9 @@ export interface ServeOptions extends Partial<ServerSettings> {
    * "disk".
    */
   readonly durability?: Durability;
+  /** How long a statement of that database may take, and connecting to it. Default: 5 seconds. */
+  readonly statementMs?: number;
+  readonly connectMs?: number;
   /** Sign streams with the user's key, which is created if missing. Default: no. */
   readonly sign?: boolean;
   /**
@@ -325,11 +328,12 @@ export async function startServer(choices: ServeOptions): Promise<RunningServer>
   const limits = { queueRequestsMax: queuedAppendsMax, queueBytesMax: queuedBytesMax };
   const onBatch = (report: BatchReport) => metrics.batch(report);
   const open = async () => {
-    const { store: url, durability } = options;
+    const { store: url, durability, statementMs, connectMs } = options;
     const signing = options.sign === true ? await signerOf(options) : undefined;
     if (url !== undefined) {
       const { openPostgresStore } = await import("../postgres/postgres-store.ts");
-      return openPostgresStore(url, { durability, limits, signing, onBatch });
+      const times = { statementMs, connectMs };
+      return openPostgresStore(url, { durability, limits, signing, onBatch, ...times });
     }
     const { dataDirectory, time = nodeTime } = options;
     return openReopeningStore({

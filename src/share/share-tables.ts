@@ -12,7 +12,8 @@
 
 import { Readable } from "node:stream";
 import type { VerbatimError } from "../base/errors.ts";
-import { Database, isBroken, unavailable } from "../postgres/database.ts";
+import { Database } from "../postgres/database.ts";
+import { isBroken, unavailable } from "../postgres/database-errors.ts";
 import { failureIn, migrate } from "../postgres/migrate.ts";
 import { readPromises } from "../postgres/promises.ts";
 import {
@@ -30,7 +31,9 @@ import type { CopyOut, Shares } from "./shares.ts";
 export const PART_BYTES = 1024 * 1024;
 const SCHEMA = "verbatim";
 const READERS_MAX = 4;
-const STATEMENT_MS = 30_000;
+/** Requests wait for reads. Parts of a share may be large. */
+const STATEMENT_MS = 5000;
+const WRITE_MS = 30_000;
 const CONNECT_MS = 5000;
 const ID = /^[0-9a-f]{8}$/;
 
@@ -192,7 +195,8 @@ export class ShareTables implements Shares {
 
   async #write(sql: string, values: readonly unknown[]): Promise<void> {
     try {
-      await this.#database.write((client) => client.query(sql, [...values]));
+      const query = { text: sql, values: [...values], query_timeout: WRITE_MS };
+      await this.#database.write((client) => client.query(query));
     } catch (cause) {
       throw await this.#failed(cause);
     }
@@ -212,7 +216,10 @@ export class ShareTables implements Shares {
       return await this.#database.transaction(async (client) => {
         await client.query(`SET LOCAL search_path TO ${SCHEMA}`);
         await client.query("LOCK TABLE shares IN SHARE ROW EXCLUSIVE MODE");
-        const done = await work(async (sql, values) => (await client.query(sql, [...values])).rows);
+        const done = await work(async (text, values) => {
+          const query = { text, values: [...values], query_timeout: WRITE_MS };
+          return (await client.query(query)).rows;
+        });
         const unlisted = 'DELETE FROM shares WHERE coalesce("revokedAt", "expiresAt") <= $1';
         await client.query(unlisted, [nowMs - SHARE_LIMITS.listedMs]);
         const ended = 'SELECT id FROM shares WHERE "revokedAt" IS NOT NULL OR "expiresAt" <= $1';

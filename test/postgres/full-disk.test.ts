@@ -55,6 +55,30 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     }
     await producers.check(store);
   });
+
+  test("a full disk is not healthy until there is space, and reads go on", async () => {
+    const server = PostgresServer.start([]);
+    onTestFinished(() => server.remove());
+    const disk = await SmallDisk.of(server);
+    const store = await openPostgresStore(server.url, { probeMs: 100 });
+    onTestFinished(() => store.close());
+    const body = new Uint8Array();
+    await store.create("/s", { body, contentType: "text/plain", isClosed: false });
+    disk.fill();
+    const untilRefused = async () => {
+      for (;;) await store.append("/s", { body: Buffer.alloc(100_000), close: false });
+    };
+    await refusal(untilRefused(), disk.code);
+    if (disk.code === "NO_SPACE") {
+      const health = store.health();
+      assert.ok(!health.isWritable && health.isReadable !== false);
+      assert.match(health.reason, /disk is full/);
+    }
+    await store.head("/s");
+    disk.free();
+    await until(() => store.health().isWritable, "health");
+    await store.append("/s", { body: Buffer.alloc(100_000), close: false });
+  });
 });
 
 /** Where the tables are. */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { describe, onTestFinished, test } from "vitest";
-import { databaseError } from "../../src/postgres/database.ts";
+import { databaseError } from "../../src/postgres/database-errors.ts";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 import { refusal } from "../support/refusal.ts";

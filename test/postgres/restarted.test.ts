@@ -48,6 +48,51 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     await producers.check(stores[0] as PostgresStore);
   });
 
+  test("servers that know both hosts go on by themselves when the standby is promoted", {
+    repeats: Math.min(times, 20) - 1,
+  }, async () => {
+    const { primary, standby } = await replicated();
+    const hosts = [primary.directory, standby.directory].map(encodeURIComponent).join(",");
+    const url = `postgres://postgres@/postgres?host=${hosts}&target_session_attrs=read-write`;
+    const stores = [await opened(url), await opened(url)];
+    const producers = await Producers.beginOn(stores);
+    await producers.haveAdvanced();
+    primary.kill("SIGKILL");
+    const { repeated } = producers;
+    await until(() => producers.repeated > repeated + 10, "appends while there is no primary");
+    standby.promote();
+    await producers.haveAdvanced();
+    await until(() => stores.every((store) => store.health().isWritable), "health");
+    await producers.check(stores[0] as PostgresStore);
+  });
+
+  test("a promoted standby that promises less than is required is not written to", async () => {
+    const { primary, standby } = await replicated();
+    const hosts = [primary.directory, standby.directory].map(encodeURIComponent).join(",");
+    const options = { durability: "standby", resolveMs: 200 } as const;
+    const store = await openPostgresStore(`postgres://postgres@/postgres?host=${hosts}`, options);
+    onTestFinished(() => store.close());
+    const body = Buffer.from("x");
+    await store.create("/s", { body, contentType: "text/plain", isClosed: false });
+    primary.kill();
+    standby.promote();
+    const append = () => store.append("/s", { body, close: false });
+    const isRefused = async () => {
+      const { message } = await append().then(
+        () => assert.fail("it was stored"),
+        (error) => error,
+      );
+      return /durable in "disk", and "standby" is required/.test(message);
+    };
+    await until(isRefused, "the refusal of the new primary");
+    assert.equal(store.health().isWritable, false);
+    const third = standby.standby(DURABLE);
+    onTestFinished(() => third.remove());
+    await requireStandby(standby, "*");
+    await until(() => store.health().isWritable, "the new standby");
+    assert.equal((await append()).outcome, "appended");
+  });
+
   test("without its synchronous standby nothing is acknowledged until it is back, or no longer required", async () => {
     const { primary, standby } = await replicated();
     const store = await opened(primary.url);
@@ -122,7 +167,8 @@ async function waits({ url }: PostgresServer, ms = 0): Promise<boolean> {
 }
 
 async function opened(url: string, resolveMs = 200): Promise<PostgresStore> {
-  const store = await openPostgresStore(url, { resolveMs });
+  // As long as a test waits for a standby.
+  const store = await openPostgresStore(url, { resolveMs, statementMs: 60_000 });
   onTestFinished(() => store.close());
   return store;
 }

@@ -1,6 +1,6 @@
 /**
  * A proxy in front of PostgreSQL that breaks connections: all of them, or the one that writes, at
- * any byte of one exchange. Its target may change, as an address does when a standby takes over.
+ * any byte of one exchange, or falls silent. Its target may change, as an address does when a standby takes over.
  */
 
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -16,6 +16,8 @@ export class PostgresProxy {
   cutAt: number | null = null;
   /** Called when a group is on its way, which waits until it resolves. */
   beforeGroup: (() => Promise<unknown>) | null = null;
+  /** New connections are accepted, and get no answer. */
+  isSilent = false;
   /** Bytes of the last exchange of a group, in both directions. */
   exchanged = 0;
   readonly #server: Server;
@@ -37,6 +39,17 @@ export class PostgresProxy {
     return `postgres://postgres@127.0.0.1:${port}/postgres`;
   }
 
+  /** Nothing arrives over the connections that exist, as if a machine had vanished. */
+  silenceAll(): void {
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  /** What was held arrives. */
+  resumeAll(): void {
+    this.isSilent = false;
+    for (const socket of this.#sockets) socket.resume();
+  }
+
   cutAll(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -48,6 +61,12 @@ export class PostgresProxy {
 
   #pass(client: Socket): void {
     if (this.target === null) return void client.destroy();
+    if (this.isSilent) {
+      this.#sockets.add(client);
+      client.on("error", () => {});
+      client.on("close", () => this.#sockets.delete(client));
+      return;
+    }
     const server = connect(join(this.target, ".s.PGSQL.5432"));
     const both = [client, server];
     const cut = () => {

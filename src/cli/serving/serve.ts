@@ -12,6 +12,7 @@ import {
   wholeNumber,
 } from "../../command/command.ts";
 import type { CreateShare } from "../../share/asked.ts";
+import { faultText } from "./fault-text.ts";
 import { ACCESS_OPTIONS, accessSettings } from "./server-access.ts";
 
 const PORT_MAX = 65_535;
@@ -40,6 +41,14 @@ export const serve: CliCommand = {
     {
       flags: "--durability <level>",
       summary: "with --store: what appends must survive: memory, disk or standby; default: disk",
+    },
+    {
+      flags: "--statement-timeout <ms>",
+      summary: "with --store: how long a statement may take; default: 5000, and 1000 for each MiB",
+    },
+    {
+      flags: "--connect-timeout <ms>",
+      summary: "with --store: how long connecting to the database may take; default: 5000",
     },
     {
       flags: "--root <dir>",
@@ -82,6 +91,7 @@ export const serve: CliCommand = {
     "verbatim serve --check ./streams",
     "verbatim serve --check postgres://verbatim@db.example.com/streams",
     "verbatim serve --store postgres://verbatim@db.example.com/streams --durability standby",
+    "verbatim serve --store 'postgres://verbatim@db-1,db-2/streams?target_session_attrs=read-write'",
   ],
 
   async run({ options, io }) {
@@ -158,8 +168,15 @@ async function guardUntil(signal: AbortSignal, io: Io): Promise<{ ended: Promise
 async function databaseOf(options: Run["options"]) {
   const store = textOption("--store", options.store);
   const level = textOption("--durability", options.durability);
+  const { statementTimeout, connectTimeout } = options;
   if (store === undefined) {
-    if (level !== undefined) throw new UsageError("--durability needs --store");
+    const needing = { "--durability": level, "--statement-timeout": statementTimeout };
+    for (const [flag, value] of Object.entries({
+      ...needing,
+      "--connect-timeout": connectTimeout,
+    })) {
+      if (value !== undefined) throw new UsageError(`${flag} needs --store`);
+    }
     return {};
   }
   const { databaseUrl } = await import("../caring/copy-places.ts");
@@ -168,9 +185,10 @@ async function databaseOf(options: Run["options"]) {
   if (durability === undefined) {
     throw new UsageError(`--durability must be ${DURABILITIES.join(", ")}`);
   }
-  return { store: databaseUrl("--store", store), durability };
-}
-
-function faultText(cause: unknown): string {
-  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  return {
+    store: databaseUrl("--store", store),
+    durability,
+    statementMs: wholeNumber("--statement-timeout", statementTimeout ?? "5000", 1, TIMEOUT_MS_MAX),
+    connectMs: wholeNumber("--connect-timeout", connectTimeout ?? "5000", 1, TIMEOUT_MS_MAX),
+  };
 }
