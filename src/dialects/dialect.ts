@@ -286,6 +286,11 @@ export interface Dialect<Name extends string = string> {
   readonly hasStanding?: true;
   /** Absent if lines go directly into logs. */
   readonly inbox?: Inbox;
+  /**
+   * The session of a program whose hooks this session has; its name is the program's. The program's
+   * own file says more. Null if it has no hooks. Absent if no session has.
+   */
+  hooksOf?(id: string): { readonly dialect: string; readonly name: string } | null;
   /** Files besides logs, loaded when needed. Absent if there are none. */
   readonly files?: () => Promise<DialectFiles>;
   readonly signing: Signing;

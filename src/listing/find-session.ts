@@ -9,6 +9,8 @@
  * - No link is followed below a store's root.
  * - An ambiguous name is never guessed: SESSION_NOT_FOUND, with the candidates. But what a store of
  *   ours recorded of an agent's session is preferred to the agent's own file of the same name.
+ * - The agent's own file is preferred to the record of its hooks, which says less; but callers who
+ *   need a signed session (`signed`) get the record, if it has signatures.
  */
 
 import { randomUUID } from "node:crypto";
@@ -24,17 +26,22 @@ import { SUPPORTED } from "../dialects/recognise.ts";
 import { readStretch } from "../log/bytes.ts";
 import { LogReader } from "../log/reader.ts";
 import { beginsAsCopy, disclosedCopy, MAGIC_BYTES } from "../proof/disclosure/copy-file.ts";
+import { sidecarOf } from "../signing/session-log.ts";
 import { Session } from "../store/session.ts";
 import { Store } from "../store/store.ts";
 import { type FoundStore, findStores, isProgramsOwn, statOf, type Where } from "./find-stores.ts";
+import { programsOwn } from "./hook-records.ts";
 
 export interface FoundSession extends FoundStore {
   /** Null for a log outside any store: its id is unknown. */
   readonly id: string | null;
   readonly path: string;
-  /** The agents' own files of the same session, which this one was preferred to. */
+  /** Other files of the same session, which this one was preferred to. */
   readonly preferredTo?: readonly FoundSession[];
 }
+
+/** Which file of a session is meant, if a program's and the record of its hooks are there. */
+export type Preference = "fuller" | "signed";
 
 const CANDIDATES_LISTED_MAX = 10;
 const ROOTS_LISTED_MAX = 3;
@@ -47,17 +54,37 @@ const LATEST = "last";
 const JUDGED_LINES_MAX = 20;
 
 /** The one session that `name` means; refuses with SESSION_NOT_FOUND. */
-export async function findSession(host: Host, name: string, where: Where): Promise<FoundSession> {
+export async function findSession(
+  host: Host,
+  name: string,
+  where: Where,
+  preference: Preference = "fuller",
+): Promise<FoundSession> {
   const stores = findStores(where);
   const exact = await sessionsOf(host, stores, name);
-  if (exact.length > 0) return theOnly(exact, name, stores);
+  if (exact.length > 0) return theOnly(exact, name, stores, preference);
   const atPath = await sessionAtPath(host, name, where);
   if (atPath) return atPath;
   const latest = name === LATEST ? latestOf(stores) : null;
   if (name === LATEST && latest === null && stores.every((store) => idsIn(store).length === 0)) {
     throw new VerbatimError("SESSION_NOT_FOUND", NO_SESSIONS, { session: name });
   }
-  return latest ?? theOnly(beginningWith(stores, name), name, stores);
+  if (latest) return latestFile(latest, stores, preference);
+  return theOnly(beginningWith(stores, name), name, stores, preference);
+}
+
+/** The preferred file of the session that changed last: the record changes last of all. */
+function latestFile(
+  latest: FoundSession,
+  stores: readonly FoundStore[],
+  preference: Preference,
+): FoundSession {
+  const { dialect, id } = latest;
+  const of = id === null ? null : dialectNamed(dialect).hooksOf?.(id);
+  if (!of) return latest;
+  const matches = beginningWith(stores, of.name);
+  const [file] = preferredAmong(matches, preference);
+  return file ?? latest;
 }
 
 const NO_SESSIONS =
@@ -84,7 +111,8 @@ export async function findSessionById(
 ): Promise<FoundSession> {
   const stores = findStores(where);
   const exact = await sessionsOf(host, stores, name);
-  return theOnly(exact.length > 0 ? exact : beginningWith(stores, name), name, stores);
+  const matches = exact.length > 0 ? exact : beginningWith(stores, name);
+  return theOnly(matches, name, stores, "fuller");
 }
 
 async function sessionsOf(
@@ -227,11 +255,32 @@ function idsIn(
   return ids;
 }
 
+/** Without the other file of sessions that have two. */
+function preferredAmong(all: readonly FoundSession[], preference: Preference): FoundSession[] {
+  const places = all.map((session) => ({ id: session.id, place: session, session }));
+  const dropped = new Set<FoundSession>();
+  const others = new Map<FoundSession, FoundSession>();
+  for (const [{ session: record }, { session: own }] of programsOwn(places)) {
+    const isSigned = statOf(join(dirname(record.path), sidecarOf(basename(record.path))))?.isFile();
+    const [kept, other] = preference === "signed" && isSigned ? [record, own] : [own, record];
+    dropped.add(other);
+    others.set(kept, other);
+  }
+  return all
+    .filter((session) => !dropped.has(session))
+    .map((session) => {
+      const other = others.get(session);
+      return other ? { ...session, preferredTo: [other] } : session;
+    });
+}
+
 function theOnly(
-  matches: readonly FoundSession[],
+  all: readonly FoundSession[],
   name: string,
   stores: readonly FoundStore[],
+  preference: Preference,
 ): FoundSession {
+  const matches = preferredAmong(all, preference);
   const [first, ...others] = matches;
   if (first && others.length === 0) return first;
   const own = ownRecord(matches);

@@ -15,6 +15,7 @@ import { lineOf, rowOf, type SessionSort, sortLines } from "../catalog/session-r
 import { listLines, placeOf, type SessionLine } from "../store/list.ts";
 import type { FoundStore } from "./find-stores.ts";
 import type { GoneSession } from "./gone-sessions.ts";
+import { programsOwn } from "./hook-records.ts";
 import { ownerOf } from "./whose.ts";
 
 export interface ListPageOptions {
@@ -34,6 +35,8 @@ export interface ListPageOptions {
   readonly onProgress?: (dialect: string, ...progress: Parameters<FreshenProgress>) => void;
   /** Called with the sessions of each store, in the order in which their logs are found. */
   readonly onFound?: (lines: readonly SessionLine[]) => void;
+  /** Leaves out records of hooks whose program has its own file of the session; called once. */
+  readonly onRecords?: (own: ReadonlyMap<SessionLine, SessionLine>) => void;
   readonly onWarning: (warning: string) => void;
 }
 
@@ -62,9 +65,11 @@ export async function listPage(
     const rows = [{ id: line.id, key: line.key, line, place, isMissing: true }];
     sources.push({ store: { key: store.dialect }, rows });
   }
+  const records = tell.onRecords ? programsOwn(sources.flatMap(({ rows }) => rows)) : new Map();
+  tell.onRecords?.(records);
   const isAll = Object.values(filter).every((each) => !each);
   const take = (each: SessionLine) => {
-    if (tell.isShown?.(each) === false) return null;
+    if (records.has(each) || tell.isShown?.(each) === false) return null;
     if (isAll) return each;
     const row = rowOf(each.line);
     return isListed(filter, row, ownerOf(each.place, row)) ? each : null;

@@ -12,7 +12,7 @@ import { badOption, requireChoice } from "../base/choice.ts";
 import { type LockHolder, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { dialectNamed, hostOf } from "../dialects/all.ts";
-import { type FoundSession, findSession } from "../listing/find-session.ts";
+import { type FoundSession, findSession, type Preference } from "../listing/find-session.ts";
 import { statOf } from "../listing/find-stores.ts";
 import type { SignedHead } from "../proof/checkpoint.ts";
 import type { Policy } from "../signing/judging/policy.ts";
@@ -119,7 +119,8 @@ export async function resumeSession<Name extends TargetName>(
   }
   const pipeline = new Pipeline();
   const asked = askedFor(named, options);
-  if (options.snapshot !== true) await refuseWhenBusy(host, asked);
+  const preference = options.allowUnsigned === true ? "fuller" : "signed";
+  if (options.snapshot !== true) await refuseWhenBusy(host, asked, preference);
   const onBadLine = (bad: BadVerifiedLine) => {
     onLine?.(bad);
     pipeline.addBadLine(bad);
@@ -252,9 +253,11 @@ async function openGate(
 export async function refuseWhenBusy(
   host: Host,
   { name, root, dialect }: Asked,
+  preference: Preference,
   otherwise = ", or use its current state (snapshot, --snapshot)",
 ): Promise<FoundSession> {
-  const found = await findSession(host, name, { cwd: process.cwd(), root, dialect });
+  const where = { cwd: process.cwd(), root, dialect };
+  const found = await findSession(host, name, where, preference);
   const holder = await otherWriterOf(hostOf(host, found), found);
   if (holder !== null) throw busy(found.id ?? found.path, holder, otherwise);
   return found;

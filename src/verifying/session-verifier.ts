@@ -16,7 +16,7 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { eachLog, type Layout } from "../catalog/find.ts";
 import { dialectNamed, hostOf } from "../dialects/all.ts";
-import { findSession } from "../listing/find-session.ts";
+import { type FoundSession, findSession } from "../listing/find-session.ts";
 import { type FoundStore, findStores, statOf, type Where } from "../listing/find-stores.ts";
 import { goneIn, lookedAt, storesOrPinned, upwardsFrom } from "../listing/gone-sessions.ts";
 import { hasSidecar } from "../proof/envelopes.ts";
@@ -158,10 +158,20 @@ export class SessionVerifier {
     };
   }
 
+  #tellOther({ dialect, path, preferredTo = [] }: FoundSession): void {
+    // Of two files that the user did not choose between, it must be clear which has the verdict.
+    for (const other of dialectNamed(dialect).program ? [] : preferredTo) {
+      const own = `the agent's own file ${other.path} is not signed`;
+      this.#options.onWarning(`${path} is verified, which this machine recorded; ${own}`);
+    }
+  }
+
   async #named(name: string): Promise<SessionLog[]> {
     const { where } = this.#options;
     try {
-      const { dialect, root, id, path } = await findSession(this.#host, name, where);
+      const found = await findSession(this.#host, name, where, "signed");
+      const { dialect, root, id, path } = found;
+      this.#tellOther(found);
       const target = { dialect, root, id, logId: relative(root, path) };
       if (id !== null) return [target];
       // A directory means more than a log without an owner in it.

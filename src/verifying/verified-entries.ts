@@ -119,7 +119,8 @@ export async function openVerifiedSession(
   checkOnBadLine(options.onBadLine);
   const { root: within, dialect: only, requirePin = false, onBadLine = "throw" } = options;
   const where = { cwd: process.cwd(), root: within, dialect: only };
-  const found = await findSession(host, name, where);
+  const preference = options.allowUnsigned === true ? "fuller" : "signed";
+  const found = await findSession(host, name, where, preference);
   const { dialect, root, id, path } = found;
   const disk = hostOf(host, found);
   const target: SessionLog = { dialect, root, id, logId: relative(root, path) };

@@ -184,7 +184,7 @@ test("a reader killed with -9 before any write call loses no hook and duplicates
         expected.push(n);
       }
     }
-    isOver = killed(user, at, ["show", ID]) === 0;
+    isOver = killed(user, at, ["show", ID, "--json"]) === 0;
   }
   assert.deepEqual(await shown(user), expected);
   assert.deepEqual(spooled(user.cwd), []);

@@ -97,8 +97,9 @@ test("our record of an agent's session is preferred to the agent's own file, whi
 
   const hooks = `claude-code-hooks/${uuid}`;
   await user.run(["record", "--dialect", "claude", "--session", hooks], { input });
-  const ambiguous = await user.run(["show", "4cbd609f"]);
-  assert.equal(ambiguous.code, 7, "two records of ours");
+  const other = await user.run(["show", "4cbd609f"]);
+  assert.equal(other.code, 0, "the record of its hooks says less than the agent's own file");
+  expect(other.stderr).toContain(`own file of this session is ${theirs}`);
 });
 
 test("`last` without any session says that there is none", async () => {

@@ -13,6 +13,7 @@ import type { RepairAction, RepairReport } from "../../resume/repair-report.ts";
 import type { Resumed } from "../../resume/resume.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
 import {
+  otherFiles,
   PIN_OPTION,
   PROFILE_OPTION,
   SESSION_ARGUMENT,
@@ -66,6 +67,7 @@ export const resume: CliCommand = {
     const model = textOption("--model", options.model);
     const maxTokens = numberOption("--max-tokens", options.maxTokens, TOKENS_MAX);
     const { requestBody } = await import("../../resume/request.ts");
+    await tellOtherFile(run);
     const resumed = await resumeOrVerdict(run, target);
     if (typeof resumed === "number") return resumed;
     const body = requestBody(resumed, {
@@ -82,6 +84,17 @@ export const resume: CliCommand = {
     return 0;
   },
 };
+
+/** Says which file of a session is used, if its program's and the record of its hooks are there. */
+async function tellOtherFile({ args, options, io }: Run): Promise<void> {
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { findSession } = await import("../../listing/find-session.ts");
+  const preference = options.allowUnsigned === true ? "fuller" : "signed";
+  const found = await findSession(nodeHost, args[0] ?? "", whereOf(options), preference);
+  if (found.preferredTo === undefined) return;
+  io.err(`${found.path} is resumed`);
+  for (const note of await otherFiles(found)) io.err(note);
+}
 
 /** The resumed session; or prints a bad verdict and returns its exit code. */
 async function resumeOrVerdict(

@@ -122,7 +122,7 @@ async function pinOfPath(
   where: Where,
 ): Promise<Pinned | null> {
   try {
-    const found = await findSession(host, name, where);
+    const found = await findSession(host, name, where, "signed");
     const { place, others } = await rootNames(host, found);
     const isIts = ({ pin }: Pinned) => {
       return pin.id === found.id && [place, ...others].includes(pin.place);

@@ -77,7 +77,7 @@ export async function withNamedLog<T>(
       work(log, judging.optionsFor(log, names)),
     );
   }
-  const { dialect, root, id, path } = await findSession(nodeHost, name, where);
+  const { dialect, root, id, path } = await findSession(nodeHost, name, where, "signed");
   if (id === null) throw new UsageError(`${path} is not in a store, so it cannot be pinned`);
   const log = { dialect, root, id, logId: relative(root, path) };
   const onWarning = (warning: string) => run.io.err(`warning: ${warning}`);

@@ -8,6 +8,8 @@ import type { FullerGenerations } from "./fuller-generations.ts";
 export interface Flags {
   readonly live: ReadonlySet<SessionLine>;
   readonly fuller: FullerGenerations;
+  /** The record of its hooks, by the program's own session. */
+  readonly records?: ReadonlyMap<SessionLine, SessionLine>;
 }
 
 export function jsonLines(sessions: readonly SessionLine[], flags: Flags): string {
@@ -20,11 +22,13 @@ export function mark({ line, place }: SessionLine): string {
   return safeText(`,${place.json}/${line.logPathJson.slice(1)},"name":`);
 }
 
-function flagsOf(session: SessionLine, { live, fuller }: Flags): string {
+function flagsOf(session: SessionLine, { live, fuller, records }: Flags): string {
   const { id, place, isMissing } = session;
   const name = `"name":${JSON.stringify(nameIn(place.dialect, id))}`;
   if (isMissing) return `${name},"live":false,"missing":true`;
   const generation = fuller.get(session);
   const more = generation === undefined ? "" : `,"fullerGeneration":${generation}`;
-  return `${name},"live":${live.has(session)}${more}`;
+  const record = records?.get(session);
+  const hooks = record === undefined ? "" : `,"hooks":${JSON.stringify(record.id)}`;
+  return `${name},"live":${live.has(session)}${more}${hooks}`;
 }

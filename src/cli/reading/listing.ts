@@ -86,7 +86,15 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
     chosen.found(lines);
   };
   const { isShown } = chosen;
-  const tell = { onProgress: progressOn(io), onFound, onWarning, ...(isShown && { isShown }) };
+  let records: ReadonlyMap<SessionLine, SessionLine> = new Map();
+  const onRecords = (own: typeof records) => {
+    records = own;
+  };
+  const tell = {
+    onProgress: progressOn(io),
+    ...{ onFound, onRecords, onWarning },
+    ...(isShown && { isShown }),
+  };
   const page = await interruptible(io, (signal) => {
     return listPage(stores, { sort, limit, gone, ...tell, ...(signal && { signal }) });
   });
@@ -98,13 +106,19 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   const pieces: string[] = [];
   const fuller = fullerGenerations(sessions);
   const live = await liveAmong(sessions, nowMs);
-  for (const piece of textOf(sessions, { isJson, sort, nowMs, found, fuller, live }, io)) {
+  const shown = { isJson, sort, nowMs, found, fuller, live, records: recordsByOwn(records) };
+  for (const piece of textOf(sessions, shown, io)) {
     pieces.push(piece);
     await io.print(piece);
   }
   if (!isJson && fuller.size > 0) {
     isWhole = false; // Reported each time.
     for (const note of fullerNotes(fuller)) io.err(safeText(note));
+  }
+  if (!isJson && records.size > 0) {
+    isWhole = false; // Reported each time.
+    const those = records.size === 1 ? "1 session" : `${records.size} sessions`;
+    io.err(`${those} also recorded by hooks: the agent's own file is listed; --json names both`);
   }
   if (chosen.hidden > 0) {
     isWhole = false; // Reported each time.
@@ -118,6 +132,10 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   }
   if (gone.length > 0) io.err(missingWarning(gone));
   return 0;
+}
+
+function recordsByOwn(records: ReadonlyMap<SessionLine, SessionLine>) {
+  return new Map(Array.from(records, ([record, own]) => [own, record]));
 }
 
 /** Prints the kept listing, if it is of these logs, or can be brought up to date with few of them. */

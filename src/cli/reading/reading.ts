@@ -96,13 +96,21 @@ async function findNamed(name: string, { options, io }: Run): Promise<FoundSessi
   const { nodeHost } = await import("../../base/node-host.ts");
   const found = await findSession(nodeHost, name, whereOf(options));
   await warnOfJournal([found], io);
-  for (const { dialect, path } of found.preferredTo ?? []) {
-    io.err(`the agent's own file of this session is ${path}; --dialect ${dialect} reads it`);
-  }
+  for (const note of await otherFiles(found)) io.err(note);
   if (found.id === null) {
     io.err(`identity: unknown; ${found.path} is not in a store and is read as ${found.dialect}`);
   }
   return options.generation === undefined ? found : keptGeneration(found, options.generation);
+}
+
+/** Names the other files of a session that was found by its name. */
+export async function otherFiles({ preferredTo = [] }: FoundSession): Promise<string[]> {
+  if (preferredTo.length === 0) return [];
+  const { dialectNamed } = await import("../../dialects/all.ts");
+  return preferredTo.map(({ dialect, path }) => {
+    const what = dialectNamed(dialect).program ? "the agent's own file" : "the record of the hooks";
+    return `${what} of this session is ${path}; --dialect ${dialect} reads it`;
+  });
 }
 
 /** The same session as the guard kept it in an earlier generation. */

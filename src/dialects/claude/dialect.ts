@@ -20,6 +20,7 @@ import { isOthersLine } from "../recognise.ts";
 import { mustBeNamed } from "../recording.ts";
 import { drainSpool, waitingHooks } from "./files/drain-spool.ts";
 import { hooksMayWait, hooksStillWait, spoolDirectory } from "./files/hooks-waiting.ts";
+import type { HookSource } from "./hook-spool.ts";
 import { isSilentHook } from "./hooks.ts";
 import { asideOf, complete, decode, express, once, takingBack } from "./lines.ts";
 import { idAt, keyOf, LOG_NAME, logPath, SESSIONS_PATH, sessionIdOf } from "./session-id.ts";
@@ -48,6 +49,12 @@ const signing: Signing = {
   opening: sidecarOpening("claude"),
 };
 
+/** The dialect of the program that runs the hooks, by their source. */
+const HOOKED: Readonly<Record<string, string>> = {
+  ["claude-code-hooks" satisfies HookSource]: "claude-code",
+  ["codex-hooks" satisfies HookSource]: "codex",
+};
+
 export const claude: Dialect<"claude"> = {
   name: "claude",
   tools,
@@ -55,6 +62,11 @@ export const claude: Dialect<"claude"> = {
   subagents,
   layout: { under: SESSIONS_PATH, logName: LOG_NAME, idAt },
   inbox,
+  hooksOf(id) {
+    const { projectKey = "", sessionId = "", subpath } = keyOf(id) ?? {};
+    const dialect = subpath === undefined ? HOOKED[projectKey] : undefined;
+    return dialect === undefined ? null : { dialect, name: sessionId };
+  },
   recording: mustBeNamed("claude", "<project>/<session>"),
   newIds: {
     make: (agent, _, uuid) => sessionIdOf({ projectKey: named(agent), sessionId: uuid }),

@@ -16,7 +16,9 @@ export async function listTool(
 ): Promise<object> {
   const stores = findStores({ ...where, dialect: dialect ?? where.dialect });
   const filter = { agent, status };
-  const page = await listPage(stores, { host, filter, limit, cursor, signal, onWarning });
+  const onRecords = () => {};
+  const options = { host, filter, limit, cursor, signal, onRecords, onWarning };
+  const page = await listPage(stores, options);
   if (page === null) throw badCursor();
   return { sessions: page.sessions.map(told), next: page.next };
 }

@@ -91,7 +91,7 @@ export async function handoffSession(
   named: string | Session,
   options: HandoffOptions = {},
 ): Promise<HandedOff> {
-  const found = await refuseWhenBusy(host, askedFor(named, options), "");
+  const found = await refuseWhenBusy(host, askedFor(named, options), "signed", "");
   const { program, nameOf } = dialectNamed(found.dialect);
   const id = found.id ?? basename(found.path);
   const name = program ? (nameOf?.(id) ?? id) : id;

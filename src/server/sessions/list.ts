@@ -1,9 +1,18 @@
 /** List: the sessions of all stores in one order, in pages. Memory holds one page per store. */
 
+import type { Catalog } from "../../catalog/catalog.ts";
 import { isListed, type ListFilter, type Mark, page, type Source } from "../../catalog/page.ts";
-import { PAGE_SORTS, type PageRow, type PageSort, readPage } from "../../catalog/page-rows.ts";
+import {
+  PAGE_SORTS,
+  type PageRow,
+  type PageSort,
+  readIds,
+  readPage,
+} from "../../catalog/page-rows.ts";
 import type { SessionFacets, SessionItem, SessionPage } from "../../client/session-shapes.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import { type FacetFilter, facetsOf } from "../../listing/facets.ts";
+import { programsOwn } from "../../listing/hook-records.ts";
 import {
   type AskedRows,
   MISSING_VERDICT,
@@ -82,10 +91,12 @@ export async function listPage(
   await service.catalog(); // There is no list without a catalog.
   const isComplete = cursor === null ? await service.freshen() : service.isSettled;
   const stores = service.roots.stores().filter((store) => isAsked(store, asked));
+  const records = await hookRecords(await service.catalog(), stores);
   const gone = new Map<ServedStore, string[]>();
   const old: Judgeable[] = [];
   const take = async (listed: Listed, store: ServedStore): Promise<SessionItem | null> => {
     const { row, isMissing, verdict } = listed;
+    if (records.has(`${store.key}\0${row.id}`)) return null;
     if (asked.parent !== null && row.parent !== asked.parent.id) return null;
     // The status may have changed since.
     if (!isListed({ ...asked, status: null }, row, ownerOf(store, row))) return null;
@@ -112,6 +123,21 @@ export async function listPage(
     isComplete,
     unreadable: service.unreadable,
   };
+}
+
+/** The records of hooks whose program has its own file of the session, by store and id. */
+async function hookRecords(
+  catalog: Catalog,
+  stores: readonly ServedStore[],
+): Promise<ReadonlySet<string>> {
+  if (!stores.some(({ dialect }) => dialectNamed(dialect).hooksOf)) return new Set();
+  const all: { readonly id: string; readonly place: ServedStore }[] = [];
+  for (const place of stores) {
+    const { hooksOf, program } = dialectNamed(place.dialect);
+    if (!hooksOf && !program) continue;
+    for (const id of await readIds(catalog, place.dialect, place.root, {})) all.push({ id, place });
+  }
+  return new Set(Array.from(programsOwn(all).keys(), ({ id, place }) => `${place.key}\0${id}`));
 }
 
 /** Stores and missing sessions regardless of the filters that `facetsOf` applies itself. */

@@ -289,3 +289,23 @@ test("a session whose lock is held is live, also while nothing is appended", asy
   await store.close();
   assert.deepEqual([isHeld, await isLive()], [true, false]);
 });
+
+test("a session that hooks recorded is listed once, as its program's own", async () => {
+  newUser();
+  const root = tempDirectory();
+  const uuid = "4cbd609f-0000-4000-8000-000000000001";
+  const message = { role: "user", content: "Is it warm?" };
+  const row = { uuid: "r0", parentUuid: null, sessionId: uuid, type: "user", message };
+  const path = join(root, ".claude/projects/-app", `${uuid}.jsonl`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify({ ...row, timestamp: "2026-11-15T06:00:00.000Z" })}\n`);
+  const store = await openStore({ dialect: "claude", root });
+  await store.session(`claude-code-hooks/${uuid}`).append(row);
+  await store.close();
+  const list = listOf([root, join(root, ".claude")]);
+  const dialects = async (query: string) => {
+    return (await list(query)).sessions.map(({ dialect }) => dialect);
+  };
+  assert.deepEqual(await dialects(""), ["claude-code"]);
+  assert.deepEqual(await dialects("?dialect=claude"), ["claude"]);
+});
