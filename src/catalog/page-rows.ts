@@ -66,6 +66,8 @@ export interface RowFilter {
   readonly withoutSubagents?: boolean;
   /** Only those that this session began. */
   readonly parent?: string | null;
+  /** Leaves out these. */
+  readonly without?: readonly string[] | null;
 }
 
 export interface PageRow {
@@ -176,6 +178,9 @@ function conditionsOf(filter: RowFilter): { readonly sql: string; readonly value
   if (project) add("COALESCE(repository, project, ?) = ?", ownProject ?? "", project);
   if (verdict) add(`${VERDICT} = ?`, verdict);
   if (filter.parent) add("parent = ?", filter.parent);
+  if (filter.without) {
+    add("id NOT IN (SELECT value FROM json_each(?))", JSON.stringify(filter.without));
+  }
   if (filter.withoutSubagents) add(`NOT ${IS_SUBAGENTS}`);
   return { sql: conditions.join(" "), values };
 }

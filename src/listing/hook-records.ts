@@ -15,12 +15,14 @@ interface Place {
 
 /** The program's own session of each record among these. */
 export function programsOwn<Found extends Place>(all: readonly Found[]): Map<Found, Found> {
-  const records = new Map<string, Found>();
+  /** A project that moved has two records of a session. */
+  const records = new Map<string, Found[]>();
   const dialects = new Set<string>();
   for (const each of all) {
     const of = each.id === null ? null : dialectNamed(each.place.dialect).hooksOf?.(each.id);
     if (!of) continue;
-    records.set(keyOf(of.dialect, of.name), each);
+    const key = keyOf(of.dialect, of.name);
+    records.set(key, [...(records.get(key) ?? []), each]);
     dialects.add(of.dialect);
   }
   const own = new Map<Found, Found>();
@@ -28,8 +30,8 @@ export function programsOwn<Found extends Place>(all: readonly Found[]): Map<Fou
   for (const each of all) {
     const { id, place } = each;
     if (id === null || !dialects.has(place.dialect)) continue;
-    const record = records.get(keyOf(place.dialect, nameIn(place.dialect, id)));
-    if (record) own.set(record, each);
+    const found = records.get(keyOf(place.dialect, nameIn(place.dialect, id))) ?? [];
+    for (const record of found) own.set(record, each);
   }
   return own;
 }

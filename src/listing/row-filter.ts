@@ -15,6 +15,8 @@ import { ownerOf, UNNAMED_AGENT } from "./whose.ts";
 export interface AskedRows extends Omit<ListFilter, "title"> {
   readonly verdict: string | null;
   readonly withoutSubagents: boolean;
+  /** Sessions that are listed as another one, by `placeKey`: records of hooks. */
+  readonly records?: ReadonlyMap<string, readonly string[]>;
 }
 
 const NOT_ENDED = ["paused", "running", null] as const;
@@ -23,6 +25,10 @@ const NOT_ENDED = ["paused", "running", null] as const;
 export function mayHave({ dialect }: FoundStore, agent: string | null | undefined): boolean {
   const label = dialectNamed(dialect).program?.label;
   return !agent || label === undefined || label === agent;
+}
+
+export function placeKey({ dialect, root }: FoundStore): string {
+  return `${dialect}\0${root}`;
 }
 
 export function rowFilterOf(store: FoundStore, asked: AskedRows): RowFilter {
@@ -40,6 +46,7 @@ export function rowFilterOf(store: FoundStore, asked: AskedRows): RowFilter {
     verdict,
     // Other programs' children are sessions of their own, as `verbatim ls` has it.
     withoutSubagents: asked.withoutSubagents && program !== undefined && !program.hasForks,
+    without: asked.records?.get(placeKey(store)) ?? null,
   };
 }
 

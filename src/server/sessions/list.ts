@@ -18,6 +18,7 @@ import {
   MISSING_VERDICT,
   mayHave,
   missingRow,
+  placeKey,
   rowFilterOf,
 } from "../../listing/row-filter.ts";
 import { ownerOf } from "../../listing/whose.ts";
@@ -86,17 +87,16 @@ export async function listPage(
   url: string,
   sees: Sees,
 ): Promise<SessionPage> {
-  const asked = askedIn(service, url, sees);
-  const { cursor, sort, limit } = asked;
-  await service.catalog(); // There is no list without a catalog.
+  const wanted = askedIn(service, url, sees);
+  const { cursor, sort, limit } = wanted;
+  const catalog = await service.catalog(); // There is no list without a catalog.
   const isComplete = cursor === null ? await service.freshen() : service.isSettled;
+  const asked = { ...wanted, records: await hookRecords(catalog, openStores(service, wanted)) };
   const stores = service.roots.stores().filter((store) => isAsked(store, asked));
-  const records = await hookRecords(await service.catalog(), stores);
   const gone = new Map<ServedStore, string[]>();
   const old: Judgeable[] = [];
   const take = async (listed: Listed, store: ServedStore): Promise<SessionItem | null> => {
     const { row, isMissing, verdict } = listed;
-    if (records.has(`${store.key}\0${row.id}`)) return null;
     if (asked.parent !== null && row.parent !== asked.parent.id) return null;
     // The status may have changed since.
     if (!isListed({ ...asked, status: null }, row, ownerOf(store, row))) return null;
@@ -125,26 +125,38 @@ export async function listPage(
   };
 }
 
-/** The records of hooks whose program has its own file of the session, by store and id. */
+/** The records of hooks whose program has its own file of the session, by their store. */
 async function hookRecords(
   catalog: Catalog,
   stores: readonly ServedStore[],
-): Promise<ReadonlySet<string>> {
-  if (!stores.some(({ dialect }) => dialectNamed(dialect).hooksOf)) return new Set();
+): Promise<Map<string, string[]>> {
+  const records = new Map<string, string[]>();
+  if (!stores.some(({ dialect }) => dialectNamed(dialect).hooksOf)) return records;
   const all: { readonly id: string; readonly place: ServedStore }[] = [];
   for (const place of stores) {
     const { hooksOf, program } = dialectNamed(place.dialect);
     if (!hooksOf && !program) continue;
     for (const id of await readIds(catalog, place.dialect, place.root, {})) all.push({ id, place });
   }
-  return new Set(Array.from(programsOwn(all).keys(), ({ id, place }) => `${place.key}\0${id}`));
+  for (const { id, place } of programsOwn(all).keys()) {
+    const ids = records.get(placeKey(place));
+    if (ids) ids.push(id);
+    else records.set(placeKey(place), [id]);
+  }
+  return records;
+}
+
+/** Regardless of the filters that `facetsOf` applies itself. */
+function openStores({ roots }: SessionService, asked: Asked): ServedStore[] {
+  return roots.stores().filter((store) => isAsked(store, { ...asked, agent: null }));
 }
 
 /** Stores and missing sessions regardless of the filters that `facetsOf` applies itself. */
 async function facetsFor(service: SessionService, asked: Asked): Promise<SessionFacets> {
-  const isOpen = (store: ServedStore) => isAsked(store, { ...asked, agent: null });
-  const stores = service.roots.stores().filter(isOpen);
-  const missing = (await service.missing()).filter(({ store }) => isOpen(store));
+  const stores = openStores(service, asked);
+  const missing = (await service.missing()).filter(({ store }) => {
+    return isAsked(store, { ...asked, agent: null });
+  });
   return facetsOf(await service.catalog(), stores, missing, asked);
 }
 

@@ -307,5 +307,10 @@ test("a session that hooks recorded is listed once, as its program's own", async
     return (await list(query)).sessions.map(({ dialect }) => dialect);
   };
   assert.deepEqual(await dialects(""), ["claude-code"]);
+  const { facets } = await list("?facets=true");
+  assert.deepEqual(
+    facets?.agents.map(({ value, sessions }) => [value, sessions]),
+    [["Claude Code", 1]],
+  );
   assert.deepEqual(await dialects("?dialect=claude"), ["claude"]);
 });
