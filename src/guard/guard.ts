@@ -39,27 +39,39 @@ export interface GuardOptions {
   readonly onWarning: (warning: string) => void;
 }
 
-/** Directories of programs that exist, by their real paths. */
-export function programRoots(agent?: string): { dialect: string; root: string }[] {
+/**
+ * Directories of programs that exist, by their real paths. `onHidden` gets those that may exist, and
+ * are not ours to look at.
+ */
+export function programRoots(
+  agent?: string,
+  onHidden: (path: string, errno: string) => void = () => {},
+): { dialect: string; root: string }[] {
   const names = READ_DIALECT_NAMES.filter((name) => agent === undefined || name === agent);
   return names.flatMap((dialect) => {
-    const { program } = dialectNamed(dialect);
-    const real = (program?.roots(surroundings()) ?? []).flatMap((root) => realPath(root) ?? []);
+    const roots = dialectNamed(dialect).program?.roots(surroundings()) ?? [];
+    const real = roots.flatMap((root) => realPath(root, onHidden) ?? []);
     return [...new Set(real)].map((root) => ({ dialect, root }));
   });
 }
 
-function realPath(path: string): string | null {
+function realPath(path: string, onHidden: (path: string, errno: string) => void): string | null {
   try {
     return realpathSync(path);
-  } catch {
-    return null; // Missing, or not ours to read.
+  } catch (cause) {
+    const errno = String(errnoOf(cause));
+    if (!MISSING.includes(errno)) onHidden(path, errno);
+    return null;
   }
 }
+
+const MISSING: readonly string[] = ["ENOENT", "ENOTDIR"];
 
 export class Guard {
   readonly #options: GuardOptions;
   readonly #roots = new Map<string, RootGuard>();
+  /** Directories that were reported. */
+  readonly #hidden = new Set<string>();
 
   constructor(options: GuardOptions) {
     this.#options = options;
@@ -67,8 +79,8 @@ export class Guard {
 
   /** Looks at every session once and copies what changed. */
   async once(): Promise<Pass> {
-    await this.#openRoots();
-    let all: Pass = { sessions: 0, copied: 0, bytes: 0, failed: 0 };
+    const hidden = await this.#openRoots();
+    let all: Pass = { sessions: 0, copied: 0, bytes: 0, failed: hidden };
     for (const root of this.#roots.values()) all = sum(all, await this.#scan(root));
     return all;
   }
@@ -108,16 +120,23 @@ export class Guard {
     await this.#options.signing?.close();
   }
 
-  /** Programs may be installed while we run. */
-  async #openRoots(): Promise<void> {
+  /** Programs may be installed while we run. Returns how many cannot be looked at. */
+  async #openRoots(): Promise<number> {
     const { host, agent, signing = null, nowMs = Date.now, onWarning } = this.#options;
     const { directory = guardDirectory(), onEvent = () => {} } = this.#options;
-    for (const { dialect, root } of programRoots(agent)) {
+    const hidden = new Map<string, string>();
+    for (const { dialect, root } of programRoots(agent, (...each) => hidden.set(...each))) {
       const key = `${dialect}\0${root}`;
       if (this.#roots.has(key)) continue;
       const parts = { host, dialect, root, directory, nowMs, signing, onEvent, onWarning };
       this.#roots.set(key, await RootGuard.open(parts));
     }
+    for (const [path, errno] of hidden) {
+      if (this.#hidden.has(path)) continue;
+      this.#hidden.add(path);
+      onWarning(`${path} is not guarded: it cannot be looked at (${errno})`);
+    }
+    return hidden.size;
   }
 
   /** A root that cannot be read is reported, and the others are guarded. */

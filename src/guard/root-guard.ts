@@ -340,7 +340,6 @@ export class RootGuard {
 
   #refused(path: string, cause: unknown): void {
     if (errnoOf(cause) === "ENOENT") return; // Deleted meanwhile: the next scan notes it.
-    this.#failed++;
     this.#seen.delete(path);
     this.#warn(path, cause);
   }
@@ -355,8 +354,9 @@ export class RootGuard {
     );
   }
 
-  /** Each reason once, until the session is copied. */
+  /** Something is not guarded. Each reason is told once, until the session is copied. */
   #warn(path: string, cause: unknown): void {
+    this.#failed++;
     const reason = cause instanceof Error ? cause.message : String(cause);
     if (this.#warned.get(path) === reason) return;
     this.#warned.set(path, reason);

@@ -3,18 +3,21 @@
  * their files. Reads no session.
  */
 
+import { dirname, join } from "node:path";
 import { surroundings } from "../base/node-paths.ts";
 import { eachLog } from "../catalog/find.ts";
 import type { FoundLog } from "../catalog/session-row.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
-import { type FoundStore, findStores, isGuarded } from "./find-stores.ts";
+import { type FoundStore, findStores, isGuarded, statOf } from "./find-stores.ts";
 
 export interface FoundAgent extends FoundStore {
   /** As its users call it. */
   readonly label: string;
   /** Subagents' sessions included. */
   readonly sessions: number;
+  /** Of sessions that are files, and rows of those in a database. */
   readonly bytes: number;
+  readonly rows: number;
   /** When its oldest and its newest session last changed; null if there is none. */
   readonly firstMs: number | null;
   readonly lastMs: number | null;
@@ -60,7 +63,8 @@ function lookAt(store: FoundStore, nowMs: number, onLog: (log: FoundLog) => void
   const guarded = isGuarded(store);
   const kept = guarded ? null : (program?.retention?.(store.root) ?? null);
   const dueBefore = kept === null ? -Infinity : nowMs - kept.days * DAY_MS;
-  const sums = { sessions: 0, bytes: 0, due: 0, dueBytes: 0, unreadable: 0 };
+  const sums = { sessions: 0, bytes: 0, rows: 0, due: 0, dueBytes: 0, unreadable: 0 };
+  const isInDatabase = databasesIn(store);
   let [firstMs, lastMs] = [Infinity, -Infinity];
   const onUnreadable = () => {
     sums.unreadable++;
@@ -68,7 +72,8 @@ function lookAt(store: FoundStore, nowMs: number, onLog: (log: FoundLog) => void
   for (const log of eachLog(store.root, layout, { onUnreadable })) {
     onLog(log);
     sums.sessions++;
-    sums.bytes += log.size;
+    if (isInDatabase(log)) sums.rows += log.size;
+    else sums.bytes += log.size;
     firstMs = Math.min(firstMs, log.mtimeMs);
     lastMs = Math.max(lastMs, log.mtimeMs);
     if (log.mtimeMs >= dueBefore) continue;
@@ -84,5 +89,17 @@ function lookAt(store: FoundStore, nowMs: number, onLog: (log: FoundLog) => void
     firstMs: sums.sessions === 0 ? null : firstMs,
     lastMs: sums.sessions === 0 ? null : lastMs,
     retention: kept === null ? null : { ...kept, due, dueBytes },
+  };
+}
+
+/** Whether a session is in a database: its path is as if that were a directory. */
+function databasesIn({ dialect, root }: FoundStore): (log: FoundLog) => boolean {
+  if (dialectNamed(dialect).program?.changes !== "rows") return () => false;
+  const known = new Map<string, boolean>();
+  return ({ path }) => {
+    const above = dirname(join(root, path));
+    const isFile = known.get(above) ?? statOf(above)?.isFile() === true;
+    known.set(above, isFile);
+    return isFile;
   };
 }

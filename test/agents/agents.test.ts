@@ -131,7 +131,7 @@ const HIT_FIELDS = [
   ...["role", "at", "tools", "snippet"],
 ];
 
-test("the first search knows project and title of a long session and of a database's row", async () => {
+test("the first search, the agents and the list know a long session and a database's row", async () => {
   const user = new CliUser();
   const long = { type: "user", message: { role: "user", content: "x".repeat(17 * 2 ** 20) } };
   putClaude(user.home, { id: id(1), cwd: "/home/me/shop", prompt: "Paint the zebra" }, [long]);
@@ -149,6 +149,14 @@ test("the first search knows project and title of a long session and of a databa
   ]);
   const page = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
   for (const hit of hits) assert.deepEqual(Object.keys(hit), HIT_FIELDS);
+  const agents = await user.run(["agents"]);
+  expect(agents.stdout).toMatch(/OpenCode {2}.*\n {2}1 session, 3 rows,/);
+  const [row] = jsonLines((await user.run(["agents", "--json"])).stdout).filter(
+    ({ label }) => label === "OpenCode",
+  );
+  assert.deepEqual([row?.bytes, row?.rows], [0, 3]);
+  const listed = jsonLines((await user.run(["ls", "--json"])).stdout);
+  assert.deepEqual(listed.map(({ program }) => program).sort(), ["Claude Code", "OpenCode"]);
   for (const field of HIT_FIELDS) expect(page).toContain(`\`${field}\``);
 });
 

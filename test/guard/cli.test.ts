@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -223,6 +224,43 @@ test("--verify finds a changed copy and a source that differs", async () => {
   const changed = await user.run(["guard", "--verify"]);
   assert.equal(changed.code, 1);
   assert.match(changed.stdout, /its bytes are not those that were copied/);
+});
+
+test("--verify finds what sources have and copies lack", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once");
+  appendFileSync(user.source, row(4));
+  const grown = await user.run(["guard", "--verify"]);
+  assert.equal(grown.code, 1);
+  assert.match(
+    grown.stdout,
+    new RegExp(`generation 1: ${row(4).length} bytes of it are not copied`),
+  );
+  await user.ok("guard", "--once");
+  await user.ok("guard", "--verify");
+  writeFileSync(join(dirname(user.source), "second.jsonl"), row(5));
+  const fresh = await user.run(["guard", "--verify"]);
+  assert.equal(fresh.code, 1);
+  assert.match(fresh.stdout, /second: it has no copy; run `verbatim guard --once`/);
+});
+
+test("--once is a success only if everything is guarded", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once");
+  const link = join(dirname(user.source), "linked.jsonl");
+  symlinkSync(user.source, link);
+  for (let time = 0; time < 2; time++) {
+    const { code, stderr } = await user.run(["guard", "--once"]);
+    assert.equal(code, 7, stderr);
+    assert.match(stderr, /linked\.jsonl is not guarded: /);
+  }
+  assert.equal((await user.run(["guard", "--verify"])).code, 1);
+  rmSync(link);
+  await user.ok("guard", "--once");
+  symlinkSync(".gemini", join(user.home, ".gemini"));
+  const { code, stderr } = await user.run(["guard", "--once"]);
+  assert.equal(code, 7);
+  assert.match(stderr, /\.gemini is not guarded: it cannot be looked at \(ELOOP\)/);
 });
 
 test("signed copies are verified, and a changed byte is found", async () => {

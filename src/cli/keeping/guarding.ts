@@ -11,6 +11,7 @@ import { type Io, type Run, textOption } from "../../command/command.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import { guardDirectory, guardedRoots, readGuardedRoot } from "../../dialects/files/guard-store.ts";
 import { isSourceGone } from "../../dialects/files/guarded.ts";
+import type { Problem } from "../../guard/check.ts";
 import { Guard } from "../../guard/guard.ts";
 import { guardService } from "../../guard/install.ts";
 import { allKept } from "../../guard/kept.ts";
@@ -158,20 +159,24 @@ async function isGuarded(directory: string): Promise<boolean> {
 
 export async function verifyCopies({ options, io }: Run): Promise<number> {
   const { checkKept, readPins } = await import("../../guard/check.ts");
+  const { checkSources } = await import("../../guard/check-sources.ts");
   io.goOnUnread();
   const pins = await readPins(nodeHost);
   let [generations, verified, problems] = [0, 0, 0];
+  const tellProblem = (problem: Problem) => {
+    problems++;
+    const { id, generation } = problem;
+    const which = generation === 0 ? id : `${id}, generation ${generation}`;
+    if (options.json === true) io.out(JSON.stringify(problem));
+    else io.out(`${which}: ${problem.problem}`);
+  };
   for (const each of allKept()) {
     const checked = await checkKept(nodeHost, each, pins);
     generations += checked.generations;
     verified += checked.verified;
-    problems += checked.problems.length;
-    for (const problem of checked.problems) {
-      const { id, generation } = problem;
-      if (options.json === true) io.out(JSON.stringify(problem));
-      else io.out(`${id}, generation ${generation}: ${problem.problem}`);
-    }
+    checked.problems.forEach(tellProblem);
   }
+  for await (const problem of checkSources(nodeHost)) tellProblem(problem);
   const found = { generations, signed: verified, problems };
   const isEmpty = generations + problems === 0;
   if (isEmpty) io.err(NOTHING_GUARDED);

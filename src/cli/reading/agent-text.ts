@@ -5,11 +5,15 @@ import { type FoundAgent, lookedInFor } from "../../listing/agents.ts";
 import { grouped } from "../../render/phrases.ts";
 
 export function agentLines(agent: FoundAgent, nowMs: number): string[] {
-  const { label, root, sessions, bytes, firstMs, lastMs, unreadable } = agent;
+  const { label, root, sessions, bytes, rows, firstMs, lastMs, unreadable } = agent;
+  const sizes = [
+    ...(bytes > 0 || rows === 0 ? [bytesText(bytes)] : []),
+    ...(rows > 0 ? [rows === 1 ? "1 row" : `${grouped(rows)} rows`] : []),
+  ];
   const used = firstMs === null ? "" : `, ${dayOf(firstMs)} to ${lastDay(lastMs ?? 0, nowMs)}`;
   return [
     `${label}  ${shortPath(root)}`,
-    `  ${sessionsText(sessions)}, ${bytesText(bytes)}${used}`,
+    `  ${[sessionsText(sessions), ...sizes].join(", ")}${used}`,
     `  ${retentionText(agent)}`,
     ...(unreadable > 0 ? [`  ${unreadable} places there could not be read`] : []),
   ];

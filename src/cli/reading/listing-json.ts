@@ -1,5 +1,6 @@
 /** Listing JSON: a line of `ls --json` for each session, escaped for a terminal. */
 
+import { dialectNamed } from "../../dialects/all.ts";
 import { nameIn } from "../../listing/whose.ts";
 import { safeText } from "../../render/text.ts";
 import { type SessionLine, unclosedJson } from "../../store/list.ts";
@@ -24,11 +25,14 @@ export function mark({ line, place }: SessionLine): string {
 
 function flagsOf(session: SessionLine, { live, fuller, records }: Flags): string {
   const { id, place, isMissing } = session;
-  const name = `"name":${JSON.stringify(nameIn(place.dialect, id))}`;
-  if (isMissing) return `${name},"live":false,"missing":true`;
+  // The name is first: `mark` ends with it.
+  const facts = [nameIn(place.dialect, id), dialectNamed(place.dialect).program?.label ?? null];
+  const [name, program] = facts.map((fact) => JSON.stringify(fact));
+  const whose = `"name":${name},"program":${program}`;
+  if (isMissing) return `${whose},"live":false,"missing":true`;
   const generation = fuller.get(session);
   const more = generation === undefined ? "" : `,"fullerGeneration":${generation}`;
   const record = records?.get(session);
   const hooks = record === undefined ? "" : `,"hooks":${JSON.stringify(record.id)}`;
-  return `${name},"live":${live.has(session)}${more}${hooks}`;
+  return `${whose},"live":${live.has(session)}${more}${hooks}`;
 }
