@@ -8,6 +8,8 @@ import type { ServerSettings } from "./settings.ts";
 
 /** For the index, the journal, sessions, a database and everything else. */
 const RESERVED = 64;
+/** Fewer than this are not enough for anything; then opening a file fails, and says so. */
+const QUARTER_MIN = 8;
 
 type Fitted = Pick<ServerSettings, "connectionsMax" | "refusedConnectionsMax" | "openFilesMax">;
 
@@ -22,14 +24,15 @@ export function descriptorLimit(): number | null {
   }
 }
 
-/** The settings as far as the descriptors suffice: half for connections, a quarter for streams. */
+/** The settings as far as the descriptors suffice: at most a quarter for streams. */
 export function fitDescriptors(settings: Fitted, limit: number | null): Fitted {
-  const quarter = Math.max(8, Math.floor(((limit ?? Infinity) - RESERVED) / 4));
-  return {
-    connectionsMax: Math.min(settings.connectionsMax, 2 * quarter),
-    refusedConnectionsMax: Math.min(settings.refusedConnectionsMax, quarter),
-    openFilesMax: Math.min(settings.openFilesMax, quarter),
-  };
+  const usable = Math.max(4 * QUARTER_MIN, (limit ?? Infinity) - RESERVED);
+  const quarter = Math.floor(usable / 4);
+  const openFilesMax = Math.min(settings.openFilesMax, quarter);
+  const refusedConnectionsMax = Math.min(settings.refusedConnectionsMax, quarter);
+  const left = usable - openFilesMax - refusedConnectionsMax;
+  const connectionsMax = Math.min(settings.connectionsMax, left);
+  return { connectionsMax, refusedConnectionsMax, openFilesMax };
 }
 
 /** What to tell about limits that had to be lowered; null if none was. */

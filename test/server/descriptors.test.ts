@@ -33,12 +33,14 @@ test("with 256 descriptors a flood of connections leaves enough for the streams"
   for (const { socket } of [own, ...flood]) socket.destroy();
 });
 
-test("limits fit the descriptors: half are for connections, a quarter for streams", () => {
+test("limits fit the descriptors: a quarter for streams, one for refused connections, the rest is free", () => {
   const { connectionsMax, refusedConnectionsMax, openFilesMax } = SERVER_SETTINGS;
   const all = { connectionsMax, refusedConnectionsMax, openFilesMax };
+  const enough = 64 + connectionsMax + refusedConnectionsMax + openFilesMax;
   assert.deepEqual(fitDescriptors(SERVER_SETTINGS, null), all);
-  assert.deepEqual(fitDescriptors(SERVER_SETTINGS, 64 + 2 * 16_384), all);
+  assert.deepEqual(fitDescriptors(SERVER_SETTINGS, enough), all);
+  const one = { ...all, connectionsMax: connectionsMax - 1 };
+  assert.deepEqual(fitDescriptors(SERVER_SETTINGS, enough - 1), one);
   const few = { connectionsMax: 2 * 240, refusedConnectionsMax: 240, openFilesMax: 240 };
   assert.deepEqual(fitDescriptors(SERVER_SETTINGS, 1024), few);
-  assert.equal(fitDescriptors(SERVER_SETTINGS, 64 + 2 * 16_384 - 4).connectionsMax, 16_382);
 });
