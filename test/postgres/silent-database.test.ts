@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { describe, onTestFinished, test } from "vitest";
+import { VerbatimError } from "../../src/base/errors.ts";
 import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import type { PostgresStore, PostgresStoreOptions } from "../../src/postgres/store-options.ts";
 import {
@@ -110,6 +111,28 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     await becomesWritable(store);
     await append(store, "3");
     assert.equal(await text(store), "13");
+  });
+
+  test("a server that becomes read-only under a connection has written nothing, and is left", async () => {
+    const server = PostgresServer.start();
+    onTestFinished(() => server.remove());
+    const store = await opened(server.url, { durability: "memory", statementMs: 60_000 });
+    const makeReadOnly = async (value: string) => {
+      await rowsIn(server.url, `ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+      await rowsIn(server.url, "SELECT pg_reload_conf()");
+    };
+    let acknowledged = "";
+    await makeReadOnly("on");
+    const isRefused = async () => {
+      const answer = await append(store, "x").catch((error: unknown) => error);
+      if (!(answer instanceof VerbatimError)) acknowledged += "x";
+      else assert.match(answer.message, /\(25006\); nothing was changed/);
+      return answer instanceof VerbatimError;
+    };
+    await until(isRefused, "the refusal");
+    await makeReadOnly("off");
+    await until(async () => !(await isRefused()), "the next append");
+    assert.equal(await text(store), acknowledged);
   });
 
   test("errors name their cause", async () => {
