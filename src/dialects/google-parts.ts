@@ -47,13 +47,27 @@ function responseOf(answer: JsonObject): Result {
   const response = get(answer, "response");
   const failure = isObject(response) ? get(response, "error") : undefined;
   const isOutput = isObject(response) && has(response, "output");
+  const output = isOutput ? response.output : response;
+  const isCommand = getString(answer, "name") === COMMAND;
   return {
     type: "tool_result",
     callId: getString(answer, "id"),
-    output: isOutput ? response.output : response,
-    error: typeof failure === "string" ? failure : null,
+    output,
+    error: typeof failure === "string" ? failure : isCommand ? exitIn(output) : null,
     durationMs: null,
   };
+}
+
+const COMMAND = "run_shell_command";
+const EXIT_CODE = /^Exit Code: (-?\d{1,9})$/gm;
+/** Lines about the end of a command follow its output. */
+const END_CHARS_MAX = 500;
+
+/** How a command failed: the call itself is a success. */
+function exitIn(output: unknown): string | null {
+  const end = typeof output === "string" ? output.slice(-END_CHARS_MAX) : "";
+  const code = [...end.matchAll(EXIT_CODE)].at(-1)?.[1] ?? "0";
+  return code === "0" ? null : `exit code ${code}`;
 }
 
 /** Token counts as the API returns them, or as Gemini CLI names them. */

@@ -119,3 +119,24 @@ test("a tool that ran without being asked for is a call, unless reading began in
   assert.deepEqual(await callsIn([event("assistant.message", asks, "1"), ...tail]), ["a", "b"]);
   assert.deepEqual(await callsIn(tail), []);
 });
+
+test("a command that failed is a failure, although the call of the tool was a success", async () => {
+  const errorsOf = ({ entries }: Awaited<ReturnType<typeof scenario>>) =>
+    entries.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.type === "tool_result" ? [part.error] : [])),
+    );
+  const errors = errorsOf(await scenario("tools"));
+  assert.deepEqual(
+    errors.map((error) => error?.slice(0, 19) ?? null),
+    [null, null, null, "Path does not exist", "exit code 3", null],
+  );
+  const older = (content: string) =>
+    `${JSON.stringify({ type: "tool.execution_complete", id: "1", data: { success: true, result: { content } } })}\n`;
+  const said = [
+    "x\n<exited with exit code 1>",
+    "<exited with exit code 0>",
+    "<exited with exit code 2> x",
+  ];
+  const read = await readSession("copilot-cli", PATH, said.map(older).join(""));
+  assert.deepEqual(errorsOf(read), ["exit code 1", null, null]);
+});

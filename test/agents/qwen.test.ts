@@ -141,3 +141,17 @@ test("a session whose name is no UUID is read, and the logs next to it are not",
   );
   assert.match((await user.run(["show", "garden-plan"])).stdout, /Read the file\./);
 });
+
+test("a command that failed is a failure, although the call of the tool was a success", async () => {
+  const [folder = assert.fail()] = sampleFolders("qwen");
+  const { entries } = await readSession(
+    ...(["qwen", copyOfSamples(folder), `-home-dev-project/chats/${SESSIONS.tools}`] as const),
+  );
+  const errors = entries.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === "tool_result" ? [part.error] : [])),
+  );
+  assert.deepEqual(
+    errors.map((error) => error?.slice(0, 14) ?? null),
+    [null, null, null, "exit code 3", "File not found", null],
+  );
+});

@@ -39,7 +39,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   ],
   "gemini-cli": [
     "run_shell_command: command, $ wc -l birds.txt",
-    "complete_task: other, complete_task",
+    "complete_task: other, Done",
     "read_file: read, Read trees.txt",
     "run_shell_command: command, $ cat missing.txt",
     "read_file: read, Read missing.txt",

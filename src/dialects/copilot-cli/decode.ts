@@ -125,9 +125,20 @@ function resultOf(data: JsonObject): Part {
     type: "tool_result",
     callId: getString(data, "toolCallId") || null,
     output,
-    error: isError ? (said ?? (typeof output === "string" ? output : "")) : null,
+    error: isError ? (said ?? (typeof output === "string" ? output : "")) : exitIn(data, output),
     durationMs: getCount(getObject(getObject(data, "toolTelemetry"), "metrics"), "durationMs"),
   };
+}
+
+/** The end of a command's output; older versions say it only there. */
+const EXIT_CODE = /<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,9})>\s*$/;
+const END_CHARS_MAX = 200;
+
+/** How a command failed: the call itself is a success. */
+function exitIn(data: JsonObject, output: unknown): string | null {
+  const end = typeof output === "string" ? output.slice(-END_CHARS_MAX) : "";
+  const code = get(getObject(data, "shellExecution"), "exitCode") ?? EXIT_CODE.exec(end)?.[1];
+  return code === undefined || code === null || Number(code) === 0 ? null : `exit code ${code}`;
 }
 
 /** Counts are those of one run of the program, or of the session: see `Runs`. */

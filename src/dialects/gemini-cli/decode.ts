@@ -10,7 +10,15 @@ import type { About } from "../agent-program.ts";
 import type { Compaction, Native, TakingBack } from "../dialect.ts";
 import { timeOf } from "../entire/decode.ts";
 import { rowDecoder, textParts } from "../entry-parts.ts";
-import { get, getList, getObject, getObjects, getString, isObject } from "../fields.ts";
+import {
+  get,
+  getList,
+  getObject,
+  getObjects,
+  getString,
+  isObject,
+  parsedObject,
+} from "../fields.ts";
 import { googleParts, googleResult, googleText, googleUsage } from "../google-parts.ts";
 import { diffViews, type ResultView } from "../result-view.ts";
 
@@ -160,7 +168,9 @@ export function asideOf(row: Native): Aside | null {
 /** The header, and each later `$set`, may have a title. */
 function about(row: Native): About | null {
   const facts = isHeader(row) ? row : getObject(row, "$set");
-  const title = getString(facts, "summary");
+  const summary = getString(facts, "summary");
+  // A subagent's may be its answer as JSON, which is no title.
+  const title = parsedObject(summary) === null ? summary : null;
   // Only a subagent's are those that it works in; others are added to the project by the user.
   const [cwd] = get(facts, "kind") === "subagent" ? getList(facts, "directories") : [];
   if (title === null && typeof cwd !== "string") return null;

@@ -18,5 +18,6 @@ export const tools: ToolTable = {
   web_fetch: { kind: "fetch", subject: ["url", "prompt"] },
   ...{ google_web_search: "web_search", web_search: "web_search" },
   save_memory: { kind: "other", verb: "Remember", subject: ["fact"] },
+  complete_task: { kind: "other", verb: "Done", subject: ["response", "result"] },
   update_topic: { kind: "other", verb: "Topic", subject: ["title", "strategic_intent"] },
 };

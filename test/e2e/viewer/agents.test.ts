@@ -35,7 +35,7 @@ afterAll(() => {
 
 /** Every agent, with its sessions that are not a subagent's. */
 const COUNTS = {
-  ...{ "Claude Code": 6, Codex: 5, "Copilot CLI": 5, "Gemini CLI": 5, "Qwen Code": 5, pi: 4 },
+  ...{ "Claude Code": 7, Codex: 5, "Copilot CLI": 5, "Gemini CLI": 5, "Qwen Code": 5, pi: 4 },
   ...{ Antigravity: 2, Cursor: 2, Droid: 2, "Grok Build": 2, "Kimi Code": 2, OpenClaw: 2 },
   ...{ OpenCode: 2, Goose: 1 },
 };
@@ -162,11 +162,15 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   "Copilot CLI": {
     ...{ title: PROMPTS.tools, project: PROJECT },
-    rows: Object.values({ ...WELL, miss: `${WELL.miss} Path does not exist` }),
+    rows: Object.values({
+      ...WELL,
+      fail: `${WELL.fail} exit code 3`,
+      miss: `${WELL.miss} Path does not exist`,
+    }),
   },
   "Qwen Code": {
     ...{ title: PROMPTS.tools, project: PROJECT },
-    rows: Object.values({ ...WELL, miss: `${WELL.miss} failed` }),
+    rows: Object.values({ ...WELL, fail: `${WELL.fail} exit code 3`, miss: `${WELL.miss} failed` }),
   },
   Codex: {
     ...{ title: LINDEN, project: PROJECT },
@@ -178,7 +182,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "Gemini CLI": {
     ...{ title: LINDEN, project: PROJECT },
     rows: [
-      ...["Read trees.txt:1–3", "$ cat missing.txt", "Read missing.txt failed"],
+      ...["Read trees.txt:1–3", "$ cat missing.txt exit code 1", "Read missing.txt failed"],
       "Edit trees.txt +1 −1",
     ],
   },

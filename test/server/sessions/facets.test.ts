@@ -116,13 +116,13 @@ const OURS: Home = {
   first: { cost: 1, tokens: 191_522, duration: 600_500 },
   subagents: [
     "Check the other plans",
+    "Count the birds in birds.txt and say how many there are.",
     "Count the birds in birds.txt.",
     "Find other places that assume 365 days",
     "Look for 365 in the other plans",
     "Look for 365 in the other plans.",
     "Read trees.txt, and name the first tree.",
     "Read trees.txt, and name the first tree.",
-    '{ "response": "Two birds." }',
   ],
   edits: [
     "Claude Code +2 -1",
