@@ -96,6 +96,10 @@ export const SESSION_HEAD = object({
     orNull(string),
     "What continues it in its program, in its directory, for a shell; null if nothing does",
   ),
+  hooks: described(
+    orNull(string),
+    "What URLs call the record of its hooks, which the list leaves out; null if there is none",
+  ),
 });
 
 /** A session in the list. */

@@ -291,6 +291,8 @@ export interface Dialect<Name extends string = string> {
    * own file says more. Null if it has no hooks. Absent if no session has.
    */
   hooksOf?(id: string): { readonly dialect: string; readonly name: string } | null;
+  /** The inverse: the id of the session with the hooks of a program's session; null if none has. */
+  hooksIdOf?(dialect: string, name: string): string | null;
   /** Files besides logs, loaded when needed. Absent if there are none. */
   readonly files?: () => Promise<DialectFiles>;
   readonly signing: Signing;

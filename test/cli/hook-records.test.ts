@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser, jsonLines } from "./cli.ts";
+import { linkedClient } from "./linked-client.ts";
 import { put } from "./stores.ts";
 
 const UUID = "4cbd609f-0000-4000-8000-000000000001";
@@ -98,4 +99,14 @@ test("a record that is not signed is never preferred", async () => {
   const { stdout } = await user.run(["verify", UUID]);
   expect(stdout).toContain(`-app/${UUID}: unsigned`);
   expect(stdout).not.toContain(HOOKS);
+});
+
+test("a server lists the agent's own session, which names the record", async () => {
+  const { user } = await recordedTwice();
+  const { sessions } = await linkedClient(user.start(["serve", "--port", "0"]));
+  const [own, ...more] = (await sessions.list()).sessions;
+  assert.deepEqual([own?.program, more], ["Claude Code", []]);
+  const { hooks } = await sessions.get(own?.id ?? "");
+  const record = await sessions.get(hooks ?? "");
+  assert.deepEqual([record.session, record.hooks], [HOOKS, null]);
 });

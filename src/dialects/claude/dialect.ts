@@ -67,6 +67,10 @@ export const claude: Dialect<"claude"> = {
     const dialect = subpath === undefined ? HOOKED[projectKey] : undefined;
     return dialect === undefined ? null : { dialect, name: sessionId };
   },
+  hooksIdOf(dialect, sessionId) {
+    const [projectKey] = Object.entries(HOOKED).find(([, program]) => program === dialect) ?? [];
+    return projectKey === undefined ? null : sessionIdOf({ projectKey, sessionId });
+  },
   recording: mustBeNamed("claude", "<project>/<session>"),
   newIds: {
     make: (agent, _, uuid) => sessionIdOf({ projectKey: named(agent), sessionId: uuid }),

@@ -6,13 +6,16 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { lookAtLog } from "../../catalog/pages.ts";
 import type { ExchangesPage, OutlinePage } from "../../client/outline-shapes.ts";
 import type { Whereabouts } from "../../client/session-shapes.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import { resumeCommandOf } from "../../listing/resume-command.ts";
 import { MISSING_VERDICT } from "../../listing/row-filter.ts";
 import type { SessionLimits } from "../../listing/session-limits.ts";
 import { isAbsence } from "../../listing/session-window.ts";
 import { whereaboutsOf } from "../../listing/whereabouts.ts";
+import { nameIn } from "../../listing/whose.ts";
 import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 import { rawPath } from "../http/target.ts";
@@ -23,8 +26,8 @@ import { listPage } from "./list.ts";
 import { answerMarkdown } from "./markdown.ts";
 import { refuseWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
-import { notFound, seenBy, urlIdOf } from "./roots.ts";
-import type { ServedSession } from "./service.ts";
+import { notFound, type Sees, seenBy, urlIdOf } from "./roots.ts";
+import type { ServedSession, SessionService } from "./service.ts";
 import { threadsAnswer } from "./threads.ts";
 import { costsAnswer } from "./usage.ts";
 import { answerJsonText, itemOf, programOf, sessionItem, usageItem } from "./wire.ts";
@@ -166,7 +169,7 @@ async function answerMissing(
   const { store, row } = found;
   const session = { id: row.id, logId: row.logPath };
   const known = { row, isCurrent: true, cost: row.spend, verdict: MISSING_VERDICT };
-  const ends = { end: 0, tornBytes: 0, unfinishedBytes: 0, resumeCommand: null };
+  const ends = { end: 0, tornBytes: 0, unfinishedBytes: 0, resumeCommand: null, hooks: null };
   const answer =
     part === "verify"
       ? await sessions.verdicts.verify(store, session)
@@ -196,13 +199,28 @@ async function answerWhereabouts(asked: Omit<Asked, "served">, urlId: string): P
   answerJsonText(response, JSON.stringify(answer), room);
 }
 
-async function answerSession({ context, served, request, response }: Asked): Promise<void> {
+async function answerSession(asked: Asked): Promise<void> {
+  const { context, served, request, response, pass } = asked;
   new Query(request.url ?? "/", []);
   const { sessions } = context;
   const item = await itemOf(sessions, served);
   const ends = await sessions.reads.run(() => sessions.ends(served));
   const resumeCommand = resumeCommandOf(served.store.dialect, served.session.id, item);
-  answerJsonText(response, JSON.stringify({ ...item, ...ends, resumeCommand }), sessions.room);
+  const hooks = hooksOf(sessions, served, seenBy(pass));
+  const answer = { ...item, ...ends, resumeCommand, hooks };
+  answerJsonText(response, JSON.stringify(answer), sessions.room);
+}
+
+/** The record of a program's session that its hooks made, which lists leave out; null if none. */
+function hooksOf({ roots }: SessionService, { store, session }: ServedSession, sees: Sees) {
+  const name = nameIn(store.dialect, session.id);
+  if (!dialectNamed(store.dialect).program) return null;
+  for (const other of roots.stores().filter(sees)) {
+    const { hooksIdOf, logPath } = dialectNamed(other.dialect);
+    const id = hooksIdOf?.(store.dialect, name) ?? null;
+    if (id !== null && lookAtLog(other.root, logPath(id).join("/"))) return urlIdOf(other, id);
+  }
+  return null;
 }
 
 /** A handler that computes JSON, with limited concurrency. */

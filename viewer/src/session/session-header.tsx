@@ -149,6 +149,11 @@ function Facts({ head, store, children }: FactsProps) {
         spend !== null && <Fact title={moneyOf(spend)}>{shortMoney(spend)}</Fact>
       )}
       {took !== null && <Fact>{took}</Fact>}
+      {head.hooks !== null && (
+        <Fact>
+          <a href={sessionHref(head.hooks)}>recorded by hooks</a>
+        </Fact>
+      )}
       {typeof parent === "string" && (
         <Fact>
           began by <a href={parentHref(store, parent)}>{shownText(parent)}</a>
