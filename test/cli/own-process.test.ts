@@ -35,8 +35,8 @@ const COMMANDS: Readonly<Record<string, readonly Command[]>> = {
     [RECORD, 0, { input: HOOK }],
     [RECORD, 0, { input: "no JSON" }],
     [[...RECORD, "--within", "60000"], 0, { input: HOOK }],
-    [["show", "claude-code-hooks/6f1c"], 0, { env: { TZ: "Asia/Tokyo" } }],
-    [["show", "claude-code-hooks/6f1c"], 0],
+    [["show", "claude-code-hooks/6f1c", "--json"], 0, { env: { TZ: "Asia/Tokyo" } }],
+    [["show", "claude-code-hooks/6f1c"], 7], // It has no message to show.
     [["stats"], 0],
     [["doctor"], 1],
   ],
