@@ -97,7 +97,12 @@ interface Facts {
 const NO_FACTS: Facts = {
   ...{ title: null, command: null, task: null, about: {}, model: null },
   ...{ agents: { title: null, model: null }, hasOwn: false, outcome: null },
-  ...{ createdAt: null, updatedAt: null, erased: null, children: [], lines: 0, badLines: 0 },
+  createdAt: null,
+  updatedAt: null,
+  erased: null,
+  children: [],
+  lines: 0,
+  badLines: 0,
 };
 
 /** A fold as JSON, to continue later: its size is bounded, however long the session. */

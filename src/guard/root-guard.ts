@@ -354,7 +354,7 @@ export class RootGuard {
     );
   }
 
-  /** Something is not guarded. Each reason is told once, until the session is copied. */
+  /** Something is not guarded. Each reason is reported once, until the session is copied. */
   #warn(path: string, cause: unknown): void {
     this.#failed++;
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -35,7 +35,9 @@ test("the same turn written twice counts once", () => {
 
 const used = (kind: Entry["kind"], inputTokens: number | null, outputTokens: number): Entry => ({
   ...emptyEntry({}),
-  ...{ kind, at: AT, role: "assistant" },
+  kind,
+  at: AT,
+  role: "assistant",
   usage: { inputTokens, outputTokens, totalTokens: null, spend: null },
 });
 
@@ -46,7 +48,8 @@ test("the end of a session counts what its messages lack, and nothing that they 
   entries.forEach((entry, index) => void usage.add(entry, index));
   usage.end();
   const rows = [...Array(set.endFile("s1")).keys()].map((row) => [
-    ...[set.rows.input[row], set.rows.output[row]],
+    set.rows.input[row],
+    set.rows.output[row],
     set.rows.has(row, FLAGS.unknownInput),
   ]);
   assert.deepEqual(rows, [

@@ -203,7 +203,9 @@ test("two forks of a session that is gone count what both repeat once", async ()
   for (const named of [{ forked_from_id: `${UUID}1` }, {}]) {
     const at = place();
     const copied = (minute: number) => [
-      ...[meta(`${UUID}1`), total(100, 10, minute), total(200, 20, minute)],
+      meta(`${UUID}1`),
+      total(100, 10, minute),
+      total(200, 20, minute),
     ];
     const first = [meta(`${UUID}2`, named, 50), ...copied(50), total(260, 26, 60)];
     const second = [meta(`${UUID}3`, named, 70), ...copied(70), total(290, 29, 80)];

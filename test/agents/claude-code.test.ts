@@ -237,7 +237,10 @@ const told = {
 };
 const usage = { input_tokens: 7, output_tokens: 3 };
 const subagentRow = (type: "user" | "assistant", id: string, content: object[]) => ({
-  ...{ type, uuid: `n-${id}`, timestamp: told.timestamp, requestId: `r-${id}` },
+  type,
+  uuid: `n-${id}`,
+  timestamp: told.timestamp,
+  requestId: `r-${id}`,
   message: {
     role: type,
     content,
@@ -246,7 +249,11 @@ const subagentRow = (type: "user" | "assistant", id: string, content: object[]) 
 });
 /** As versions of early 2026 write what a subagent does. */
 const progressRow = (message: object, n: number) => ({
-  ...{ type: "progress", uuid: `p${n}`, parentUuid: "a1", ...told, toolUseID: `agent_msg_${n}` },
+  type: "progress",
+  uuid: `p${n}`,
+  parentUuid: "a1",
+  ...told,
+  toolUseID: `agent_msg_${n}`,
   parentToolUseID: "toolu_1",
   data: { message, normalizedMessages: [], type: "agent_progress", prompt: "", agentId: "a1" },
 });
@@ -262,7 +269,10 @@ test("what a subagent says in rows of progress is shown, found, and counted once
   const lines = [
     { type: "user", uuid: "u1", ...told, message: { role: "user", content: "Are there newts?" } },
     {
-      ...{ type: "assistant", uuid: "a1", ...told, requestId: "r" },
+      type: "assistant",
+      uuid: "a1",
+      ...told,
+      requestId: "r",
       message: { id: "m", role: "assistant", model: "claude-opus-4-5", content: [call], usage },
     },
     ...rows.map(progressRow),

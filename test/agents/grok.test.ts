@@ -122,7 +122,9 @@ test("a session that has only updates is read from them, without what was taken 
           { type: "reasoning", text: "I read it." },
           { type: "text", text: "Reading." },
           {
-            ...{ type: "tool_call", callId: "call-1", tool: "read_file" },
+            type: "tool_call",
+            callId: "call-1",
+            tool: "read_file",
             input: { target_file: "hello.py" },
           },
         ],
@@ -133,8 +135,11 @@ test("a session that has only updates is read from them, without what was taken 
         "tool",
         [
           {
-            ...{ type: "tool_result", callId: "call-1", output: "print(1)" },
-            ...{ error: null, durationMs: null },
+            type: "tool_result",
+            callId: "call-1",
+            output: "print(1)",
+            error: null,
+            durationMs: null,
           },
         ],
         "10:40:04",

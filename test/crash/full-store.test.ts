@@ -53,7 +53,7 @@ test.each(FAULTS)("%s: reads go on, and writes continue when that is over", asyn
   assert.ok(probes > 0);
 });
 
-test("a live reader is told what recovery applied, and what is appended afterwards", async () => {
+test("a live reader gets what recovery applied, and what is appended afterwards", async () => {
   const { store, files, time } = await openWatched();
   const ends: (string | undefined)[] = [];
   store.watch("/b", (head) => ends.push(head?.end));

@@ -77,12 +77,15 @@ test("an attachment's text is sent; one without its text has its own reason", as
     return attachment({ type: "task_reminder" }, reminder);
   });
   const { said, done } = await resumed([
-    ...[row("user", "Look at @a.txt"), file, ...rendered],
+    row("user", "Look at @a.txt"),
+    file,
+    ...rendered,
     ...[attachment({ type: "skill_listing" }), row("assistant", "42")],
   ]);
   assert.deepEqual(said, [
     ...["user: Look at @a.txt", "user: [Attached: /a.txt]\nforty-two", "user: Mind the list."],
-    ...["user: Now.", "assistant: 42"],
+    "user: Now.",
+    "assistant: 42",
   ]);
   assert.deepEqual(done, ["attachment 5"]);
 });

@@ -92,7 +92,9 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   };
   const tell = {
     onProgress: progressOn(io),
-    ...{ onFound, onRecords, onWarning },
+    onFound,
+    onRecords,
+    onWarning,
     ...(isShown && { isShown }),
   };
   const page = await interruptible(io, (signal) => {

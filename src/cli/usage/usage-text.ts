@@ -71,7 +71,10 @@ function cellsOf(report: string, row: Group, most: number, isShort: boolean): st
   const about =
     report === "model" ? [] : [isTotal ? "" : report === "session" ? row.project : modelsOf(row)];
   return [
-    ...[name, ...about, inputText(row), tokens(row.output)],
+    name,
+    ...about,
+    inputText(row),
+    tokens(row.output),
     ...[tokens(row.cacheWrite5m + row.cacheWrite1h), tokens(row.cacheRead), tokens(row.total)],
     ...[cost, drawn],
   ];

@@ -68,13 +68,11 @@ test("the example items are read as the page says", () => {
 
 test("the example events are read as the page says", () => {
   assert.deepEqual(shapes("jsonl codex-event"), [
-    ...[
-      "message user  text",
-      "turn_end   ",
-      "other   ",
-      "message assistant  reasoning",
-      "other   ",
-    ],
+    "message user  text",
+    "turn_end   ",
+    "other   ",
+    "message assistant  reasoning",
+    "other   ",
   ]);
   const [, counted, , aborted, named] = entriesOf("jsonl codex-event");
   assert.deepEqual(counted?.usage, {

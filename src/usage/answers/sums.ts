@@ -14,7 +14,11 @@ export function sumsItem(sums: Sums): CountedSums {
   const isUnknown = unpriced > 0 && unpriced === total;
   return {
     ...{ responses, input, output, cacheWrite5m, cacheWrite1h, cacheRead, reasoning, total },
-    ...{ cost: isUnknown ? null : cost, unpriced, recorded, implausible, unknownInputs },
+    cost: isUnknown ? null : cost,
+    unpriced,
+    recorded,
+    implausible,
+    unknownInputs,
   };
 }
 

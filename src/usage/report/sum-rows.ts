@@ -13,7 +13,9 @@ import type { CountedUsage } from "./counted-usage.ts";
 export const SUM = {
   ...{ responses: 0, input: 1, output: 2, cacheWrite5m: 3, cacheWrite1h: 4, cacheRead: 5 },
   ...{ reasoning: 6, cost: 7, unpriced: 8, recorded: 9, recordings: 10, implausible: 11 },
-  ...{ unknownInputs: 12, first: 13, last: 14 },
+  unknownInputs: 12,
+  first: 13,
+  last: 14,
 } as const;
 export const CELL_LENGTH = 15;
 

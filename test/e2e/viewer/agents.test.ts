@@ -35,7 +35,12 @@ afterAll(() => {
 
 /** Every agent, with its sessions that are not a subagent's. */
 const COUNTS = {
-  ...{ "Claude Code": 7, Codex: 5, "Copilot CLI": 5, "Gemini CLI": 5, "Qwen Code": 5, pi: 4 },
+  "Claude Code": 7,
+  Codex: 5,
+  "Copilot CLI": 5,
+  "Gemini CLI": 5,
+  "Qwen Code": 5,
+  pi: 4,
   ...{ Antigravity: 2, Cursor: 2, Droid: 2, "Grok Build": 2, "Kimi Code": 2, OpenClaw: 2 },
   ...{ OpenCode: 2, Goose: 1 },
 };
@@ -182,7 +187,9 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "Gemini CLI": {
     ...{ title: LINDEN, project: PROJECT },
     rows: [
-      ...["Read trees.txt:1–3", "$ cat missing.txt exit code 1", "Read missing.txt failed"],
+      "Read trees.txt:1–3",
+      "$ cat missing.txt exit code 1",
+      "Read missing.txt failed",
       "Edit trees.txt +1 −1",
     ],
   },
