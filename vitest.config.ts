@@ -10,7 +10,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { RunReport } from "./test/support/run-report.ts";
-import { isDeep } from "./test/support/seed.ts";
+import { isDeep, times } from "./test/support/seed.ts";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
 const FOLDERS = ["src", "test", "viewer"];
@@ -44,14 +44,15 @@ const FILES = [
   "test/{invariant-names,package,public-api,recording,release-files,sdk-types,site}.test.ts",
 ];
 
-// A limit is for what hangs. A slow machine, or all cases of a deep run, may take minutes.
-const LIMIT_MS: number = isDeep ? 3_600_000 : 300_000;
+// The one limit of all tests is for what hangs. A slow machine may take minutes; all cases of a deep
+// run, or many times as many, longer.
+const LIMIT_MS: number = isDeep || times > 1 ? 3_600_000 : 600_000;
 
-const PROPERTY_SEED = "test/support/property-seed.ts";
+const SETUP = ["test/support/property-seed.ts", "test/support/all-dialects.ts"];
 
 const each = {
   pool: "forks" as const,
-  setupFiles: [PROPERTY_SEED],
+  setupFiles: SETUP,
   testTimeout: LIMIT_MS,
   hookTimeout: LIMIT_MS,
   // Of some ten thousand commands that the tests run, one may never end: Node can deadlock as it
@@ -61,7 +62,7 @@ const each = {
 
 const shared = {
   isolate: false,
-  setupFiles: [PROPERTY_SEED, "test/support/process-state.ts"],
+  setupFiles: [...SETUP, "test/support/process-state.ts"],
   // Many short-lived objects: a larger young generation takes a seventh less processor time.
   execArgv: ["--max-semi-space-size=64"],
 };

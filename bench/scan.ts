@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { allRules, SecretFinder } from "../src/scan/find-secrets.ts";
+import { allRules, SecretFinder } from "../src/evidence/scan/find-secrets.ts";
 import { runBench, say } from "./measure/frame.ts";
 import { compared, type Result } from "./measure/result.ts";
 
@@ -71,8 +71,15 @@ function row(n: number, block: object): string {
   const id = `0f8fad5b-d9cb-469f-a165-${String(n).padStart(12, "0")}`;
   const usage = { input_tokens: n, cache_read_input_tokens: 10 * n, output_tokens: n % 900 };
   return JSON.stringify({
-    ...{ parentUuid: id, isSidechain: false, userType: "external", cwd: "/home/me/app" },
-    ...{ sessionId: id, version: "2.1.0", gitBranch: "main", type: "user", uuid: id },
+    parentUuid: id,
+    isSidechain: false,
+    userType: "external",
+    cwd: "/home/me/app",
+    sessionId: id,
+    version: "2.1.0",
+    gitBranch: "main",
+    type: "user",
+    uuid: id,
     message: { role: "user", content: [block], usage },
     timestamp: new Date(1_770_000_000_000 + n * 1000).toISOString(),
   });

@@ -60,12 +60,15 @@ async function leastRecording(directory: string, runs: number, threads: number):
 async function manyThreads(root: string, runs: number, cpuRuns: number): Promise<Result[]> {
   say(`making ${THREADS} threads`);
   const metas = makeThreads(root, THREADS);
-  const stats = await measure(`stats of ${THREADS} threads, against readFile + JSON.parse`, {
-    ways: [aggregating(root)],
-    reference: bareReading(metas),
-    plan: { runs, slicesPerRun: 2, sliceMs: 1 },
-    bounds: [{ atLeast: 0.5 }],
-  });
+  const stats = await measure(
+    `ThreadTelemetry over ${THREADS} threads, against readFile + JSON.parse`,
+    {
+      ways: [aggregating(root)],
+      reference: bareReading(metas),
+      plan: { runs, slicesPerRun: 2, sliceMs: 1 },
+      bounds: [{ atLeast: 0.5 }],
+    },
+  );
   say(`ls of ${THREADS} sessions`);
   return [...stats, ...measureListing(root, THREADS, cpuRuns)];
 }

@@ -27,12 +27,22 @@ import { signedTranscript } from "./signing/transcript.ts";
 const ONCE = fileURLToPath(new URL("./signing/once.mjs", import.meta.url));
 /** `warmThreads`: until the JIT compiler has finished, which is not measured. */
 const FULL = {
-  ...{ runs: 5, checkpoints: 10_000, turns: 10_000 },
-  ...{ threads: 10, warmThreads: 60, longTurns: 1000, longRuns: 3 },
+  runs: 5,
+  checkpoints: 10_000,
+  turns: 10_000,
+  threads: 10,
+  warmThreads: 60,
+  longTurns: 1000,
+  longRuns: 3,
 };
 const QUICK = {
-  ...{ runs: 3, checkpoints: 2000, turns: 2000 },
-  ...{ threads: 4, warmThreads: 20, longTurns: 300, longRuns: 1 },
+  runs: 3,
+  checkpoints: 2000,
+  turns: 2000,
+  threads: 4,
+  warmThreads: 20,
+  longTurns: 300,
+  longRuns: 1,
 };
 
 await runBench("signing", async ({ directory, isQuick }) => {

@@ -12,9 +12,8 @@
  *     node scripts/bundle-cli.mjs <directory with the compiled sources>
  */
 
-import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { build } from "rolldown";
 import { collectPackages, licensesPage } from "./bundled-licenses.mjs";
 
@@ -22,16 +21,22 @@ const [, , compiled = "dist"] = process.argv;
 const bundled = join(compiled, "cli.bundled");
 const program = resolve(compiled, "cli", "program.js");
 const scanWorker = resolve(compiled, "usage", "scan", "scan-worker.js");
-const hookDrain = resolve(compiled, "dialects", "claude", "door", "hook-drain.js");
+const hookDrain = resolve(compiled, "integrations", "hooks", "hook-drain.js");
+
+/** Loaded by name; together, since a listing on most machines needs several. */
+const dialects = readdirSync(join(compiled, "dialects"), { recursive: true, encoding: "utf8" })
+  .filter((path) => /^[^/]+\/dialect\.js$/.test(path) || path === "files/guarded-dialect.js")
+  .map((path) => `dialects/${path}`)
+  .sort();
 
 /**
  * The files that short commands load, and the modules that each begins from. A file has what is
  * loaded at once with its modules, except what an earlier file has.
  */
 const FILES = {
-  first: ["cli/program.js", "cli/recording/waiting-hooks.js", "cli/reading/listing.js"],
-  sessions: ["store/store.js"],
-  search: ["cli/reading/searching.js"],
+  first: ["cli/program.js", "cli/recording/waiting-hooks.js", "cli/reading/run-ls.js", ...dialects],
+  sessions: ["sessions/store/store.js"],
+  search: ["cli/reading/run-search.js"],
 };
 
 /**
@@ -144,9 +149,5 @@ await build({
 writeFileSync(join(compiled, "licenses.md"), licensesPage());
 writeFileSync(join(bundled, "package.json"), JSON.stringify({ type: "commonjs" }));
 chmodSync(join(bundled, "main.js"), 0o755);
-// The status line must not load the whole price table.
-const priceTable = pathToFileURL(resolve(compiled, "prices", "price-table.js")).href;
-const { recentModels } = await import(priceTable);
-writeFileSync(join(bundled, "recent-prices.json"), JSON.stringify(recentModels()));
 rmSync(join(compiled, "cli"), { recursive: true });
 renameSync(bundled, join(compiled, "cli"));

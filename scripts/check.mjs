@@ -2,7 +2,7 @@
  * `npm run check`, and `npm test` with it: format, lint, types, and every test, at the same time. The
  * tests begin when `dist` is built and, for root, the Debian packages that they use (a browser) are
  * installed, at the same time as the dependencies. What follows `--` is passed on to
- * the tests: `npm test -- src/log`.
+ * the tests: `npm test -- src/core/log`.
  *
  * K1  Each check runs to its end: one that fails does not hide what another reports. The output of
  *     format, lint and types follows the tests' output, and the exit code is not 0 if any failed.

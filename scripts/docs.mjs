@@ -12,7 +12,7 @@ import { createServer } from "node:http";
 import { dirname, extname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { COMMANDS } from "../src/cli/commands.ts";
-import { openApiDocument } from "../src/server/openapi.ts";
+import { openApiDocument } from "../src/server/openapi/document.ts";
 import { root } from "./setup.mjs";
 import { buildSite, menu } from "./site/site.mjs";
 
@@ -26,7 +26,8 @@ const { values } = parseArgs({
   },
 });
 const { base } = values;
-const build = () => buildSite({ commands: COMMANDS, openApi: openApiDocument(), base });
+const openApi = await openApiDocument();
+const build = () => buildSite({ commands: COMMANDS, openApi, base });
 
 if (values.serve) serve(Number(values.port));
 else write(build());

@@ -14,13 +14,20 @@ import { terminalSvg } from "./site/terminal-svg.mjs";
 const ID = "6f1c2d3e-1111-4222-8333-444455556666";
 const ROWS = [
   {
-    ...{ type: "user", uuid: "u1", timestamp: "2026-11-17T10:00:00Z" },
+    type: "user",
+    uuid: "u1",
+    timestamp: "2026-11-17T10:00:00Z",
     message: { role: "user", content: "Why does the build fail?" },
   },
   {
-    ...{ type: "assistant", uuid: "u2", parentUuid: "u1", timestamp: "2026-11-17T10:00:05Z" },
+    type: "assistant",
+    uuid: "u2",
+    parentUuid: "u1",
+    timestamp: "2026-11-17T10:00:05Z",
     message: {
-      ...{ id: "msg_1", role: "assistant", model: "claude-opus-4-5" },
+      id: "msg_1",
+      role: "assistant",
+      model: "claude-opus-4-5",
       content: [{ type: "text", text: "A dependency is missing." }],
     },
   },

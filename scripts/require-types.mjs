@@ -6,26 +6,29 @@
  *     node scripts/require-types.mjs <directory with the compiled sources>
  */
 
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import ts from "typescript";
+import { entryPoints } from "./entry-points.mjs";
 
 const [, , compiled = "dist"] = process.argv;
+/** All entry points are in one folder. */
+const doors = join(compiled, dirname(entryPoints()[0] ?? ""));
 const ENDING = ".d.ts";
 const MODE = 'with { "resolution-mode": "import" }';
 const MODE_OF_TYPE = '{ with: { "resolution-mode": "import" } }';
 
-for (const name of readdirSync(compiled).filter((each) => each.endsWith(ENDING))) {
-  const door = name.slice(0, -ENDING.length);
+for (const name of entryPoints()) {
+  const door = basename(name);
   const lines = [`export type * from "./${door}.js" ${MODE};`];
-  for (const { value, typeParameters } of valuesOf(parsed(join(compiled, name)))) {
+  for (const { value, typeParameters } of valuesOf(parsed(join(compiled, name + ENDING)))) {
     const imported = `import("./${door}.js", ${MODE_OF_TYPE}).${value}`;
     lines.push(`export declare const ${value}: typeof ${imported};`);
     if (typeParameters === null) continue;
     const [declared, names] = typeParameters;
     lines.push(`export type ${value}${declared} = ${imported}${names};`);
   }
-  writeFileSync(join(compiled, `${door}.d.cts`), `${lines.join("\n")}\n`);
+  writeFileSync(join(compiled, `${name}.d.cts`), `${lines.join("\n")}\n`);
 }
 
 /** @param {string} path */
@@ -116,7 +119,8 @@ function moduleOf(file, type) {
     if (text.startsWith(".")) throw unknown(statement);
     return text;
   }
-  return `./${relative(compiled, file.fileName).slice(0, -ENDING.length)}.js`;
+  const path = relative(doors, file.fileName).slice(0, -ENDING.length);
+  return `${path.startsWith(".") ? "" : "./"}${path}.js`;
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The session that the pictures show, and a second attempt at the same task, by another agent. */
+/** The session that the pictures show. */
 
 const TOTAL = [
   'import type { Item } from "./item.ts";',
@@ -21,7 +21,8 @@ const COLOUR = { red: "\u001b[31m", green: "\u001b[32m", bold: "\u001b[1m", off:
 /** A row of a conversation: who, what, and what the program adds. */
 const user = (/** @type {string} */ content) => ({ role: "user", content });
 const says = (/** @type {string} */ text) => ({
-  ...{ role: "assistant", content: [{ type: "text", text }] },
+  role: "assistant",
+  content: [{ type: "text", text }],
 });
 /** A call and its result. @type {(id: string, name: string, input: object, output: string, more?: object) => object[]} */
 const call = (id, name, input, output, more = {}) => {
@@ -51,7 +52,8 @@ export const shownTurns = (cwd) => [
   ...call("t0", "TodoWrite", todo("in_progress"), "Todos have been modified"),
   ...call(
     "t1",
-    ...["Grep", { pattern: "discount", path: "src", output_mode: "files_with_matches" }],
+    "Grep",
+    { pattern: "discount", path: "src", output_mode: "files_with_matches" },
     "src/cart/total.ts\nsrc/cart/total.test.ts\nsrc/invoice/lines.ts",
   ),
   ...call("t2", "Read", { file_path: `${cwd}/${FILE}` }, numbered(TOTAL)),
@@ -69,7 +71,10 @@ export const shownTurns = (cwd) => [
     `The file ${cwd}/${FILE} has been updated.`,
     patch(2, [
       ...TOTAL.slice(1, 4).map((line) => ` ${line}`),
-      ...[`-${SUM}`, `-${ROUNDED}`, ...FIXED.map((line) => `+${line}`), ` ${TOTAL[6]}`],
+      `-${SUM}`,
+      `-${ROUNDED}`,
+      ...FIXED.map((line) => `+${line}`),
+      ` ${TOTAL[6]}`,
     ]),
   ),
   ...call(
@@ -151,35 +156,3 @@ export const shownTurns = (cwd) => [
   ),
   says("Done: `src/cart/rounding.test.ts` has both orders, and the change log has a line."),
 ];
-
-/** The same task in the rows of Codex. @type {(cwd: string) => object[]} */
-export const otherTurns = (cwd) => {
-  const shell = (/** @type {string} */ id, /** @type {string} */ command) => ({
-    ...{ type: "function_call", name: "shell", call_id: id },
-    arguments: JSON.stringify({ command: ["bash", "-lc", command], workdir: cwd }),
-  });
-  const output = (/** @type {string} */ id, /** @type {string} */ text) => ({
-    ...{ type: "function_call_output", call_id: id },
-    output: JSON.stringify({ output: text, metadata: { exit_code: 0, duration_seconds: 0.1 } }),
-  });
-  const change = [
-    ...["*** Begin Patch", `*** Update File: ${FILE}`, "@@"],
-    ...[`-${ROUNDED}`, "+  return Math.floor(sum * (1 - discount) * 100) / 100;", "*** End Patch"],
-  ].join("\n");
-  const said = (/** @type {string} */ role, /** @type {string} */ text) => ({
-    ...{ type: "message", role },
-    content: [{ type: role === "user" ? "input_text" : "output_text", text }],
-  });
-  return [
-    said("user", "The total of an order with a discount is a cent too high on some invoices."),
-    shell("c1", `sed -n '1,80p' ${FILE}`),
-    output("c1", TOTAL.join("\n")),
-    { type: "custom_tool_call", name: "apply_patch", call_id: "c2", input: change },
-    { type: "custom_tool_call_output", call_id: "c2", output: "Success. Updated the file." },
-    said("assistant", "Totals are rounded down now, so no customer pays a cent too much."),
-    said("user", "That loses a cent of ours. Undo it."),
-    shell("c3", `git checkout ${FILE}`),
-    output("c3", "Updated 1 path from the index"),
-    said("assistant", "Undone. Each line has to be rounded, as the invoice does it."),
-  ];
-};

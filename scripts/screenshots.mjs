@@ -21,9 +21,15 @@ const SIZES = { 360: 740, 1440: 900, 2560: 1300 };
 const THEMES = /** @type {const} */ (["light", "dark"]);
 /** The pictures of the docs. With a folder of one's own, every page is taken in every size. */
 const IN_DOCS = [
-  ...["session-1440-light", "session-2560-dark", "session-360-light", "home-1440-light"],
-  ...["home-2560-light", "home-360-dark", "files-1440-dark", "proof-1440-light"],
-  ...["usage-1440-dark", "compare-1440-light"],
+  "session-1440-light",
+  "session-2560-dark",
+  "session-360-light",
+  "home-1440-light",
+  "home-2560-light",
+  "home-360-dark",
+  "files-1440-dark",
+  "proof-1440-light",
+  "usage-1440-dark",
 ];
 const DAY_MS = 86_400_000;
 
@@ -69,7 +75,7 @@ await main(async () => {
 async function takeAll(home, folder) {
   const { startServer } = await import("../src/server/serve.ts");
   const project = join(home, "ops");
-  const { shown, other } = writeAgents(home);
+  const shown = writeAgents(home);
   await writeHistory(project);
   await writeSigned(project, false);
   const tampered = await writeSigned(project, true);
@@ -86,7 +92,7 @@ async function takeAll(home, folder) {
     while (!listed.isComplete) listed = await client.sessions.list({ limit: 200 });
     const idOf = (/** @type {string} */ part) =>
       listed.sessions.find(({ session }) => session.includes(part))?.id ?? "";
-    const views = viewsOf({ shown: idOf(shown), other: idOf(other), tampered: idOf(tampered) });
+    const views = viewsOf({ shown: idOf(shown), tampered: idOf(tampered) });
     mkdirSync(folder, { recursive: true });
     const isInDocs = folder === join(root, "docs", "images");
     for (const colorScheme of THEMES) {
@@ -125,10 +131,10 @@ async function takeAll(home, folder) {
 /**
  * The pages, and what is done before each picture.
  *
- * @param {{ shown: string, other: string, tampered: string }} ids
+ * @param {{ shown: string, tampered: string }} ids
  * @returns {Record<string, { hash: string, ready: (page: import("playwright-core").Page) => Promise<void> }>}
  */
-function viewsOf({ shown, other, tampered }) {
+function viewsOf({ shown, tampered }) {
   const start = async (/** @type {import("playwright-core").Page} */ page) => {
     await page.locator(".turns-head", { hasText: "3 prompts" }).waitFor({ state: "attached" });
     await page.locator(".row-cost").first().waitFor({ state: "attached" });
@@ -175,10 +181,6 @@ function viewsOf({ shown, other, tampered }) {
       },
     },
     usage: { hash: "#/usage", ready: (page) => page.locator(".usage-plot canvas").waitFor() },
-    compare: {
-      hash: `#/compare?a=${shown}&b=${other}`,
-      ready: (page) => page.locator(".compare-cell li").nth(1).waitFor(),
-    },
     search: {
       hash: "#/?q=discount",
       ready: (page) => page.locator(".hit mark").first().waitFor(),
@@ -193,9 +195,13 @@ function viewsOf({ shown, other, tampered }) {
  * @param {boolean} isTampered
  */
 async function writeSigned(project, isTampered) {
-  const { openStore } = await import("../src/index.ts");
+  const { openStore } = await import("../src/doors/index.ts");
   const store = await openStore({
-    ...{ dialect: "rye", root: project, sign: true, durability: "os", agent: "ops/deploy" },
+    dialect: "rye",
+    root: project,
+    sign: true,
+    durability: "os",
+    agent: "ops/deploy",
   });
   const session = await store.create();
   const says = (/** @type {"user" | "assistant"} */ role, /** @type {string} */ text) =>

@@ -220,6 +220,7 @@ function sourceFingerprint() {
     "scripts/bundle-cli.mjs",
     "scripts/bundle-proof-page.mjs",
     "scripts/bundled-licenses.mjs",
+    "scripts/entry-points.mjs",
     "scripts/require-types.mjs",
     "scripts/shell-files.mjs",
     "scripts/unused-types.mjs",

@@ -41,7 +41,8 @@ const AGENTS = [
     bin: "claude",
     sessions: ".claude/projects",
     environment: (url) => ({
-      ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "none" },
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: "none",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     }),
     ask: (text) => ["-p", text],
@@ -55,8 +56,12 @@ const AGENTS = [
     environment: () => ({ NO_KEY: "none" }),
     settings: (url) => ({
       ".codex/config.toml": [
-        ...['model = "gpt-5-codex"', 'model_provider = "local"', "[model_providers.local]"],
-        ...['name = "local"', `base_url = "${url}/v1"`, 'wire_api = "responses"'],
+        'model = "gpt-5-codex"',
+        'model_provider = "local"',
+        "[model_providers.local]",
+        'name = "local"',
+        `base_url = "${url}/v1"`,
+        'wire_api = "responses"',
         'env_key = "NO_KEY"\n',
       ].join("\n"),
     }),
@@ -69,7 +74,8 @@ const AGENTS = [
     bin: "gemini",
     sessions: ".gemini/tmp",
     environment: (url) => ({
-      ...{ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: "none" },
+      GOOGLE_GEMINI_BASE_URL: url,
+      GEMINI_API_KEY: "none",
       GEMINI_CLI_TRUST_WORKSPACE: "true",
     }),
     settings: () => ({

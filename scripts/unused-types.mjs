@@ -1,12 +1,13 @@
 /**
  * Deletes the type declarations that no entry point of the package reaches: three of four, which users
- * would install for nothing. Entry points are the files directly in the directory.
+ * would install for nothing. Entry points are those of package.json.
  *
  *     node scripts/unused-types.mjs <directory with the compiled sources>
  */
 
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { entryPoints } from "./entry-points.mjs";
 
 const [, , compiled = "dist"] = process.argv;
 const ENDING = ".d.ts";
@@ -14,7 +15,7 @@ const paths = readdirSync(compiled, { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(ENDING))
   .map((path) => join(compiled, path));
 
-const reached = new Set(paths.filter((path) => dirname(path) === join(compiled)));
+const reached = new Set(entryPoints().map((name) => join(compiled, name + ENDING)));
 for (const path of reached) {
   const text = readFileSync(path, "utf8");
   for (const [, module = ""] of text.matchAll(/\b(?:from |import\()"(\.[^"]+)\.[jt]s"/g)) {

@@ -6,13 +6,13 @@
  */
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { acceptsNode, checkLockFile, type LockFile } from "./architecture/lock-file.ts";
-import { LONGEST, PLANTS, README } from "./architecture/plants.ts";
+import { functionOf, LONGEST, PLANTS } from "./architecture/plants.ts";
 import { checkTree, type Rule, type Tree, type Violation } from "./architecture/rules.ts";
-import { ASSEMBLY, IMPORT_TABLE } from "./architecture/table.ts";
+import { DISTRICTS, FUNCTION_LINES_MAX } from "./architecture/table.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tree = readTree(["src", "viewer", "test", "package.json"]);
@@ -31,15 +31,27 @@ test.each(["package-lock.json", "bench/package-lock.json"])(
   },
 );
 
-test("the import table in AGENTS.md is the one that this test enforces", () => {
-  const rows = new Map<string, string[]>();
-  for (const line of readFileSync(join(root, "AGENTS.md"), "utf8").split("\n")) {
-    const [, left, right] = /^\| (`.*) \| (.*) \|$/.exec(line) ?? [];
-    for (const folder of words(left)) rows.set(folder, words(right));
-  }
-  const assembled = Object.fromEntries(ASSEMBLY.map((part) => [part, []]));
+test("the order in AGENTS.md is the one that this test enforces", () => {
+  const agents = readFileSync(join(root, "AGENTS.md"), "utf8");
 
-  expect(Object.fromEntries(rows)).toEqual({ ...IMPORT_TABLE, ...assembled });
+  expect(agents.split("\n")).toContain(DISTRICTS.join(" "));
+});
+
+const PAGES = ["AGENTS.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/adding-a-dialect.md"];
+/** Every file that a page may name. */
+const SOURCES = [...tree.keys(), ...readTree(["bench", "scripts", "vitest.config.ts"]).keys()];
+const READMES = [...tree.keys()].filter((path) => /^(?:src|viewer)\/.*README\.md$/.test(path));
+
+test.each([...PAGES, ...READMES])("every source that %s names exists", (page) => {
+  expect(missingPaths(page, readFileSync(join(root, page), "utf8"))).toEqual([]);
+});
+
+test("a source that does not exist is noticed in a page", () => {
+  const text =
+    "`src/core/log/tail.ts`, `log/gone.ts`, src/gone/, `cli/<subject>/<name>.ts`, `lock.ts`";
+
+  expect(missingPaths("docs/architecture.md", text)).toEqual(["log/gone.ts", "src/gone/"]);
+  expect(missingPaths("src/trust/proof/README.md", "`judge.ts`, `keys.ts`")).toEqual(["keys.ts"]);
 });
 
 for (const [name, { breaks, at, files }] of Object.entries(PLANTS)) {
@@ -54,15 +66,16 @@ for (const [name, { breaks, at, files }] of Object.entries(PLANTS)) {
 
 test("types, tests and folders at the limit are not reported", () => {
   const allowed = {
-    "src/model/README.md": "line\n".repeat(20),
-    "src/model/planted.ts": 'import type { Stats } from "node:fs";\nexport type S = Stats;\n',
-    "src/store/planted.ts": "export {};\n",
-    "src/render/planted.ts": LONGEST,
-    "src/store/planted.test.ts":
-      'import "vitest";\nimport "fast-check";\nimport "../torture/planted.ts";\nimport "../../test/planted.ts";\n',
-    "src/torture/README.md": README,
-    "src/torture/planted.ts": 'import "../store/planted.ts";\n',
-    "test/planted.ts": 'import "../src/store/planted.ts";\nimport "typescript";\n',
+    "src/core/README.md": "line\n".repeat(20),
+    "src/core/model/planted.ts": 'import type { Stats } from "node:fs";\nexport type S = Stats;\n',
+    "src/sessions/store/planted.ts": "export {};\n",
+    "src/sessions/render/planted.ts": LONGEST,
+    "src/sessions/render/planted-function.ts": functionOf(FUNCTION_LINES_MAX),
+    "src/sessions/render/planted-spread.ts":
+      "const part = [1];\nexport const all = [...part, 2];\n",
+    "src/sessions/store/planted.test.ts":
+      'import "vitest";\nimport "fast-check";\nimport "../../../test/planted.ts";\n',
+    "test/planted.ts": 'import "../src/sessions/store/planted.ts";\nimport "typescript";\n',
     "viewer/planted.tsx": 'import "./planted.css";\nimport "preact/hooks";\n',
     "viewer/planted.css": "",
   };
@@ -112,22 +125,22 @@ test("a range of Node versions is read as npm reads it", () => {
 });
 
 /**
- * Checks the rooms of the planted files and of the reported path, before and after: the rest of the
- * tree takes most of the time, and its reports are the same. A path outside all rooms needs all.
+ * Checks the folders of the planted files and of the reported path, before and after: the rest of the
+ * tree takes most of the time, and its reports are the same. A path outside all of them needs all.
  */
 function violationsAddedBy(files: Readonly<Record<string, string>>, at?: string): Violation[] {
-  const rooms = new Set([...Object.keys(files), ...(at === undefined ? [] : [at])].map(roomOf));
-  const isWhole = [...rooms].some((room) => !room.includes("/"));
+  const folders = new Set([...Object.keys(files), ...(at === undefined ? [] : [at])].map(topOf));
+  const isWhole = [...folders].some((folder) => !folder.includes("/"));
   const near = [...tree].filter(
-    ([path]) => isWhole || rooms.has(roomOf(path)) || path === "package.json",
+    ([path]) => isWhole || folders.has(topOf(path)) || path === "package.json",
   );
   const before = new Set(readable(checkTree(new Map(near))));
   const after = checkTree(new Map([...near, ...Object.entries(files)]));
   return after.filter((violation) => !readable([violation]).every((text) => before.has(text)));
 }
 
-/** Its first two segments, as in `src/log`. */
-function roomOf(path: string): string {
+/** Its first two segments, as in `src/core`. */
+function topOf(path: string): string {
   return path.split("/").slice(0, 2).join("/");
 }
 
@@ -153,6 +166,25 @@ function readable(
   );
 }
 
-function words(cell: string | undefined): string[] {
-  return [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, word]) => word ?? "");
+const PATH = /(?<![\w./@$-])[\w<>*][\w.<>*-]*(?:\/[\w.<>*-]+)*(?:\.tsx?\b|\/(?!\w))/g;
+
+/**
+ * The files and folders in a page that are not there. A path may begin anywhere: `log/tail.ts`. A bare
+ * name in a README is in its folder. `<name>` and `*` stand for any name.
+ */
+function missingPaths(page: string, text: string): string[] {
+  const own = page.startsWith("src/") ? `${posix.dirname(page)}/` : "";
+  const isThere = (path: string) => {
+    const source = path.replaceAll(".", "\\.").replace(/<[\w-]+>|\*/g, "[^/]+");
+    const pattern = new RegExp(`(?:^|/)${source}${path.endsWith("/") ? "" : "$"}`);
+    const place = path.includes("/") ? "" : own;
+    return SOURCES.some((each) => each.startsWith(place) && pattern.test(each));
+  };
+  const paths = [...text.matchAll(PATH)].map(([path]) => path);
+  return paths.filter((path) => isOurs(path) && !isThere(path));
+}
+
+/** A source, or a folder of sources that is named from the root. */
+function isOurs(path: string): boolean {
+  return /\.tsx?$/.test(path) || /^(?:src|test|viewer)\//.test(path);
 }

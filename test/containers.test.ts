@@ -40,7 +40,11 @@ function flagsIn(args: readonly string[]): string[] {
 
 test("compose.yaml has two servers on one database with a standby, and a proxy", () => {
   assert.deepEqual(Object.keys(compose.services).sort(), [
-    ...["primary", "proxy", "standby", "verbatim-1", "verbatim-2"],
+    "primary",
+    "proxy",
+    "standby",
+    "verbatim-1",
+    "verbatim-2",
   ]);
   for (const name of ["verbatim-1", "verbatim-2"]) {
     const { command = [] } = compose.services[name] ?? {};

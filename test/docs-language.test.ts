@@ -22,7 +22,11 @@ const CODE_OR_QUOTE = /`[^`\n]*`|"[^"\n]*"/g;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const PAGES = [
-  ...["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"],
+  "README.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "CODE_OF_CONDUCT.md",
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => join("docs", name))

@@ -72,7 +72,7 @@ function diagnose(programs: ReadonlyMap<string, string>): string {
     mkdirSync(dirname(join(project, path)), { recursive: true });
     writeFileSync(join(project, path), program);
   }
-  const files = [join(root, "src/base/fs-native-extensions.d.ts"), ...programs.keys()];
+  const files = [join(root, "src/core/base/fs-native-extensions.d.ts"), ...programs.keys()];
   const settings = JSON.stringify({ compilerOptions: OPTIONS, files });
   writeFileSync(join(project, "tsconfig.json"), settings);
   return compile(project, project);

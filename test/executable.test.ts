@@ -23,7 +23,7 @@ beforeAll(() => {
   if (!canBuild) return;
   const script = join(root, "scripts", "release", "sea.mjs");
   execFileSync(process.execPath, [script, join(folder, "verbatim")], { stdio: "pipe" });
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 buildTest("locks, SQLite and signatures work in the executable", () => {

@@ -8,11 +8,11 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "vitest";
-import { parseExactly } from "../src/base/exact-numbers.ts";
-import { DOUBTFUL_BYTES } from "../src/base/limits.ts";
-import { nodeHost } from "../src/base/node-host.ts";
-import { encodeLine } from "../src/log/json.ts";
-import { LogReader } from "../src/log/reader.ts";
+import { parseExactly } from "../src/core/base/exact-numbers.ts";
+import { DOUBTFUL_BYTES } from "../src/core/base/limits.ts";
+import { nodeHost } from "../src/core/base/node-host.ts";
+import { encodeLine } from "../src/core/log/json.ts";
+import { LogReader } from "../src/core/log/reader.ts";
 import { docsPage } from "./support/docs-page.ts";
 import { bytesOf, logHolding, newLogPath, openWriter } from "./support/open-log.ts";
 import { refusal } from "./support/refusal.ts";

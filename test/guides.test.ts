@@ -56,7 +56,7 @@ const isRun = ({ language, how }: Block) =>
 let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await installedPackage();
-}, 120_000);
+});
 
 test("a block that is not run has a known reason", () => {
   const hows = PAGES.flatMap(blocksOf).map(({ how }) => how);

@@ -10,8 +10,13 @@ import type { streamText } from "ai";
 import type OpenAI from "openai";
 import type { Stream as OpenAIStream } from "openai/streaming";
 import { expectTypeOf, test } from "vitest";
-import { captureAnthropic, captureOpenAI } from "../src/capture.ts";
-import { type RequestBody, type Resumed, requestBody, type TargetName } from "../src/resume.ts";
+import { captureAnthropic, captureOpenAI } from "../src/doors/capture.ts";
+import {
+  type RequestBody,
+  type Resumed,
+  requestBody,
+  type TargetName,
+} from "../src/doors/resume.ts";
 
 test("requestBody's type is that of the provider's request", () => {
   expectTypeOf(requestBody<"anthropic">).returns.toExtend<Anthropic.MessageCreateParams>();

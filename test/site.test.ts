@@ -11,10 +11,10 @@ import { find } from "../scripts/site/find.mjs";
 import { GENERATED } from "../scripts/site/order.mjs";
 import { menu } from "../scripts/site/site.mjs";
 import { COMMANDS } from "../src/cli/commands.ts";
-import { EXIT_CODES } from "../src/proof/verdict.ts";
 import { STATUS } from "../src/server/http/status.ts";
-import { openApiDocument } from "../src/server/openapi.ts";
-import { REFUSALS } from "../src/server/streams/refused-append.ts";
+import { openApiDocument } from "../src/server/openapi/document.ts";
+import { REFUSALS } from "../src/server/streams/append-refusal.ts";
+import { EXIT_CODES } from "../src/trust/proof/verdict.ts";
 import { root } from "./public-api/doors.ts";
 import { builtSite } from "./support/built-site.ts";
 
@@ -108,7 +108,7 @@ describe("the built site", () => {
     assert.equal(first, "index.html");
   });
 
-  test("has every command with its options, and every route", () => {
+  test("has every command with its options, and every route", async () => {
     const commands = textOf("commands.html");
     for (const command of COMMANDS) {
       for (const each of "commands" in command ? command.commands : [command]) {
@@ -123,7 +123,7 @@ describe("the built site", () => {
       }
     }
     const routes = textOf("http.html");
-    for (const [path, methods] of Object.entries(openApiDocument().paths)) {
+    for (const [path, methods] of Object.entries((await openApiDocument()).paths)) {
       for (const method of Object.keys(methods as object).filter((key) => key !== "parameters")) {
         assert.ok(routes.includes(`>${method.toUpperCase()} ${path}</h2>`), `${method} ${path}`);
       }

@@ -1,6 +1,6 @@
 /**
  * How the viewer is built: into files with the hash of their content in the name, which the server
- * reads from `dist/viewer` (src/server/viewer.ts). `scripts/setup.mjs` says where they go.
+ * reads from `dist/viewer` (src/server/pages/viewer.ts). `scripts/setup.mjs` says where they go.
  *
  * Nothing is inlined: the page's Content-Security-Policy allows no script and no style but files.
  */

@@ -90,14 +90,25 @@ function claudePath(n: number): string {
 
 function claudeTurn(random: Random, n: number, turn: number, odd: string): string {
   const row = (step: number) => ({
-    ...{ parentUuid: `${n}-${turn}-${step - 1}`, isSidechain: false, userType: "external" },
-    ...{ cwd: `/home/me/app${n % 20}`, sessionId: idOf(n), version: "2.1.0", gitBranch: "main" },
-    ...{ uuid: `${n}-${turn}-${step}`, timestamp: at(n, turn, step) },
+    parentUuid: `${n}-${turn}-${step - 1}`,
+    isSidechain: false,
+    userType: "external",
+    cwd: `/home/me/app${n % 20}`,
+    sessionId: idOf(n),
+    version: "2.1.0",
+    gitBranch: "main",
+    uuid: `${n}-${turn}-${step}`,
+    timestamp: at(n, turn, step),
   });
   const usage = { input_tokens: 10, output_tokens: 200, cache_read_input_tokens: 9_000 };
   const message = (step: number, content: readonly object[]) => ({
-    ...{ id: `msg_${n}_${turn}_${step}`, type: "message", role: "assistant", model: "claude-x" },
-    ...{ content, stop_reason: "tool_use", usage },
+    id: `msg_${n}_${turn}_${step}`,
+    type: "message",
+    role: "assistant",
+    model: "claude-x",
+    content,
+    stop_reason: "tool_use",
+    usage,
   });
   const tool = `toolu_${n}_${turn}`;
   const call = { type: "tool_use", id: tool, name: "Bash", input: { command: random.text(12) } };

@@ -8,12 +8,12 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { closeSync, createReadStream, openSync, readFileSync, writeSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { nodeHost } from "../../dist/base/node-host.js";
-import { matching } from "../../dist/disclosure/matching.js";
-import { redactLog } from "../../dist/disclosure/redact.js";
-import { DisclosureJudge } from "../../dist/proof/disclosure/judge.js";
-import { verifyLog } from "../../dist/signing/judging/verify.js";
-import { nodeCrypto } from "../../dist/signing/keys/node-crypto.js";
+import { nodeHost } from "../../dist/core/base/node-host.js";
+import { matching } from "../../dist/evidence/redact/matching.js";
+import { redactLog } from "../../dist/evidence/redact/redact.js";
+import { verifyLog } from "../../dist/trust/judge/verify.js";
+import { nodeCrypto } from "../../dist/trust/keys/node-crypto.js";
+import { DisclosureJudge } from "../../dist/trust/proof/disclosure/judge.js";
 
 const [way, path, id, keyPath, copyPath] = process.argv.slice(2);
 const privateKey = createPrivateKey(readFileSync(keyPath));
@@ -41,8 +41,12 @@ async function redact() {
   const file = openSync(copyPath, "w");
   const signer = { publicKey, kid, fp, sign: async (bytes) => sign(null, bytes, privateKey) };
   const { withheld } = await redactLog(nodeHost, target, {
-    ...{ verify: verifying, finder: matching(["the secret word"]), reason: "a bench", signer },
-    ...{ nowMs: Date.now, out: (bytes) => writeSync(file, bytes) },
+    verify: verifying,
+    finder: matching(["the secret word"]),
+    reason: "a bench",
+    signer,
+    nowMs: Date.now,
+    out: (bytes) => writeSync(file, bytes),
   });
   closeSync(file);
   if (withheld.length !== 1 || withheld[0].strings === 0) throw new Error("nothing was withheld");

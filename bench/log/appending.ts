@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import Hypercore from "hypercore";
 import SonicBoom from "sonic-boom";
-import type { Durability, LogMode, LogWriter } from "../../src/log.ts";
+import type { Durability, LogMode, LogWriter } from "../../src/doors/log.ts";
 import type { Trial, Way } from "../measure/compare.ts";
 import { openLog } from "./built.ts";
 import { smallLines } from "./lines.ts";

@@ -3,6 +3,8 @@
  * no build.
  */
 
-export const BUILT_LOG = new URL("../../dist/log.js", import.meta.url).href;
+export const BUILT_LOG = new URL("../../dist/doors/log.js", import.meta.url).href;
 
-export const { openLog, readLog }: typeof import("../../src/log.ts") = await import(BUILT_LOG);
+export const { openLog, readLog }: typeof import("../../src/doors/log.ts") = await import(
+  BUILT_LOG
+);

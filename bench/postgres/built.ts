@@ -3,9 +3,9 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 
-export const BUILT_POSTGRES = new URL("../../dist/postgres.js", import.meta.url).href;
+export const BUILT_POSTGRES = new URL("../../dist/doors/postgres.js", import.meta.url).href;
 
-export const { openPostgresStore }: typeof import("../../src/postgres.ts") = await import(
+export const { openPostgresStore }: typeof import("../../src/doors/postgres.ts") = await import(
   BUILT_POSTGRES
 );
 

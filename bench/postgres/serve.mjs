@@ -6,7 +6,7 @@
  * same, on eight connections at once, each for an eighth of the streams.
  */
 
-import { openPostgresStore } from "../../dist/postgres.js";
+import { openPostgresStore } from "../../dist/doors/postgres.js";
 import { serveStore } from "../../dist/server/serve.js";
 
 const [, , kind, dataDirectory = "", url = "", schema = ""] = process.argv;

@@ -8,9 +8,9 @@
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { nodeHost } from "../../dist/base/node-host.js";
-import { proveLog } from "../../dist/proving/prove.js";
-import { nodeCrypto } from "../../dist/signing/keys/node-crypto.js";
+import { nodeHost } from "../../dist/core/base/node-host.js";
+import { proveLog } from "../../dist/evidence/prove/prove.js";
+import { nodeCrypto } from "../../dist/trust/keys/node-crypto.js";
 
 const [path, id, keyPath, indexDirectory, entry] = process.argv.slice(2);
 const privateKey = createPrivateKey(readFileSync(keyPath));
@@ -27,14 +27,20 @@ let read = 0;
 const began = performance.now();
 const start = process.cpuUsage();
 const { bytes, judgement } = await proveLog(nodeHost, target, asked, {
-  ...{ verify: async () => ({ crypto: nodeCrypto, keys }), signer: null, nowMs: Date.now },
-  ...{ indexDirectory, onProgress: (more) => (read += more) },
+  verify: async () => ({ crypto: nodeCrypto, keys }),
+  signer: null,
+  nowMs: Date.now,
+  indexDirectory,
+  onProgress: (more) => (read += more),
 });
 const { user, system } = process.cpuUsage(start);
 if (judgement.verdict !== "verified") throw new Error(JSON.stringify(judgement.findings));
 process.stdout.write(
   JSON.stringify({
-    ...{ wall: performance.now() - began, ms: (user + system) / 1000, read, bytes: bytes.length },
+    wall: performance.now() - began,
+    ms: (user + system) / 1000,
+    read,
+    bytes: bytes.length,
     mb: process.resourceUsage().maxRSS / 1024,
   }),
 );

@@ -4,9 +4,15 @@ const at = (name: string) => new URL(`../../dist/${name}`, import.meta.url).href
 
 export const CLI = at("cli/main.js");
 
-export const { openLog }: typeof import("../../src/log.ts") = await import(at("log.js"));
-export const { openStore }: typeof import("../../src/index.ts") = await import(at("index.js"));
-export const { ThreadTelemetry }: typeof import("../../src/rye.ts") = await import(at("rye.js"));
-export const { openHistory, resume }: typeof import("../../src/resume.ts") = await import(
-  at("resume.js")
+export const { openLog }: typeof import("../../src/doors/log.ts") = await import(
+  at("doors/log.js")
+);
+export const { openStore }: typeof import("../../src/doors/index.ts") = await import(
+  at("doors/index.js")
+);
+export const { ThreadTelemetry }: typeof import("../../src/doors/rye.ts") = await import(
+  at("doors/rye.js")
+);
+export const { openHistory, resume }: typeof import("../../src/doors/resume.ts") = await import(
+  at("doors/resume.js")
 );

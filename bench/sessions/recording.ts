@@ -6,7 +6,7 @@
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import type { Durability } from "../../src/log.ts";
+import type { Durability } from "../../src/doors/log.ts";
 import { openLog, openStore } from "./built.ts";
 
 const TURNS = 20;

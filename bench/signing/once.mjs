@@ -11,9 +11,9 @@ import { basename, dirname } from "node:path";
 
 const [way, path, id, key, kid, fp] = process.argv.slice(2);
 const work = way === "hash" ? hash : verify;
-const { verifyLog } = await import("../../dist/signing/judging/verify.js");
-const { nodeHost } = await import("../../dist/base/node-host.js");
-const { nodeCrypto } = await import("../../dist/signing/keys/node-crypto.js");
+const { verifyLog } = await import("../../dist/trust/judge/verify.js");
+const { nodeHost } = await import("../../dist/core/base/node-host.js");
+const { nodeCrypto } = await import("../../dist/trust/keys/node-crypto.js");
 
 const start = performance.now();
 await work();

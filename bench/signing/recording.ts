@@ -7,7 +7,7 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import { closeSync, fdatasync, openSync, writeSync } from "node:fs";
 import { setImmediate as diskAtWork } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { LogSigner } from "../../src/signing/writing/log-signer.ts";
+import type { LogSigner } from "../../src/trust/signer/log-signer.ts";
 import { median } from "../measure/compare.ts";
 import { threadEvents } from "../sessions/recording.ts";
 import { openStore } from "./built.ts";

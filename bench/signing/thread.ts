@@ -6,10 +6,10 @@
 import { createHash, generateKeyPairSync, sign, verify } from "node:crypto";
 import { closeSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { Keys } from "../../src/proof/ed25519-keys.ts";
-import type { VerifyReport } from "../../src/signing/judging/report.ts";
-import type { Signer } from "../../src/signing/keys/keys.ts";
-import type { LogSigner as Signing } from "../../src/signing/writing/log-signer.ts";
+import type { VerifyReport } from "../../src/trust/judge/report.ts";
+import type { Signer } from "../../src/trust/keys/keys.ts";
+import type { Keys } from "../../src/trust/proof/ed25519-keys.ts";
+import type { LogSigner as Signing } from "../../src/trust/signer/log-signer.ts";
 import { LogSigner, nodeCrypto, nodeHost, nothingSigned, verifyLog } from "./built.ts";
 
 export const ID = "bench-1739012630";

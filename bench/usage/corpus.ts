@@ -144,8 +144,14 @@ function head(n: number, answer: number, step: number, more: object = {}): strin
   const parentUuid = `${n}-${answer}-${step - 1}`;
   const isSidechain = "agentId" in more;
   return JSON.stringify({
-    ...{ parentUuid, isSidechain, userType: "external", cwd: `/home/me/app${n % 40}` },
-    ...{ sessionId: idOf(n), version: "2.1.33", gitBranch: "main", ...more },
+    parentUuid,
+    isSidechain,
+    userType: "external",
+    cwd: `/home/me/app${n % 40}`,
+    sessionId: idOf(n),
+    version: "2.1.33",
+    gitBranch: "main",
+    ...more,
   }).slice(0, -1);
 }
 

@@ -48,20 +48,33 @@ export function writeSession(home: string, n: number, calls: number): Session {
 function rowOf(id: string, entry: number, type: string, message: object): object {
   return {
     parentUuid: entry === 0 ? null : `${id}-${entry - 1}`,
-    ...{ isSidechain: false, userType: "external", cwd: CWD, sessionId: id, version: "2.1.33" },
-    ...{ gitBranch: "main", type, message, uuid: `${id}-${entry}` },
+    isSidechain: false,
+    userType: "external",
+    cwd: CWD,
+    sessionId: id,
+    version: "2.1.33",
+    gitBranch: "main",
+    type,
+    message,
+    uuid: `${id}-${entry}`,
     timestamp: new Date(START + entry * 2_000).toISOString(),
   };
 }
 
 function answer(call: number, block: object): object {
   const usage = {
-    ...{ input_tokens: 3 + (call % 40), output_tokens: 200 + (call % 900) },
-    ...{ cache_creation_input_tokens: call % 5_000, cache_read_input_tokens: 20_000 + call },
+    input_tokens: 3 + (call % 40),
+    output_tokens: 200 + (call % 900),
+    cache_creation_input_tokens: call % 5_000,
+    cache_read_input_tokens: 20_000 + call,
   };
   return {
-    ...{ model: "claude-sonnet-4-5-20250929", id: `msg_${call}`, type: "message" },
-    ...{ role: "assistant", content: [block], usage },
+    model: "claude-sonnet-4-5-20250929",
+    id: `msg_${call}`,
+    type: "message",
+    role: "assistant",
+    content: [block],
+    usage,
   };
 }
 

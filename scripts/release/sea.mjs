@@ -26,8 +26,12 @@ import { gzipSync } from "node:zlib";
 import { main, root, setUp } from "../setup.mjs";
 
 const PARTS = [
-  ...["dist/cli", "dist/viewer", "dist/completions", "dist/proof-page.js"],
-  ...["dist/licenses.md", "LICENSE"],
+  "dist/cli",
+  "dist/viewer",
+  "dist/completions",
+  "dist/proof-page.js",
+  "dist/licenses.md",
+  "LICENSE",
 ];
 /** The lock package and what it loads. */
 const MODULES = ["fs-native-extensions", "require-addon", "which-runtime"];

@@ -3,7 +3,7 @@
  * @photostructure/sqlite, which has those of all platforms (29 MB) and an install script. npm
  * installs the one that fits the machine, and none on a Node with `node:sqlite`: they are optional
  * dependencies, and npm skips those whose `os`, `cpu`, `libc` or `engines` do not fit.
- * src/catalog/sqlite-driver.ts loads them; docs/decisions/0022-install-size.md says why.
+ * src/core/sqlite/sqlite-driver.ts loads them; docs/decisions/0022-install-size.md says why.
  */
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

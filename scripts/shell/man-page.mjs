@@ -1,7 +1,7 @@
 /**
  * Man page: `verbatim.1`, from what the commands declare.
  *
- * @import { CommandOption } from "../../src/command/command.ts"
+ * @import { CommandOption } from "../../src/cli/command/command.ts"
  * @import { AnyCommand } from "./tree.mjs"
  */
 

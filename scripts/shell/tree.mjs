@@ -3,7 +3,7 @@
  * declare, so that no completion is forgotten. The name of a value says what it is: `<dir>` is a
  * directory, `<file>` a file, `<bash|zsh>` one of these.
  *
- * @import { CliCommand, CommandGroup, CommandOption } from "../../src/command/command.ts"
+ * @import { CliCommand, CommandGroup, CommandOption } from "../../src/cli/command/command.ts"
  *
  * @typedef {CliCommand | CommandGroup} AnyCommand
  *

@@ -2,7 +2,7 @@
  * Generated pages: the commands, from what they declare, and the HTTP routes, from the server's own
  * OpenAPI document. Written as Markdown at each build, so that they cannot be out of date.
  *
- * @import { CommandOption } from "../../src/command/command.ts"
+ * @import { CommandOption } from "../../src/cli/command/command.ts"
  * @import { AnyCommand } from "../shell/tree.mjs"
  */
 
@@ -39,7 +39,10 @@ function commandSection(command, above) {
     "",
     `${sentence(summary)}`,
     "",
-    ...["```text", usage.join(" "), "```", ""],
+    "```text",
+    usage.join(" "),
+    "```",
+    "",
     ...(rows.length > 0 ? [...head("argument or option", "meaning"), ...rows, ""] : []),
     ...(examples.length > 0 ? ["```sh", ...examples, "```", ""] : []),
   ];
@@ -124,7 +127,9 @@ function routeSection(path, method, { summary, parameters = [], requestBody, res
     "",
     ...(given.length > 0 ? [...head("parameter", "in", "meaning"), ...given, ""] : []),
     ...(requestBody ? bodyRows(requestBody) : []),
-    ...[...head("status", "meaning"), ...statusRows(responses), ""],
+    ...head("status", "meaning"),
+    ...statusRows(responses),
+    "",
   ];
 }
 

@@ -3,7 +3,7 @@
  * and prints whole documents, or writes them to a file.
  */
 
-import type { Io } from "../command/command.ts";
+import type { Io } from "./command/command.ts";
 
 const CHUNK_CHARS = 64 * 1024;
 
@@ -43,8 +43,8 @@ export async function giveDocument(
   { io, file, logPath, shown = (piece) => piece }: DocumentTarget,
 ): Promise<void> {
   if (file !== undefined) {
-    const { writeWhole } = await import("./output-file.ts");
-    return writeWhole(file, pieces, logPath);
+    const { writeOutput } = await import("./output-file.ts");
+    return writeOutput(file, pieces, logPath);
   }
   const printed = new ChunkedOutput(io);
   try {

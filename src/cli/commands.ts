@@ -1,15 +1,14 @@
 /** Commands: every command of `verbatim`, in the order in which the help lists them. */
 
-import type { CliCommand, CommandGroup } from "../command/command.ts";
-import { DIALECT_COMMANDS } from "../dialects/commands.ts";
 import { backup } from "./caring/backup.ts";
 import { copy } from "./caring/copy.ts";
 import { doctor } from "./caring/doctor.ts";
 import { repair } from "./caring/repair.ts";
-import { torture } from "./caring/torture.ts";
+import type { CliCommand, CommandGroup } from "./command/command.ts";
 import { handoff } from "./continuing/handoff.ts";
 import { resume } from "./continuing/resume.ts";
 import { unpack } from "./continuing/unpack.ts";
+import { DIALECT_COMMANDS } from "./dialects/dialect-commands.ts";
 import { guard } from "./keeping/guard.ts";
 import { restore } from "./keeping/restore.ts";
 import { head } from "./proving/head.ts";
@@ -69,6 +68,5 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   keys,
   trust,
   head,
-  torture,
   completions,
 ];

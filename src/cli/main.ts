@@ -4,7 +4,7 @@
  * that they do not need (scripts/bundle-cli.mjs).
  */
 
-import { hookAskedFor } from "../dialects/claude/door/hook-arguments.ts";
+import { hookAskedFor } from "./dialects/hook-arguments.ts";
 
 async function run(): Promise<void> {
   const args = process.argv.slice(2);
@@ -16,7 +16,7 @@ async function run(): Promise<void> {
     const { runProgram } = await import("./program.ts");
     await runProgram();
   } else {
-    const { recordHook } = await import("../dialects/claude/door/hook.ts");
+    const { recordHook } = await import("../integrations/hooks/hook.ts");
     process.exitCode = await recordHook(
       () => hook,
       () => process.stdin,

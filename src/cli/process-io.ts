@@ -7,8 +7,8 @@
 
 import { once } from "node:events";
 import { fstatSync } from "node:fs";
-import { type Io, OutputClosed, UsageError } from "../command/command.ts";
-import { safeText } from "../render/text.ts";
+import { safeText } from "../sessions/render/text.ts";
+import { type Io, OutputClosed, UsageError } from "./command/command.ts";
 
 const COLUMNS_DEFAULT = 80;
 

@@ -2,12 +2,12 @@
 
 import { existsSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
-import { errnoSentence, VerbatimError } from "../base/errors.ts";
-import { packageVersion } from "../base/package-file.ts";
-import { type CliCommand, type Io, OutputClosed, UsageError } from "../command/command.ts";
-import { RECORD_SOURCES } from "../dialects/commands.ts";
-import { safeText } from "../render/text.ts";
+import { errnoSentence, VerbatimError } from "../core/base/errors.ts";
+import { packageVersion } from "../core/package-file.ts";
+import { safeText } from "../sessions/render/text.ts";
+import { type CliCommand, type Io, OutputClosed, UsageError } from "./command/command.ts";
 import { COMMANDS } from "./commands.ts";
+import { RECORD_SOURCES } from "./dialects/dialect-commands.ts";
 import { type ProcessIo, processIo } from "./process-io.ts";
 
 const START_HERE = `
@@ -16,6 +16,11 @@ Start here:
   verbatim ls                     list them here
   verbatim show last              print the latest one
   verbatim FILE                   print the session in that file`;
+
+/** What to use instead of commands that people may look for. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ["stats", "verbatim usage directive --agent rye"],
+]);
 
 const EXIT_USAGE = 2;
 const EXIT_IO = 7;
@@ -35,6 +40,8 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
   // A word alone may be a command or a file.
   const withFile = (text: string) => {
     const unknown = `error: unknown command '${argv[0]}'`;
+    const instead = INSTEAD.get(running);
+    if (instead) return text.replace(unknown, () => `${unknown}; use \`${instead}\``);
     return COMMANDS.some(({ name }) => name === argv[0])
       ? text
       : text.replace(unknown, () => `${unknown}, and there is no such file`);

@@ -5,7 +5,7 @@
  * piped input is never an answer. Anything but "y" or "yes" is no, including the end of input.
  */
 
-import { type CommandOption, type Io, type Run, UsageError } from "../command/command.ts";
+import { type CommandOption, type Io, type Run, UsageError } from "./command/command.ts";
 
 export const YES_OPTION: CommandOption = {
   flags: "--yes",

@@ -1,6 +1,6 @@
 /** Client: a server's sessions and streams, using only `fetch`. */
 
-import { checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
+import { checkKind, checkOptions, type OptionKinds } from "../core/base/choice.ts";
 import { type ClientOptions, Requester } from "./request.ts";
 import type { ToolOptions, ToolReport } from "./search-shapes.ts";
 import { SessionsClient } from "./sessions.ts";
@@ -9,17 +9,27 @@ import { StreamsClient } from "./streams.ts";
 import type { UsageOptions, UsageReport } from "./usage-shapes.ts";
 
 const USAGE_OPTIONS: OptionKinds<UsageOptions> = {
-  ...{ since: "text", until: "text", tz: "text", agent: "text", project: "text", by: "text" },
+  since: "text",
+  until: "text",
+  tz: "text",
+  agent: "text",
+  project: "text",
+  by: "text",
   limit: "count",
   signal: "object",
 };
 const TOOL_OPTIONS: OptionKinds<ToolOptions> = {
-  ...{ since: "text", until: "text", dialect: "text" },
+  since: "text",
+  until: "text",
+  dialect: "text",
   signal: "object",
 };
 
 const SHARE_OPTIONS: OptionKinds<ShareRequest> = {
-  ...{ session: "text", redact: "object", match: "object", reason: "text" },
+  session: "text",
+  redact: "object",
+  match: "object",
+  reason: "text",
   expiresInSeconds: "count",
 };
 

@@ -6,8 +6,8 @@
  * - A refusal is thrown, except one that says to retry later.
  */
 
-import { VerbatimError } from "../base/errors.ts";
-import { parseExactly } from "../base/exact-numbers.ts";
+import { VerbatimError } from "../core/base/errors.ts";
+import { parseExactly } from "../core/base/exact-numbers.ts";
 import type { Requester } from "./request.ts";
 import type { EntryItem } from "./session-shapes.ts";
 

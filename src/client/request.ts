@@ -5,8 +5,8 @@
  *   an unreachable server the error of `fetch` is thrown.
  */
 
-import { checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
-import { VerbatimError } from "../base/errors.ts";
+import { checkKind, checkOptions, type OptionKinds } from "../core/base/choice.ts";
+import { VerbatimError } from "../core/base/errors.ts";
 
 export interface ClientOptions {
   /** The server's address: `http://127.0.0.1:4437`. */

@@ -1,6 +1,6 @@
 /**
  * Schema: JSON Schema with the TypeScript type that it describes, so that a shape of the API is
- * written once: the server serves the schema, the client exports the type (`Of`).
+ * written once: the server serves the schema, the client exports the type (`TypeOfSchema`).
  */
 
 declare const TYPE: unique symbol;
@@ -11,12 +11,12 @@ export interface Schema<T = unknown> extends Readonly<Record<string, unknown>> {
 }
 
 /** The type that a schema describes. */
-export type Of<S> = S extends { readonly [TYPE]?: infer T } ? T : never;
+export type TypeOfSchema<S> = S extends { readonly [TYPE]?: infer T } ? T : never;
 
 type Properties = Readonly<Record<string, Schema>>;
 
 /** The fields that schemas describe. */
-export type Fields<P> = { readonly [K in keyof P]: Of<P[K]> };
+export type Fields<P> = { readonly [K in keyof P]: TypeOfSchema<P[K]> };
 
 export const string: Schema<string> = { type: "string" };
 export const boolean: Schema<boolean> = { type: "boolean" };
@@ -29,7 +29,7 @@ export const offset: Schema<number> = {
 };
 export const time: Schema<string> = { type: "string", format: "date-time" };
 
-export function described<T>(schema: Schema<T>, description: string): Schema<T> {
+export function describeSchema<T>(schema: Schema<T>, description: string): Schema<T> {
   return { ...schema, description };
 }
 
@@ -73,12 +73,15 @@ export function ref<T>(name: string, _schema?: Schema<T>): Schema<T> {
 }
 
 /** The position in a list that comes in pages. */
-export const nextPage = described(
+export const nextPage = describeSchema(
   orNull(string),
   "The cursor of the next page; null after the last",
 );
 
 /** False while not all sessions have been read; `lack` is what the answer lacks. */
 export function isComplete(lack: string): Schema<boolean> {
-  return described(boolean, `False while sessions are read for the first time: some ${lack} yet`);
+  return describeSchema(
+    boolean,
+    `False while sessions are read for the first time: some ${lack} yet`,
+  );
 }

@@ -1,29 +1,29 @@
 /** Search shapes: results of searching, and the use of tools in all sessions, and their options. */
 
-import type { ToolUse } from "../model/usage-once.ts";
+import type { ToolUse } from "../core/model/usage-once.ts";
 import {
   boolean,
   count,
-  described,
+  describeSchema,
   isComplete,
   list,
   nextPage,
   number,
-  type Of,
   object,
   offset,
   orNull,
   ref,
   string,
+  type TypeOfSchema,
 } from "./schema.ts";
 import { ROLE, type SessionItem } from "./session-shapes.ts";
 
 export const SNIPPET_PIECE = object({
-  text: described(string, "Text as it was stored: escape it where it is shown"),
-  isHit: described(boolean, "Whether it is what was looked for"),
+  text: describeSchema(string, "Text as it was stored: escape it where it is shown"),
+  isHit: describeSchema(boolean, "Whether it is what was looked for"),
 });
 /** A piece of an entry's text; data, never HTML. */
-export interface SnippetPiece extends Of<typeof SNIPPET_PIECE> {}
+export interface SnippetPiece extends TypeOfSchema<typeof SNIPPET_PIECE> {}
 
 export const SEARCH_HIT = object({
   session: ref<SessionItem>("Session"),
@@ -32,29 +32,32 @@ export const SEARCH_HIT = object({
   end: offset,
   role: ref("Role", ROLE),
   at: orNull(string),
-  tools: described(list(string), "Tools that it calls, or whose results it holds"),
+  tools: describeSchema(list(string), "Tools that it calls, or whose results it holds"),
   /** The text around the first hits, in order. Without words to search for, the beginning. */
   snippet: list(ref<SnippetPiece>("SnippetPiece")),
 });
 /** An entry that was found. */
-export interface SearchHit extends Of<typeof SEARCH_HIT> {}
+export interface SearchHit extends TypeOfSchema<typeof SEARCH_HIT> {}
 
 export const LEFT_OUT = object({
-  session: described(string, "Its id"),
-  hits: described(count, "How many more this page would have of it"),
+  session: describeSchema(string, "Its id"),
+  hits: describeSchema(count, "How many more this page would have of it"),
 });
 /** A session with more hits than a page has of it. */
-export interface LeftOut extends Of<typeof LEFT_OUT> {}
+export interface LeftOut extends TypeOfSchema<typeof LEFT_OUT> {}
 
 export const SEARCH_PAGE = object({
   /** The latest first. */
   hits: list(ref<SearchHit>("SearchHit")),
-  leftOut: described(list(ref<LeftOut>("LeftOut")), "Sessions with more than `perSession` hits"),
+  leftOut: describeSchema(
+    list(ref<LeftOut>("LeftOut")),
+    "Sessions with more than `perSession` hits",
+  ),
   /** The cursor of the next page; null after the last. A page may be empty and have a next one. */
   next: nextPage,
   isComplete: isComplete("cannot be found"),
 });
-export interface SearchPage extends Of<typeof SEARCH_PAGE> {}
+export interface SearchPage extends TypeOfSchema<typeof SEARCH_PAGE> {}
 
 export interface SearchOptions {
   /** Of sessions with this `agentLabel`. */
@@ -85,25 +88,28 @@ export interface SearchOptions {
 
 const SLOWEST_CALL = object({ ms: number, session: string, start: offset });
 /** The slowest call of a tool, and where its result is. */
-export interface SlowestCall extends Of<typeof SLOWEST_CALL> {}
+export interface SlowestCall extends TypeOfSchema<typeof SLOWEST_CALL> {}
 
 export const TOOL_USAGE = object({
   tool: string,
   calls: count,
   errors: count,
-  timed: described(count, "Calls whose duration is known"),
+  timed: describeSchema(count, "Calls whose duration is known"),
   totalMs: number,
   /** Null where no duration is known. */
   slowest: orNull<SlowestCall>(SLOWEST_CALL),
 });
-export interface ToolUsageRow extends ToolUse, Of<typeof TOOL_USAGE> {}
+export interface ToolUsageRow extends ToolUse, TypeOfSchema<typeof TOOL_USAGE> {}
 
 export const TOOL_REPORT = object({
-  tools: described(list(ref<ToolUsageRow>("ToolUsage")), "The most called first"),
-  isCut: described(boolean, "There were more than one answer holds: the least used are left out"),
+  tools: describeSchema(list(ref<ToolUsageRow>("ToolUsage")), "The most called first"),
+  isCut: describeSchema(
+    boolean,
+    "There were more than one answer holds: the least used are left out",
+  ),
   isComplete: isComplete("are not counted"),
 });
-export interface ToolReport extends Of<typeof TOOL_REPORT> {}
+export interface ToolReport extends TypeOfSchema<typeof TOOL_REPORT> {}
 
 export interface ToolOptions {
   /** Whole days in UTC: from this one on, and before that one. `2026-11-15`, or any time in it. */

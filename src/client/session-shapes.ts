@@ -1,20 +1,19 @@
 /** Session shapes: responses of the sessions API. `/v1/openapi.json` is made from the same. */
 
-import { ASIDES, type Entry, type Part } from "../model/entry.ts";
-import { SESSION_STATUSES, type Summary } from "../model/summary.ts";
-import { TOOL_KINDS, type ToolView } from "../model/tool-view.ts";
+import { ASIDES, type Entry, type Part } from "../core/model/entry.ts";
+import { SESSION_STATUSES, type Summary } from "../core/model/summary.ts";
+import { TOOL_KINDS, type ToolView } from "../core/model/tool-view.ts";
 import {
   boolean,
   choice,
   constant,
   count,
-  described,
+  describeSchema,
   isComplete,
   list,
   matching,
   nextPage,
   number,
-  type Of,
   object,
   offset,
   orNull,
@@ -22,43 +21,53 @@ import {
   ref,
   type Schema,
   string,
+  type TypeOfSchema,
   time,
 } from "./schema.ts";
 
 const SUMMARY = {
   /** The id for all other calls. */
   id: matching("^[0-9a-f]{16}\\.[\\w-]+$", "What URLs call the session"),
-  session: described(string, "The session's own id"),
-  dialect: described(string, "The on-disk layout"),
-  root: described(string, "The store's directory on the server"),
-  program: described(orNull(string), "The program that keeps it: Claude Code; null for our own"),
-  title: described(orNull(string), "The program's own title, else the first thing a user said"),
-  project: described(orNull(string), "The directory that the agent worked in"),
-  branch: described(orNull(string), "The branch that it worked on"),
-  repository: described(orNull(string), "owner/name of the git remote, where known"),
+  session: describeSchema(string, "The session's own id"),
+  dialect: describeSchema(string, "The on-disk layout"),
+  root: describeSchema(string, "The store's directory on the server"),
+  program: describeSchema(
+    orNull(string),
+    "The program that keeps it: Claude Code; null for our own",
+  ),
+  title: describeSchema(
+    orNull(string),
+    "The program's own title, else the first thing a user said",
+  ),
+  project: describeSchema(orNull(string), "The directory that the agent worked in"),
+  branch: describeSchema(orNull(string), "The branch that it worked on"),
+  repository: describeSchema(orNull(string), "owner/name of the git remote, where known"),
   agent: orNull(string),
-  agentLabel: described(string, "The agent as people call it: Claude Code"),
+  agentLabel: describeSchema(string, "The agent as people call it: Claude Code"),
   model: orNull(string),
   status: choice([...SESSION_STATUSES, null]),
   turns: count,
   inputTokens: orNull(number),
   outputTokens: orNull(number),
   totalTokens: orNull(number),
-  spend: described(orNull(number), "US dollars, as recorded"),
-  cost: described(
+  spend: describeSchema(orNull(number), "US dollars, as recorded"),
+  cost: describeSchema(
     orNull(number),
     "US dollars: as recorded, else by the prices of its models; its subagents' included",
   ),
-  linesAdded: described(orNull(number), "By edits that were recognised; null if there was none"),
+  linesAdded: describeSchema(
+    orNull(number),
+    "By edits that were recognised; null if there was none",
+  ),
   linesRemoved: orNull(number),
   createdAt: orNull(string),
   updatedAt: orNull(string),
-  durationMs: described(orNull(number), "From the first time in it to the last"),
-  parent: described(
+  durationMs: describeSchema(orNull(number), "From the first time in it to the last"),
+  parent: describeSchema(
     orNull(string),
     "The session that began this one: its own id, in the same store",
   ),
-  erased: described(
+  erased: describeSchema(
     orNull(object({ at: orNull(string), reason: string })),
     "The last erasure that the session states: text that was in it is gone; null if none",
   ),
@@ -66,16 +75,22 @@ const SUMMARY = {
   badLines: count,
   bytes: count,
   modifiedAt: time,
-  isLive: described(boolean, "A writer is at work: it holds the lock, or the file is growing"),
-  verdict: described(orNull(string), "What verifying it said; null: not verified as it is now"),
-  isCurrent: described(
+  isLive: describeSchema(boolean, "A writer is at work: it holds the lock, or the file is growing"),
+  verdict: describeSchema(
+    orNull(string),
+    "What verifying it said; null: not verified as it is now",
+  ),
+  isCurrent: describeSchema(
     boolean,
     "False while a long session grows: the summary is of an earlier moment",
   ),
-  isMissing: described(boolean, "Its head is pinned and its log is gone: its verdict is rollback"),
-  isKept: described(boolean, "Its program has deleted it; this is the guard's copy"),
-  deletedAt: described(orNull(string), "When the guard noticed that; null if it did not yet"),
-  fullerGeneration: described(
+  isMissing: describeSchema(
+    boolean,
+    "Its head is pinned and its log is gone: its verdict is rollback",
+  ),
+  isKept: describeSchema(boolean, "Its program has deleted it; this is the guard's copy"),
+  deletedAt: describeSchema(orNull(string), "When the guard noticed that; null if it did not yet"),
+  fullerGeneration: describeSchema(
     orNull(count),
     "An older generation, kept by the guard, that holds more than the newest",
   ),
@@ -92,19 +107,19 @@ export const SESSION = object(SUMMARY);
 export const SESSION_HEAD = object({
   ...SUMMARY,
   ...ENDS,
-  resumeCommand: described(
+  resumeCommand: describeSchema(
     orNull(string),
     "What continues it in its program, in its directory, for a shell; null if nothing does",
   ),
-  hooks: described(
+  hooks: describeSchema(
     orNull(string),
     "What URLs call the record of its hooks, which the list leaves out; null if there is none",
   ),
 });
 
 /** A session in the list. */
-export interface SessionItem extends Summary, Of<typeof SESSION> {}
-export interface SessionHead extends Summary, Of<typeof SESSION_HEAD> {}
+export interface SessionItem extends Summary, TypeOfSchema<typeof SESSION> {}
+export interface SessionHead extends Summary, TypeOfSchema<typeof SESSION_HEAD> {}
 
 /** Sessions with one value, among those that the other filters leave. */
 export interface Facet {
@@ -113,9 +128,9 @@ export interface Facet {
   readonly cost: number | null;
 }
 const FACET: Schema<Facet> = object({
-  value: described(string, "What the filter takes"),
+  value: describeSchema(string, "What the filter takes"),
   sessions: count,
-  cost: described(orNull(number), "US dollars, where known"),
+  cost: describeSchema(orNull(number), "US dollars, where known"),
 });
 export interface SessionFacets {
   readonly agents: readonly Facet[];
@@ -138,16 +153,16 @@ export interface LookedIn {
 const LOOKED_IN: Schema<LookedIn> = object({ label: string, roots: list(string) });
 export const SESSION_PAGE = object({
   sessions: list(ref<SessionItem>("Session")),
-  facets: described(orNull(FACETS), "Only if asked for, on the first page"),
-  lookedIn: described(
+  facets: describeSchema(orNull(FACETS), "Only if asked for, on the first page"),
+  lookedIn: describeSchema(
     list(LOOKED_IN),
     "Only if asked for facets: where agents would keep sessions",
   ),
   next: nextPage,
   isComplete: isComplete("are not listed"),
-  unreadable: described(count, "Sessions that are there, cannot be read, and are not listed"),
+  unreadable: describeSchema(count, "Sessions that are there, cannot be read, and are not listed"),
 });
-export interface SessionPage extends Of<typeof SESSION_PAGE> {}
+export interface SessionPage extends TypeOfSchema<typeof SESSION_PAGE> {}
 
 export const ENTRY_KIND = choice(["start", "message", "turn_start", "turn_end", "end", "other"]);
 export const ROLE = choice(["system", "user", "assistant", "tool", null]);
@@ -196,35 +211,35 @@ export const NEUTRAL_ENTRY = partly(
 );
 
 export const TOOL_VIEW: Schema<ToolView> = object({
-  kind: described(choice(TOOL_KINDS), "What the tool does, whatever its agent calls it"),
-  verb: described(string, "`$`, `Read`; the tool's own name if it is not known"),
-  subject: described(orNull(string), "The command, pattern, address or task, on one line"),
-  path: described(orNull(string), "The file or directory, as the call names it"),
-  lines: described(orNull(list(orNull(count))), "The first and the last line that it reads"),
+  kind: describeSchema(choice(TOOL_KINDS), "What the tool does, whatever its agent calls it"),
+  verb: describeSchema(string, "`$`, `Read`; the tool's own name if it is not known"),
+  subject: describeSchema(orNull(string), "The command, pattern, address or task, on one line"),
+  path: describeSchema(orNull(string), "The file or directory, as the call names it"),
+  lines: describeSchema(orNull(list(orNull(count))), "The first and the last line that it reads"),
 }) as Schema<ToolView>;
 
 export const RESULT_VIEW = object({
   callId: string,
-  diff: described(orNull(string), "What the call changed, as the agent recorded it: hunks"),
-  textAt: described(count, "Where the text of a file begins in the output"),
+  diff: describeSchema(orNull(string), "What the call changed, as the agent recorded it: hunks"),
+  textAt: describeSchema(count, "Where the text of a file begins in the output"),
 });
 /** What an agent recorded about a tool's result, besides what its model got. */
-export interface ResultView extends Of<typeof RESULT_VIEW> {}
+export interface ResultView extends TypeOfSchema<typeof RESULT_VIEW> {}
 
 export const ENTRY = object({
   start: offset,
-  end: described(offset, "The offset after the line: where to go on"),
-  bytes: described(count, "The line's length, its LF included"),
+  end: describeSchema(offset, "The offset after the line: where to go on"),
+  bytes: describeSchema(count, "The line's length, its LF included"),
   kind: ref("EntryKind", ENTRY_KIND),
   role: ref("Role", ROLE),
   at: orNull(string),
-  fault: described(orNull(string), "Why the line is no entry; then `entry` is null"),
-  aside: described(
+  fault: describeSchema(orNull(string), "Why the line is no entry; then `entry` is null"),
+  aside: describeSchema(
     choice([...ASIDES, null]),
     "Why it is not part of the conversation: `other_agent` for rows of a subagent",
   ),
-  tools: described(list(ref<ToolView>("ToolView")), "Its tool calls, in order, for people"),
-  results: described(
+  tools: describeSchema(list(ref<ToolView>("ToolView")), "Its tool calls, in order, for people"),
+  results: describeSchema(
     list(ref<ResultView>("ResultView")),
     "What its line says about results of calls, in this entry or another",
   ),
@@ -234,7 +249,7 @@ export const ENTRY = object({
   ),
 });
 /** A line of a session: its entry, or why it is not one. */
-export interface EntryItem extends Of<typeof ENTRY> {}
+export interface EntryItem extends TypeOfSchema<typeof ENTRY> {}
 
 export const ENTRY_PAGE = object({
   entries: list(ref<EntryItem>("Entry")),
@@ -245,46 +260,52 @@ export const ENTRY_PAGE = object({
   isAtEnd: boolean,
   ...ENDS,
 });
-export interface EntryPage extends Of<typeof ENTRY_PAGE> {}
+export interface EntryPage extends TypeOfSchema<typeof ENTRY_PAGE> {}
 
 export const THREAD = object({
-  start: described(offset, "Of the line with the call"),
+  start: describeSchema(offset, "Of the line with the call"),
   callId: string,
-  session: described(orNull(string), "The id of the session that it started; null: none is known"),
+  session: describeSchema(
+    orNull(string),
+    "The id of the session that it started; null: none is known",
+  ),
   title: orNull(string),
-  rows: described(count, "How many entries of its subagent are in this session's own log"),
-  from: described(orNull(offset), "The first and the last of them"),
+  rows: describeSchema(count, "How many entries of its subagent are in this session's own log"),
+  from: describeSchema(orNull(offset), "The first and the last of them"),
   to: orNull(offset),
 });
 /** A call that started a subagent. */
-export interface Thread extends Of<typeof THREAD> {}
+export interface Thread extends TypeOfSchema<typeof THREAD> {}
 
 export const THREAD_PARENT = object({
   id: string,
-  start: described(orNull(offset), "Of the line with the call that started this session"),
+  start: describeSchema(orNull(offset), "Of the line with the call that started this session"),
 });
 /** The session that began another one. */
-export interface ThreadParent extends Of<typeof THREAD_PARENT> {}
+export interface ThreadParent extends TypeOfSchema<typeof THREAD_PARENT> {}
 
 export const SESSION_THREADS = object({
-  started: described(list(ref<Thread>("Thread")), "In the order of the log"),
+  started: describeSchema(list(ref<Thread>("Thread")), "In the order of the log"),
   parent: orNull(ref<ThreadParent>("ThreadParent")),
-  isComplete: described(boolean, "False while the log is still being read"),
+  isComplete: describeSchema(boolean, "False while the log is still being read"),
 });
-export interface SessionThreads extends Of<typeof SESSION_THREADS> {}
+export interface SessionThreads extends TypeOfSchema<typeof SESSION_THREADS> {}
 
 export const WHEREABOUTS = object({
-  state: described(
+  state: describeSchema(
     choice(["here", "kept", "moved", "gone"]),
     "In its place; only in the guard's copies; in another store of its program; nowhere",
   ),
-  id: described(orNull(string), "What URLs call it now; null if it is gone"),
+  id: describeSchema(orNull(string), "What URLs call it now; null if it is gone"),
   program: orNull(string),
-  deletedAt: described(orNull(string), "When the guard noticed that its program deleted it"),
-  isPinned: described(boolean, "Its log is gone, and its head is pinned: its verdict is rollback"),
+  deletedAt: describeSchema(orNull(string), "When the guard noticed that its program deleted it"),
+  isPinned: describeSchema(
+    boolean,
+    "Its log is gone, and its head is pinned: its verdict is rollback",
+  ),
 });
 /** Where a session is that was deleted or moved. */
-export interface Whereabouts extends Of<typeof WHEREABOUTS> {}
+export interface Whereabouts extends TypeOfSchema<typeof WHEREABOUTS> {}
 
 export interface SessionBytes {
   readonly bytes: Uint8Array;
@@ -294,7 +315,7 @@ export interface SessionBytes {
 }
 
 export const CHECKPOINT = object({
-  line: described(string, "The checkpoint's line without its LF"),
+  line: describeSchema(string, "The checkpoint's line without its LF"),
   start: offset,
   end: offset,
   seq: count,
@@ -303,22 +324,22 @@ export const CHECKPOINT = object({
   /** The bytes of the log that its `hash` is over. */
   covers: object({ from: constant(0), to: offset }),
 });
-export interface CheckpointItem extends Of<typeof CHECKPOINT> {}
+export interface CheckpointItem extends TypeOfSchema<typeof CHECKPOINT> {}
 
 export const CHECKPOINT_KEY = object({
-  keyId: described(string, "SHA-256 of the key: anybody can hold one against the other"),
-  publicKey: described(
+  keyId: describeSchema(string, "SHA-256 of the key: anybody can hold one against the other"),
+  publicKey: describeSchema(
     orNull(string),
     "32 bytes of Ed25519 in base64url; null when this server does not hold it",
   ),
   owner: orNull(string),
-  refusal: described(
+  refusal: describeSchema(
     orNull(string),
     "Why the user who runs the server does not trust it; null when they do",
   ),
 });
 /** A key that signed, as known to the server's user. */
-export interface CheckpointKey extends Of<typeof CHECKPOINT_KEY> {}
+export interface CheckpointKey extends TypeOfSchema<typeof CHECKPOINT_KEY> {}
 
 export const CHECKPOINT_PAGE = object({
   from: count,
@@ -327,13 +348,13 @@ export const CHECKPOINT_PAGE = object({
   place: choice(["log", "sidecar"]),
   genesis: orNull(ref<CheckpointItem>("Checkpoint")),
   checkpoints: list(ref<CheckpointItem>("Checkpoint")),
-  foreignLines: described(count, "Lines of the sidecar that are no checkpoints"),
-  newerLines: described(count, "Lines of the sidecar that are of a newer version"),
+  foreignLines: describeSchema(count, "Lines of the sidecar that are no checkpoints"),
+  newerLines: describeSchema(count, "Lines of the sidecar that are of a newer version"),
   keys: list(ref<CheckpointKey>("CheckpointKey")),
-  isCovered: described(boolean, "The last checkpoint covers the whole stretch"),
-  isComplete: described(boolean, "Everything that could cover it was looked at"),
+  isCovered: describeSchema(boolean, "The last checkpoint covers the whole stretch"),
+  isComplete: describeSchema(boolean, "Everything that could cover it was looked at"),
 });
-export interface CheckpointPage extends Of<typeof CHECKPOINT_PAGE> {}
+export interface CheckpointPage extends TypeOfSchema<typeof CHECKPOINT_PAGE> {}
 
 /** The common part of a report; docs/formats/checkpoint.md has the rest. */
 export interface SessionVerdict {
@@ -365,4 +386,4 @@ export const SESSION_USAGE = object({
   spend: orNull(number),
   isCurrent: boolean,
 });
-export interface SessionUsage extends Of<typeof SESSION_USAGE> {}
+export interface SessionUsage extends TypeOfSchema<typeof SESSION_USAGE> {}

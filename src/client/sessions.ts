@@ -1,7 +1,7 @@
 /** Sessions: the sessions API of a server, call by call. docs/api.md describes it. */
 
-import { checkKind, checkOptions, checkWhole, type OptionKinds } from "../base/choice.ts";
-import { parseExactly } from "../base/exact-numbers.ts";
+import { checkKind, checkOptions, checkWhole, type OptionKinds } from "../core/base/choice.ts";
+import { parseExactly } from "../core/base/exact-numbers.ts";
 import { type FollowOptions, followEvents, type SessionEvent } from "./follow.ts";
 import type { ExchangesPage, OutlinePage } from "./outline-shapes.ts";
 import { numberIn, type Requester } from "./request.ts";
@@ -99,7 +99,10 @@ const FILTER: OptionKinds<SessionFilter> = {
 };
 const LIST: OptionKinds<SessionListOptions> = {
   ...FILTER,
-  ...{ limit: "count", cursor: "text", sort: "text", facets: "boolean" },
+  limit: "count",
+  cursor: "text",
+  sort: "text",
+  facets: "boolean",
 };
 const ENTRIES: OptionKinds<EntryRange> = {
   from: "count",
@@ -119,8 +122,16 @@ const MARKDOWN: OptionKinds<MarkdownChoices> = {
   metadata: "boolean",
 };
 const SEARCHED: OptionKinds<SearchOptions> = {
-  ...{ agent: "text", project: "text", model: "text", verdict: "text", status: "text" },
-  ...{ subagents: "boolean", since: "text", until: "text", kind: "text", perSession: "count" },
+  agent: "text",
+  project: "text",
+  model: "text",
+  verdict: "text",
+  status: "text",
+  subagents: "boolean",
+  since: "text",
+  until: "text",
+  kind: "text",
+  perSession: "count",
   limit: "count",
   cursor: "text",
   session: "text",

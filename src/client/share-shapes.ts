@@ -4,39 +4,39 @@ import {
   boolean,
   choice,
   count,
-  described,
+  describeSchema,
   list,
-  type Of,
   object,
   orNull,
   string,
+  type TypeOfSchema,
   time,
 } from "./schema.ts";
 
 const SHARE_FIELDS = {
-  id: described(string, "Its name for its owner; not secret"),
-  session: described(string, "What its program calls it"),
-  rules: described(list(string), "By which things are withheld"),
+  id: describeSchema(string, "Its name for its owner; not secret"),
+  session: describeSchema(string, "What its program calls it"),
+  rules: describeSchema(list(string), "By which things are withheld"),
   createdAt: time,
   expiresAt: time,
   revokedAt: orNull(time),
-  isLive: described(boolean, "Newer copies follow"),
-  version: described(count, "How many copies were published"),
-  bytes: described(count, "Length of its copy"),
+  isLive: describeSchema(boolean, "Newer copies follow"),
+  version: describeSchema(count, "How many copies were published"),
+  bytes: describeSchema(count, "Length of its copy"),
   state: choice(["valid", "expired", "revoked"]),
 };
 
 export const SHARE_LIST = object({ shares: list(object(SHARE_FIELDS)) });
 
 export const NEW_SHARE = object({
-  token: described(string, "For the link `/#/share/TOKEN`; it is not stored"),
+  token: describeSchema(string, "For the link `/#/share/TOKEN`; it is not stored"),
   ...SHARE_FIELDS,
-  lines: described(count, "Lines of the session that are not checkpoints"),
-  full: described(count, "Lines that are shown in full"),
-  strings: described(count, "Strings that are withheld"),
+  lines: describeSchema(count, "Lines of the session that are not checkpoints"),
+  full: describeSchema(count, "Lines that are shown in full"),
+  strings: describeSchema(count, "Strings that are withheld"),
 });
 /** A share with its token. */
-export interface NewShareItem extends Of<typeof NEW_SHARE> {}
+export interface NewShareItem extends TypeOfSchema<typeof NEW_SHARE> {}
 
 /** What to share. */
 export interface ShareRequest {

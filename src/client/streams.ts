@@ -5,9 +5,9 @@
  * An append without a response may have been written or not: it is never sent again from here.
  */
 
-import { badArgument, checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
-import { badStreamPath, VerbatimError } from "../base/errors.ts";
-import { parseExactly } from "../base/exact-numbers.ts";
+import { badArgument, checkKind, checkOptions, type OptionKinds } from "../core/base/choice.ts";
+import { badStreamPath, VerbatimError } from "../core/base/errors.ts";
+import { parseExactly } from "../core/base/exact-numbers.ts";
 import type { Requester } from "./request.ts";
 
 export interface StreamChunk {

@@ -4,145 +4,145 @@ import {
   boolean,
   choice,
   count,
-  described,
+  describeSchema,
   list,
   number,
-  type Of,
   object,
   offset,
   orNull,
   ref,
   string,
+  type TypeOfSchema,
 } from "./schema.ts";
 
-const money = (description: string) => described(orNull(number), description);
+const money = (description: string) => describeSchema(orNull(number), description);
 
 const SUMS = {
-  responses: described(count, "Responses of models, each once"),
-  input: described(number, "Tokens that were neither read from nor written to a cache"),
-  output: described(number, "With reasoning"),
-  cacheWrite5m: described(number, "Written to a cache for five minutes or an unknown time"),
+  responses: describeSchema(count, "Responses of models, each once"),
+  input: describeSchema(number, "Tokens that were neither read from nor written to a cache"),
+  output: describeSchema(number, "With reasoning"),
+  cacheWrite5m: describeSchema(number, "Written to a cache for five minutes or an unknown time"),
   cacheWrite1h: number,
   cacheRead: number,
-  reasoning: described(number, "The part of `output` that is reasoning, where recorded"),
-  total: described(number, "input + output + cacheWrite5m + cacheWrite1h + cacheRead"),
+  reasoning: describeSchema(number, "The part of `output` that is reasoning, where recorded"),
+  total: describeSchema(number, "input + output + cacheWrite5m + cacheWrite1h + cacheRead"),
   cost: money("US dollars, of the models whose prices are known; null if none is"),
-  unpriced: described(number, "Tokens of models whose price is not known; not in `cost`"),
+  unpriced: describeSchema(number, "Tokens of models whose price is not known; not in `cost`"),
   recorded: money("US dollars that agents recorded themselves; null if none did"),
-  implausible: described(count, "Responses with a count that cannot be right"),
-  unknownInputs: described(count, "Responses whose input was not recorded; not in `input`"),
+  implausible: describeSchema(count, "Responses with a count that cannot be right"),
+  unknownInputs: describeSchema(count, "Responses whose input was not recorded; not in `input`"),
 };
 
 export const COUNTED_SUMS = object(SUMS);
 /** Tokens and cost of some responses. */
-export interface CountedSums extends Of<typeof COUNTED_SUMS> {}
+export interface CountedSums extends TypeOfSchema<typeof COUNTED_SUMS> {}
 
 export const COUNTED_GROUP = object({
-  name: described(string, "The day, agent, project or model; text as it was stored"),
+  name: describeSchema(string, "The day, agent, project or model; text as it was stored"),
   ...SUMS,
 });
-export interface CountedGroup extends Of<typeof COUNTED_GROUP> {}
+export interface CountedGroup extends TypeOfSchema<typeof COUNTED_GROUP> {}
 
 export const COUNTED_SESSION = object({
-  name: described(string, "What its program calls it"),
+  name: describeSchema(string, "What its program calls it"),
   ...SUMS,
-  session: described(orNull(string), "Its id in this API; null if its log is gone"),
-  title: described(orNull(string), "Its first prompt; null if not known yet"),
+  session: describeSchema(orNull(string), "Its id in this API; null if its log is gone"),
+  title: describeSchema(orNull(string), "Its first prompt; null if not known yet"),
   agent: string,
   project: string,
-  lastAt: described(orNull(string), "The time of its last response"),
+  lastAt: describeSchema(orNull(string), "The time of its last response"),
 });
 /** A session with its subagents. */
-export interface CountedSession extends Of<typeof COUNTED_SESSION> {}
+export interface CountedSession extends TypeOfSchema<typeof COUNTED_SESSION> {}
 
 export const COUNTED_PROMPT = object({
-  text: described(string, "The beginning of what the user typed; escape it where it is shown"),
+  text: describeSchema(string, "The beginning of what the user typed; escape it where it is shown"),
   ...SUMS,
-  session: described(string, "The session's id in this API"),
+  session: describeSchema(string, "The session's id in this API"),
   start: offset,
   at: orNull(string),
   agent: string,
   project: string,
-  subagents: described(count, "Subagents that it started; they are in the sums"),
+  subagents: describeSchema(count, "Subagents that it started; they are in the sums"),
 });
 /** A prompt with all that answered it. */
-export interface CountedPrompt extends Of<typeof COUNTED_PROMPT> {}
+export interface CountedPrompt extends TypeOfSchema<typeof COUNTED_PROMPT> {}
 
 const SERIES = object({
-  name: described(orNull(string), "Null: all other groups together"),
-  groups: described(count, "How many groups it has"),
-  cost: described(list(number), "For each of `days`"),
-  total: described(list(number), "Tokens, for each of `days`"),
+  name: describeSchema(orNull(string), "Null: all other groups together"),
+  groups: describeSchema(count, "How many groups it has"),
+  cost: describeSchema(list(number), "For each of `days`"),
+  total: describeSchema(list(number), "Tokens, for each of `days`"),
 });
-export interface UsageSeries extends Of<typeof SERIES> {}
+export interface UsageSeries extends TypeOfSchema<typeof SERIES> {}
 
 const PRICED = object({
   model: string,
-  table: described(orNull(string), "The table that was asked; null: none yet"),
-  hash: described(orNull(string), "Of the list with the price; null: the price is not known"),
-  at: described(orNull(string), "When it was decided"),
+  table: describeSchema(orNull(string), "The table that was asked; null: none yet"),
+  hash: describeSchema(orNull(string), "Of the list with the price; null: the price is not known"),
+  at: describeSchema(orNull(string), "When it was decided"),
 });
 /** Where the price of a model is from. */
-export interface PricedModel extends Of<typeof PRICED> {}
+export interface PricedModel extends TypeOfSchema<typeof PRICED> {}
 
 const PRICES = object({
   table: string,
-  date: described(string, "The day of the table"),
+  date: describeSchema(string, "The day of the table"),
   models: list<PricedModel>(PRICED),
 });
-export interface UsagePrices extends Of<typeof PRICES> {}
+export interface UsagePrices extends TypeOfSchema<typeof PRICES> {}
 
 const CALENDAR_DAY = object({ day: string, cost: number, total: number });
-export interface CalendarDay extends Of<typeof CALENDAR_DAY> {}
+export interface CalendarDay extends TypeOfSchema<typeof CALENDAR_DAY> {}
 
 const COUNTING = object({ done: count, total: count });
 /** Sessions that are counted, of all that changed. */
-export interface UsageCounting extends Of<typeof COUNTING> {}
+export interface UsageCounting extends TypeOfSchema<typeof COUNTING> {}
 
 export const SERIES_GROUPS = ["agent", "project", "model"] as const;
 
 export const USAGE_REPORT = object({
-  zone: described(string, "The time zone of all days"),
+  zone: describeSchema(string, "The time zone of all days"),
   today: string,
   since: orNull(string),
   until: orNull(string),
   total: ref<CountedSums>("CountedSums"),
-  days: described(
+  days: describeSchema(
     list(ref<CountedGroup>("CountedGroup")),
     "Every day of the range up to today, also those without usage",
   ),
-  outside: described(
+  outside: describeSchema(
     ref<CountedSums>("CountedSums"),
     "Part of `total` on none of `days`: without a time, in the future, or too long ago",
   ),
   agents: list(ref<CountedGroup>("CountedGroup")),
   projects: list(ref<CountedGroup>("CountedGroup")),
   models: list(ref<CountedGroup>("CountedGroup")),
-  by: described(choice(SERIES_GROUPS), "What `series` are"),
-  series: described(
+  by: describeSchema(choice(SERIES_GROUPS), "What `series` are"),
+  series: describeSchema(
     list<UsageSeries>(SERIES),
     "The largest groups for each day; the last may be all others",
   ),
-  calendar: described(
+  calendar: describeSchema(
     list<CalendarDay>(CALENDAR_DAY),
     "The days with usage of the last year, whatever range",
   ),
-  sessions: described(list(ref<CountedSession>("CountedSession")), "The most expensive first"),
-  prompts: described(list(ref<CountedPrompt>("CountedPrompt")), "The most expensive first"),
-  cacheHitRate: described(
+  sessions: describeSchema(list(ref<CountedSession>("CountedSession")), "The most expensive first"),
+  prompts: describeSchema(list(ref<CountedPrompt>("CountedPrompt")), "The most expensive first"),
+  cacheHitRate: describeSchema(
     orNull(number),
     "cacheRead / (input + cache writes + cacheRead), 0 to 1; null without any input",
   ),
-  prices: described<UsagePrices>(PRICES, "Where the prices are from"),
-  counting: described(
+  prices: describeSchema<UsagePrices>(PRICES, "Where the prices are from"),
+  counting: describeSchema(
     orNull<UsageCounting>(COUNTING),
     "Sessions that are being counted; null: all are. Ask again later",
   ),
-  isComplete: described(boolean, "False while sessions are counted or prompts are looked for"),
-  isCut: described(boolean, "There are more agents, projects or models than one answer holds"),
-  unreadable: described(count, "Sessions that could not be read and are not counted"),
+  isComplete: describeSchema(boolean, "False while sessions are counted or prompts are looked for"),
+  isCut: describeSchema(boolean, "There are more agents, projects or models than one answer holds"),
+  unreadable: describeSchema(count, "Sessions that could not be read and are not counted"),
 });
-export interface UsageReport extends Of<typeof USAGE_REPORT> {}
+export interface UsageReport extends TypeOfSchema<typeof USAGE_REPORT> {}
 
 export interface UsageOptions {
   /** Days, both included: `2026-11-15`. */
@@ -161,22 +161,22 @@ export interface UsageOptions {
 }
 
 const PROMPT_COST = object({
-  start: described(orNull(offset), "Null: before the first prompt"),
+  start: describeSchema(orNull(offset), "Null: before the first prompt"),
   ...SUMS,
   subagents: count,
 });
-export interface PromptCost extends Of<typeof PROMPT_COST> {}
+export interface PromptCost extends TypeOfSchema<typeof PROMPT_COST> {}
 
 const CALL_COST = object({
-  start: described(offset, "The entry that calls"),
-  calls: described(count, "Calls that the response made, which share its cost"),
-  total: described(number, "Tokens of the response"),
+  start: describeSchema(offset, "The entry that calls"),
+  calls: describeSchema(count, "Calls that the response made, which share its cost"),
+  total: describeSchema(number, "Tokens of the response"),
   cost: money("Of the response, in US dollars; null if its price is not known"),
 });
-export interface CallCost extends Of<typeof CALL_COST> {}
+export interface CallCost extends TypeOfSchema<typeof CALL_COST> {}
 
 const COST_COLUMNS = object({ start: list(offset), cost: list(number) });
-export interface CostColumns extends Of<typeof COST_COLUMNS> {}
+export interface CostColumns extends TypeOfSchema<typeof COST_COLUMNS> {}
 
 export interface CostRange {
   /** The first offset; `next` of the page before. */
@@ -190,18 +190,18 @@ export interface CostRange {
 export const SESSION_COSTS = object({
   id: string,
   total: ref<CountedSums>("CountedSums"),
-  prompts: described(
+  prompts: describeSchema(
     list<PromptCost>(PROMPT_COST),
     "In the order of the log; all of them add up to `total`",
   ),
-  calls: described(list<CallCost>(CALL_COST), "In the order of the log"),
-  next: described(orNull(offset), "`from` of the next page; null after the last one"),
-  columns: described(
+  calls: describeSchema(list<CallCost>(CALL_COST), "In the order of the log"),
+  next: describeSchema(orNull(offset), "`from` of the next page; null after the last one"),
+  columns: describeSchema(
     orNull<CostColumns>(COST_COLUMNS),
     "Every prompt with a known cost, whatever range; null if not asked for",
   ),
   subagents: count,
-  counting: described(orNull<UsageCounting>(COUNTING), "Not null: ask again later"),
+  counting: describeSchema(orNull<UsageCounting>(COUNTING), "Not null: ask again later"),
 });
 /** What a session cost, as `verbatim usage session` has it. */
-export interface SessionCosts extends Of<typeof SESSION_COSTS> {}
+export interface SessionCosts extends TypeOfSchema<typeof SESSION_COSTS> {}

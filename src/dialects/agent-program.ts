@@ -3,7 +3,7 @@
  * dialect only reads what the program wrote.
  */
 
-import type { Native } from "./native.ts";
+import type { Native } from "../core/model/entry.ts";
 
 /** What decides where a program keeps its files. */
 export interface Surroundings {
@@ -32,6 +32,8 @@ export interface AgentProgram {
   readonly hasForks?: true;
   /** How long the program keeps a session; null: for good. Absent: for good. */
   retention?(root: string): Retention | null;
+  /** Databases below a root with sessions that are not read, so not guarded. Absent: none. */
+  unreadDatabases?(root: string): readonly string[];
   /**
    * `changes` is not "grows": what identifies a line of the converted log when it is written again.
    * Null: it is no message, such as a title, and the guard never counts it as lost.
@@ -53,7 +55,7 @@ export function inHome(given: string | undefined, home: string): string | null {
 }
 
 /** What a line says about its session as a whole; absent fields are unknown. */
-export interface About {
+export interface SessionDetails {
   /** The directory that the agent worked in. */
   readonly cwd?: string;
   readonly branch?: string;

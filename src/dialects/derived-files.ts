@@ -6,18 +6,17 @@
  * and never fails an append that reached the log.
  */
 
-import type { Directory } from "../base/files.ts";
-import type { Host } from "../base/host.ts";
-import type { Seen } from "../base/node-surroundings.ts";
-import type { Finding, FoundAt } from "../findings/finding.ts";
-import type { Companion } from "../log/companion.ts";
-import type { Sync } from "../log/turn.ts";
-import type { Entry } from "../model/entry.ts";
-import type { ProofCrypto } from "../proof/crypto.ts";
-import type { Signer } from "../signing/keys/keys.ts";
-import type { Trust } from "../signing/trust/trust.ts";
-import type { NamedCheckpoint, Newest } from "../signing/writing/signer-state.ts";
-import type { Native } from "./native.ts";
+import type { Directory } from "../core/base/files.ts";
+import type { Host } from "../core/base/host.ts";
+import type { Seen } from "../core/base/node-surroundings.ts";
+import type { Finding, FindingPlace } from "../core/findings/finding.ts";
+import type { Companion } from "../core/log/companion.ts";
+import type { Sync } from "../core/log/turn.ts";
+import type { Entry, Native } from "../core/model/entry.ts";
+import type { Signer } from "../trust/keys/keys.ts";
+import type { ProofCrypto } from "../trust/proof/crypto.ts";
+import type { NamedCheckpoint, Newest } from "../trust/signer/signer-state.ts";
+import type { Trust } from "../trust/trusted-keys/trust.ts";
 
 /** Signs a small file that belongs to a signed session. */
 export interface SigningTools {
@@ -68,7 +67,7 @@ export interface DerivedFiles extends Required<Omit<Companion, "share" | "append
 }
 
 /** A session of a store, and the open directory of its log. */
-export interface Patient {
+export interface SessionInRepair {
   readonly host: Host;
   readonly id: string;
   readonly root: string;
@@ -94,9 +93,9 @@ export interface DerivedKind {
    * programs are read, but neither checked nor mended. Absent: all are ours.
    */
   readonly isOurs?: (files: readonly Seen[]) => boolean;
-  look(patient: Patient): Promise<DerivedLook>;
+  look(patient: SessionInRepair): Promise<DerivedLook>;
   /** Mends a finding and returns what it did. The caller holds the log's lock. */
-  mend(patient: Patient, finding: Finding): Promise<string>;
+  mend(patient: SessionInRepair, finding: Finding): Promise<string>;
 }
 
 export interface DerivedLook {
@@ -111,11 +110,11 @@ export interface DerivedLook {
 }
 
 /** Location of a finding in one of the files. */
-export function placeOf({ id, directory }: Patient, name: string): FoundAt {
+export function findingPlaceOf({ id, directory }: SessionInRepair, name: string): FindingPlace {
   return { session: id, path: `${directory.path}/${name}` };
 }
 
 /** Message about the copy made before mending. */
-export function keptIn(aside: string | null): string {
+export function asideText(aside: string | null): string {
   return aside === null ? "" : `; the old file is in ${aside}`;
 }

@@ -3,16 +3,16 @@
  * dialect implements what its format needs.
  */
 
-import type { Host } from "../base/host.ts";
-import type { Surroundings } from "../base/node-surroundings.ts";
-import type { Finding } from "../findings/finding.ts";
-import type { Durability, LogMode } from "../log/log-options.ts";
-import type { SessionStatus } from "../model/summary.ts";
-import type { VerifyReport } from "../signing/judging/report.ts";
-import type { FilesProof } from "../signing/judging/verify-options.ts";
-import type { SessionLog } from "../signing/session-log.ts";
-import type { Trust } from "../signing/trust/trust.ts";
-import type { About } from "./agent-program.ts";
+import type { Host } from "../core/base/host.ts";
+import type { Surroundings } from "../core/base/node-surroundings.ts";
+import type { Finding } from "../core/findings/finding.ts";
+import type { Durability, LogMode } from "../core/log/log-options.ts";
+import type { SessionStatus } from "../core/model/summary.ts";
+import type { VerifyReport } from "../trust/judge/report.ts";
+import type { FilesProof } from "../trust/judge/verify-options.ts";
+import type { SessionLog } from "../trust/session-log.ts";
+import type { Trust } from "../trust/trusted-keys/trust.ts";
+import type { SessionDetails } from "./agent-program.ts";
 import type { DerivedFiles, DerivedKind, SigningTools } from "./derived-files.ts";
 
 /** What a dialect's files need to know about their store. */
@@ -44,7 +44,7 @@ export interface Standing {
   readonly parent: string | null;
   readonly agent: string | null;
   /** What files next to the log say about the session. */
-  readonly about?: About;
+  readonly about?: SessionDetails;
 }
 
 export type StoredSession = SessionLog & { readonly id: string };

@@ -6,21 +6,21 @@
  *   entry -> lines  how an entry is written, and what the writer adds to each line
  *   files           derived files next to the log, loaded when they are needed
  *
- * All but `files`, `inbox` and `hostFor` is pure: no files, no clock, no randomness. `all.ts` lists
+ * All but `files`, `inbox` and `hostFor` is pure: no files, no clock, no randomness. `registry.ts` lists
  * the dialects. `reader.ts` makes a read-only one from its layout and its decoder.
  */
 
-import type { OwnOptions } from "../base/choice.ts";
-import type { Host } from "../base/host.ts";
-import type { Layout } from "../catalog/find.ts";
-import type { Durability } from "../log/log-options.ts";
-import type { Aside, Entry, NewEntry, Usage } from "../model/entry.ts";
-import type { TurnMark } from "../model/turns.ts";
-import type { About, AgentProgram } from "./agent-program.ts";
+import type { Host } from "../core/base/host.ts";
+import type { Durability } from "../core/log/log-options.ts";
+import type { Aside, Entry, Native, NewEntry, Usage } from "../core/model/entry.ts";
+import type { TurnMark } from "../core/model/turns.ts";
+import type { CheckpointOpening } from "../trust/signer/counted-turns.ts";
+import type { AgentProgram, SessionDetails } from "./agent-program.ts";
 import type { DialectFiles } from "./dialect-files.ts";
-import type { Native, StoreChoices } from "./native.ts";
+import type { Layout } from "./find.ts";
 import type { Recording } from "./recording.ts";
 import type { ResultView } from "./result-view.ts";
+import type { StoreChoices } from "./store-choices.ts";
 import type { Subagents } from "./subagents.ts";
 import type { ToolTable } from "./tool-table.ts";
 
@@ -50,7 +50,7 @@ export type Understood =
   | { readonly entry: null; readonly fault: string };
 
 /** How each line refers to the line before it. */
-export interface Chain {
+export interface LineChain {
   /** The id by which the next line refers to this one; null if a line has none. */
   idOf(value: unknown): string | null;
   /** Adds to a completed line the id of the previous one; null for the first line. */
@@ -146,14 +146,8 @@ export interface Spilling {
   restore(native: Native, contents: readonly Uint8Array[]): Native | null;
 }
 
-/** The beginning of a checkpoint line up to its body, and its id for the next line. */
-export interface CheckpointOpening {
-  readonly text: string;
-  readonly id: string | null;
-}
-
 /** How a signed log stores its checkpoints, and where its turns end. */
-export interface Signing {
+export interface DialectSigning {
   /** Checkpoints are in a sidecar file, because readers of the log would take them for entries. */
   readonly isSidecar?: true;
   /**
@@ -161,7 +155,7 @@ export interface Signing {
    * of it, if that is known.
    */
   turnMark(native: Native, id: string | null, aside?: Aside | null): TurnMark;
-  /** `previous` is the id of the line before (see Chain), `native` the entry before. */
+  /** `previous` is the id of the line before (see LineChain), `native` the entry before. */
   opening(
     facts: WriterFacts,
     after: { readonly previous: string | null; readonly native: Native | null },
@@ -217,15 +211,8 @@ export interface Dialect<Name extends string = string> {
   readonly holdsAnything?: true;
   /** Where logs are, below the root. */
   readonly layout: Layout;
-  /** The default root: a directory in the user's home. Absent: the current directory. */
-  readonly usersRoot?: () => string;
   /** The host that a store of this dialect uses. Absent: the given one. */
   readonly hostFor?: (host: Host, root: string) => Host;
-  /**
-   * How rows tell what models used, if that is counted in their bytes (src/usage/scan): in messages
-   * of Anthropic's API, or in totals of the session so far. Absent: by the entries.
-   */
-  readonly usageIn?: "messages" | "totals";
   /** The agent's tools, for labels of calls. Absent: any agent's, by their well-known names. */
   readonly tools?: ToolTable;
   /** What a line says about results of tool calls, for readers. Absent if lines say no more. */
@@ -237,15 +224,13 @@ export interface Dialect<Name extends string = string> {
   /** The session's id in its program; `id` is longer, because it names a path. Absent: `id`. */
   nameOf?(id: string): string;
   /** What a line says about the whole session. Absent if lines say nothing. */
-  about?(native: Native, id: string): About | null;
+  about?(native: Native, id: string): SessionDetails | null;
   /** Absent for read-only dialects. */
   readonly newIds?: NewIds;
   /** The agent in a session's id. Absent if ids do not contain it. */
   agentOf?(id: string): string | null;
   /** The agent that a line names. Absent if lines name none. */
   agentSaidIn?(native: Native): string | null;
-  /** Options of `openStore` that only this dialect has. */
-  readonly options?: OwnOptions<object>;
   /** The dialect configured with a store's options. Absent: options change no line or path. */
   withOptions?(options: StoreChoices): Dialect;
   /** The same for an existing session, by its first line. */
@@ -295,7 +280,7 @@ export interface Dialect<Name extends string = string> {
   hooksIdOf?(dialect: string, name: string): string | null;
   /** Files besides logs, loaded when needed. Absent if there are none. */
   readonly files?: () => Promise<DialectFiles>;
-  readonly signing: Signing;
+  readonly signing: DialectSigning;
   /** The log's path below the root, in segments; throws BAD_ID. */
   logPath(id: string): readonly string[];
   /** The id of the session whose log is at this path; null if it is not a log's path. */
@@ -343,7 +328,7 @@ export interface Dialect<Name extends string = string> {
    */
   cutBefore?(natives: readonly Native[], next: Native): Native[];
   /** Absent if lines do not refer to each other. */
-  readonly chain?: Chain;
+  readonly chain?: LineChain;
   /** Absent if duplicates are written again. */
   readonly once?: Once;
   /** Absent if a line may be as long as the log allows. */

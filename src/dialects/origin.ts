@@ -3,28 +3,35 @@
  * a bundle, begin with a block that names it (resume/continue.ts, resume/handoff/transcode.ts).
  */
 
-import type { Part } from "../model/entry.ts";
-import { dialectNamed, READ_DIALECT_NAMES } from "./all.ts";
+import type { Part } from "../core/model/entry.ts";
+import { dialectNamed, loadDialects } from "./all.ts";
+import { READ_DIALECT_NAMES, registryEntry } from "./registry.ts";
 
-export interface Origin {
-  /** As its program calls it. */
-  readonly name: string;
+export interface MessageOrigin {
+  readonly dialect: string;
+  readonly id: string;
   /** Its usage is counted by the ids of messages alone. */
   readonly isById: boolean;
 }
 
 /** What the parts of an entry say; null: nothing. */
-export function originIn(parts: readonly Part[]): Origin | null {
+export function originIn(parts: readonly Part[]): MessageOrigin | null {
   for (const part of parts) {
     if (part.type !== "other") continue;
     const said = part.native as Readonly<Record<string, unknown>> | null;
     const isCopy = said?.type === "handoff_report" || (said?.type === "resume_report" && said.fork);
     const of = READ_DIALECT_NAMES.find((name) => name === said?.dialect);
     if (!isCopy || of === undefined || typeof said?.session !== "string") continue;
-    const { nameOf, usageIn } = dialectNamed(of);
-    return { name: nameOf?.(said.session) ?? said.session, isById: usageIn === "messages" };
+    const isById = registryEntry(of).usageIn === "messages";
+    return { dialect: of, id: said.session, isById };
   }
   return null;
+}
+
+/** As its program calls it. */
+export async function originName({ dialect, id }: MessageOrigin): Promise<string> {
+  await loadDialects([dialect]);
+  return dialectNamed(dialect).nameOf?.(id) ?? id;
 }
 
 /** Whose rows a rollout may begin with, and when it began. */

@@ -3,16 +3,18 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { emptyEntry } from "../model/entry.ts";
+import { emptyEntry } from "../core/model/entry.ts";
 import type { Native } from "./dialect.ts";
-import { timeOf } from "./entire/decode.ts";
+import { timestampOf } from "./entire/decode.ts";
 import { readerDialect } from "./reader.ts";
 
 test("a line is decoded once for its entry and its turn, and again if asked for another", () => {
   let decoded = 0;
-  const reader = readerDialect("x", {
-    ...{ layout: { under: [], levels: [], isLog: () => false, idAt: () => null } },
-    ...{ logPath: () => [], idAt: () => null },
+  const reader = readerDialect("droid", {
+    program: { changes: "grows" },
+    layout: { under: [], levels: [], isLog: () => false, idAt: () => null },
+    logPath: () => [],
+    idAt: () => null,
     decode(value) {
       decoded++;
       const native = value as Native;
@@ -36,14 +38,14 @@ test("a time is what JavaScript makes of it, however it is written", () => {
     return time.length === 24 ? time : null;
   };
   const odd = ["2026-02-30T00:00:00.000Z", "2026-02-28T24:00:00.000Z", "0000-01-01T00:00:00.000Z"];
-  for (const text of [...odd, "2026-01-01T00:00:00Z", "x", ""])
-    assert.equal(timeOf(text), slow(text));
+  for (const text of [...odd, "2026-01-01T00:00:00Z", "droid", ""])
+    assert.equal(timestampOf(text), slow(text));
   const number = fc.integer({ min: 0, max: 99 });
   fc.assert(
     fc.property(fc.tuple(number, number, number, number, number, number), (numbers) => {
       const [y, mo, d, h, mi, s] = numbers.map((each) => String(each).padStart(2, "0"));
       const text = `20${y}-${mo}-${d}T${h}:${mi}:${s}.007Z`;
-      assert.equal(timeOf(text), slow(text));
+      assert.equal(timestampOf(text), slow(text));
     }),
     { numRuns: 5_000 },
   );

@@ -4,13 +4,14 @@
  * A turn begins with a user's message, unless a program wrote it.
  */
 
-import { VerbatimError } from "../base/errors.ts";
-import { sidecarOpening } from "./checkpoint-opening.ts";
+import { VerbatimError } from "../core/base/errors.ts";
+import type { AgentProgram } from "./agent-program.ts";
 import { type Dialect, listedAside, type Understood } from "./dialect.ts";
 import { type Convert, convertedHost } from "./files/converted-host.ts";
+import { PROGRAMS, type ProgramName } from "./registry.ts";
+import { sidecarOpening } from "./shared/checkpoint-opening.ts";
 
 type Given =
-  | "program"
   | "tools"
   | "resultViews"
   | "subagents"
@@ -30,18 +31,19 @@ type Given =
   | "remembers"
   | "takingBack"
   | "files"
-  | "usageIn"
   | "agentOf"
   | "agentSaidIn";
 
 /** With `convert`, sessions that are not plain logs are presented as such. */
 interface Reader extends Pick<Dialect, Given> {
+  /** The registry has the rest. */
+  readonly program: Omit<AgentProgram, "label" | "roots">;
   readonly convert?: Convert;
 }
 
-export function readerDialect<Name extends string>(
+export function readerDialect<Name extends ProgramName>(
   name: Name,
-  { convert, ...given }: Reader,
+  { convert, program, ...given }: Reader,
 ): Dialect<Name> {
   // A listing asks for the mark of the line that it has just decoded: each is decoded once.
   let last: Understood = { entry: null, fault: "" };
@@ -52,6 +54,7 @@ export function readerDialect<Name extends string>(
   return {
     name,
     isReadOnly: true,
+    program: { ...PROGRAMS[name], ...program },
     ...given,
     ...(convert && { hostFor: (host, root) => convertedHost(host, root, convert) }),
     decode,

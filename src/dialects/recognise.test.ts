@@ -5,11 +5,13 @@ import { expect, test } from "vitest";
 import { beginningOf } from "../../test/support/beginning.ts";
 import { sampleLogs } from "../../test/support/samples.ts";
 import { sharedFiles } from "../../test/support/shared-files.ts";
-import { isOthersLine, isTranscriptRow, recognise } from "./recognise.ts";
+import { isTranscriptRow } from "./entire/transcript-row.ts";
+import { isOthersLine } from "./others.ts";
+import { recognise } from "./recognise.ts";
 
 const shared = sharedFiles("samples");
 
-function named(text: string): string | null {
+function named(text: string): Promise<string | null> {
   return recognise(beginningOf(Buffer.from(text)));
 }
 
@@ -38,19 +40,23 @@ test.each([
     "a Claude Code transcript",
     json({ type: "user", uuid: "u", sessionId: "s", message: { role: "user", content: "hi" } }),
   ],
-])("%s is recognised by its first lines", (name, text) => {
-  assert.equal(named(`${text}\n`), name);
+])("%s is recognised by its first lines", async (name, text) => {
+  assert.equal(await named(`${text}\n`), name);
 });
 
-test("a file that no known program writes gets no name", () => {
+test("a file that no known program writes gets no name", async () => {
   for (const text of ["", "{}\n", '{"type":"user"}\n', "[1]\n", "plain text\n", "\0\0\0"]) {
-    assert.equal(named(text), null, JSON.stringify(text));
+    assert.equal(await named(text), null, JSON.stringify(text));
   }
 });
 
 test("our rows are not mistaken for another program's, whatever a caller adds to them", () => {
   const row = {
-    ...{ type: "user", uuid: "u", sessionId: "s", payload: {}, data: {} },
+    type: "user",
+    uuid: "u",
+    sessionId: "s",
+    payload: {},
+    data: {},
     message: { role: "user", content: "hi" },
   };
   assert.equal(isOthersLine(row), false);
@@ -77,11 +83,11 @@ const OWN = Object.keys(NAMES).flatMap((agent) =>
   sampleLogs(agent).map((log) => ({ agent, ...log })),
 );
 
-test("samples of other programs get their names", () => {
+test("samples of other programs get their names", async () => {
   assert.ok(OWN.length >= 8);
   for (const { agent, name, path } of OWN) {
     if (!path.endsWith(".jsonl") || readFileSync(path).length === 0) continue;
-    const found = recognise(beginningOf(readFileSync(path)));
+    const found = await recognise(beginningOf(readFileSync(path)));
     if (agent === "grok" && name.endsWith("9a03")) {
       assert.equal(found, null); // Older rows of Grok have nothing that only Grok writes.
       continue;
@@ -91,17 +97,27 @@ test("samples of other programs get their names", () => {
 });
 
 const FOLDERS = [
-  ...["codex", "copilot-cli", "gemini-cli", "pi", "claude-code", "more/antigravity"],
-  ...["more/copilot", "more/cursor", "more/grok", "more/kimi", "more/openclaw", "more/pi"],
+  "codex",
+  "copilot-cli",
+  "gemini-cli",
+  "pi",
+  "claude-code",
+  "more/antigravity",
+  "more/copilot",
+  "more/cursor",
+  "more/grok",
+  "more/kimi",
+  "more/openclaw",
+  "more/pi",
   "more/qwen",
 ];
 
-test.each(shared.isThere ? FOLDERS : [])("public files in %s get their names", (folder) => {
+test.each(shared.isThere ? FOLDERS : [])("public files in %s get their names", async (folder) => {
   const directory = join(shared.path, folder);
   const files = readdirSync(directory).filter((file) => file.endsWith(".jsonl"));
   assert.ok(files.length > 0, folder);
   for (const file of files) {
-    const name = recognise(beginningOf(readFileSync(join(directory, file))));
+    const name = await recognise(beginningOf(readFileSync(join(directory, file))));
     expect(name, file).toMatch(NAMES[folder.replace("more/", "")] ?? "");
   }
 });

@@ -1,128 +1,26 @@
 /**
- * Recognise: names the program that wrote a file, from the beginning of the file.
- *
- * For messages to people, and for telling another program's file from a damaged one of ours. These
- * rules do not read sessions. A rule requires keys that only its program writes together: an
- * unrecognised file is better than a wrong name.
+ * Recognise: names the program that wrote a file, from the beginning of the file, for messages to
+ * people.
  */
 
-import { isRow } from "./entire/decode.ts";
-import { get, getString, has, isObject, type JsonObject } from "./fields.ts";
-import { decode as decodeTurn } from "./homeagent/decode.ts";
-import { decode as decodeEvent } from "./rye/decode.ts";
-import { decode as decodeSdk } from "./sdk/decode.ts";
+import { type Format, OTHERS } from "./others.ts";
+import { isObject } from "./shared/fields.ts";
 
-/** The readable formats, for messages about unreadable ones. */
-export const SUPPORTED =
-  "Verbatim reads its own sessions (`verbatim`, `sdk`, `streams`), rye threads, HomeAgent sessions, " +
-  "Entire and Claude Code transcripts, pi sessions, Codex rollouts, " +
-  "OpenClaw, Copilot CLI and Droid sessions, Cursor agent transcripts, " +
-  "Gemini CLI, Qwen Code, Kimi, Grok, Antigravity, OpenCode and Goose sessions";
-
-interface Format {
-  /** As in "this is …". */
-  readonly name: string;
-  /** Whether this program wrote a parsed line. */
-  readonly line?: (value: JsonObject) => boolean;
-  /**
-   * Whether this program wrote a file that begins with this text; for files that are not JSON
-   * lines.
-   */
-  readonly head?: (text: string) => boolean;
+/** Formats that Verbatim reads, for a file given with the wrong dialect. Loaded for a message. */
+async function ownFormats(): Promise<readonly Format[]> {
+  const [homeagent, sdk, rye, entire] = await Promise.all([
+    import("./homeagent/decode.ts"),
+    import("./verbatim/decode.ts"),
+    import("./rye/decode.ts"),
+    import("./entire/transcript-row.ts"),
+  ]);
+  return [
+    { name: "a HomeAgent session", line: (line) => homeagent.decode(line).entry !== null },
+    { name: "a log of the dialect sdk", line: (line) => sdk.decode(line).entry !== null },
+    { name: "a rye thread", line: (line) => rye.decode(line).entry !== null },
+    { name: "a Claude Code transcript", line: entire.isTranscriptRow },
+  ];
 }
-
-const CODEX_TYPES = /^(session_meta|turn_context|response_item|event_msg|compacted|world_state)$/;
-const COPILOT_TYPES = /^(session|user|assistant|tool|system|hook|subagent|abort)\.[a-z_.]+$/;
-
-/** Formats of other programs. The first match names the file. */
-const OTHERS: readonly Format[] = [
-  {
-    name: "a Codex rollout",
-    line: (line) =>
-      (CODEX_TYPES.test(getString(line, "type") ?? "") && isObject(get(line, "payload"))) ||
-      getString(line, "record_type") === "state",
-  },
-  {
-    name: "a Copilot CLI session",
-    line: (line) =>
-      COPILOT_TYPES.test(getString(line, "type") ?? "") && isObject(get(line, "data")),
-  },
-  {
-    name: "a Gemini CLI chat",
-    line: (line) => isText(line, "sessionId", "projectHash") || isObject(get(line, "$set")),
-    head: (text) => /^\s*\{/.test(text) && /"projectHash"\s*:/.test(text),
-  },
-  {
-    name: "a Qwen Code chat",
-    line: (line) => {
-      const message = get(line, "message");
-      if (!isText(line, "sessionId", "uuid") || !isObject(message)) return false;
-      return Array.isArray(get(message, "parts")) && !has(message, "content");
-    },
-  },
-  {
-    name: "a pi or OpenClaw session",
-    line: (line) => getString(line, "type") === "session" && isText(line, "id", "timestamp", "cwd"),
-  },
-  {
-    name: "a Droid session",
-    line: (line) => getString(line, "type") === "session_start" && isText(line, "id", "title"),
-  },
-  {
-    name: "a Kimi CLI session",
-    line: (line) => getString(line, "type") === "metadata" && isText(line, "protocol_version"),
-  },
-  {
-    name: "a Grok CLI chat",
-    line: (line) => isText(line, "model_id", "model_fingerprint") || has(line, "prompt_index"),
-  },
-  {
-    name: "an Antigravity session",
-    line: (line) => has(line, "step_index") && isText(line, "source", "type", "status"),
-  },
-  {
-    name: "a Cursor agent transcript",
-    line: (line) => {
-      const message = get(line, "message");
-      const isSaid = /^(user|assistant)$/.test(getString(line, "role") ?? "");
-      return isSaid && !has(line, "type") && isObject(message) && has(message, "content");
-    },
-  },
-  {
-    name: "an opencode file",
-    line: (line) =>
-      (isText(line, "sessionID") && (isText(line, "role") || isText(line, "messageID"))) ||
-      isText(line, "projectID", "directory") ||
-      isText(line, "messageID", "callID"),
-    head: (text) => /^\s*\{\s*"info"\s*:/.test(text) && /"projectID"\s*:/.test(text),
-  },
-  {
-    name: "an Entire normalised transcript (ETF)",
-    line: (line) => get(line, "v") === 1 && isText(line, "type") && has(line, "content"),
-  },
-  {
-    name: "a Cline task",
-    head: (text) => /^\s*\[\s*\{\s*"(role|ts)"\s*:/.test(text),
-  },
-  { name: "an aider chat history", head: (text) => /^\s*# aider chat started at /.test(text) },
-  {
-    name: "an SQLite database. Name a session of OpenCode or Goose by its id; `verbatim ls` lists them",
-    head: (text) => text.startsWith("SQLite format 3\0"),
-  },
-  {
-    name: "a zstd-compressed file; Codex compresses old rollouts",
-    head: (text) => text.startsWith("\x28\xb5\x2f\xfd"),
-  },
-  { name: "a gzip-compressed file", head: (text) => text.startsWith("\x1f\x8b") },
-];
-
-/** Formats that Verbatim reads, for a file given with the wrong dialect. */
-const OURS: readonly Format[] = [
-  { name: "a HomeAgent session", line: (line) => decodeTurn(line).entry !== null },
-  { name: "a log of the dialect sdk", line: (line) => decodeSdk(line).entry !== null },
-  { name: "a rye thread", line: (line) => decodeEvent(line).entry !== null },
-  { name: "a Claude Code transcript", line: isTranscriptRow },
-];
 
 /** The beginning of a file. */
 export interface Beginning {
@@ -133,29 +31,10 @@ export interface Beginning {
 }
 
 /** The format of a file, as in "this is …"; null if none is recognised. */
-export function recognise({ values, head }: Beginning): string | null {
+export async function recognise({ values, head }: Beginning): Promise<string | null> {
   const lines = values.filter(isObject);
   const isOf = ({ line, head: isHead }: Format) =>
     isHead?.(head) === true || lines.some((value) => line?.(value) === true);
-  return [...OTHERS, ...OURS].find(isOf)?.name ?? null;
-}
-
-/** Claude Code's rows that name no session. */
-const NAMELESS_TYPES = ["file-history-snapshot", "summary"];
-
-/** Whether a line is a transcript row as Claude Code and the entire dialect write it. */
-export function isTranscriptRow(value: unknown): boolean {
-  if (!isObject(value) || isOthersLine(value)) return false;
-  const type = getString(value, "type");
-  if (type === null) return false;
-  return isRow(value) || isText(value, "uuid") || NAMELESS_TYPES.includes(type);
-}
-
-/** Whether a line certainly is another program's, whose messages no dialect reads. */
-export function isOthersLine(value: unknown): boolean {
-  return isObject(value) && OTHERS.some(({ line }) => line?.(value) === true);
-}
-
-function isText(line: JsonObject, ...keys: readonly string[]): boolean {
-  return keys.every((key) => typeof get(line, key) === "string");
+  const format = OTHERS.find(isOf) ?? (await ownFormats()).find(isOf);
+  return format?.name ?? null;
 }

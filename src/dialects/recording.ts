@@ -3,8 +3,9 @@
  * to.
  */
 
-import type { Host } from "../base/host.ts";
-import type { Native, StoreChoices } from "./native.ts";
+import type { Host } from "../core/base/host.ts";
+import type { Native } from "../core/model/entry.ts";
+import type { StoreChoices } from "./store-choices.ts";
 
 export interface RecordOption {
   /** As commander names its value: `agentVersion` for `--agent-version <version>`. */
@@ -15,7 +16,7 @@ export interface RecordOption {
 }
 
 /** Values by name, and `session`; `no` for a `--no-…` switch. */
-export type RecordGiven = Readonly<Record<string, string | undefined>>;
+export type RecordValues = Readonly<Record<string, string | undefined>>;
 
 export type RecordedSession =
   | { readonly id: string; readonly agent?: string }
@@ -26,10 +27,10 @@ export type RecordedSession =
 export interface Recording {
   readonly options?: readonly RecordOption[];
   /** Maps the options to store options. */
-  storeOptions?(given: RecordGiven): StoreChoices;
+  storeOptions?(given: RecordValues): StoreChoices;
   /** Absent: the session of that id, or a new one. */
   session?(
-    given: RecordGiven,
+    given: RecordValues,
     store: { readonly host: Host; readonly root: string },
   ): Promise<RecordedSession>;
   /** The first line of a new session if the input does not begin with one. */
@@ -37,7 +38,7 @@ export interface Recording {
 }
 
 /** For sessions of other programs: the user must give the id. */
-export function mustBeNamed(dialect: string, id: string): Recording {
+export function requireSessionId(dialect: string, id: string): Recording {
   return {
     session: async ({ session }) =>
       session === undefined ? { missing: `${dialect} needs --session: ${id}` } : { id: session },

@@ -5,10 +5,10 @@
  * started it.
  */
 
-import type { Entry } from "../model/entry.ts";
+import type { Entry, Native } from "../core/model/entry.ts";
 
 /** A call and the name of the session that it started, as in its program or in lists. */
-export interface Started {
+export interface StartedSession {
   readonly callId: string;
   readonly name: string;
 }
@@ -21,7 +21,12 @@ export interface SubagentRows {
 
 export interface Subagents {
   /** What a row says about sessions that calls started. Absent if rows do not name them. */
-  startedIn?(entry: Entry): readonly Started[];
+  startedIn?(entry: Entry): readonly StartedSession[];
   /** Absent if subagents have logs of their own. */
   rows?(): SubagentRows;
+  /**
+   * The ids of the logs of its own that a row's subagent may have: if there is one, the row in the
+   * log of session `id` repeats a row of it. Absent if no row is a repeated one.
+   */
+  ownLogsOf?(native: Native, id: string): readonly string[];
 }

@@ -79,8 +79,17 @@ test("a command that prints lines of one file reads it, where the dialect says s
   assert.equal(read("sed -n 7p /etc/hosts", "/w"), "read Read /etc/hosts 7–7");
   assert.equal(read("nl -ba 'my file' | sed -n '3,9p'"), "read Read my file 3–9");
   for (const command of [
-    ...["cat a b", "cat > a", "cat -A a", "cat a | wc", "sed -i 's/a/b/' a", "cat $x", "cat a\nls"],
-    ...["sed -n '1,2p' a; rm a", "nl -ba a | head", 'cat "`rm a`"', "cat <<EOF"],
+    "cat a b",
+    "cat > a",
+    "cat -A a",
+    "cat a | wc",
+    "sed -i 's/a/b/' a",
+    "cat $x",
+    "cat a\nls",
+    "sed -n '1,2p' a; rm a",
+    "nl -ba a | head",
+    'cat "`rm a`"',
+    "cat <<EOF",
   ]) {
     assert.match(read(command), /^command/, command);
   }

@@ -6,8 +6,8 @@
  * any input: what is not known is of kind `other`.
  */
 
-import type { Part } from "../model/entry.ts";
-import type { ToolView } from "../model/tool-view.ts";
+import type { Part } from "../core/model/entry.ts";
+import type { ToolView } from "../core/model/tool-view.ts";
 
 type ToolKind = ToolView["kind"];
 
@@ -39,14 +39,30 @@ export const SUBJECT_CHARS_MAX = 240;
 const PATH_CHARS_MAX = 4096;
 
 const VERBS: Readonly<Record<ToolKind, string>> = {
-  ...{ command: "$", read: "Read", write: "Write", edit: "Edit", search: "Search", list: "List" },
-  ...{ plan: "Plan", agent: "Agent", fetch: "Fetch", web_search: "Web search" },
-  ...{ mcp: "", other: "" },
+  command: "$",
+  read: "Read",
+  write: "Write",
+  edit: "Edit",
+  search: "Search",
+  list: "List",
+  plan: "Plan",
+  agent: "Agent",
+  fetch: "Fetch",
+  web_search: "Web search",
+  mcp: "",
+  other: "",
 };
 
 const PATHS: Fields = [
-  ...["file_path", "path", "filePath", "absolute_path", "target_file", "dir_path"],
-  ...["notebook_path", "target_directory", "filename"],
+  "file_path",
+  "path",
+  "filePath",
+  "absolute_path",
+  "target_file",
+  "dir_path",
+  "notebook_path",
+  "target_directory",
+  "filename",
 ];
 const SUBJECTS: Readonly<Record<ToolKind, Fields>> = {
   command: ["command", "cmd", "script", "code"],
@@ -65,15 +81,41 @@ const SUBJECTS: Readonly<Record<ToolKind, Fields>> = {
 
 /** Tools as several agents name them: for dialects that record any agent. */
 export const WELL_KNOWN_TOOLS: ToolTable = {
-  ...{ bash: "command", shell: "command", sh: "command", exec: "command", run: "command" },
-  ...{ Bash: "command", read: "read", read_file: "read", Read: "read", write: "write" },
-  ...{ write_file: "write", Write: "write", edit: "edit", edit_file: "edit", Edit: "edit" },
-  ...{ apply_patch: "edit", grep: { kind: "search", verb: "Grep" }, search: "search" },
-  ...{ Grep: { kind: "search", verb: "Grep" }, Glob: { kind: "search", verb: "Glob" } },
-  ...{ glob: { kind: "search", verb: "Glob" }, ls: "list", list_dir: "list" },
-  ...{ list_directory: "list", todo_write: "plan", update_plan: "plan", TodoWrite: "plan" },
-  ...{ task: "agent", Task: "agent", Agent: "agent", web_fetch: "fetch", fetch: "fetch" },
-  ...{ WebFetch: "fetch", web_search: "web_search", WebSearch: "web_search" },
+  bash: "command",
+  shell: "command",
+  sh: "command",
+  exec: "command",
+  run: "command",
+  Bash: "command",
+  read: "read",
+  read_file: "read",
+  Read: "read",
+  write: "write",
+  write_file: "write",
+  Write: "write",
+  edit: "edit",
+  edit_file: "edit",
+  Edit: "edit",
+  apply_patch: "edit",
+  grep: { kind: "search", verb: "Grep" },
+  search: "search",
+  Grep: { kind: "search", verb: "Grep" },
+  Glob: { kind: "search", verb: "Glob" },
+  glob: { kind: "search", verb: "Glob" },
+  ls: "list",
+  list_dir: "list",
+  list_directory: "list",
+  todo_write: "plan",
+  update_plan: "plan",
+  TodoWrite: "plan",
+  task: "agent",
+  Task: "agent",
+  Agent: "agent",
+  web_fetch: "fetch",
+  fetch: "fetch",
+  WebFetch: "fetch",
+  web_search: "web_search",
+  WebSearch: "web_search",
 };
 
 /** `table` is the dialect's; a tool that is not in it is known by its well-known name. */

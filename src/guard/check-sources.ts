@@ -5,10 +5,9 @@
  * source still has what was copied is checked with the copy (check.ts).
  */
 
-import type { Host } from "../base/host.ts";
-import { eachLog, type Unreadable } from "../catalog/find.ts";
-import type { FoundLog } from "../catalog/session-row.ts";
-import { dialectNamed } from "../dialects/all.ts";
+import type { Host } from "../core/base/host.ts";
+import { readStretch } from "../core/log/bytes.ts";
+import { dialectNamed, loadDialects } from "../dialects/all.ts";
 import { rowKey, wholeLines } from "../dialects/files/guard-rows.ts";
 import {
   type GuardedRoot,
@@ -18,7 +17,8 @@ import {
   readGeneration,
   readGuardedRoot,
 } from "../dialects/files/guard-store.ts";
-import { readStretch } from "../log/bytes.ts";
+import { iterateLogs, type Unreadable } from "../dialects/find.ts";
+import type { FoundLog } from "../dialects/session-row.ts";
 import type { Problem } from "./check.ts";
 import { Sources } from "./source.ts";
 
@@ -26,6 +26,7 @@ const REMEDY = "run `verbatim guard --once`";
 
 /** A problem for each session that is not guarded as it is now. */
 export async function* checkSources(host: Host): AsyncGenerator<Problem> {
+  await loadDialects();
   for (const each of guardedRoots()) {
     const root = readGuardedRoot(each);
     if (root === null) continue;
@@ -38,7 +39,7 @@ export async function* checkSources(host: Host): AsyncGenerator<Problem> {
       unlisted.push({ ...found, id: path, problem: "its name cannot be an id" });
     const sources = new Sources(host, agent, source);
     try {
-      for (const log of eachLog(source, dialectNamed(agent).layout, { onUnreadable, onNoId })) {
+      for (const log of iterateLogs(source, dialectNamed(agent).layout, { onUnreadable, onNoId })) {
         const kept = sessions.get(log.path);
         const problem = await lackOf(root, log, kept, sources);
         const generation = kept?.generation ?? 0;
@@ -61,14 +62,19 @@ async function lackOf(
   if (kept.isClosed || kept.deletedAt !== null) return `what it has now is not copied; ${REMEDY}`;
   if (kept.kind === "bytes") {
     const more = log.size - generationBytes(root.directory, kept.path, kept.generation);
-    return more > 0 ? `${more} bytes of it are not copied; ${REMEDY}` : null;
+    return more > 0 ? notCopied(more, "byte") : null;
   }
   try {
     const lines = await linesNotKept(root, log, kept, sources);
-    return lines > 0 ? `${lines} lines of it are not copied; ${REMEDY}` : null;
+    return lines > 0 ? notCopied(lines, "line") : null;
   } catch (cause) {
     return cause instanceof Error ? cause.message : String(cause);
   }
+}
+
+function notCopied(count: number, of: "byte" | "line"): string {
+  const those = count === 1 ? `1 ${of} of it is` : `${count} ${of}s of it are`;
+  return `${those} not copied; ${REMEDY}`;
 }
 
 async function linesNotKept(
@@ -83,7 +89,9 @@ async function linesNotKept(
   const { file, raw } = await sources.open(log);
   try {
     const lines = wholeLines(await readStretch(file, 0, file.size()));
-    return lines.filter((line) => copied.get(rowKey(line, dialect)) !== line).length;
+    // A program may write a message several times: the last one counts, as for the copy.
+    const now = new Map(lines.map((line) => [rowKey(line, dialect), line]));
+    return [...now].filter(([key, line]) => copied.get(key) !== line).length;
   } finally {
     file.close();
     raw?.close();

@@ -2,24 +2,24 @@
 
 import { lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { openIfThere } from "../base/file-steps.ts";
-import type { Host } from "../base/host.ts";
-import { userPaths } from "../base/node-paths.ts";
-import { dialectNamed } from "../dialects/all.ts";
+import { openIfThere } from "../core/base/file-steps.ts";
+import type { Host } from "../core/base/host.ts";
+import { userPaths } from "../core/base/node-paths.ts";
+import { readStretch } from "../core/log/bytes.ts";
+import { dialectNamed, loadDialects } from "../dialects/all.ts";
 import { convertedHost } from "../dialects/files/converted-host.ts";
 import { generationFile, type Kept, readGeneration } from "../dialects/files/guard-store.ts";
 import { isSourceGone } from "../dialects/files/guarded.ts";
-import { readStretch } from "../log/bytes.ts";
-import type { PinBook } from "../proof/pins.ts";
-import { Heads, type InHeadsFile, rememberedIn } from "../signing/heads/heads.ts";
-import { rootNames } from "../signing/heads/session-head.ts";
-import { verifyLog } from "../signing/judging/verify.ts";
-import { nodeCrypto } from "../signing/keys/node-crypto.ts";
-import { sidecarOf } from "../signing/session-log.ts";
-import { Trust, transcriptKeys } from "../signing/trust/trust.ts";
+import { Heads, type InHeadsFile, rememberedIn } from "../trust/heads/heads.ts";
+import { rootNames } from "../trust/heads/session-head.ts";
+import { verifyLog } from "../trust/judge/verify.ts";
+import { nodeCrypto } from "../trust/keys/node-crypto.ts";
+import type { PinBook } from "../trust/proof/pins.ts";
+import { sidecarOf } from "../trust/session-log.ts";
+import { Trust, transcriptKeys } from "../trust/trusted-keys/trust.ts";
 import { hashGeneration, streamGeneration } from "./generation.ts";
-import type { KeptSession } from "./kept.ts";
-import { signedGeneration } from "./signing.ts";
+import type { GuardedSession } from "./guarded-sessions.ts";
+import { signedGeneration } from "./signatures.ts";
 import { readVersions, versionBytes } from "./versions.ts";
 
 export type Pins = InHeadsFile<PinBook>;
@@ -31,7 +31,7 @@ export interface Problem {
   readonly problem: string;
 }
 
-export interface Checked {
+export interface CheckCounts {
   readonly generations: number;
   /** Generations with valid signatures over all their bytes. */
   readonly verified: number;
@@ -45,7 +45,11 @@ export function readPins(host: Host): Promise<Pins> {
 }
 
 /** Checks every generation of a session. */
-export async function checkKept(host: Host, session: KeptSession, pins: Pins): Promise<Checked> {
+export async function checkGuardedSession(
+  host: Host,
+  session: GuardedSession,
+  pins: Pins,
+): Promise<CheckCounts> {
   const { root, kept } = session;
   const problems: Problem[] = [];
   let verified = 0;
@@ -59,6 +63,7 @@ export async function checkKept(host: Host, session: KeptSession, pins: Pins): P
     }
     generations++;
     try {
+      await loadDialects([root.agent]);
       const fault = await faultOf(host, session, generation);
       if (fault !== null) tell(fault);
       const verdict = await verdictOf(host, session, generation, pins);
@@ -80,7 +85,7 @@ function remedyOf(verdict: string, kind: Kept["kind"]): string {
 
 async function faultOf(
   host: Host,
-  { root, kept }: KeptSession,
+  { root, kept }: GuardedSession,
   generation: number,
 ): Promise<string | null> {
   const closed = kept.losses.find((loss) => loss.generation === generation);
@@ -99,7 +104,7 @@ async function faultOf(
 /** Whether the source still begins with its copy. */
 async function sourceFault(
   { files }: Host,
-  { root, kept }: KeptSession,
+  { root, kept }: GuardedSession,
   generation: number,
 ): Promise<string | null> {
   const options = { create: false, root: root.source };
@@ -135,7 +140,7 @@ async function versionsFault({ files }: Host, root: string, path: string): Promi
 /** The verdict on the signatures of a generation; null: it is not signed. */
 async function verdictOf(
   host: Host,
-  { root, kept }: KeptSession,
+  { root, kept }: GuardedSession,
   generation: number,
   pins: Pins,
 ): Promise<string | null> {

@@ -1,8 +1,8 @@
 /** Compare: whether a source still begins with its copy, and what it no longer has. */
 
 import { createHash } from "node:crypto";
-import type { OpenFile } from "../base/files.ts";
-import { readChunks, readStretch } from "../log/bytes.ts";
+import type { OpenFile } from "../core/base/files.ts";
+import { readChunks, readStretch } from "../core/log/bytes.ts";
 
 /** Up to here all bytes are compared each time (docs/formats/guard.md). */
 export const COMPARED_BYTES = 8 * 1024 * 1024;

@@ -8,8 +8,8 @@
  * - A generation is closed in the journal before a later one is reported as begun.
  */
 
-import { diskFull } from "../base/file-steps.ts";
-import type { Directory, OpenFile } from "../base/files.ts";
+import { diskFull } from "../core/base/file-steps.ts";
+import type { Directory, OpenFile } from "../core/base/files.ts";
 import type { Kept } from "../dialects/files/guard-store.ts";
 import { commonBytes, lostLines, seemSame, sha256Of } from "./compare.ts";
 import { openPlain } from "./generation.ts";
@@ -41,7 +41,7 @@ export interface BytesToCopy {
   readonly onAppend?: (generation: number, bytes: Uint8Array) => void;
 }
 
-export interface Copied {
+export interface CopiedBytes {
   /** Not synced yet; the caller syncs and closes it. */
   readonly file: OpenFile;
   readonly name: string;
@@ -60,7 +60,7 @@ export interface Copied {
   readonly cause: unknown;
 }
 
-export async function copyBytes(work: BytesToCopy): Promise<Copied> {
+export async function copyBytes(work: BytesToCopy): Promise<CopiedBytes> {
   const { source, directory, name, path, id, kept, mode, isThorough, buffers } = work;
   const events: Record<string, unknown>[] = [];
   let generation = kept === undefined ? 1 : kept.generation + (kept.isClosed ? 1 : 0);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { GuardedUser } from "../../test/support/guarding.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { nodeHost } from "../base/node-host.ts";
+import { nodeHost } from "../core/base/node-host.ts";
 import { readGuardedRoot } from "../dialects/files/guard-store.ts";
 import { restore } from "./restore.ts";
 import { WHOLE_EVERY } from "./versions.ts";

@@ -7,7 +7,7 @@ import { test } from "vitest";
 import { GuardedUser } from "../../test/support/guarding.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { type FileCall, WatchedFiles } from "../../test/support/watched-files.ts";
-import { nodeHost } from "../base/node-host.ts";
+import { nodeHost } from "../core/base/node-host.ts";
 import { JOURNAL, readGuardedRoot } from "../dialects/files/guard-store.ts";
 import { restore } from "./restore.ts";
 

@@ -3,9 +3,9 @@ import { appendFileSync } from "node:fs";
 import { test } from "vitest";
 import { GuardedUser } from "../../test/support/guarding.ts";
 import { WatchedFiles } from "../../test/support/watched-files.ts";
-import type { Directory, OpenFile } from "../base/files.ts";
-import type { Host } from "../base/host.ts";
-import { nodeHost } from "../base/node-host.ts";
+import type { Directory, OpenFile } from "../core/base/files.ts";
+import type { Host } from "../core/base/host.ts";
+import { nodeHost } from "../core/base/node-host.ts";
 import { JOURNAL } from "../dialects/files/guard-store.ts";
 
 const PATH = "projects/-app/one.jsonl";

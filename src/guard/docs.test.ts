@@ -8,8 +8,8 @@ import { test } from "vitest";
 import { docsPage } from "../../test/support/docs-page.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { JOURNAL, readGuardedRoot } from "../dialects/files/guard-store.ts";
-import { COLD_DAYS } from "./cold.ts";
 import { COMPARED_BYTES } from "./compare.ts";
+import { COLD_DAYS } from "./generation.ts";
 import { VERSION_BYTES_MAX, type Version, versionBytes, WHOLE_EVERY } from "./versions.ts";
 
 const page = docsPage("formats/guard");

@@ -8,11 +8,11 @@ import { createHash } from "node:crypto";
 import { createReadStream, lutimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { createGunzip, createGzip } from "node:zlib";
-import { openAgain, openIfThere, writeAtOnce } from "../base/file-steps.ts";
-import type { Directory, OpenFile } from "../base/files.ts";
-import type { Host } from "../base/host.ts";
-import { generationFile } from "../dialects/files/guard-store.ts";
-import { readChunks } from "../log/bytes.ts";
+import { openAgain, openIfThere, writeAtOnce } from "../core/base/file-steps.ts";
+import type { Directory, OpenFile } from "../core/base/files.ts";
+import type { Host } from "../core/base/host.ts";
+import { readChunks } from "../core/log/bytes.ts";
+import { generationFile, type Kept } from "../dialects/files/guard-store.ts";
 
 /** Opens a generation to append; expands it first if it is compressed. */
 export async function openPlain(
@@ -137,5 +137,31 @@ export function stamp(path: string, mtimeMs: number): void {
     lutimesSync(path, mtimeMs / 1000, mtimeMs / 1000);
   } catch {
     // Without it the next guard compares the bytes.
+  }
+}
+
+export const COLD_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+/** Compresses copies that the guard did not write to for long. */
+export async function compressCold(
+  { files }: Host,
+  root: string,
+  sessions: ReadonlyMap<string, Kept>,
+  nowMs: number,
+): Promise<void> {
+  for (const { path, generation } of sessions.values()) {
+    for (let each = 1; each <= generation; each++) {
+      const found = generationFile(root, path, each);
+      if (!found || found.isCompressed || found.stats.size === 0) continue;
+      if (nowMs - found.stats.ctimeMs < COLD_DAYS * DAY_MS) continue;
+      const options = { create: false, root };
+      const directory = await files.openDirectory(join(root, dirname(path)), options);
+      try {
+        await compress(directory, `${basename(path)}.${each}`, found.stats.mtimeMs);
+      } finally {
+        directory.close();
+      }
+    }
   }
 }

@@ -6,14 +6,14 @@
  */
 
 import { realpathSync } from "node:fs";
-import { errnoOf } from "../base/errors.ts";
-import type { Host } from "../base/host.ts";
-import { surroundings } from "../base/node-paths.ts";
-import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
+import { errnoOf } from "../core/base/errors.ts";
+import type { Host } from "../core/base/host.ts";
+import { surroundings } from "../core/base/node-paths.ts";
 import { guardDirectory } from "../dialects/files/guard-store.ts";
-import { type Pass, RootGuard } from "./root-guard.ts";
-import type { GuardSigning } from "./signing.ts";
-import { Watching } from "./watching.ts";
+import { programOf, READ_DIALECT_NAMES } from "../dialects/registry.ts";
+import { type GuardPass, RootGuard } from "./root-guard.ts";
+import { RootWatch } from "./root-watch.ts";
+import type { GuardSigning } from "./signatures.ts";
 
 /** How often all sessions are looked at while the system reports changes, and while it does not. */
 const SCAN_MS = 60_000;
@@ -49,7 +49,7 @@ export function programRoots(
 ): { dialect: string; root: string }[] {
   const names = READ_DIALECT_NAMES.filter((name) => agent === undefined || name === agent);
   return names.flatMap((dialect) => {
-    const roots = dialectNamed(dialect).program?.roots(surroundings()) ?? [];
+    const roots = programOf(dialect)?.roots(surroundings()) ?? [];
     const real = roots.flatMap((root) => realPath(root, onHidden) ?? []);
     return [...new Set(real)].map((root) => ({ dialect, root }));
   });
@@ -78,9 +78,9 @@ export class Guard {
   }
 
   /** Looks at every session once and copies what changed. */
-  async once(): Promise<Pass> {
+  async once(): Promise<GuardPass> {
     const hidden = await this.#openRoots();
-    let all: Pass = { sessions: 0, copied: 0, bytes: 0, failed: hidden };
+    let all: GuardPass = { sessions: 0, copied: 0, bytes: 0, failed: hidden };
     for (const root of this.#roots.values()) all = sum(all, await this.#scan(root));
     return all;
   }
@@ -140,7 +140,7 @@ export class Guard {
   }
 
   /** A root that cannot be read is reported, and the others are guarded. */
-  async #scan(root: RootGuard): Promise<Pass> {
+  async #scan(root: RootGuard): Promise<GuardPass> {
     try {
       return await root.scan();
     } catch (cause) {
@@ -155,15 +155,15 @@ export class Guard {
 class Followed {
   readonly #root: RootGuard;
   readonly #options: GuardOptions;
-  readonly #scan: () => Promise<Pass>;
-  readonly #watching: Watching;
+  readonly #scan: () => Promise<GuardPass>;
+  readonly #watching: RootWatch;
   readonly #changed = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
   #work: Promise<void> = Promise.resolve();
   #mustScan = false;
   #scannedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(root: RootGuard, options: GuardOptions, scan: () => Promise<Pass>) {
+  constructor(root: RootGuard, options: GuardOptions, scan: () => Promise<GuardPass>) {
     this.#root = root;
     this.#options = options;
     this.#scan = scan;
@@ -172,7 +172,7 @@ class Followed {
         `the system has no more file watches (${errno}): changes in ${root.root} are looked for ` +
           `every ${(options.pollMs ?? POLL_MS) / 1000} s; raise fs.inotify.max_user_watches`,
       );
-    this.#watching = new Watching(root.root, (path) => this.#noticed(path), onRunOut);
+    this.#watching = new RootWatch(root.root, (path) => this.#noticed(path), onRunOut);
   }
 
   get hasRunOut(): boolean {
@@ -225,7 +225,7 @@ class Followed {
   }
 }
 
-function sum(a: Pass, b: Pass): Pass {
+function sum(a: GuardPass, b: GuardPass): GuardPass {
   return {
     sessions: a.sessions + b.sessions,
     copied: a.copied + b.copied,

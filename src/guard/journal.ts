@@ -3,7 +3,8 @@
  * which holds its lock.
  */
 
-import type { Host } from "../base/host.ts";
+import type { Host } from "../core/base/host.ts";
+import { LogWriter } from "../core/log/writer.ts";
 import {
   applyEvent,
   JOURNAL,
@@ -11,9 +12,8 @@ import {
   type Kept,
   readGuardedRoot,
 } from "../dialects/files/guard-store.ts";
-import { LogWriter } from "../log/writer.ts";
 
-export class Journal {
+export class GuardJournal {
   readonly directory: string;
   readonly sessions: Map<string, Kept>;
   readonly #log: LogWriter;
@@ -37,10 +37,10 @@ export class Journal {
     directory: string,
     { agent, root }: { readonly agent: string; readonly root: string },
     nowMs: () => number,
-  ): Promise<Journal> {
+  ): Promise<GuardJournal> {
     const log = await LogWriter.open(host, JOURNAL, { root: directory });
     const sessions = new Map(log.end === 0 ? [] : (readGuardedRoot(directory)?.sessions ?? []));
-    const journal = new Journal(directory, sessions, log, nowMs);
+    const journal = new GuardJournal(directory, sessions, log, nowMs);
     if (log.end === 0) await journal.add([{ event: "guarding", agent, root }]);
     return journal;
   }

@@ -7,16 +7,16 @@
 
 import { chmodSync, lstatSync, utimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { VerbatimError } from "../base/errors.ts";
-import { openAgain, openIfThere } from "../base/file-steps.ts";
-import type { Directory } from "../base/files.ts";
-import type { Host } from "../base/host.ts";
+import { VerbatimError } from "../core/base/errors.ts";
+import { openAgain, openIfThere } from "../core/base/file-steps.ts";
+import type { Directory } from "../core/base/files.ts";
+import type { Host } from "../core/base/host.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { latestRows } from "../dialects/files/guard-rows.ts";
 import { generationFile, readGeneration } from "../dialects/files/guard-store.ts";
 import { commonBytes } from "./compare.ts";
 import { streamGeneration } from "./generation.ts";
-import type { KeptSession } from "./kept.ts";
+import type { GuardedSession } from "./guarded-sessions.ts";
 import { readVersions, versionBytes } from "./versions.ts";
 
 export interface RestoreOptions {
@@ -30,7 +30,7 @@ export interface RestoreOptions {
   readonly exportTo: string;
 }
 
-export interface Restored {
+export interface RestoredFile {
   readonly path: string;
   readonly bytes: number;
   readonly generation: number;
@@ -51,9 +51,9 @@ interface Content {
 
 export async function restore(
   host: Host,
-  session: KeptSession,
+  session: GuardedSession,
   options: RestoreOptions,
-): Promise<Restored> {
+): Promise<RestoredFile> {
   const { root, kept } = session;
   const generation = options.generation ?? kept.generation;
   const isExport = kept.mode === null;
@@ -96,7 +96,7 @@ export async function restore(
 
 async function contentOf(
   host: Host,
-  { root, kept }: KeptSession,
+  { root, kept }: GuardedSession,
   generation: number,
   version: number | undefined,
 ): Promise<Content | null> {

@@ -8,26 +8,24 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { errnoOf, type VerbatimError } from "../base/errors.ts";
-import type { Directory } from "../base/files.ts";
-import { eachLog } from "../catalog/find.ts";
-import type { FoundLog } from "../catalog/session-row.ts";
-import { dialectNamed } from "../dialects/all.ts";
+import { errnoOf, type VerbatimError } from "../core/base/errors.ts";
+import type { Directory } from "../core/base/files.ts";
+import { dialectNamed, loadDialects } from "../dialects/all.ts";
 import {
   generationBytes,
   generationFile,
   guardedRootOf,
   type Kept,
 } from "../dialects/files/guard-store.ts";
-import { compressCold } from "./cold.ts";
+import { iterateLogs } from "../dialects/find.ts";
+import type { FoundLog } from "../dialects/session-row.ts";
 import { COMPARED_BYTES } from "./compare.ts";
-import { type Copied, makeBuffers } from "./copy-bytes.ts";
-import { type CopyOptions, copySession } from "./copy-session.ts";
-import { hashGeneration, stamp, syncGeneration } from "./generation.ts";
-import { Journal } from "./journal.ts";
-import { OpenDirectories } from "./open-directories.ts";
-import { signedBytes } from "./signing.ts";
-import { isGone, Sources } from "./source.ts";
+import { type CopiedBytes, makeBuffers } from "./copy-bytes.ts";
+import { copySession, type SessionCopyOptions } from "./copy-session.ts";
+import { compressCold, hashGeneration, stamp, syncGeneration } from "./generation.ts";
+import { GuardJournal } from "./journal.ts";
+import { signedBytes } from "./signatures.ts";
+import { isGone, OpenDirectories, Sources } from "./source.ts";
 
 /** Files and bytes that are synced together. */
 const BATCH_FILES = 64;
@@ -45,14 +43,14 @@ const REST_MS = 60_000;
 /** The length in a compressed copy is modulo this. */
 const GZIP_COUNTS = 2 ** 32;
 
-export interface RootGuardOptions extends CopyOptions {
+export interface RootGuardOptions extends SessionCopyOptions {
   /** The guard's store. */
   readonly directory: string;
   readonly onEvent: (event: Readonly<Record<string, unknown>>) => void;
   readonly onWarning: (warning: string) => void;
 }
 
-export interface Pass {
+export interface GuardPass {
   readonly sessions: number;
   /** Sessions of which something was copied. */
   readonly copied: number;
@@ -70,7 +68,7 @@ interface Seen {
 
 interface CopiedSession {
   readonly found: FoundLog;
-  readonly copied: Copied;
+  readonly copied: CopiedBytes;
   /** Of the copy. */
   readonly directory: Directory;
   /** Before it was read. */
@@ -90,7 +88,7 @@ export class RootGuard {
   readonly dialect: string;
   readonly directory: string;
   readonly #options: RootGuardOptions;
-  readonly #journal: Journal;
+  readonly #journal: GuardJournal;
   readonly #seen = new Map<string, Seen>();
   readonly #warned = new Map<string, string>();
   readonly #buffers = makeBuffers();
@@ -102,7 +100,7 @@ export class RootGuard {
   #copied = 0;
   #bytes = 0;
 
-  private constructor(options: RootGuardOptions, journal: Journal) {
+  private constructor(options: RootGuardOptions, journal: GuardJournal) {
     this.root = options.root;
     this.dialect = options.dialect;
     this.directory = journal.directory;
@@ -111,9 +109,10 @@ export class RootGuard {
   }
 
   static async open(options: RootGuardOptions): Promise<RootGuard> {
+    await loadDialects([options.dialect]);
     const { host, dialect: agent, root, directory, nowMs } = options;
     const place = guardedRootOf(agent, root, directory);
-    return new RootGuard(options, await Journal.open(host, place, { agent, root }, nowMs));
+    return new RootGuard(options, await GuardJournal.open(host, place, { agent, root }, nowMs));
   }
 
   get sessions(): ReadonlyMap<string, Kept> {
@@ -121,9 +120,11 @@ export class RootGuard {
   }
 
   /** Looks at every session, copies what changed and notes what is gone. */
-  scan(): Promise<Pass> {
+  scan(): Promise<GuardPass> {
     return this.#inTurn(async () => {
-      [this.#failed, this.#copied, this.#bytes] = [0, 0, 0];
+      this.#failed = 0;
+      this.#copied = 0;
+      this.#bytes = 0;
       const there = new Map<string, string>();
       const hidden: string[] = [];
       let committing = Promise.resolve();
@@ -154,7 +155,7 @@ export class RootGuard {
     };
     let [batch, bytes] = [[] as FoundLog[], 0];
     const onNoId = (path: string) => this.#warn(path, new Error("its name cannot be an id"));
-    for (const found of eachLog(this.root, layout, { onUnreadable, onNoId })) {
+    for (const found of iterateLogs(this.root, layout, { onUnreadable, onNoId })) {
       there.set(found.path, found.id);
       this.directories.add(dirname(found.path));
       if (there.size % SLICE_FILES === 0) await setImmediate();
@@ -163,7 +164,8 @@ export class RootGuard {
       bytes += found.size;
       if (batch.length < BATCH_FILES && bytes < BATCH_BYTES) continue;
       yield batch;
-      [batch, bytes] = [[], 0];
+      batch = [];
+      bytes = 0;
     }
     if (batch.length > 0) yield batch;
   }
@@ -300,12 +302,16 @@ export class RootGuard {
     if (!isYoung) stamp(join(directory.path, copied.name), mtimeMs);
   }
 
-  #copyOne(found: FoundLog, sources: Sources, directory: Directory): Promise<Copied> {
+  #copyOne(found: FoundLog, sources: Sources, directory: Directory): Promise<CopiedBytes> {
     const { path, mtimeMs } = found;
     const seen = this.#seen.get(path);
     const isResting = seen?.owesCompare === true && this.#options.nowMs() - mtimeMs > REST_MS;
     return copySession(this.#options, {
-      ...{ found, sources, directory, guardedRoot: this.directory, buffers: this.#buffers },
+      found,
+      sources,
+      directory,
+      guardedRoot: this.directory,
+      buffers: this.#buffers,
       kept: this.sessions.get(path),
       isThorough: seen === undefined || isResting,
       warn: (at, cause) => this.#warn(at, cause),

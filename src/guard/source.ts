@@ -1,13 +1,12 @@
 /** Source: a session as its program has it, opened without following a link below the root. */
 
 import { lstatSync } from "node:fs";
-import { basename, join } from "node:path";
-import { errnoOf, ioError } from "../base/errors.ts";
-import type { OpenFile } from "../base/files.ts";
-import type { Host } from "../base/host.ts";
-import type { FoundLog } from "../catalog/session-row.ts";
+import { basename, dirname, join } from "node:path";
+import { errnoOf, ioError } from "../core/base/errors.ts";
+import type { Directory, OpenFile } from "../core/base/files.ts";
+import type { Host } from "../core/base/host.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { OpenDirectories } from "./open-directories.ts";
+import type { FoundLog } from "../dialects/session-row.ts";
 
 export interface OpenedSource {
   /** The session as its dialect reads it. */
@@ -77,5 +76,32 @@ export function isGone(path: string): boolean {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined;
   } catch (cause) {
     return errnoOf(cause) === "ENOTDIR";
+  }
+}
+
+/** Those below a root that a batch needs, each opened once. */
+export class OpenDirectories {
+  readonly #host: Host;
+  readonly #options: { readonly create: boolean; readonly root: string };
+  readonly #opened = new Map<string, Directory>();
+
+  constructor(host: Host, root: string, { create }: { readonly create: boolean }) {
+    this.#host = host;
+    this.#options = { create, root };
+  }
+
+  /** The directory of a path below the root. */
+  async of(path: string): Promise<Directory> {
+    const below = dirname(path);
+    const known = this.#opened.get(below);
+    if (known) return known;
+    const { files } = this.#host;
+    const directory = await files.openDirectory(join(this.#options.root, below), this.#options);
+    this.#opened.set(below, directory);
+    return directory;
+  }
+
+  close(): void {
+    for (const directory of this.#opened.values()) directory.close();
   }
 }

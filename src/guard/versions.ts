@@ -5,10 +5,10 @@
 
 import { createHash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { openIfThere, writeAtOnce } from "../base/file-steps.ts";
-import type { Directory } from "../base/files.ts";
+import { openIfThere, writeAtOnce } from "../core/base/file-steps.ts";
+import type { Directory } from "../core/base/files.ts";
+import { readStretch } from "../core/log/bytes.ts";
 import { wholeLines } from "../dialects/files/guard-rows.ts";
-import { readStretch } from "../log/bytes.ts";
 import { commonLength } from "./compare.ts";
 
 /** Larger files have no versions. */
@@ -90,8 +90,17 @@ export async function addVersion(
   const { at, generation, mtime_ms, mode } = facts;
   const size = bytes.length;
   const version: Version = {
-    ...{ v: 1, version: number, at, generation, size, sha256: hash, mtime_ms, mode },
-    ...{ head, tail, add },
+    v: 1,
+    version: number,
+    at,
+    generation,
+    size,
+    sha256: hash,
+    mtime_ms,
+    mode,
+    head,
+    tail,
+    add,
   };
   const file = directory.open(versionsName(name), "append");
   try {

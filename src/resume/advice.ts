@@ -1,6 +1,6 @@
 /** Advice: what to do about a refused session, by its verdict. */
 
-import { VerbatimError } from "../base/errors.ts";
+import { VerbatimError } from "../core/base/errors.ts";
 
 const ADVICE: Readonly<Record<string, string>> = {
   tampered: "do not continue from it: restore it from a copy, and see docs/security.md",

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { piped } from "../../test/resume/judged.ts";
 import { call, entriesOf, result, resumed, type Said, text } from "../../test/resume/said.ts";
-import type { Part } from "../model/entry.ts";
+import type { Part } from "../core/model/entry.ts";
 
 const summary = (content: string | null, more: object = {}): Part => {
   return { type: "other", native: { type: "compaction", content, ...more } };

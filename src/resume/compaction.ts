@@ -15,7 +15,7 @@ import type {
   SystemMessage,
 } from "./conversation.ts";
 import type { EntryLine, RepairReason, Repairs } from "./repair-report.ts";
-import type { MadeFrom, Takes } from "./targets/target.ts";
+import type { SourcedPiece, Takes } from "./targets/target.ts";
 import { sendableValue } from "./wire-text.ts";
 
 type Block = CompactionPiece["block"];
@@ -109,7 +109,7 @@ function fromLast(
 /** Each line once, however much of it is left out. */
 function leaveOut(messages: readonly NeutralMessage[], repairs: Repairs): void {
   const places = new Map<number, EntryLine>();
-  const pieces = messages.flatMap(({ content }): MadeFrom[] => {
+  const pieces = messages.flatMap(({ content }): SourcedPiece[] => {
     return content.flatMap((piece) => {
       const result = piece.type === "call" ? piece.result : null;
       return result ? [piece, result, ...result.content] : [piece];

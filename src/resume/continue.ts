@@ -14,16 +14,16 @@
  *   them, and they could no longer be told apart.
  */
 
-import { VerbatimError } from "../base/errors.ts";
-import type { Host } from "../base/host.ts";
+import { VerbatimError } from "../core/base/errors.ts";
+import type { Host } from "../core/base/host.ts";
+import type { NewEntry } from "../core/model/entry.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { ofProgram } from "../dialects/files/foreign-log.ts";
-import type { NewEntry } from "../model/entry.ts";
-import { mendedLog } from "../signing/judging/open-verified.ts";
-import { nodeCrypto } from "../signing/keys/node-crypto.ts";
-import type { Session as PublishedSession } from "../store/published.ts";
-import type { Session } from "../store/session.ts";
-import type { Store } from "../store/store.ts";
+import { programSessionError } from "../dialects/files/foreign-log.ts";
+import type { Session as PublishedSession } from "../sessions/store/published.ts";
+import type { Session } from "../sessions/store/session.ts";
+import type { Store } from "../sessions/store/store.ts";
+import { mendedLog } from "../trust/judge/open-verified.ts";
+import { nodeCrypto } from "../trust/keys/node-crypto.ts";
 import { forkInto } from "./fork/fork.ts";
 import { linkSession } from "./fork/link.ts";
 import { REPORT_TYPE } from "./gather.ts";
@@ -57,7 +57,7 @@ export async function continueResumed(
   const { session: name } = report;
   if (name === null) throw noStore(source.path);
   const { program } = dialectNamed(report.dialect);
-  if (program) throw ofProgram(program.label, name, report.dialect);
+  if (program) throw programSessionError(program.label, name, report.dialect);
   const entry = reportEntry(report);
   const { agent } = source;
   if (report.upTo !== null) {

@@ -7,10 +7,10 @@
  * CV3  A call's result is attached to the call: whatever was between them, they stay together.
  */
 
-import { VerbatimError } from "../base/errors.ts";
+import { VerbatimError } from "../core/base/errors.ts";
+import { Turns } from "../core/model/turns.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { Turns } from "../model/turns.ts";
-import type { VerifiedEntry, VerifiedSession } from "../verifying/verified-entries.ts";
+import type { VerifiedEntry, VerifiedSession } from "../evidence/verify/verified-entries.ts";
 import type { Native } from "./fork/fork.ts";
 import type { Image } from "./image.ts";
 import type { EntryLine } from "./repair-report.ts";
@@ -23,7 +23,7 @@ interface Placed {
 export type TextPiece = Placed & { readonly type: "text"; readonly text: string };
 export type ImagePiece = Placed & { readonly type: "image"; readonly image: Image };
 /** Content for a model: from a user, or from a tool's result. */
-export type Content = TextPiece | ImagePiece;
+export type InputPiece = TextPiece | ImagePiece;
 
 export interface ReasoningPiece {
   readonly type: "reasoning";
@@ -37,7 +37,7 @@ export interface ReasoningPiece {
 }
 
 export interface CallResult extends Placed {
-  readonly content: readonly Content[];
+  readonly content: readonly InputPiece[];
   readonly isError: boolean;
 }
 
@@ -71,7 +71,7 @@ export interface DetailsPiece {
   readonly details: readonly unknown[];
 }
 
-export type Spoken = TextPiece | ReasoningPiece | CallPiece | CompactionPiece | DetailsPiece;
+export type AnswerPiece = TextPiece | ReasoningPiece | CallPiece | CompactionPiece | DetailsPiece;
 
 export interface SystemMessage {
   readonly role: "system";
@@ -80,12 +80,12 @@ export interface SystemMessage {
 
 export interface UserMessage {
   readonly role: "user";
-  readonly content: readonly Content[];
+  readonly content: readonly InputPiece[];
 }
 
 export interface AssistantMessage {
   readonly role: "assistant";
-  readonly content: readonly Spoken[];
+  readonly content: readonly AnswerPiece[];
 }
 
 export type NeutralMessage = SystemMessage | UserMessage | AssistantMessage;

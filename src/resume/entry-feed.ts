@@ -3,20 +3,21 @@
  * order in which they count: without another agent's, retracted and summarised ones.
  */
 
-import { isCheckpoint } from "../store/mapping.ts";
-import type { VerifiedEntry } from "../verifying/verified-entries.ts";
-import { Compacted } from "./compacted.ts";
+import type { VerifiedEntry } from "../evidence/verify/verified-entries.ts";
+import { isCheckpoint } from "../sessions/store/mapping.ts";
 import { agentIn, type Dialect } from "./fork/fork.ts";
-import { OwnLog } from "./own-log.ts";
+import type { GatheredEntry } from "./gather.ts";
+import { OwnLogFilter } from "./own-log.ts";
 import type { Pipeline } from "./pipeline.ts";
-import { TakenBack } from "./taken-back.ts";
+import { Room } from "./room.ts";
+import { TakeBackFilter } from "./taken-back.ts";
 
 export class EntryFeed {
   readonly #pipeline: Pipeline;
   readonly #dialect: Dialect;
   readonly #id: string | null;
-  readonly #ownLog: OwnLog;
-  readonly #takenBack: TakenBack;
+  readonly #ownLog: OwnLogFilter;
+  readonly #takenBack: TakeBackFilter;
   readonly #compacted: Compacted;
   #checkpoints = 0;
   messages = 0;
@@ -36,8 +37,8 @@ export class EntryFeed {
         kind !== "other" || isCheckpoint(native) || dialect.isSilent?.(native) !== false;
       pipeline.add(isSilent ? entry : { ...entry, isUnknown: true });
     });
-    this.#takenBack = new TakenBack(dialect, (entry) => this.#compacted.add(entry));
-    this.#ownLog = new OwnLog(dialect, id, (entry) => this.#takenBack.add(entry));
+    this.#takenBack = new TakeBackFilter(dialect, (entry) => this.#compacted.add(entry));
+    this.#ownLog = new OwnLogFilter(dialect, id, (entry) => this.#takenBack.add(entry));
   }
 
   /** Lines so far, once all were passed on; without checkpoints. */
@@ -54,10 +55,81 @@ export class EntryFeed {
     this.agent = agentIn(this.#dialect.name, this.#id, entry.native) ?? this.agent;
   }
 
-  /** Passes on held entries. Call at the end. */
+  /** Whether entries are held whose meaning may depend on later ones. */
+  get isHolding(): boolean {
+    return [this.#ownLog, this.#takenBack, this.#compacted].some(({ isHolding }) => isHolding);
+  }
+
+  /** Passes on held entries. Call at the end: add more only if none were held. */
   finish(): void {
     this.#ownLog.finish();
     this.#takenBack.finish();
     this.#compacted.finish();
+  }
+}
+
+type Held = VerifiedEntry & Pick<GatheredEntry, "aside">;
+
+export class Compacted {
+  readonly #compaction: Dialect["compaction"];
+  readonly #pass: (entry: Held) => void;
+  #room = new Room();
+  #held: Held[] = [];
+  /** The index of the last boundary among the held entries; null when none lacks its summary. */
+  #boundary: number | null = null;
+  /** What the boundary kept, to follow the summary. */
+  #kept: Held[] = [];
+
+  constructor({ compaction }: Pick<Dialect, "compaction">, pass: (entry: Held) => void) {
+    this.#compaction = compaction;
+    this.#pass = pass;
+  }
+
+  get isHolding(): boolean {
+    return this.#held.length + this.#kept.length > 0;
+  }
+
+  /** Refuses with RESUME_TOO_LARGE. */
+  add(entry: Held): void {
+    if (!this.#compaction) {
+      this.#pass(entry);
+      return;
+    }
+    this.#room.takeParts(Math.max(1, entry.parts.length), entry.line);
+    this.#room.takeChars(entry.end - entry.start, entry.line);
+    const isAside = Boolean(entry.aside);
+    const isSummary = !isAside && this.#compaction.isSummary(entry.native);
+    const isBoundary = !isAside && this.#compaction.isBoundary(entry.native);
+    if (isSummary) this.#startOver(isBoundary ? entry : null);
+    else this.#held.push(...this.#kept.splice(0)); // After all rows of the summary.
+    if (isBoundary && !isSummary) this.#boundary = this.#held.length;
+    this.#held.push(entry);
+  }
+
+  /** Passes on held entries. Call at the end. */
+  finish(): void {
+    for (const entry of [...this.#held, ...this.#kept]) this.#pass(entry);
+    this.#held = [];
+    this.#kept = [];
+  }
+
+  /** `own`: the summary, if it is its own boundary. */
+  #startOver(own: Held | null): void {
+    const last = this.#held.at(-1);
+    // A summary in several rows is one.
+    const isOne = own === null && last && !last.aside;
+    if (isOne && this.#compaction?.isSummary(last.native)) return;
+    const at = this.#boundary ?? this.#held.length;
+    const before = [...this.#held.slice(0, at), ...(own === null ? [] : this.#kept.splice(0))];
+    const boundary = this.#held[at] ?? own;
+    const natives = before.map(({ native }) => native);
+    const kept = (boundary && this.#compaction?.keptBy(boundary.native, natives)) ?? new Set();
+    for (const entry of before) {
+      if (kept.has(entry.native)) this.#kept.push(entry);
+      else this.#pass(entry.aside ? entry : { ...entry, aside: "compacted" });
+    }
+    this.#held = this.#held.slice(at);
+    this.#boundary = null;
+    this.#room = new Room(); // Nothing is held any more.
   }
 }

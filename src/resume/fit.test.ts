@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { piped } from "../../test/resume/judged.ts";
 import { back, call, entriesOf, result, resumed, type Said, text } from "../../test/resume/said.ts";
-import type { Part } from "../model/entry.ts";
+import type { Part } from "../core/model/entry.ts";
 import { SYSTEM_SAID } from "./phrases.ts";
 
 const thought = (said: string, more: object = { signature: "seal" }): Part => {
@@ -108,7 +108,11 @@ test("lines that programs write outside the conversation are not part of it", ()
   );
   assert.deepEqual(messages, [["user", text("go")]]);
   assert.deepEqual(done, [
-    ...["sidechain 2", "synthetic 3", "resume_report 4", "not_understood 5", "child 6"],
+    "sidechain 2",
+    "synthetic 3",
+    "resume_report 4",
+    "not_understood 5",
+    "child 6",
   ]);
 });
 

@@ -13,13 +13,13 @@
 
 import { withCompactions } from "./compaction.ts";
 import {
+  type AnswerPiece,
   type AssistantMessage,
   type CallPiece,
   type CallResult,
   callsIn,
   type NeutralMessage,
   type ReasoningPiece,
-  type Spoken,
   type TextPiece,
 } from "./conversation.ts";
 import { SYSTEM_SAID } from "./phrases.ts";
@@ -27,12 +27,16 @@ import type { RepairReason, Repairs } from "./repair-report.ts";
 import type { Takes } from "./targets/target.ts";
 import { isBlank, isSendable, sendableValue } from "./wire-text.ts";
 
-export interface Fitted {
+export interface FittedConversation {
   readonly system: readonly TextPiece[];
   readonly messages: readonly NeutralMessage[];
 }
 
-export function fitTo(messages: readonly NeutralMessage[], takes: Takes, repairs: Repairs): Fitted {
+export function fitTo(
+  messages: readonly NeutralMessage[],
+  takes: Takes,
+  repairs: Repairs,
+): FittedConversation {
   const system: TextPiece[] = [];
   const fitted: NeutralMessage[] = [];
   let run: Run | null = null;
@@ -67,13 +71,14 @@ function split(
   repairs: Repairs,
 ): readonly AssistantMessage[] {
   if (callsMax === null || callsIn(message).length <= callsMax) return [message];
-  let content: Spoken[] = [];
+  let content: AnswerPiece[] = [];
   const parts = [{ role: "assistant", content } as const];
   let calls = 0;
   for (const piece of message.content) {
     if (piece.type === "call" && ++calls > callsMax) {
       repairs.move(piece.from, "calls_split", piece.recordedId);
-      [content, calls] = [[], 1];
+      content = [];
+      calls = 1;
       parts.push({ role: "assistant", content });
     }
     content.push(piece);
@@ -81,10 +86,10 @@ function split(
   return parts;
 }
 
-function fitAssistant(message: AssistantMessage, takes: Takes, repairs: Repairs): Spoken[] {
+function fitAssistant(message: AssistantMessage, takes: Takes, repairs: Repairs): AnswerPiece[] {
   const content = withDetails(message.content, takes, repairs);
   const why = whyNoThinking({ role: "assistant", content }, takes);
-  return content.flatMap((piece): Spoken[] => {
+  return content.flatMap((piece): AnswerPiece[] => {
     if (piece.type === "call") return [fitCall(piece, takes, repairs)];
     if (piece.type !== "reasoning" || why === null) return [piece];
     repairs.leaveOut(piece.from, faultOf(piece) ?? why);
@@ -93,7 +98,11 @@ function fitAssistant(message: AssistantMessage, takes: Takes, repairs: Repairs)
 }
 
 /** OpenRouter's reasoning is sent with text of the same message, to a target that accepts it. */
-function withDetails(content: readonly Spoken[], takes: Takes, repairs: Repairs): Spoken[] {
+function withDetails(
+  content: readonly AnswerPiece[],
+  takes: Takes,
+  repairs: Repairs,
+): AnswerPiece[] {
   const isSaid = content.some(({ type }) => type === "text" || type === "call");
   return content.filter((piece) => {
     if (piece.type !== "details") return true;
@@ -107,7 +116,7 @@ function withDetails(content: readonly Spoken[], takes: Takes, repairs: Repairs)
 
 /** The last message so far, if it is the assistant's and has no calls: the next may join it. */
 interface Run {
-  content: Spoken[];
+  content: AnswerPiece[];
   hasThoughts: boolean;
 }
 
@@ -115,7 +124,7 @@ interface Run {
 function addAssistant(
   fitted: NeutralMessage[],
   run: Run | null,
-  said: Spoken[],
+  said: AnswerPiece[],
   takes: Takes,
   repairs: Repairs,
 ): Run | null {
@@ -139,7 +148,7 @@ function addAssistant(
   return calls ? null : run;
 }
 
-function thoughtless(content: readonly Spoken[], repairs: Repairs): Spoken[] {
+function thoughtless(content: readonly AnswerPiece[], repairs: Repairs): AnswerPiece[] {
   return content.filter((piece) => {
     if (piece.type !== "reasoning") return true;
     repairs.leaveOut(piece.from, "thinking_not_first");

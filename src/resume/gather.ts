@@ -10,15 +10,14 @@
  *   of earlier resumes) are not part of it.
  */
 
-import type { Aside, Part } from "../model/entry.ts";
-import { ERASE_REPORT } from "../model/erasure.ts";
-import { CallPairing, opensTurn } from "../model/pairing.ts";
-import { jsonText } from "../render/text.ts";
-import type { VerifiedEntry } from "../verifying/verified-entries.ts";
-import { brokenCallIn } from "./broken-call.ts";
-import { CallIds, toolName } from "./call-names.ts";
+import type { Aside, Part } from "../core/model/entry.ts";
+import { ERASE_REPORT } from "../core/model/erasure.ts";
+import { CallPairing, opensTurn } from "../core/model/pairing.ts";
+import type { VerifiedEntry } from "../evidence/verify/verified-entries.ts";
+import { jsonText } from "../sessions/render/text.ts";
+import { brokenCallIn, CallIds, toolName } from "./call-fields.ts";
 import { compactionIn } from "./compaction.ts";
-import type { CallPiece, Content, NeutralMessage, Spoken } from "./conversation.ts";
+import type { AnswerPiece, CallPiece, InputPiece, NeutralMessage } from "./conversation.ts";
 import { imageIn } from "./image.ts";
 import { NOT_STARTED_RESULT, STRAY_OUTPUT, STRAY_RESULT } from "./phrases.ts";
 import { type EntryLine, IN_ROWS, type RepairReason, type Repairs } from "./repair-report.ts";
@@ -56,7 +55,7 @@ type SaidCall = Pick<Extract<Part, { type: "tool_call" }>, "callId" | "tool" | "
 
 interface OpenMessage {
   readonly role: "assistant";
-  readonly content: Spoken[];
+  readonly content: AnswerPiece[];
   messageId: string | null;
 }
 
@@ -79,7 +78,7 @@ export class Gathering {
   /** The line of the last result. */
   #answeredIn: number | null = null;
   /** User content of the last message, and its line. */
-  #heard: { readonly line: number; readonly content: Content[] } | null = null;
+  #heard: { readonly line: number; readonly content: InputPiece[] } | null = null;
   /** Texts of the latest results: rye repeats them as input of the model. */
   readonly #echoes: string[] = [];
 
@@ -259,7 +258,7 @@ export class Gathering {
   }
 
   /** Returns the message that it is in now. */
-  #say(entry: GatheredEntry, piece: Spoken): OpenMessage {
+  #say(entry: GatheredEntry, piece: AnswerPiece): OpenMessage {
     if (piece.type !== "call") this.#takeRoom([piece], entry);
     const messageId = entry.messageId ?? null;
     const last = this.#answeredIn === entry.line ? null : this.#last;
@@ -281,7 +280,7 @@ export class Gathering {
   }
 
   /** Adds input of the model; what it says after that is another message. */
-  #hear(content: readonly Content[], at: EntryLine): void {
+  #hear(content: readonly InputPiece[], at: EntryLine): void {
     this.#takeRoom(content, at);
     this.#open = null;
     this.#last = null;
@@ -293,13 +292,13 @@ export class Gathering {
   }
 
   #takeRoom(
-    content: readonly (Content | Exclude<Spoken, CallPiece>)[],
+    content: readonly (InputPiece | Exclude<AnswerPiece, CallPiece>)[],
     { line }: Pick<EntryLine, "line">,
   ): void {
     for (const piece of content) this.#room.takeChars(charsOf(piece), line);
   }
 
-  #remember(content: readonly Content[]): void {
+  #remember(content: readonly InputPiece[]): void {
     for (const piece of content) if (piece.type === "text") this.#echoes.push(piece.text);
     this.#echoes.splice(0, this.#echoes.length - ECHOES_MAX);
   }

@@ -6,30 +6,33 @@
  * - If another program appended a line, the session is read and judged as a whole again, and refused
  *   as `resume` refuses it.
  * - The entries stay in memory, up to the limits of room.ts.
+ * - What lines say is gathered once: calls add what is new. Not where a later line can change the
+ *   meaning of earlier ones (a layout with summaries): there each call gathers all of them again.
+ *   The messages themselves are new objects in each call, because callers may change them.
  */
 
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { badOption } from "../base/choice.ts";
-import type { Host } from "../base/host.ts";
-import { toByteOffset } from "../base/offset.ts";
+import { badOption } from "../core/base/choice.ts";
+import type { Host } from "../core/base/host.ts";
+import { toByteOffset } from "../core/base/offset.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import type { Dialect, LineMemory } from "../dialects/dialect.ts";
 import { understand } from "../dialects/files/stored-entries.ts";
-import type { Session as PublishedSession } from "../store/published.ts";
-import type { Session } from "../store/session.ts";
-import type { Store } from "../store/store.ts";
 import {
   type BadVerifiedLine,
   policyIn,
   type VerifiedEntry,
-} from "../verifying/verified-entries.ts";
+} from "../evidence/verify/verified-entries.ts";
+import type { Session as PublishedSession } from "../sessions/store/published.ts";
+import type { Session } from "../sessions/store/session.ts";
+import type { Store } from "../sessions/store/store.ts";
 import { continueResumed } from "./continue.ts";
 import { EntryFeed } from "./entry-feed.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { TargetName } from "./repair-report.ts";
 import {
-  type Gated,
+  type GateResult,
   type Resumed,
   type ResumeOptions,
   resumedFrom,
@@ -76,7 +79,7 @@ export async function openHistory<Name extends TargetName>(
   }
   const session = isThere ? await store.open(id) : await store.create({ id });
   await session.openToAppend();
-  const gated: Gated = {
+  const gated: GateResult = {
     id,
     dialect: store.dialect,
     verdict: store.isSigning ? "verified" : "unsigned",
@@ -97,7 +100,7 @@ function isEmpty(path: string): boolean {
 interface Judged {
   readonly lines: Line[];
   readonly end: number;
-  readonly gated: Gated;
+  readonly gated: GateResult;
   /** Of these lines, if the meaning of later ones depends on them. */
   readonly memory: LineMemory | undefined;
 }
@@ -130,6 +133,14 @@ function memoryOf({ remembers, decode }: Dialect, lines: readonly Line[]): LineM
   return memory;
 }
 
+/** The first `count` of the lines as a conversation. */
+interface Gathered {
+  readonly lines: readonly Line[];
+  readonly count: number;
+  readonly pipeline: Pipeline;
+  readonly feed: EntryFeed;
+}
+
 class OpenHistory<Name extends TargetName> implements History<Name> {
   readonly session: Session;
   readonly isNew: boolean;
@@ -137,6 +148,8 @@ class OpenHistory<Name extends TargetName> implements History<Name> {
   readonly #store: Store;
   readonly #options: HistoryOptions<Name>;
   #judged: Judged;
+  /** Null: the next call gathers all lines again. */
+  #kept: Gathered | null = null;
   /** The end of the last call: they come one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -163,19 +176,33 @@ class OpenHistory<Name extends TargetName> implements History<Name> {
   }
 
   async #resume(prompt: string | null | undefined): Promise<Resumed<Name>> {
-    const { id, root, path } = this.session;
+    const { root, path } = this.session;
     await this.#readNew();
-    const { lines, end, gated } = this.#judged;
-    const pipeline = new Pipeline();
-    const feed = new EntryFeed(pipeline, dialectNamed(gated.dialect), id);
-    for (const line of lines) {
-      if ("native" in line) feed.add(line);
-      else pipeline.addBadLine(line);
-    }
-    feed.finish();
+    const { end, gated } = this.#judged;
+    const { pipeline, feed } = this.#gathered();
     const options = { for: this.#options.for, ...(prompt === undefined ? {} : { prompt }) };
     const source = { root, path, end, hash: null, natives: [], agent: feed.agent };
     return resumedFrom(pipeline, options, gated, source);
+  }
+
+  /** All lines so far as a conversation, continued from that of the last call. */
+  #gathered(): Gathered {
+    const { lines, gated } = this.#judged;
+    let kept = this.#kept;
+    this.#kept = null; // Lines that are refused are refused again.
+    if (kept?.lines !== lines) {
+      const pipeline = new Pipeline();
+      const feed = new EntryFeed(pipeline, dialectNamed(gated.dialect), this.session.id);
+      kept = { lines, count: 0, pipeline, feed };
+    }
+    const { pipeline, feed, count } = kept;
+    for (const line of lines.slice(count)) {
+      if ("native" in line) feed.add(line);
+      else pipeline.addBadLine(line);
+    }
+    if (!feed.isHolding) this.#kept = { ...kept, count: lines.length };
+    feed.finish();
+    return kept;
   }
 
   async #readNew(): Promise<void> {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { thrownRefusal } from "../../test/support/refusal.ts";
-import { RESUME_LIMITS } from "../base/limits.ts";
+import { RESUME_LIMITS } from "../core/base/limits.ts";
+import { emptyEntry } from "../core/model/entry.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { emptyEntry } from "../model/entry.ts";
-import { OwnLog } from "./own-log.ts";
+import { OwnLogFilter } from "./own-log.ts";
 
 /** A line of this many bytes. */
 function lineOf(bytes: number, line: number, isSidechain: boolean) {
@@ -16,7 +16,7 @@ function lineOf(bytes: number, line: number, isSidechain: boolean) {
 test("entries held until the log's owner is known count against the limit", () => {
   const passed: number[] = [];
   const log = (id: string | null) =>
-    new OwnLog(dialectNamed("entire"), id, ({ line }) => passed.push(line));
+    new OwnLogFilter(dialectNamed("entire"), id, ({ line }) => passed.push(line));
   const most = lineOf(RESUME_LIMITS.charsMax, 1, true);
   const unknown = log(null);
   unknown.add(most);

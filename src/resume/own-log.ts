@@ -9,19 +9,19 @@
  */
 
 import { relative } from "node:path";
-import type { LockHolder } from "../base/errors.ts";
-import type { Host } from "../base/host.ts";
-import { writerOf } from "../log/lock.ts";
-import { openLogPath } from "../log/log-path.ts";
-import type { Aside } from "../model/entry.ts";
-import type { VerifiedEntry } from "../verifying/verified-entries.ts";
+import type { LockHolder } from "../core/base/errors.ts";
+import type { Host } from "../core/base/host.ts";
+import { writerOf } from "../core/log/lock.ts";
+import { openLogPath } from "../core/log/log-path.ts";
+import type { Aside } from "../core/model/entry.ts";
+import type { VerifiedEntry } from "../evidence/verify/verified-entries.ts";
 import type { Dialect } from "./fork/fork.ts";
 import type { GatheredEntry } from "./gather.ts";
 import { Room } from "./room.ts";
 
 type Judged = VerifiedEntry & Pick<GatheredEntry, "aside">;
 
-export class OwnLog {
+export class OwnLogFilter {
   readonly #dialect: Pick<Dialect, "asideOf">;
   readonly #id: string | null;
   readonly #pass: (entry: Judged) => void;
@@ -35,6 +35,10 @@ export class OwnLog {
     this.#id = id;
     this.#pass = pass;
     this.#isKnown = false;
+  }
+
+  get isHolding(): boolean {
+    return this.#held.length > 0;
   }
 
   /** Refuses with RESUME_TOO_LARGE. */

@@ -13,7 +13,7 @@ import {
   text,
   use,
 } from "../../test/resume/said.ts";
-import type { Part } from "../model/entry.ts";
+import type { Part } from "../core/model/entry.ts";
 import {
   FIRST_USER_TEXT,
   LAST_USER_TEXT,
@@ -174,7 +174,10 @@ test("a number that may have been rounded is reported, with its call", () => {
   );
   assert.deepEqual(messages[1]?.slice(1), [use("a", exact), use("b", big), use("c", beyond)]);
   assert.deepEqual(done, [
-    ...["number_rounded 2", "number_rounded 2", "number_rounded 3", "number_rounded 3"],
+    "number_rounded 2",
+    "number_rounded 2",
+    "number_rounded 3",
+    "number_rounded 3",
   ]);
 });
 
@@ -196,8 +199,11 @@ test("ids that were used before, or that no provider accepts, are replaced, and 
     ["user", back("call_2", "two"), back("call_3", "three"), back("call_4", "four")],
   ]);
   assert.deepEqual(done, [
-    ...["call_renamed 4", "tool_renamed 4", "input_wrapped 4"],
-    ...["call_renamed 4", "call_renamed 4"],
+    "call_renamed 4",
+    "tool_renamed 4",
+    "input_wrapped 4",
+    "call_renamed 4",
+    "call_renamed 4",
   ]);
 });
 
@@ -228,7 +234,7 @@ test("blank texts are dropped, and NULs and lone surrogates become visible, also
     ["assistant", use("a", { "\\u0000": ["\\u0000 \\udc00"] })],
     ["user", back("a", "\\u0000")],
     ["assistant", use("b"), use("c"), use("d")],
-    ["user", ...[back("b"), back("c", "so"), back("d")]],
+    ["user", back("b"), back("c", "so"), back("d")],
   ]);
   assert.deepEqual(done, [
     "blank 1",

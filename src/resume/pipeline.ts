@@ -10,9 +10,9 @@ import { type GatheredEntry, Gathering } from "./gather.ts";
 import { type Made, type RepairAction, Repairs } from "./repair-report.ts";
 import { Room, type RoomLimits } from "./room.ts";
 import { type Prompt, settle } from "./settle.ts";
-import { MessageList, madeFrom, type Target, textOf } from "./targets/target.ts";
+import { contentText, MessageList, type MessageTarget, madeOfPieces } from "./targets/target.ts";
 
-export interface Piped<Message> {
+export interface PipelineResult<Message> {
   readonly messages: Message[];
   /** The system prompt; null when the session has none. */
   readonly system: string | null;
@@ -24,7 +24,7 @@ export interface Piped<Message> {
 }
 
 /** A line that is not an entry. */
-export interface BadLine {
+export interface SkippedLine {
   readonly line: number;
   readonly start: number;
 }
@@ -70,16 +70,20 @@ export class Pipeline {
     this.#gathering.add(entry);
   }
 
-  addBadLine({ line, start }: BadLine): void {
+  addBadLine({ line, start }: SkippedLine): void {
     this.#entries++;
     this.#room.takeParts(1, line);
     this.#repairs.leaveOut({ line, offset: start, verified: false }, "bad_line");
   }
 
-  /** Call once. */
-  finish<Message>({ takes, build }: Target<Message>, prompt: Prompt): Piped<Message> {
-    const { system, messages } = fitTo(this.#gathering.messages, takes, this.#repairs);
-    const settled = settle(messages, prompt, this.#repairs);
+  /** Of the entries so far: more may be added after it. */
+  finish<Message>(
+    { takes, build }: MessageTarget<Message>,
+    prompt: Prompt,
+  ): PipelineResult<Message> {
+    const repairs = new Repairs();
+    const { system, messages } = fitTo(this.#gathering.messages, takes, repairs);
+    const settled = settle(messages, prompt, repairs);
     const list = new MessageList<Message>();
     build(settled, list);
     const calls = settled.flatMap((each): readonly CallPiece[] => {
@@ -87,11 +91,11 @@ export class Pipeline {
     });
     return {
       messages: list.messages,
-      system: system.length === 0 ? null : textOf(system),
+      system: system.length === 0 ? null : contentText(system),
       tools: [...new Set(calls.map(({ tool }) => tool))].sort(),
       made: list.made,
-      madeSystem: system.length === 0 ? null : madeFrom(system),
-      actions: this.#repairs.actions,
+      madeSystem: system.length === 0 ? null : madeOfPieces(system),
+      actions: [...this.#repairs.actions, ...repairs.actions],
     };
   }
 }

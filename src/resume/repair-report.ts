@@ -9,9 +9,8 @@
  * - No text of the conversation is repeated here: only lines, offsets, ids and counts.
  */
 
-import type { Mutable } from "../base/files.ts";
-import type { SignedHead } from "../proof/checkpoint.ts";
-import type { Policy } from "../signing/judging/policy.ts";
+import type { Policy } from "../trust/judge/policy.ts";
+import type { SignedHead } from "../trust/proof/checkpoint.ts";
 
 export type TargetName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
 
@@ -123,7 +122,7 @@ const CALL_ID_CHARS_MAX = 200;
 
 /** The actions, in order. */
 export class Repairs {
-  readonly #actions: Mutable<RepairAction>[] = [];
+  readonly #actions: RepairAction[] = [];
   readonly #leftOut = new Set<number>();
 
   get actions(): readonly RepairAction[] {
@@ -142,7 +141,8 @@ export class Repairs {
     if (IN_ROWS.includes(why) && last?.why === why && last.line !== null) {
       const past = last.line + (last.lines ?? 1);
       if (past === place.line) {
-        last.lines = (last.lines ?? 1) + 1;
+        // Not in place: a report that was made of the actions so far keeps its own.
+        this.#actions[this.#actions.length - 1] = { ...last, lines: (last.lines ?? 1) + 1 };
         return;
       }
     }

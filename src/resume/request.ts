@@ -7,7 +7,7 @@
  * - A provider refuses a body without a model, so MODEL_UNKNOWN is thrown.
  */
 
-import { VerbatimError } from "../base/errors.ts";
+import { VerbatimError } from "../core/base/errors.ts";
 import type { TargetName } from "./repair-report.ts";
 import type { Resumed, TargetMessages } from "./resume.ts";
 import type { AiSdkMessage } from "./targets/ai-sdk.ts";

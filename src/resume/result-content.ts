@@ -1,8 +1,8 @@
 /** Result content: a tool's output as content for a model. */
 
-import type { Part } from "../model/entry.ts";
-import { jsonText } from "../render/text.ts";
-import type { Content } from "./conversation.ts";
+import type { Part } from "../core/model/entry.ts";
+import { jsonText } from "../sessions/render/text.ts";
+import type { InputPiece } from "./conversation.ts";
 import { type Image, imageIn, isFile } from "./image.ts";
 import { SILENT_FAILURE } from "./phrases.ts";
 import type { EntryLine, RepairReason, Repairs } from "./repair-report.ts";
@@ -15,8 +15,8 @@ export function resultContent(
   { output, error, callId }: ResultPart,
   from: EntryLine,
   repairs: Repairs,
-): readonly Content[] {
-  const content: Content[] = [];
+): readonly InputPiece[] {
+  const content: InputPiece[] = [];
   const leaveOut = (why: RepairReason) => repairs.leaveOut(from, why, callId);
   const add = (text: string) => {
     if (!isBlank(text)) content.push({ type: "text", text: sent(text, from, repairs), from });

@@ -2,29 +2,31 @@
  * Resume: a session as messages that a provider accepts, from the same bytes that were verified.
  *
  * - Gate first: nothing of a session is used before its verdict is good under the policy, and no
- *   byte is read twice: entries come from what was judged (signing/judging/open-verified.ts, N1).
+ *   byte is read twice: entries come from what was judged (trust/judge/open-verified.ts, N1).
  * - Reads only. Nothing is written, repaired or locked.
  * - A session that another process writes is refused: later entries would be missing, and two would
  *   continue from it.
  */
 
-import { badOption, requireChoice } from "../base/choice.ts";
-import { type LockHolder, VerbatimError } from "../base/errors.ts";
-import type { Host } from "../base/host.ts";
+import { resolve } from "node:path";
+import { badOption, requireChoice } from "../core/base/choice.ts";
+import { type LockHolder, VerbatimError } from "../core/base/errors.ts";
+import type { Host } from "../core/base/host.ts";
 import { dialectNamed, hostOf } from "../dialects/all.ts";
-import { type FoundSession, findSession, type Preference } from "../listing/find-session.ts";
-import { statOf } from "../listing/find-stores.ts";
-import type { SignedHead } from "../proof/checkpoint.ts";
-import type { Policy } from "../signing/judging/policy.ts";
-import type { VerifyReport } from "../signing/judging/report.ts";
-import type { Session } from "../store/session.ts";
 import {
   type BadVerifiedLine,
   type OpenVerifiedOptions,
   openVerifiedSession,
   type VerifiedEntry,
   type VerifiedSession,
-} from "../verifying/verified-entries.ts";
+} from "../evidence/verify/verified-entries.ts";
+import { findSession, type Preference } from "../sessions/list/find-session.ts";
+import { statOf } from "../sessions/list/find-stores.ts";
+import type { FoundSession } from "../sessions/list/found-session.ts";
+import type { Session } from "../sessions/store/session.ts";
+import type { Policy } from "../trust/judge/policy.ts";
+import type { VerifyReport } from "../trust/judge/report.ts";
+import type { SignedHead } from "../trust/proof/checkpoint.ts";
 import { withAdvice } from "./advice.ts";
 import { entriesUpTo } from "./conversation.ts";
 import { EntryFeed } from "./entry-feed.ts";
@@ -37,7 +39,7 @@ import { type AiSdkMessage, aiSdk } from "./targets/ai-sdk.ts";
 import { type AnthropicMessage, anthropic } from "./targets/anthropic.ts";
 import { type ChatMessage, openaiChat } from "./targets/openai-chat.ts";
 import { openaiResponses, type ResponsesItem } from "./targets/openai-responses.ts";
-import type { Target } from "./targets/target.ts";
+import type { MessageTarget } from "./targets/target.ts";
 
 /** The messages of each target. */
 export interface TargetMessages {
@@ -93,7 +95,7 @@ export interface ResumedSource {
   readonly agent: string | null;
 }
 
-const TARGETS: { readonly [Name in TargetName]: Target<TargetMessages[Name]> } = {
+const TARGETS: { readonly [Name in TargetName]: MessageTarget<TargetMessages[Name]> } = {
   anthropic,
   "openai-chat": openaiChat,
   "openai-responses": openaiResponses,
@@ -118,7 +120,7 @@ export async function resumeSession<Name extends TargetName>(
     throw badOption("upTo", "must be the number of a turn, counted from 1");
   }
   const pipeline = new Pipeline();
-  const asked = askedFor(named, options);
+  const asked = sessionRequestOf(named, options);
   const preference = options.allowUnsigned === true ? "fuller" : "signed";
   if (options.snapshot !== true) await refuseWhenBusy(host, asked, preference);
   const onBadLine = (bad: BadVerifiedLine) => {
@@ -140,7 +142,7 @@ export async function resumeSession<Name extends TargetName>(
 }
 
 /** What the gate said about a session. */
-export interface Gated {
+export interface GateResult {
   readonly id: string | null;
   readonly dialect: string;
   readonly verdict: string;
@@ -152,7 +154,7 @@ export interface Gated {
 export function resumedFrom<Name extends TargetName>(
   pipeline: Pipeline,
   options: Pick<ResumeOptions<Name>, "for" | "upTo" | "prompt">,
-  { id, dialect, verdict, policy, head }: Gated,
+  { id, dialect, verdict, policy, head }: GateResult,
   source: ResumedSource,
 ): Resumed<Name> {
   const piped = pipeline.finish(TARGETS[options.for], options.prompt as Prompt);
@@ -201,34 +203,41 @@ function nothingUnderstood(
 }
 
 /** The requested session, and where to look for it. */
-export interface Asked {
+export interface SessionRequest {
   readonly name: string;
   readonly root: string | undefined;
   readonly dialect: string | undefined;
 }
 
 /**
- * An open session is found by its path: no search is needed. Refuses with SESSION_NOT_FOUND one
- * whose store was never written.
+ * An open session is found by its path: no search is needed. Refuses with SESSION_NOT_FOUND a root
+ * that does not exist.
  */
-export function askedFor(
+export function sessionRequestOf(
   named: string | Session,
   { root, dialect }: Pick<ResumeOptions, "root" | "dialect">,
-): Asked {
-  if (typeof named === "string") return { name: named, root, dialect };
+): SessionRequest {
+  if (typeof named === "string") {
+    if (root !== undefined && !statOf(resolve(root))?.isDirectory()) {
+      throw noStore(named, `there is no directory ${resolve(root)}; check the root`);
+    }
+    return { name: named, root, dialect };
+  }
   if (!statOf(named.root)?.isDirectory()) {
-    throw new VerbatimError(
-      "SESSION_NOT_FOUND",
-      `there is no session ${named.id}: its store ${named.root} does not exist yet; append to it first`,
-      { session: named.id },
-    );
+    throw noStore(named.id, `its store ${named.root} does not exist yet; append to it first`);
   }
   return { name: named.path, root: named.root, dialect: named.dialect.name };
 }
 
+function noStore(session: string, why: string): VerbatimError<"SESSION_NOT_FOUND"> {
+  return new VerbatimError("SESSION_NOT_FOUND", `there is no session ${session}: ${why}`, {
+    session,
+  });
+}
+
 async function openGate(
   host: Host,
-  { name, root, dialect }: Asked,
+  { name, root, dialect }: SessionRequest,
   options: ResumeOptions,
   onBadLine: (bad: BadVerifiedLine) => void,
 ): Promise<VerifiedSession> {
@@ -252,7 +261,7 @@ async function openGate(
 /** Checked first: a session that is being written is `incomplete` for no other reason. */
 export async function refuseWhenBusy(
   host: Host,
-  { name, root, dialect }: Asked,
+  { name, root, dialect }: SessionRequest,
   preference: Preference,
   otherwise = ", or use its current state (snapshot, --snapshot)",
 ): Promise<FoundSession> {

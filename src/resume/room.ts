@@ -3,9 +3,9 @@
  * grown for years, is refused before it fills the memory.
  */
 
-import { VerbatimError } from "../base/errors.ts";
-import { RESUME_LIMITS } from "../base/limits.ts";
-import type { Content, Spoken } from "./conversation.ts";
+import { VerbatimError } from "../core/base/errors.ts";
+import { RESUME_LIMITS } from "../core/base/limits.ts";
+import type { AnswerPiece, InputPiece } from "./conversation.ts";
 
 export interface RoomLimits {
   readonly charsMax: number;
@@ -37,7 +37,7 @@ export class Room {
 }
 
 /** The characters that a piece adds to a request, approximately. */
-export function charsOf(piece: Content | Exclude<Spoken, { type: "call" }>): number {
+export function charsOf(piece: InputPiece | Exclude<AnswerPiece, { type: "call" }>): number {
   switch (piece.type) {
     case "text":
       return piece.text.length;

@@ -8,7 +8,7 @@
  */
 
 import { beginsCompacted } from "./compaction.ts";
-import type { CallResult, NeutralMessage, Spoken, UserMessage } from "./conversation.ts";
+import type { AnswerPiece, CallResult, NeutralMessage, UserMessage } from "./conversation.ts";
 import { callsIn } from "./conversation.ts";
 import { FIRST_USER_TEXT, LAST_USER_TEXT, UNCERTAIN_RESULT } from "./phrases.ts";
 import type { Repairs } from "./repair-report.ts";
@@ -47,7 +47,7 @@ function userSays(text: string): UserMessage {
 
 function withResults(message: NeutralMessage, repairs: Repairs): NeutralMessage {
   if (message.role !== "assistant") return message;
-  const content = message.content.map((piece): Spoken => {
+  const content = message.content.map((piece): AnswerPiece => {
     if (piece.type !== "call" || piece.result) return piece;
     repairs.add(piece.from, "uncertain_result", piece.recordedId);
     return { ...piece, result: UNCERTAIN };

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { onTestFinished, test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { nodeHost } from "../base/node-host.ts";
+import { nodeHost } from "../core/base/node-host.ts";
+import { emptyEntry } from "../core/model/entry.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { emptyEntry } from "../model/entry.ts";
-import { Store } from "../store/store.ts";
+import { Store } from "../sessions/store/store.ts";
 import { resumeSession } from "./resume.ts";
-import { TakenBack } from "./taken-back.ts";
+import { TakeBackFilter } from "./taken-back.ts";
 
 function item(role: string, content: string) {
   return { type: "item", item: { type: "message", role, content } };
@@ -108,7 +108,7 @@ test("of a cleared session only later entries are resumed", async () => {
 
 test("entries that can no longer be undone are not held", () => {
   const passed: number[] = [];
-  const entries = new TakenBack(dialectNamed("sdk"), ({ line }) => passed.push(line));
+  const entries = new TakeBackFilter(dialectNamed("sdk"), ({ line }) => passed.push(line));
   const add = (native: Record<string, unknown>, line: number) => {
     entries.add({ ...emptyEntry(native), start: line, end: line + 1, line, verified: true });
   };

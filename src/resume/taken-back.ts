@@ -7,7 +7,7 @@
  *      refused here, too.
  */
 
-import type { VerifiedEntry } from "../verifying/verified-entries.ts";
+import type { VerifiedEntry } from "../evidence/verify/verified-entries.ts";
 import type { Dialect, Native } from "./fork/fork.ts";
 import type { GatheredEntry } from "./gather.ts";
 import { Room } from "./room.ts";
@@ -100,7 +100,7 @@ class Branches {
   }
 }
 
-export class TakenBack {
+export class TakeBackFilter {
   readonly #standing: Standing | null;
   readonly #branches: Branches | null;
   readonly #pass: (entry: Held) => void;
@@ -111,6 +111,10 @@ export class TakenBack {
     this.#standing = takingBack ? new Standing(takingBack) : null;
     this.#branches = branching ? new Branches(branching) : null;
     this.#pass = pass;
+  }
+
+  get isHolding(): boolean {
+    return this.#held.length > 0;
   }
 
   /** Refuses with RESUME_TOO_LARGE. */
@@ -131,7 +135,8 @@ export class TakenBack {
   finish(): void {
     this.#takeBack(this.#branches?.others() ?? []);
     for (const entry of this.#held) this.#pass(entry);
-    [this.#held, this.#room] = [[], new Room()];
+    this.#held = [];
+    this.#room = new Room();
   }
 
   #takeBack(places: Iterable<number>): void {

@@ -8,7 +8,7 @@
  *   string of its digits (base/exact-numbers.ts), and one beyond all doubles, which is sent as null.
  */
 
-import { digitKeys } from "../base/exact-numbers.ts";
+import { digitKeys } from "../core/base/exact-numbers.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it looks for.
 const UNSENDABLE = /\u0000|\p{Surrogate}/u;

@@ -6,100 +6,36 @@
  * period are cut; acknowledged appends are durable all the same.
  *
  * Without tokens the server listens only on addresses of this machine. There, sessions that it
- * finds itself, and those of other programs, are private (tokens/browser-keys.ts).
+ * finds itself, and those of other programs, are private (auth/browser-keys.ts).
  */
 
-import { VerbatimError } from "../base/errors.ts";
-import { nodeHost } from "../base/node-host.ts";
-import { demoRoot, userPaths } from "../base/node-paths.ts";
-import { nodeTime, repeat, type Time } from "../base/time.ts";
-import { readTlsFiles } from "../base/tls-files.ts";
-import { Demo } from "../demo/demo.ts";
-import type { Durability } from "../postgres/store-options.ts";
-import { ReceivedSessions } from "../remote/receiving/received-sessions.ts";
-import { newSharing, type SharingOptions } from "../share/routes.ts";
+import { VerbatimError } from "../core/base/errors.ts";
+import { nodeHost } from "../core/base/node-host.ts";
+import { nodeTime, repeat, type Time } from "../core/base/time.ts";
 import type { BatchReport } from "../streams/commit/committer.ts";
-import { openReopeningStore } from "../streams/reopening-store.ts";
+import { openReopeningStore } from "../streams/files/reopening-store.ts";
+import type { StreamStore } from "../streams/files/stream-store.ts";
 import { loadStreamSigner } from "../streams/signing/signing-user.ts";
 import type { StreamSigner } from "../streams/signing/stream-signing.ts";
-import type { StreamStore } from "../streams/stream-store.ts";
-import { BrowserKeys } from "../tokens/browser-keys.ts";
-import { tokenFilePath } from "../tokens/token-file.ts";
-import { validTokens } from "../tokens/tokens.ts";
-import { Witness } from "../witness/witness.ts";
+import { BrowserKeys } from "./auth/browser-keys.ts";
 import { TokenGate } from "./auth/gate.ts";
+import { tokenFilePath } from "./auth/token-file.ts";
+import { validTokens } from "./auth/tokens.ts";
 import type { ServerContext } from "./context.ts";
-import { descriptorLimit, fitDescriptors, loweredNote } from "./descriptors.ts";
-import { watchHealth } from "./health-watch.ts";
 import { AnswerRoom } from "./http/answer.ts";
-import { BodyRoom, readBody } from "./http/body.ts";
+import { BodyRoom } from "./http/body.ts";
 import { Front } from "./http/front.ts";
-import type { RequestRecord } from "./http/request-track.ts";
 import { Semaphore } from "./http/semaphore.ts";
-import { requestListener } from "./router.ts";
-import { arePrivate, type RootChoice, seenBy } from "./sessions/roots.ts";
-import { SessionService } from "./sessions/service.ts";
-import { CHUNKS_READ_MAX, SERVER_SETTINGS, type ServerSettings } from "./settings.ts";
+import { readTlsFiles } from "./http/tls-files.ts";
+import { watchHealth } from "./pages/health-watch.ts";
+import { chosenMounts, type OpenMounts, openMounts } from "./router/mounts.ts";
+import { requestListener } from "./router/router.ts";
+import { descriptorLimit, fitDescriptors, loweredNote } from "./settings/descriptors.ts";
+import { CHUNKS_READ_MAX, SERVER_SETTINGS, type ServerSettings } from "./settings/limits.ts";
+import type { ServeOptions } from "./settings/serve-options.ts";
 import { EventFeeds } from "./streams/event-feed.ts";
 import { LiveReaders } from "./streams/live-readers.ts";
 import { StreamShares } from "./streams/stream-shares.ts";
-import { SubscriptionService } from "./subscriptions/service.ts";
-
-export interface ServeOptions extends Partial<ServerSettings> {
-  /** Directory for the server's own files: tokens, and keys that sign webhooks. */
-  readonly dataDirectory: string;
-  /**
-   * Directories to serve sessions from, or "found" for stores above the current directory and in
-   * the home directory. Default: none. "found", and directories of other programs, are private:
-   * their sessions need a link (`newLink` of the server) or a token, on this machine too.
-   */
-  readonly roots?: RootChoice;
-  /**
-   * Show example sessions while there are no others (demo/demo.ts), to this machine only. Default:
-   * no.
-   */
-  readonly demo?: boolean;
-  /**
-   * The URL of a PostgreSQL database to keep streams in, shared with other servers:
-   * `postgres://user@host/database`. Default: files in the data directory.
-   */
-  readonly store?: string;
-  /**
-   * What an acknowledged append must survive in that database (`openPostgresStore`). Default:
-   * "disk".
-   */
-  readonly durability?: Durability;
-  /** How long a statement of that database may take, and connecting to it. Default: 5 seconds. */
-  readonly statementMs?: number;
-  readonly connectMs?: number;
-  /** Sign streams with the user's key, which is created if missing. Default: no. */
-  readonly sign?: boolean;
-  /**
-   * Default: 127.0.0.1. An address that others can reach needs tokens (`verbatim token create`).
-   */
-  readonly host?: string;
-  /** Default: 4437. 0 picks a free port. */
-  readonly port?: number;
-  /**
-   * Path of a list of logs to cosign: the server is a witness (docs/witnesses.md). Default: it is
-   * not.
-   */
-  readonly witness?: string;
-  /** Paths of a PEM key and certificate. If set, the server uses TLS. */
-  readonly tls?: { readonly keyPath: string; readonly certPath: string };
-  /** The public URL behind a proxy: `https://streams.example.com`. */
-  readonly publicUrl?: string;
-  /** Makes shares for `POST /v1/shares`. Default: only the command line makes them. */
-  readonly createShare?: SharingOptions["create"];
-  /** The clock and timers of requests, tokens, shares and expiry. Default: the real ones. */
-  readonly time?: Time;
-  /** Called after each request. */
-  readonly onRequest?: (record: RequestRecord) => void;
-  /** Called when the server starts, with what its operator should know. Default: ignored. */
-  readonly onNote?: (note: string) => void;
-  /** Called for each fault of the server; clients only see INTERNAL. Default: ignored. */
-  readonly onFault?: (what: string, cause: unknown) => void;
-}
 
 export interface RunningServer {
   /** The URL of the server: `http://127.0.0.1:4437`. */
@@ -148,11 +84,10 @@ export async function serveStore(
     const front = opened ?? (await openFront(options));
     undo.unshift(() => front.close(0));
     const context = await newContext(store, options, front);
-    const { subscriptions, received } = context;
-    undo.unshift(() => received.close());
-    undo.unshift(() => subscriptions.stop());
-    const running = runningServer(context);
-    subscriptions.begin(options.publicUrl ?? running.url);
+    const mounts = await openMounts(context, chosenMounts(options.mounts));
+    undo.unshift(() => mounts.close());
+    const running = runningServer(context, mounts);
+    mounts.begin();
     return running;
   } catch (error) {
     for (const step of undo) await step();
@@ -181,43 +116,21 @@ async function newContext(
   front: Front,
 ): Promise<ServerContext> {
   const settings: ServerSettings = { ...SERVER_SETTINGS, ...options };
-  const { allowLocalWebhooks, chunkBytes, liveReadersMax } = settings;
   const { dataDirectory, host = HOST_DEFAULT, time = nodeTime, onFault = () => {} } = options;
-  const { nowMs } = time;
   const isLocal = isOwnAddress(host);
-  const demo = new Demo(nodeHost, demoRoot());
-  if (options.demo === true && isLocal) {
-    const failed = (cause: unknown) => onFault("making the demo", cause);
-    await demo.showWhenEmpty(process.cwd()).catch(failed);
-  }
-  const isPrivate = isLocal && arePrivate(options.roots ?? [], process.cwd());
-  const browsers = isPrivate
-    ? await BrowserKeys.open(nodeHost, dataDirectory, front.url, nowMs)
-    : null;
+  const browsers = isLocal ? await browsersOf(options, front.url, time) : null;
   const gate = new TokenGate({
     tokenPath: tokenFilePath(dataDirectory),
     isRequired: !isLocal,
     browsers,
-    nowMs,
-    onFault,
-  });
-  const witness =
-    options.witness === undefined ? null : await openWitness(options.witness, options);
-  const received = await ReceivedSessions.open({ host: nodeHost, store, dataDirectory, onFault });
-  const sessions = new SessionService({
-    host: nodeHost,
-    roots: options.roots ?? [],
-    moreRoots: () => (demo.isShown ? [demo.root] : []),
-    received: () => received.stores(),
-    cwd: process.cwd(),
-    limits: settings.sessions,
-    nowMs,
+    nowMs: time.nowMs,
     onFault,
   });
   return {
-    store,
-    demo,
+    options,
     settings,
+    store,
+    baseUrl: options.publicUrl ?? front.url,
     isLocal,
     front,
     gate,
@@ -226,55 +139,39 @@ async function newContext(
     reads: new Semaphore(CHUNKS_READ_MAX, settings.requestsMax),
     answers: new AnswerRoom(settings.answersBytesMax),
     shares: new StreamShares(settings),
-    readers: new LiveReaders(liveReadersMax, (pass) => gate.holds(pass), time),
-    feeds: new EventFeeds({ store, chunkBytes, time, onFault }),
-    received,
-    witness,
-    sessions,
-    sharing: await newSharing({
-      host: nodeHost,
-      dataDirectory,
-      time,
-      onFault,
-      readBody,
-      ...{ create: options.createShare ?? null, database: options.store ?? null },
-      run: (work) => sessions.wholeReads.run(work),
-      session: async (urlId) => {
-        const { store, session } = await sessions.open(urlId, seenBy(null));
-        return { dialect: store.dialect, root: store.root, id: session.id, logId: session.logId };
-      },
-    }),
-    subscriptions: await SubscriptionService.open({
-      store,
-      host: nodeHost,
-      dataDirectory,
-      allowLocalWebhooks,
-      onFault,
-    }),
+    readers: new LiveReaders(settings.liveReadersMax, (pass) => gate.holds(pass), time),
+    feeds: new EventFeeds({ store, chunkBytes: settings.chunkBytes, time, onFault }),
     time,
     random: Math.random,
     onFault,
   };
 }
 
-function runningServer(context: ServerContext): RunningServer {
-  const { front, readers, settings, subscriptions, sessions, received, sharing, store, onFault } =
-    context;
-  front.serve(requestListener(context), (cause) => onFault("the server", cause));
+/** Null unless it serves sessions, and they are private. */
+async function browsersOf(
+  { roots = [], mounts, dataDirectory }: ServeOptions,
+  url: string,
+  { nowMs }: Time,
+): Promise<BrowserKeys | null> {
+  if (roots.length === 0 || !chosenMounts(mounts).includes("sessions")) return null;
+  const { arePrivate } = await import("./sessions/roots.ts"); // It knows every program.
+  if (!arePrivate(roots, process.cwd())) return null;
+  return BrowserKeys.open(nodeHost, dataDirectory, url, nowMs);
+}
+
+function runningServer(context: ServerContext, mounts: OpenMounts): RunningServer {
+  const { front, readers, settings, store, onFault } = context;
+  front.serve(requestListener(context, mounts), (cause) => onFault("the server", cause));
   const stopSweeping = sweepNowAndThen(context);
   const stopWatching = watchHealth(store, onFault);
   let closed: Promise<void> | null = null;
   const close = async () => {
     stopWatching();
     readers.stop();
-    sessions.followers.stop();
-    sharing.copies.stop();
+    mounts.stop();
     await front.close(settings.graceMs);
     await stopSweeping();
-    await subscriptions.stop();
-    await sessions.close();
-    await received.close();
-    await sharing.shares.close();
+    await mounts.close();
     await store.close();
   };
   const { url, port } = front; // A closed server has no port any more.
@@ -284,7 +181,7 @@ function runningServer(context: ServerContext): RunningServer {
     get needsToken() {
       return context.gate.isRequired;
     },
-    witnessKey: context.witness?.verifierKey ?? null,
+    witnessKey: mounts.parts.witnessKey ?? null,
     newLink: () => context.browsers?.newLink() ?? null,
     close() {
       closed ??= close();
@@ -310,8 +207,6 @@ function sweepNowAndThen({ store, settings, time, onFault }: ServerContext): () 
 }
 
 /**
- * Opens the store, recovers it, and serves it.
- *
  * Opens the store in `dataDirectory`, recovering what a crash left there, and serves it.
  *
  * @example
@@ -320,43 +215,38 @@ function sweepNowAndThen({ store, settings, time, onFault }: ServerContext): () 
  * await server.close();
  */
 export async function startServer(choices: ServeOptions): Promise<RunningServer> {
+  chosenMounts(choices.mounts); // A wrong name is refused before anything is opened.
   const options = withinDescriptors(choices);
   const front = await openFront(options); // Before recovery, which can take a while.
-  const { metrics } = front;
-  const { queuedAppendsMax, queuedBytesMax, openFilesMax } = { ...SERVER_SETTINGS, ...options };
   const startedMs = performance.now();
-  const limits = { queueRequestsMax: queuedAppendsMax, queueBytesMax: queuedBytesMax };
-  const onBatch = (report: BatchReport) => metrics.batch(report);
-  const open = async () => {
-    const { store: url, durability, statementMs, connectMs } = options;
-    const signing = options.sign === true ? await signerOf(options) : undefined;
-    if (url !== undefined) {
-      const { openPostgresStore } = await import("../postgres/postgres-store.ts");
-      const times = { statementMs, connectMs };
-      return openPostgresStore(url, { durability, limits, signing, onBatch, ...times });
-    }
-    const { dataDirectory, time = nodeTime } = options;
-    return openReopeningStore({
-      dataDirectory,
-      openFilesMax,
-      limits,
-      signing,
-      onBatch,
-      now: time.nowMs,
-      time,
-    });
-  };
-  const openChecked = async () => {
-    const store = await open();
-    for (const { message } of await store.refusedForks()) options.onFault?.("streams", message);
-    return store;
-  };
-  const store = await openChecked().catch(async (error: unknown) => {
+  const store = await openStore(options, front).catch(async (error: unknown) => {
     await front.close(0);
     throw error;
   });
-  metrics.recoverySeconds = (performance.now() - startedMs) / 1000;
+  front.metrics.recoverySeconds = (performance.now() - startedMs) / 1000;
   return serveStore(store, options, front);
+}
+
+async function openStore(options: ServeOptions, { metrics }: Front): Promise<StreamStore> {
+  const { queuedAppendsMax, queuedBytesMax, openFilesMax } = { ...SERVER_SETTINGS, ...options };
+  const { dataDirectory, store: url, time = nodeTime, onFault } = options;
+  const shared = {
+    limits: { queueRequestsMax: queuedAppendsMax, queueBytesMax: queuedBytesMax },
+    signing: options.sign === true ? await signerOf(options) : undefined,
+    onBatch: (report: BatchReport) => metrics.batch(report),
+  };
+  const openFiles = () => {
+    const now = time.nowMs;
+    return openReopeningStore({ dataDirectory, openFilesMax, ...shared, now, time });
+  };
+  const openDatabase = async (database: string) => {
+    const { openPostgresStore } = await import("../streams/postgres/postgres-store.ts");
+    const { durability, statementMs, connectMs } = options;
+    return openPostgresStore(database, { durability, ...shared, statementMs, connectMs });
+  };
+  const store = await (url === undefined ? openFiles() : openDatabase(url));
+  for (const { message } of await store.refusedForks()) onFault?.("streams", message);
+  return store;
 }
 
 function withinDescriptors(options: ServeOptions): ServeOptions {
@@ -366,14 +256,6 @@ function withinDescriptors(options: ServeOptions): ServeOptions {
   const note = loweredNote(settings, fitted, limit);
   if (note !== null) options.onNote?.(note);
   return { ...options, ...fitted };
-}
-
-function openWitness(
-  listPath: string,
-  { dataDirectory, time = nodeTime }: ServeOptions,
-): Promise<Witness> {
-  const { nowMs } = time;
-  return Witness.open({ host: nodeHost, dataDirectory, listPath, places: userPaths(), nowMs });
 }
 
 function signerOf({ onFault = () => {} }: ServeOptions): Promise<StreamSigner> {

@@ -9,14 +9,25 @@
 import { FLAGS, type Flag, isTooLow, mergedFlags } from "./usage-row.ts";
 
 /** Numbers of 32 bits, then of 64, in the order in which they are stored. */
-export const WORDS = ["keyHigh", "keyLow", "request", "model", "flags"] as const;
-export const NUMBERS = [
-  ...["at", "input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead", "reasoning"],
+const WORDS = ["keyHigh", "keyLow", "request", "model", "flags"] as const;
+const NUMBERS = [
+  "at",
+  "input",
+  "output",
+  "cacheWrite5m",
+  "cacheWrite1h",
+  "cacheRead",
+  "reasoning",
   "recorded",
 ] as const;
 /** Those of NUMBERS that are counts. */
 export const COUNTS = [
-  ...["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead", "reasoning"],
+  "input",
+  "output",
+  "cacheWrite5m",
+  "cacheWrite1h",
+  "cacheRead",
+  "reasoning",
 ] as const;
 
 const FIRST_ROWS = 64;
@@ -171,7 +182,7 @@ export class Columns {
 
 export const ROW_BYTES = WORDS.length * 4 + NUMBERS.length * 8;
 
-export function tokensOf(columns: Columns, row: number): number {
+export function rowTokens(columns: Columns, row: number): number {
   const { input, output, cacheWrite5m, cacheWrite1h, cacheRead } = columns;
   const written = (cacheWrite5m[row] ?? 0) + (cacheWrite1h[row] ?? 0);
   return (input[row] ?? 0) + (output[row] ?? 0) + written + (cacheRead[row] ?? 0);
@@ -184,7 +195,7 @@ function keepLarger(mine: Float64Array, to: number, theirs: Float64Array, from: 
 
 /** More tokens; if as many, the earlier. */
 function isFuller(one: Columns, row: number, other: Columns, otherRow: number): boolean {
-  const difference = tokensOf(one, row) - tokensOf(other, otherRow);
+  const difference = rowTokens(one, row) - rowTokens(other, otherRow);
   if (difference !== 0) return difference > 0;
   return (one.at[row] ?? Number.NaN) < (other.at[otherRow] ?? Number.NaN);
 }

@@ -1,13 +1,13 @@
 /** Describe: a scanned log as a file of the ledger: whose it is, and what its keys hold within. */
 
-import type { FoundLog } from "../catalog/session-row.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { Standing } from "../dialects/dialect-files.ts";
 import { threadIn } from "../dialects/origin.ts";
+import type { FoundLog } from "../dialects/session-row.ts";
 import type { LedgerFile, PackedFile } from "./ledger/pack.ts";
 import { scopeIn } from "./scan/file-scan.ts";
 
-export interface Found {
+export interface CountableLog {
   readonly dialect: Dialect;
   readonly root: string;
   readonly log: FoundLog;
@@ -16,7 +16,7 @@ export interface Found {
 }
 
 /** What was counted of it, by either way. */
-export interface Counted {
+export interface SessionCount {
   readonly reached: PackedFile["reached"];
   readonly rowCount: number;
   /** Fields of a row that says where the session belongs. */
@@ -27,14 +27,17 @@ export interface Counted {
   readonly standing?: Standing | undefined;
 }
 
-export function describe({ dialect, root, log, known }: Found, counted: Counted): PackedFile {
+export function describe(
+  { dialect, root, log, known }: CountableLog,
+  counted: SessionCount,
+): PackedFile {
   const { id, path, size, mtimeMs } = log;
   const about = counted.about && dialect.about?.(counted.about, id);
-  const name = nameIn(dialect, id);
+  const name = parentNameOf(dialect, id);
   const thread = threadIn(counted.about);
   const { standing } = counted;
   const named = about?.parent || standing?.parent;
-  const above = named ? nameIn(dialect, named) : null;
+  const above = named ? parentNameOf(dialect, named) : null;
   // A fork is a session of its own, which begins with the rows of another.
   const isFork = dialect.program?.hasForks === true;
   const replays = thread.replays ?? (isFork ? above : null);
@@ -57,6 +60,6 @@ export function describe({ dialect, root, log, known }: Found, counted: Counted)
 }
 
 /** A parent may be given by its id, or by the name that its program uses. */
-export function nameIn(dialect: Dialect, id: string): string {
+export function parentNameOf(dialect: Dialect, id: string): string {
   return dialect.nameOf?.(id) ?? id;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { type Entry, emptyEntry } from "../model/entry.ts";
+import { type Entry, emptyEntry } from "../core/model/entry.ts";
 import { EntryUsage } from "./entry-rows.ts";
 import { RowSet } from "./row-set.ts";
 import { FLAGS } from "./usage-row.ts";
@@ -17,11 +17,9 @@ function rowsOf(entries: readonly Entry[]): number {
 
 const turnEnd = (inputTokens: number, outputTokens: number): Entry => ({
   ...emptyEntry({}),
-  ...{
-    kind: "turn_end",
-    at: AT,
-    usage: { inputTokens, outputTokens, totalTokens: null, spend: null },
-  },
+  kind: "turn_end",
+  at: AT,
+  usage: { inputTokens, outputTokens, totalTokens: null, spend: null },
 });
 
 test("turns that end in the same millisecond count once each", () => {
@@ -53,8 +51,7 @@ test("the end of a session counts what its messages lack, and nothing that they 
     set.rows.has(row, FLAGS.unknownInput),
   ]);
   assert.deepEqual(rows, [
-    [0, 5, false],
-    [90, 2, false],
+    [90, 7, false],
     [0, 1, true],
   ]);
 });

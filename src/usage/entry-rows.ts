@@ -4,20 +4,21 @@
  *
  * A program may record the same usage on messages, at the end of a turn and at the end of the session:
  * the end of a turn counts instead of its messages. Of the session's end counts what the rows before
- * it lack: the total is the one that listings show (catalog/usage-fold.ts).
+ * it lack: the total is the one that listings show (sessions/summary/usage-fold.ts). It is added to
+ * the last response of its model, for an end is no response.
  *
  * Ids of messages hold within the session. A session that is written again as a whole is read as a
  * whole: of a message that is there twice, the last one counts. A fork or an unpacked copy begins with
  * a report that names its origin: its rows have the keys of the origin's, so that they count once.
  */
 
-import type { Host } from "../base/host.ts";
+import type { Host } from "../core/base/host.ts";
+import type { Entry, Usage } from "../core/model/entry.ts";
 import type { LineMemory } from "../dialects/dialect.ts";
-import { type Origin, originIn } from "../dialects/origin.ts";
-import { SessionWindow } from "../listing/session-window.ts";
-import type { Entry, Usage } from "../model/entry.ts";
-import type { Session } from "../store/session.ts";
-import type { Counted } from "./describe.ts";
+import { type MessageOrigin, originIn, originName } from "../dialects/origin.ts";
+import { SessionWindow } from "../sessions/list/session-window.ts";
+import type { Session } from "../sessions/store/session.ts";
+import type { SessionCount } from "./describe.ts";
 import type { RowSet } from "./row-set.ts";
 import { Hash } from "./scan/hash.ts";
 import { FLAGS, PLAUSIBLE_TOKENS_MAX } from "./usage-row.ts";
@@ -30,10 +31,10 @@ export async function countEntries(
   session: Session,
   set: RowSet,
   scope: string,
-): Promise<Counted> {
+): Promise<SessionCount> {
   const window = await SessionWindow.open(host, session);
-  let about: Counted["about"] = null;
-  let start: Counted["about"] = null;
+  let about: SessionCount["about"] = null;
+  let start: SessionCount["about"] = null;
   const usage = new EntryUsage(set);
   try {
     const { dialect, id } = session;
@@ -56,7 +57,7 @@ export async function countEntries(
   } finally {
     window.close();
   }
-  const origin = usage.origin?.name ?? null;
+  const origin = usage.origin && (await originName(usage.origin));
   const rowCount = set.endFile(origin ?? scope);
   return { reached: null, rowCount, about: about ?? start, origin };
 }
@@ -65,6 +66,8 @@ export async function countEntries(
 interface Used extends Pick<Entry, "at" | "model" | "messageId"> {
   readonly usage: Usage;
   readonly start: number;
+  /** What the end of a session says and its responses do not. */
+  readonly isRest?: true;
 }
 
 export class EntryUsage {
@@ -74,7 +77,7 @@ export class EntryUsage {
   #waiting: Used[] = [];
   #isAny = false;
   /** What it was copied from. */
-  origin: Origin | null = null;
+  origin: MessageOrigin | null = null;
 
   /** `onPut` is called before the usage of an entry is put into the set. */
   constructor(set: RowSet, onPut: (start: number) => void = () => {}) {
@@ -121,7 +124,7 @@ export class EntryUsage {
       const lack = lackOf(countsIn(usage), before).map((count, n) => Math.min(count, left[n] ?? 0));
       left = lackOf(left, lack);
       const messageId = `end ${used.at ?? used.start} ${model}`;
-      this.#put({ ...used, usage: usageIn(lack), model, messageId });
+      this.#put({ ...used, usage: usageIn(lack), model, messageId, isRest: true });
     }
   }
 
@@ -161,7 +164,7 @@ const lackOf = (whole: Counts, part: Counts) =>
   whole.map((count, n) => Math.max(0, count - (part[n] ?? 0)));
 
 function putUsed(set: RowSet, entry: Used, isById: boolean, flags: number): void {
-  const { usage, start: offset } = entry;
+  const { usage, start: offset, isRest = false } = entry;
   const { next } = set;
   const tokens = (count: number | null | undefined) => (count && count > 0 ? count : 0);
   next.input[0] = tokens(usage.inputTokens);
@@ -189,5 +192,6 @@ function putUsed(set: RowSet, entry: Used, isById: boolean, flags: number): void
   }
   next.keyHigh[0] = hash.end().high;
   next.keyLow[0] = hash.low;
-  if (next.input[0] + next.output[0] + next.cacheRead[0] > 0 || usage.spend) set.put();
+  const isAny = next.input[0] + next.output[0] + next.cacheRead[0] > 0 || Boolean(usage.spend);
+  if (isAny && !(isRest && set.extend())) set.put();
 }

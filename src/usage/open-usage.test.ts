@@ -10,8 +10,8 @@ import {
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { nodeHost } from "../base/node-host.ts";
-import { Store } from "../store/store.ts";
+import { nodeHost } from "../core/base/node-host.ts";
+import { Store } from "../sessions/store/store.ts";
 import { openUsage } from "./open-usage.ts";
 import { Days } from "./report/days.ts";
 import { byFile, groupBy, sumOf } from "./report/groups.ts";
@@ -37,7 +37,10 @@ async function counted({ home, claude, codex }: Place) {
   ].filter(({ root }) => existsSync(root));
   const failures: string[] = [];
   const opened = await openUsage(nodeHost, {
-    ...{ cwd: home, nowMs: NOW, stores, directory: join(home, "usage") },
+    cwd: home,
+    nowMs: NOW,
+    stores,
+    directory: join(home, "usage"),
     ownPath: join(home, "prices.json"),
     onFailure: (id) => failures.push(id),
   });
@@ -55,11 +58,17 @@ function put(root: string, path: string, rows: readonly object[]): string {
 const linesOf = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 
 const row = (id: string, output: number, more: object = {}, minute = 0) => ({
-  ...{ type: "assistant", sessionId: "s1", cwd: "/home/me/app", uuid: `u-${id}-${output}` },
+  type: "assistant",
+  sessionId: "s1",
+  cwd: "/home/me/app",
+  uuid: `u-${id}-${output}`,
   timestamp: new Date(NOW - 3_600_000 + minute * 60_000).toISOString(),
-  ...{ requestId: `req_${id}`, ...more },
+  requestId: `req_${id}`,
+  ...more,
   message: {
-    ...{ id, model: "claude-opus-4-5-20251101", role: "assistant" },
+    id,
+    model: "claude-opus-4-5-20251101",
+    role: "assistant",
     usage: { input_tokens: 10, output_tokens: output, cache_read_input_tokens: 100 },
   },
 });
@@ -186,7 +195,10 @@ test("a fork that repeats its parent's rows counts what it added, in either orde
       1: [meta(`${UUID}1`), total(100, 10, 1), total(200, 20, 2), total(300, 30, 99)],
       2: [
         meta(`${UUID}2`, { forked_from_id: `${UUID}1` }, 50),
-        ...[meta(`${UUID}1`), total(100, 10, 50), total(200, 20, 50), total(260, 26, 60)],
+        meta(`${UUID}1`),
+        total(100, 10, 50),
+        total(200, 20, 50),
+        total(260, 26, 60),
       ],
     };
     for (const n of order) {
@@ -254,10 +266,16 @@ test("a past figure stays when prices change, and repricing changes it", async (
 test("the end of a turn counts instead of its messages, the session's end what turns lack", async () => {
   const home = tempDirectory();
   const store = new Store(nodeHost, {
-    ...{ dialect: "rye", root: home, agent: "hello", onWarning: () => {} },
+    dialect: "rye",
+    root: home,
+    agent: "hello",
+    onWarning: () => {},
   });
   const usage = (inputTokens: number) => ({
-    ...{ inputTokens, outputTokens: 0, totalTokens: inputTokens, spend: 0.5 },
+    inputTokens,
+    outputTokens: 0,
+    totalTokens: inputTokens,
+    spend: 0.5,
   });
   const write = async (id: string, ends: readonly number[]) => {
     const session = store.session(id);
@@ -272,8 +290,11 @@ test("the end of a turn counts instead of its messages, the session's end what t
   await write("both-1", [100, 200]);
   await write("alone-2", []);
   const { usage: all } = await openUsage(nodeHost, {
-    ...{ cwd: home, nowMs: NOW, stores: [{ dialect: "rye", root: home }] },
-    ...{ directory: join(home, "usage"), ownPath: join(home, "prices.json") },
+    cwd: home,
+    nowMs: NOW,
+    stores: [{ dialect: "rye", root: home }],
+    directory: join(home, "usage"),
+    ownPath: join(home, "prices.json"),
     onFailure: (id) => assert.fail(id),
   });
   const groups = groupBy(

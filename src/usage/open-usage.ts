@@ -1,20 +1,19 @@
 /** Open usage: counts what is new on this machine, and returns everything that was ever counted. */
 
-import type { Host } from "../base/host.ts";
-import { type FoundStore, findStores } from "../listing/find-stores.ts";
-import { PriceBook } from "../prices/price-book.ts";
-import { isOf, type KeptHead, priceMark, readKept, recentIn, writeKept } from "./kept/kept-file.ts";
-import { changedIn, KeptSums } from "./kept/kept-sums.ts";
-import { lastBlockStart } from "./kept/status-figures.ts";
-import { Ledger } from "./ledger/ledger.ts";
+import type { Host } from "../core/base/host.ts";
+import { type FoundStore, findStores } from "../sessions/list/find-stores.ts";
+import { UsageLedger } from "./ledger/ledger.ts";
 import { lastLook, rememberLook } from "./ledger/ledger-file.ts";
+import { PriceBook } from "./prices/price-book.ts";
 import { type RefreshOptions, refresh } from "./refresh.ts";
 import { hasBlocks } from "./report/agent-choice.ts";
 import { CountedUsage } from "./report/counted-usage.ts";
 import { Slices } from "./slices.ts";
+import { changedIn, StoredSums } from "./sums/stored-sums.ts";
+import { isOf, priceMark, readSums, type SumsHead, writeSums } from "./sums/sums-file.ts";
 import { ownPricesPath, usageDirectory } from "./usage-places.ts";
 
-/** Folders at rest are looked at once a day: nothing is expected there (find-changed.ts). */
+/** Folders at rest are looked at once a day: nothing is expected there (changed-logs.ts). */
 const SEARCH_MS = 86_400_000;
 
 export interface UsageOptions extends Omit<RefreshOptions, "lookedAt" | "isSearch" | "searchedAt"> {
@@ -32,7 +31,7 @@ export interface OpenedUsage {
   readonly usage: CountedUsage;
   readonly book: PriceBook;
   /** Sums of all that was counted. */
-  readonly sums: KeptSums;
+  readonly sums: StoredSums;
   /** Sessions that had changed. */
   readonly changed: number;
   /** False: what was counted could not be kept. */
@@ -40,11 +39,12 @@ export interface OpenedUsage {
 }
 
 export async function openUsage(host: Host, options: UsageOptions): Promise<OpenedUsage> {
-  const { cwd, nowMs, directory = usageDirectory(), stores = findStores({ cwd }) } = options;
+  const { cwd, nowMs, directory = usageDirectory() } = options;
+  const stores = options.stores ?? (await findStores({ cwd }));
   const ownPath = options.ownPath ?? ownPricesPath();
   const book = new PriceBook({ directory, ownPath, nowMs });
-  const ledger = Ledger.open(directory);
-  const kept = readKept(directory);
+  const ledger = UsageLedger.open(directory);
+  const kept = readSums(directory);
   const isCurrent = kept !== null && isOf(kept.head, ledger.place);
   const searchedAt = isCurrent ? kept.head.searchedAt : 0;
   const isSearch = !(nowMs >= searchedAt && nowMs - searchedAt < SEARCH_MS);
@@ -64,20 +64,20 @@ export async function openUsage(host: Host, options: UsageOptions): Promise<Open
   const view = known && changedIn(usage);
   const isTaken = view && known.take(view, nowMs);
   const slices = new Slices(options.isPatient ? undefined : Number.POSITIVE_INFINITY);
-  const sums = isTaken ? known : await slices.run(KeptSums.made(usage, nowMs));
+  const sums = isTaken ? known : await slices.run(StoredSums.made(usage, nowMs));
   const limited = sums.dialects.filter((dialect) => hasBlocks({ dialect }));
-  const head: KeptHead = {
-    ...{ ...ledger.place, prices },
+  const head: SumsHead = {
+    ...ledger.place,
+    prices,
     searchedAt: isSearch && options.only === undefined ? nowMs : searchedAt,
-    ...{ recent: recentIn(usage, nowMs), limited, hasAllSessions: sums.hasAllSessions },
-    blockStart: lastBlockStart(sums, limited, nowMs),
+    limited,
   };
   const isSame = sums === known && changed === 0 && head.searchedAt === searchedAt;
-  if (isKept && !isSame) writeKept(directory, head, sums);
+  if (isKept && !isSame) writeSums(directory, head, sums);
   return { usage, book, sums, changed, isKept };
 }
 
 /** Makes the sums again, after prices have changed. */
-export function sumsAgain(usage: CountedUsage, nowMs: number): KeptSums {
-  return KeptSums.of(usage, nowMs);
+export function sumsAgain(usage: CountedUsage, nowMs: number): StoredSums {
+  return StoredSums.of(usage, nowMs);
 }

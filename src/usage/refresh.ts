@@ -3,29 +3,32 @@
  *
  * A log with the size and time of the last time is not opened. Files that only grow are continued;
  * all others are read again as a whole. What the guard keeps of sessions that are gone is read as
- * any other store (listing/find-stores.ts).
+ * any other store (sessions/list/find-stores.ts).
  */
 
-import type { Host } from "../base/host.ts";
-import type { Unreadable } from "../catalog/find.ts";
+import type { Host } from "../core/base/host.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { guardedPlace } from "../dialects/files/guard-store.ts";
-import type { FoundStore } from "../listing/find-stores.ts";
-import { Store } from "../store/store.ts";
-import { type Counted, describe, type Found, nameIn } from "./describe.ts";
+import type { Unreadable } from "../dialects/find.ts";
+import { registryEntry } from "../dialects/registry.ts";
+import type { FoundStore } from "../sessions/list/find-stores.ts";
+import { SessionWindow } from "../sessions/list/session-window.ts";
+import type { Session } from "../sessions/store/session.ts";
+import { Store } from "../sessions/store/store.ts";
+import { changedAt, changedGenerations, findChanged } from "./changed-logs.ts";
+import { type CountableLog, describe, parentNameOf, type SessionCount } from "./describe.ts";
 import { countEntries } from "./entry-rows.ts";
-import { changedAt, changedGenerations, findChanged } from "./find-changed.ts";
-import type { Ledger } from "./ledger/ledger.ts";
+import type { UsageLedger } from "./ledger/ledger.ts";
 import { type PackedFile, packOf } from "./ledger/pack.ts";
-import { FileScanner, type FileToScan } from "./scan/file-scan.ts";
+import { FileScanner, type FileToScan, scopeIn } from "./scan/file-scan.ts";
 import { scanFiles } from "./scan/scan-files.ts";
+import type { Scanner } from "./scan/scanner.ts";
 import { atOnce, Slices } from "./slices.ts";
-import { countBytes } from "./window-rows.ts";
 
 export interface RefreshOptions {
   /** When all was looked at the last time, milliseconds since 1970; 0: never. */
   readonly lookedAt: number;
-  /** Look into folders at rest, too (find-changed.ts). */
+  /** Look into folders at rest, too (changed-logs.ts). */
   readonly isSearch: boolean;
   readonly searchedAt: number;
   /** Look at this log only: an absolute path. */
@@ -40,13 +43,13 @@ export interface RefreshOptions {
 /** Returns how many sessions had changed. */
 export async function refresh(
   host: Host,
-  ledger: Ledger,
+  ledger: UsageLedger,
   stores: readonly FoundStore[],
   options: RefreshOptions,
 ): Promise<number> {
   const { lookedAt, isSearch, searchedAt, only, onFailure, isPatient } = options;
   const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
-  const changed: Found[] = [];
+  const changed: CountableLog[] = [];
   const slices = new Slices();
   for (const { dialect: name, root } of stores) {
     const look = {
@@ -71,8 +74,8 @@ export async function refresh(
 
 async function countChanged(
   host: Host,
-  ledger: Ledger,
-  changed: readonly Found[],
+  ledger: UsageLedger,
+  changed: readonly CountableLog[],
   options: RefreshOptions,
 ): Promise<void> {
   const { onFailure, onProgress = () => {} } = options;
@@ -86,7 +89,7 @@ async function countChanged(
     ({ scanned, models, rowCount, rows }) => {
       const files: PackedFile[] = [];
       for (const { index, scan, errno } of scanned) {
-        const found = inBytes[index] as Found;
+        const found = inBytes[index] as CountableLog;
         if (scan !== null) files.push(describe(found, scan));
         // A compressed file is listed under its plain name.
         else if (errno === "ENOENT") others.push(found);
@@ -106,8 +109,8 @@ const PACK_SESSIONS = 64;
 
 async function countOthers(
   host: Host,
-  ledger: Ledger,
-  others: readonly Found[],
+  ledger: UsageLedger,
+  others: readonly CountableLog[],
   { onFailure, onProgress = () => {} }: RefreshOptions,
 ): Promise<void> {
   const scanner = new FileScanner();
@@ -128,13 +131,17 @@ async function countOthers(
   }
 }
 
-async function countOther(host: Host, scanner: FileScanner, found: Found): Promise<Counted> {
+async function countOther(
+  host: Host,
+  scanner: FileScanner,
+  found: CountableLog,
+): Promise<SessionCount> {
   const { dialect, root, log, known } = found;
   const store = new Store(host, { dialect: dialect.name, root, onWarning: () => {} });
   const session = store.session(log.id);
-  const scope = known?.scope ?? nameIn(dialect, log.id);
+  const scope = known?.scope ?? parentNameOf(dialect, log.id);
   try {
-    const { usageIn } = dialect;
+    const { usageIn } = registryEntry(dialect.name);
     if (usageIn !== undefined) {
       return await countBytes(host, session, scanner.scanner(usageIn), scope);
     }
@@ -146,16 +153,45 @@ async function countOther(host: Host, scanner: FileScanner, found: Found): Promi
   }
 }
 
-function isPlainFile({ dialect, root }: Found): boolean {
-  return dialect.usageIn !== undefined && guardedPlace(root) === null;
+function isPlainFile({ dialect, root }: CountableLog): boolean {
+  return registryEntry(dialect.name).usageIn !== undefined && guardedPlace(root) === null;
 }
 
-function toScan({ dialect, root, log, known }: Found): FileToScan {
-  const shape = dialect.usageIn ?? "messages";
-  const name = known?.scope ?? nameIn(dialect, log.id);
+function toScan({ dialect, root, log, known }: CountableLog): FileToScan {
+  const shape = registryEntry(dialect.name).usageIn ?? "messages";
+  const name = known?.scope ?? parentNameOf(dialect, log.id);
   return { path: `${root}/${log.path}`, shape, name, from: known?.reached ?? null };
 }
 
-function newBytes(size: number, known: Found["known"]): number {
+function newBytes(size: number, known: CountableLog["known"]): number {
   return Math.max(0, size - (known?.reached?.offset ?? 0));
+}
+
+const PIECE_BYTES = 4 * 1024 * 1024;
+const LF = 0x0a;
+
+async function countBytes(
+  host: Host,
+  session: Session,
+  scanner: Scanner,
+  name: string,
+): Promise<SessionCount> {
+  const window = await SessionWindow.open(host, session);
+  const { log } = window;
+  scanner.begin(null);
+  try {
+    let held: Buffer = Buffer.alloc(0);
+    for (let at = 0; at < log.bytesEnd; at += PIECE_BYTES) {
+      const piece = await log.bytes(at, at + PIECE_BYTES);
+      const bytes = held.length === 0 ? piece : Buffer.concat([held, piece]);
+      const end = bytes.lastIndexOf(LF) + 1;
+      scanner.scan(bytes, 0, end, at - held.length);
+      held = bytes.subarray(end);
+    }
+    if (held.length > 0) scanner.scan(held, 0, held.length, log.bytesEnd - held.length);
+  } finally {
+    window.close();
+  }
+  const { set, about } = scanner;
+  return { reached: null, rowCount: set.endFile(scopeIn(about) ?? name), about };
 }

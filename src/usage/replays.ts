@@ -8,7 +8,7 @@
  * it: the others repeat that one.
  */
 
-import type { Ledger } from "./ledger/ledger.ts";
+import type { UsageLedger } from "./ledger/ledger.ts";
 import type { LedgerFile } from "./ledger/pack.ts";
 import { scopeHash } from "./row-set.ts";
 import { FLAGS } from "./usage-row.ts";
@@ -16,7 +16,7 @@ import { FLAGS } from "./usage-row.ts";
 /** Ancestors that are looked through. */
 const ANCESTORS_MAX = 64;
 
-export function markReplays(ledger: Ledger): void {
+export function markReplays(ledger: UsageLedger): void {
   if (!ledger.files.some(({ replays }) => replays !== null)) return;
   const byScope = new Map(ledger.files.map((file) => [file.scope, file]));
   const forks = forksOfMissing(ledger.files, byScope);
@@ -35,7 +35,7 @@ export function markReplays(ledger: Ledger): void {
 }
 
 /** The row of an ancestor that this row repeats; -1: none. */
-export function originalOf(ledger: Ledger, row: number, ancestors: readonly string[]): number {
+export function originalOf(ledger: UsageLedger, row: number, ancestors: readonly string[]): number {
   const { rows } = ledger;
   const file = ledger.fileOf(row);
   const own = scopeHash(file.scope);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { lookUp } from "../prices/price-table.ts";
-import type { Rates } from "../prices/rates.ts";
 import { Columns } from "./columns.ts";
+import { lookUp } from "./prices/price-table.ts";
+import type { Rates } from "./prices/rates.ts";
 import { costOf } from "./row-cost.ts";
 import { FLAGS } from "./usage-row.ts";
 

@@ -1,7 +1,7 @@
 /** Row cost: what a response cost at given rates. */
 
-import { priceAt, type Rates } from "../prices/rates.ts";
 import type { Columns } from "./columns.ts";
+import { priceAt, type Rates } from "./prices/rates.ts";
 import { FLAGS, searchesIn } from "./usage-row.ts";
 
 const BATCH_FACTOR = 0.5;

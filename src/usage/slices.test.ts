@@ -3,13 +3,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { nodeHost } from "../base/node-host.ts";
+import { nodeHost } from "../core/base/node-host.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { findChanged } from "./find-changed.ts";
-import { KeptSums } from "./kept/kept-sums.ts";
-import { Ledger } from "./ledger/ledger.ts";
+import { findChanged } from "./changed-logs.ts";
+import { UsageLedger } from "./ledger/ledger.ts";
 import { openUsage } from "./open-usage.ts";
 import { atOnce, Slices } from "./slices.ts";
+import { StoredSums } from "./sums/stored-sums.ts";
 
 function* work(steps: number): Generator<void, number> {
   for (let step = 0; step < steps; step++) yield;
@@ -46,7 +46,9 @@ function stopsOf<Result>(work: Generator<void, Result>): { stops: number; result
 
 const row = (session: string, id: number) =>
   `${JSON.stringify({
-    ...{ type: "assistant", sessionId: session, timestamp: "2026-11-10T10:00:00.000Z" },
+    type: "assistant",
+    sessionId: session,
+    timestamp: "2026-11-10T10:00:00.000Z",
     message: { id: `${session} ${id}`, model: "m", usage: { input_tokens: 1 } },
   })}\n`;
 
@@ -62,20 +64,29 @@ test("finding changed logs and summing all rows can stop after a few of them", a
   const directory = join(home, "usage");
   const dialect = dialectNamed("claude-code");
   const look = {
-    ...{ ledger: Ledger.open(directory), dialect, root, lookedAt: 0, isSearch: true },
-    ...{ searchedAt: 0, onUnreadable: () => assert.fail() },
+    ledger: UsageLedger.open(directory),
+    dialect,
+    root,
+    lookedAt: 0,
+    isSearch: true,
+    searchedAt: 0,
+    onUnreadable: () => assert.fail(),
   };
   const found = stopsOf(findChanged(look));
   assert.equal(found.result.length, logs);
   assert.ok(found.stops >= 3, `${found.stops} stops`);
 
   const { usage, sums } = await openUsage(nodeHost, {
-    ...{ cwd: home, nowMs: Date.now(), directory, ownPath: join(home, "x"), isPatient: true },
+    cwd: home,
+    nowMs: Date.now(),
+    directory,
+    ownPath: join(home, "x"),
+    isPatient: true,
     stores: [{ dialect: "claude-code", root }],
     onFailure: (id) => assert.fail(id),
   });
   assert.equal(usage.counting().length, logs * rows);
-  const made = stopsOf(KeptSums.made(usage, Date.now()));
+  const made = stopsOf(StoredSums.made(usage, Date.now()));
   assert.deepEqual(made.result.cells, sums.cells);
   // 40,000 rows, twice.
   assert.ok(made.stops >= 6, `${made.stops} stops`);

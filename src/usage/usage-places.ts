@@ -1,7 +1,7 @@
 /** Usage places: where the ledger and the prices of a user are. */
 
 import { dirname, join } from "node:path";
-import { dataDirectory, userPaths } from "../base/node-paths.ts";
+import { dataDirectory, userPaths } from "../core/base/node-paths.ts";
 
 /** Where the ledger, the sums and the price journal are. */
 export function usageDirectory(): string {

@@ -4,7 +4,7 @@
  */
 
 /** Tokens, as recorded. */
-export interface Counts {
+export interface TokenCounts {
   /** Without those written to or read from a cache. */
   readonly input: number;
   /** With reasoning. */

@@ -34,8 +34,12 @@ test("agents says what a program is about to delete, by its own setting", async 
   put(join(user.home, ".claude/settings.json"), '{"cleanupPeriodDays":35}');
   const [json] = jsonLines((await user.run(["agents", "--json"])).stdout);
   expect(json).toMatchObject({
-    ...{ label: "Claude Code", dialect: "claude-code", root: join(user.home, ".claude") },
-    ...{ sessions: 3, retentionDays: 35, due: 1 },
+    label: "Claude Code",
+    dialect: "claude-code",
+    root: join(user.home, ".claude"),
+    sessions: 3,
+    retentionDays: 35,
+    due: 1,
   });
 
   rmSync(join(user.home, ".claude/settings.json"));
@@ -121,14 +125,27 @@ test("a search hit names the agent, the project and the title", async () => {
   assert.equal(about, "  Claude Code · shop · Paint the zebra");
   const [json] = jsonLines((await user.run(["search", "zebra", "--json"])).stdout);
   expect(json).toMatchObject({
-    ...{ agent: "Claude Code", project: "/home/me/shop", title: "Paint the zebra" },
+    program: "Claude Code",
+    project: "/home/me/shop",
+    title: "Paint the zebra",
   });
 });
 
 /** The fields that docs/cli.md names. */
 const HIT_FIELDS = [
-  ...["session", "dialect", "root", "agent", "project", "title", "start", "end"],
-  ...["role", "at", "tools", "snippet"],
+  "session",
+  "dialect",
+  "root",
+  "program",
+  "agent",
+  "project",
+  "title",
+  "start",
+  "end",
+  "role",
+  "at",
+  "tools",
+  "snippet",
 ];
 
 test("the first search, the agents and the list know a long session and a database's row", async () => {
@@ -142,7 +159,7 @@ test("the first search, the agents and the list know a long session and a databa
   database.message("ses_1", "msg_1", 1000, { role: "user" }, [{ type: "text", text: "a zebra" }]);
   database.close();
   const hits = jsonLines((await user.run(["search", "zebra", "--json"])).stdout);
-  const known = hits.map(({ agent, project, title }) => [agent, project, title]);
+  const known = hits.map(({ program, project, title }) => [program, project, title]);
   assert.deepEqual(known.sort(), [
     ["Claude Code", "/home/me/shop", "Paint the zebra"],
     ["OpenCode", "/home/me/zoo", "Feed it"],

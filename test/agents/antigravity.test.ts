@@ -91,7 +91,8 @@ test("a transcript is listed by its conversation, with the request as the title"
 test("the directories are those of the editor and of the command", () => {
   const { program } = dialectNamed("antigravity");
   assert.deepEqual(program?.roots({ environment: {}, home: "/home/me", platform: "darwin" }), [
-    ...["/home/me/.gemini/antigravity", "/home/me/.gemini/antigravity-ide"],
+    "/home/me/.gemini/antigravity",
+    "/home/me/.gemini/antigravity-ide",
     "/home/me/.gemini/antigravity-cli",
   ]);
 });

@@ -176,8 +176,13 @@ test("a list shows project, last branch, model, turns and tokens counted once", 
   const rows = page.block("jsonl claude-code-row");
   const { summary } = await readSession("claude-code", "projects/p/s1.jsonl", rows);
   expect(summary).toMatchObject({
-    ...{ project: "/home/me/app", branch: "fix", model: "claude-opus-4-5" },
-    ...{ inputTokens: 10, outputTokens: 25, badLines: 0, parent: null },
+    project: "/home/me/app",
+    branch: "fix",
+    model: "claude-opus-4-5",
+    inputTokens: 10,
+    outputTokens: 25,
+    badLines: 0,
+    parent: null,
   });
 });
 
@@ -296,6 +301,7 @@ test("what a subagent says in rows of progress is shown, found, and counted once
   const resumed = await user.run(["resume", "s1", "--for", "anthropic", "--allow-unsigned"]);
   expect(resumed.stdout).not.toContain("salamander");
   // The subagent's own file has the same responses.
+  put(folder, "s1.jsonl", text([...lines, { type: "summary", summary: "Newts", leafUuid: "a1" }]));
   put(
     folder,
     "s1/subagents/agent-a1.jsonl",
@@ -303,4 +309,16 @@ test("what a subagent says in rows of progress is shown, found, and counted once
   );
   const report = JSON.parse((await user.run(["usage", "session", "--json"])).stdout);
   assert.deepEqual([report.totals.total, report.rows.length], [30, 1]);
+  const both = jsonLines((await user.run(["ls", "--all", "--json"])).stdout);
+  const totals = both.map(({ name, totalTokens }) => [name, totalTokens]).sort();
+  assert.deepEqual(totals, [
+    ["agent-a1", 20],
+    ["s1", 10],
+  ]);
+  await user.run(["search", "--rebuild"]);
+  const found = jsonLines((await user.run(["search", "salamander", "--json"])).stdout);
+  assert.deepEqual(
+    found.map(({ session }) => session),
+    ["-home-me-app/s1/subagents/agent-a1"],
+  );
 });

@@ -33,8 +33,13 @@ export function turnOf(session: ClaudeSession): object[] {
   const { cwd = "/home/me/app", id, prompt = `Fix ${session.id}`, subagent } = session;
   const { branch = "main", at = "2026-11-01T10:00:00.000Z", model = "claude-opus-4-5" } = session;
   const common = {
-    ...{ cwd, sessionId: id, gitBranch: branch, timestamp: at, version: "2.1.0" },
-    ...{ userType: "external", isSidechain: subagent !== undefined },
+    cwd,
+    sessionId: id,
+    gitBranch: branch,
+    timestamp: at,
+    version: "2.1.0",
+    userType: "external",
+    isSidechain: subagent !== undefined,
     ...(subagent === undefined ? {} : { agentId: subagent }),
   };
   const said = { role: "user", content: prompt };

@@ -5,13 +5,13 @@ import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { eachLog, type Unreadable } from "../../src/catalog/find.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { decompress } from "../../src/dialects/agents/codex/files.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
-import { decompressed } from "../../src/dialects/codex/files/zstd.ts";
-import { notUnderstood } from "../../src/listing/not-understood.ts";
+import { iterateLogs, type Unreadable } from "../../src/dialects/find.ts";
+import type { VerifiedEntry } from "../../src/evidence/verify/verified-entries.ts";
 import { linesTakenBack } from "../../src/resume/taken-back.ts";
-import type { VerifiedEntry } from "../../src/verifying/verified-entries.ts";
+import { notUnderstood } from "../../src/sessions/list/not-understood.ts";
 import { refusal } from "../support/refusal.ts";
 import { copyOfSamples, logsWith, sampleFolders } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
@@ -96,8 +96,11 @@ test.each(FOLDERS)(
     const parts = said.flatMap((entry) => (entry.saidBy ? [] : entry.parts));
     const texts = parts.flatMap((part) => (part.type === "text" ? part.text : []));
     assert.deepEqual(texts, [
-      ...[EDITED, "I look at the file.", "The linden is first now; `missing.txt` does not exist."],
-      ...["How many trees are there now?", "Three."],
+      EDITED,
+      "I look at the file.",
+      "The linden is first now; `missing.txt` does not exist.",
+      "How many trees are there now?",
+      "Three.",
     ]);
     assert.deepEqual(
       parts.flatMap((part) => (part.type === "tool_call" ? part.tool : [])),
@@ -181,7 +184,7 @@ function stored(text: string): Buffer {
   const block = Buffer.alloc(3);
   block.writeUIntLE((bytes.length << 3) | 1, 0, 3);
   const frame = Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0x38]), block, bytes]);
-  assert.equal(decompressed(frame).toString(), text);
+  assert.equal(decompress(frame).toString(), text);
   return frame;
 }
 
@@ -192,7 +195,7 @@ function row(text: string, role = "user"): string {
 
 function idsIn(root: string, onUnreadable?: (unreadable: Unreadable) => void): string[] {
   const options = onUnreadable ? { onUnreadable } : {};
-  return [...eachLog(root, dialectNamed("codex").layout, options)].map(({ id }) => id).sort();
+  return [...iterateLogs(root, dialectNamed("codex").layout, options)].map(({ id }) => id).sort();
 }
 
 test("compressed and archived rollouts are sessions, and a plain file is preferred", async () => {
@@ -254,12 +257,17 @@ test("a fork is a session of its own, with its own name as title", async () => {
   const parent = "01998190-0000-7f40-9309-dc4e48c5844a";
   const named = { type: "thread_name_updated", thread_name: "Named" };
   const lines = [
-    ...[meta(UUID, { forked_from_id: parent, git: { branch: "fix" } }), meta(parent)],
-    ...[row("hello"), event(named)],
+    meta(UUID, { forked_from_id: parent, git: { branch: "fix" } }),
+    meta(parent),
+    row("hello"),
+    event(named),
   ];
   put(root, `${ID}.jsonl`, lines.join(""));
   expect(await summaryOf(root, ID)).toMatchObject({
-    ...{ parent: null, title: "Named", branch: "fix", project: `/home/me/${UUID}` },
+    parent: null,
+    title: "Named",
+    branch: "fix",
+    project: `/home/me/${UUID}`,
   });
 });
 
@@ -320,7 +328,10 @@ test("the parent of a subagent is the session that has its uuid", async () => {
     { parent_thread_id: parent, forked_from_id: "01998190-1111-7f40-9309-dc4e48c5844a" },
   ];
   const places = [
-    ...["sessions/2025/09/25", "sessions/2025/09/24", "sessions/2025/09/26", "archived_sessions"],
+    "sessions/2025/09/25",
+    "sessions/2025/09/24",
+    "sessions/2025/09/26",
+    "archived_sessions",
   ].map((place) => `${place}/rollout-2025-09-25T17-48-46-${parent}`);
   for (const place of places) {
     const root = tempDirectory();
@@ -344,7 +355,9 @@ test("a file that Codex began after turns were reverted is a session of the same
   put(root, `${ID}.jsonl`, meta(UUID) + row("first"));
   put(root, `${later}.jsonl`, meta(UUID, { history_base: base }) + row("second"));
   expect(await summaryOf(root, later)).toMatchObject({
-    ...{ title: "second", project: `/home/me/${UUID}`, parent: null },
+    title: "second",
+    project: `/home/me/${UUID}`,
+    parent: null,
   });
   assert.deepEqual(idsIn(root), [ID, later]);
   const { nameOf } = dialectNamed("codex");
@@ -369,10 +382,10 @@ test("turns that were rolled back do not count, and all before them do", async (
   const three = [meta(UUID), context, ...turn("a"), ...turn("b"), ...turn("c")];
   assert.deepEqual(await takenBack([...three, back(1)]), [9, 10, 11]);
   assert.deepEqual(await takenBack([...three, back(2)]), [6, 7, 8, 9, 10, 11]);
-  assert.deepEqual(await takenBack([...three, back(1), ...turn("d"), back(2)]), [
-    ...[9, 10, 11],
-    ...[6, 7, 8, 13, 14, 15],
-  ]);
+  assert.deepEqual(
+    await takenBack([...three, back(1), ...turn("d"), back(2)]),
+    [9, 10, 11, 6, 7, 8, 13, 14, 15],
+  );
   // More turns than there are: what comes before the first one stays.
   assert.deepEqual(await takenBack([...three, back(9)]), [3, 4, 5, 6, 7, 8, 9, 10, 11]);
   // The same prompt twice is two turns; an event before its item is of the item's turn.
@@ -454,8 +467,13 @@ test("a checkpoint of Entire whose transcript is a rollout is read as one", asyn
   const context = row("<environment_context></environment_context>");
   const asked = event({ type: "user_message", message: "List the files" });
   const lines = [
-    ...[context, row("List the files"), asked],
-    ...[row("Two.", "assistant"), count(5), count(5), count(9)],
+    context,
+    row("List the files"),
+    asked,
+    row("Two.", "assistant"),
+    count(5),
+    count(5),
+    count(9),
   ];
   put(root, ".entire/metadata/s1/full.jsonl", lines.join(""));
   const { entries, badLines } = await readSession("entire", root, "s1");
@@ -466,7 +484,9 @@ test("a checkpoint of Entire whose transcript is a rollout is read as one", asyn
   );
   const store = storeAt("entire", root);
   expect(await store.summaries().summarise("s1")).toMatchObject({
-    ...{ title: "List the files", turns: 1, inputTokens: 9 },
+    title: "List the files",
+    turns: 1,
+    inputTokens: 9,
   });
   assert.equal(await notUnderstood(nodeHost, store.session("s1")), null);
 });

@@ -78,6 +78,27 @@ test("what a person typed is a prompt, and the prompt of a subagent is not", asy
   assert.match(JSON.stringify(summaries.map(({ parts }) => parts)), new RegExp(SUMMARY));
 });
 
+test("a prompt is a subagent's if it names an agent or a call, and not only a task", async () => {
+  const prompt = (event: object, data: object) => ({
+    type: "user.message",
+    id: JSON.stringify([event, data]),
+    data: { content: "Look.", parentAgentTaskId: "task-1", ...data },
+    ...event,
+  });
+  const events = [
+    prompt({}, {}),
+    prompt({}, { parentToolCallId: "call-1" }), // As older versions name it.
+    prompt({ agentId: "agent-1" }, {}),
+  ];
+  const log = events.map((event) => `${JSON.stringify(event)}\n`).join("");
+  const { entries, summary } = await readSession("copilot-cli", PATH, log);
+  assert.deepEqual(
+    entries.map(({ saidBy }) => saidBy ?? "a person"),
+    ["a person", "agent", "agent"],
+  );
+  assert.equal(summary.title, "Look.");
+});
+
 /** Compares a public session with what another tool counts in it. */
 async function compareTotals() {
   const folder = join(samples.path, "copilot-cli");

@@ -52,12 +52,16 @@ test("samples have their title, their project and the session that started them"
   });
   expect(known.sort()).toEqual([
     [
-      ...[`${id}/${name}1/${name}1`, "Why does the watering plan fail in 2028?"],
-      ...["/home/me/garden", null],
+      `${id}/${name}1/${name}1`,
+      "Why does the watering plan fail in 2028?",
+      "/home/me/garden",
+      null,
     ],
     [
-      ...[`${id}/${name}1/subagents/${name}2`, "Find other places that assume 365 days"],
-      ...[null, `${id}/${name}1/${name}1`],
+      `${id}/${name}1/subagents/${name}2`,
+      "Find other places that assume 365 days",
+      null,
+      `${id}/${name}1/${name}1`,
     ],
     [`${id}/8b0d4a17-52e9-4c36-8f2b-1d7a6e3c9f03`, "Which month is it?", null, null],
   ]);

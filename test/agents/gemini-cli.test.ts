@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { nodeSurroundings } from "../../src/base/node-surroundings.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { nodeSurroundings } from "../../src/core/base/node-surroundings.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
-import { examineSessions } from "../../src/doctor/examine.ts";
-import { notUnderstood } from "../../src/listing/not-understood.ts";
-import { Compacted } from "../../src/resume/compacted.ts";
+import { examineSessions } from "../../src/evidence/doctor/examine.ts";
+import type { VerifiedEntry } from "../../src/evidence/verify/verified-entries.ts";
+import { Compacted } from "../../src/resume/entry-feed.ts";
 import { linesTakenBack } from "../../src/resume/taken-back.ts";
-import type { VerifiedEntry } from "../../src/verifying/verified-entries.ts";
+import { notUnderstood } from "../../src/sessions/list/not-understood.ts";
 import { copyOfSamples, logsWith, sampleFolders } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -109,8 +109,10 @@ test.each(FOLDERS)(
       role === "assistant" ? said.flatMap((part) => (part.type === "text" ? part.text : [])) : [],
     );
     assert.deepEqual(answers, [
-      ...["I look at the file.", "The linden is first now; `missing.txt` does not exist."],
-      ...["Three.", "It stands next to the well."],
+      "I look at the file.",
+      "The linden is first now; `missing.txt` does not exist.",
+      "Three.",
+      "It stands next to the well.",
     ]);
     const [summary] = entries.filter(({ saidBy }) => saidBy === "summary");
     const [first] = summary?.parts ?? [];
@@ -299,7 +301,10 @@ test("a row that sets the messages says what is new in them, as a summary", asyn
   const prompt = { id: "u", type: "user", content: "List the files" };
   const answer = { id: "g", type: "gemini", content: "Two." };
   const { entries, title } = await readRows(
-    ...[HEADER, { $set: { messages: [context] } }, prompt, answer],
+    HEADER,
+    { $set: { messages: [context] } },
+    prompt,
+    answer,
     // Continued: nothing new, whatever was done to a message.
     { $set: { messages: [context, { ...prompt, content: [{ text: "[masked]" }] }, answer] } },
     {
@@ -317,9 +322,16 @@ test("a row that sets the messages says what is new in them, as a summary", asyn
       return [kind, role, saidBy, ...texts].filter(Boolean).join(" ");
     }),
     [
-      ...["start", `message user program ${context.content}`],
-      ...["message user List the files", "message assistant Two.", "other", "other"],
-      ...[`message user summary ${SNAPSHOT}`, "other", "other", "other"],
+      "start",
+      `message user program ${context.content}`,
+      "message user List the files",
+      "message assistant Two.",
+      "other",
+      "other",
+      `message user summary ${SNAPSHOT}`,
+      "other",
+      "other",
+      "other",
     ],
   );
   assert.equal(title, "Listing");
@@ -329,9 +341,14 @@ test("resuming continues with what the last such row has, and what follows it", 
   const prompt = (id: string) => ({ id, type: "user", content: `Prompt ${id}` });
   const snapshot = { id: "s", type: "user", content: SNAPSHOT };
   const { entries } = await readRows(
-    ...[HEADER, prompt("a"), prompt("b"), prompt("c")],
-    ...[{ $set: { messages: [snapshot, prompt("c")] } }, prompt("d")],
-    ...[{ $set: { messages: [snapshot, prompt("c"), prompt("d")] } }, prompt("e")],
+    HEADER,
+    prompt("a"),
+    prompt("b"),
+    prompt("c"),
+    { $set: { messages: [snapshot, prompt("c")] } },
+    prompt("d"),
+    { $set: { messages: [snapshot, prompt("c"), prompt("d")] } },
+    prompt("e"),
   );
   const passed: string[] = [];
   const compacted = new Compacted(dialectNamed(DIALECT), ({ aside, parts }) => {

@@ -5,12 +5,12 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { findLogs, type Unreadable } from "../../src/catalog/find.ts";
-import { lookAtLog } from "../../src/catalog/pages.ts";
-import { goose } from "../../src/dialects/goose/dialect.ts";
-import type { Entry } from "../../src/model/entry.ts";
-import { Store } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { Entry } from "../../src/core/model/entry.ts";
+import { goose } from "../../src/dialects/agents/goose.ts";
+import { findLogs, type Unreadable } from "../../src/dialects/find.ts";
+import { lookAtLog } from "../../src/sessions/catalog/pages.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { message, SCHEMA, SESSION } from "./goose-database.ts";
 

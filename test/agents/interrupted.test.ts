@@ -41,7 +41,7 @@ test("Ctrl-C ends the first ls with 130, and the next one lists all sessions", a
   const { code, stdout, stderr } = await user.run(["ls", "--json"]);
   assert.deepEqual([code, stderr], [0, ""]);
   assert.equal(jsonLines(stdout).length, SESSIONS);
-}, 60_000);
+});
 
 test("Ctrl-C ends the first search with 130, and the next one finds words in all sessions", async () => {
   const user = userWithMany();
@@ -51,7 +51,7 @@ test("Ctrl-C ends the first search with 130, and the next one finds words in all
     const { code, stderr } = await user.run(["search", query, "--json", "--limit", "1"]);
     assert.deepEqual([code, stderr], [0, ""], query);
   }
-}, 60_000);
+});
 
 /** 96 MB of rows. */
 function userWithOneLong(): CliUser {
@@ -78,7 +78,7 @@ test("a first ls and a first search show how much of a long session they have re
       read,
     );
   }
-}, 120_000);
+});
 
 test("verbatim alone shows the sessions without reading all of them", async () => {
   const running = userWithMany().startAtTerminal([]);

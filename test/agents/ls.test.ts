@@ -80,8 +80,12 @@ test("ls --json lists every session, with its name in its program", async () => 
     ["agent-a21e2f5"],
   );
   expect(sessions[0]).toMatchObject({
-    ...{ id: `-home-me-shop/${FIRST}`, name: FIRST, dialect: "claude-code" },
-    ...{ project: "/home/me/shop", branch: "main", live: false },
+    id: `-home-me-shop/${FIRST}`,
+    name: FIRST,
+    dialect: "claude-code",
+    project: "/home/me/shop",
+    branch: "main",
+    live: false,
   });
 });
 

@@ -12,10 +12,10 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { VerbatimError } from "../../src/base/errors.ts";
-import { LOG_LIMITS } from "../../src/base/limits.ts";
-import { eachLog } from "../../src/catalog/find.ts";
+import { VerbatimError } from "../../src/core/base/errors.ts";
+import { LOG_LIMITS } from "../../src/core/base/limits.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
+import { iterateLogs } from "../../src/dialects/find.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { testWhere } from "../support/test-where.ts";
 import { readSession, storeAt } from "./read-session.ts";
@@ -24,9 +24,27 @@ import { PROGRAMS, placeOf, seedsOf } from "./seeds.ts";
 const hostile = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom<unknown>(
-    ...[null, "", 0, -1, 1e300, true, [], {}, [[]], [null], { type: null }, { text: 7 }],
-    ...["__proto__", "\ud800", "x".repeat(70_000), "2026-13-45T99:99:99Z", "constructor"],
-    ...[{ constructor: 1 }, { length: -1 }, [{ type: "text" }], { type: "tool_use", input: 0 }],
+    null,
+    "",
+    0,
+    -1,
+    1e300,
+    true,
+    [],
+    {},
+    [[]],
+    [null],
+    { type: null },
+    { text: 7 },
+    "__proto__",
+    "\ud800",
+    "x".repeat(70_000),
+    "2026-13-45T99:99:99Z",
+    "constructor",
+    { constructor: 1 },
+    { length: -1 },
+    [{ type: "text" }],
+    { type: "tool_use", input: 0 },
   ),
 );
 
@@ -97,7 +115,15 @@ const cyclic = fc.nat(3).map(
 const repeated = fc.constant<Mutation>((lines) => [...lines, ...lines]);
 
 const mutation = fc.oneof(
-  ...[wrongType, wrongType, wrongType, flipped, truncated, junk, nested, cyclic, repeated],
+  wrongType,
+  wrongType,
+  wrongType,
+  flipped,
+  truncated,
+  junk,
+  nested,
+  cyclic,
+  repeated,
 );
 
 describe.each(PROGRAMS)("sessions of %s", (name) => {
@@ -167,7 +193,7 @@ describe.each(PROGRAMS)("sessions of %s", (name) => {
       make(join(root, path));
       const reported: string[] = [];
       const onUnreadable = ({ path: hidden }: { readonly path: string }) => reported.push(hidden);
-      assert.deepEqual([...eachLog(root, dialectNamed(name).layout, { onUnreadable })], []);
+      assert.deepEqual([...iterateLogs(root, dialectNamed(name).layout, { onUnreadable })], []);
       if (make !== makers[1]) assert.deepEqual(reported, [path]);
       await assert.rejects(readSession(name, root, idAt(path.split("/")) ?? ""), VerbatimError);
     }

@@ -36,8 +36,15 @@ export class OpencodeDatabase {
 
   session(id: string, more: Readonly<Record<string, string | number | null>> = {}): void {
     const row = {
-      ...{ id, project_id: "p", parent_id: null, slug: "s", directory: "/home/me/app" },
-      ...{ title: "Count lines", version: "1.3.0", time_created: 1000, time_updated: 1000 },
+      id,
+      project_id: "p",
+      parent_id: null,
+      slug: "s",
+      directory: "/home/me/app",
+      title: "Count lines",
+      version: "1.3.0",
+      time_created: 1000,
+      time_updated: 1000,
       ...more,
     };
     this.#insert("session", row);

@@ -2,11 +2,11 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { findLogs, type Unreadable } from "../../src/catalog/find.ts";
-import { opencode } from "../../src/dialects/opencode/dialect.ts";
-import type { Entry } from "../../src/model/entry.ts";
-import { Store } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { Entry } from "../../src/core/model/entry.ts";
+import { opencode } from "../../src/dialects/agents/opencode/dialect.ts";
+import { findLogs, type Unreadable } from "../../src/dialects/find.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 export function place(): { root: string; path: string } {

@@ -5,12 +5,12 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { readForeign } from "../../src/catalog/foreign-database.ts";
-import { lookAtLog } from "../../src/catalog/pages.ts";
-import { SummaryFold } from "../../src/catalog/summary.ts";
-import { opencode } from "../../src/dialects/opencode/dialect.ts";
-import { findSession } from "../../src/listing/find-session.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { readForeign } from "../../src/core/sqlite/foreign-database.ts";
+import { opencode } from "../../src/dialects/agents/opencode/dialect.ts";
+import { lookAtLog } from "../../src/sessions/catalog/pages.ts";
+import { findSession } from "../../src/sessions/list/find-session.ts";
+import { SummaryFold } from "../../src/sessions/summary/summary.ts";
 import { startChild } from "../support/child.ts";
 import { OpencodeDatabase } from "./opencode-database.ts";
 import { entriesOf, foundLogs, place } from "./opencode-store.ts";
@@ -22,8 +22,10 @@ function writeSession(database: OpencodeDatabase): void {
   database.session("ses_1", { model: '{"id":"m"}' });
   const model = { modelID: "claude-x", providerID: "anthropic" };
   database.message("ses_1", "msg_1", 1000, { role: "user", time: { created: 1000 } }, [
-    { type: "text", text: "How many lines?" },
     { type: "text", text: "the file's text", synthetic: true },
+    { type: "file", mime: "image/png", url: "data:image/png;base64,iVBOR", filename: "a.png" },
+    { type: "text", text: "How many lines?" },
+    { type: "text", text: "not for the model", ignored: true },
   ]);
   const tokens = { input: 10, output: 5, reasoning: 2, total: 47, cache: { read: 20, write: 10 } };
   const answer = { role: "assistant", ...model, tokens, cost: 0.25, finish: "stop" };
@@ -50,15 +52,26 @@ test("a session in the database is read as one line for it and one for each mess
   assert.ok(start && prompt && answer);
   expect(start).toMatchObject({ kind: "start", at: "1970-01-01T00:00:01.000Z" });
   expect(opencode.about?.(start.native, "ses_1")).toEqual({
-    ...{ title: "Count lines", cwd: "/home/me/app" },
+    title: "Count lines",
+    cwd: "/home/me/app",
   });
   expect(prompt).toMatchObject({ role: "user", messageId: "msg_1" });
   expect(prompt.saidBy).toBeUndefined();
-  expect(prompt.parts.map(({ type }) => type)).toEqual(["text", "other"]);
+  const source = { type: "base64", media_type: "image/png", data: "iVBOR" };
+  expect(prompt.parts).toMatchObject([
+    { type: "other", native: { type: "image", source } },
+    { type: "text", text: "How many lines?" },
+    { type: "text", text: "the file's text" },
+    { type: "other", native: { ignored: true } },
+  ]);
   expect(answer).toMatchObject({ role: "assistant", model: "claude-x", stopReason: "stop" });
   expect(answer.usage).toEqual({
-    ...{ inputTokens: 10, outputTokens: 7, cacheReadTokens: 20, cacheWriteTokens: 10 },
-    ...{ totalTokens: null, spend: 0.25 },
+    inputTokens: 10,
+    outputTokens: 7,
+    cacheReadTokens: 20,
+    cacheWriteTokens: 10,
+    totalTokens: null,
+    spend: 0.25,
   });
   expect(answer.parts).toMatchObject([
     { type: "reasoning", text: "Hm.", signature: "sig" },
@@ -270,7 +283,9 @@ test("child sessions, compaction and made-up titles", async () => {
   const [, call, boundary, short] = await entriesOf(root, id);
   assert.ok(call && boundary && short);
   expect(call.parts[1]).toEqual({
-    ...{ type: "child", session: "opencode-dev.db/ses_child", agent: "explore" },
+    type: "child",
+    session: "opencode-dev.db/ses_child",
+    agent: "explore",
   });
   assert.equal(boundary.saidBy, "program");
   assert.equal(short.saidBy, "summary");
@@ -281,7 +296,8 @@ test("child sessions, compaction and made-up titles", async () => {
   const [child] = await entriesOf(root, "opencode-dev.db/ses_child");
   assert.ok(child);
   assert.deepEqual(opencode.about?.(child.native, "opencode-dev.db/ses_child"), {
-    ...{ cwd: "/home/me/app", parent: id },
+    cwd: "/home/me/app",
+    parent: id,
   });
   assert.equal(opencode.nameOf?.(id), "ses_1");
   database.close();
@@ -296,7 +312,9 @@ test("events of newer versions are read where a session has no messages", async 
   database.event("ses_1", 2, "model-switched", { model: { id: "m" }, time });
   const state = { status: "completed", input: { a: 1 }, content: [{ type: "text", text: "x" }] };
   database.event("ses_1", 3, "assistant", {
-    ...{ model: { id: "m1", providerID: "p" }, cost: 0.5, time },
+    model: { id: "m1", providerID: "p" },
+    cost: 0.5,
+    time,
     tokens: { input: 1, output: 2, reasoning: 0, cache: { read: 0, write: 0 } },
     content: [
       { type: "text", text: "Hi" },

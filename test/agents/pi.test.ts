@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { findLogs } from "../../src/catalog/find.ts";
-import { pi } from "../../src/dialects/pi/dialect.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { pi } from "../../src/dialects/agents/pi.ts";
+import { findLogs } from "../../src/dialects/find.ts";
 import { resumeSession } from "../../src/resume/resume.ts";
 import { filesBelow, logsWith, sampleFolders } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
@@ -129,8 +129,10 @@ test.each(FOLDERS)(
     assert.deepEqual(
       (await resumed(upToBranch)).said.map((text) => String(text).split("\n").at(-1)),
       [
-        ...["The well is deep and old.", "It is deep and old."],
-        ...["And of the linden?", "It stands next to the well."],
+        "The well is deep and old.",
+        "It is deep and old.",
+        "And of the linden?",
+        "It stands next to the well.",
       ],
     );
   },
@@ -156,7 +158,11 @@ async function resumed(rows: readonly object[]) {
   mkdirSync(join(root, PATH, ".."), { recursive: true });
   writeFileSync(join(root, PATH), rows.map((each) => `${JSON.stringify(each)}\n`).join(""));
   const { messages, report } = await resumeSession(nodeHost, ID, {
-    ...{ for: "openai-chat", root, dialect: "pi", allowUnsigned: true, prompt: null },
+    for: "openai-chat",
+    root,
+    dialect: "pi",
+    allowUnsigned: true,
+    prompt: null,
   });
   return {
     said: messages.map(({ content }) => content),
@@ -167,7 +173,10 @@ async function resumed(rows: readonly object[]) {
 test("resuming follows the last branch, and shows what it left out", async () => {
   const rows = [
     HEADER,
-    ...[row("1", null, "one"), row("2", "1", "two"), row("3", "2", "three"), row("4", "3", "four")],
+    row("1", null, "one"),
+    row("2", "1", "two"),
+    row("3", "2", "three"),
+    row("4", "3", "four"),
     { type: "branch_summary", id: "b", parentId: "2", fromId: "4", summary: "left" },
     row("5", "b", "five"),
     row("6", "5", "six"),
@@ -194,12 +203,20 @@ test("a parent that is missing, later or the row itself is taken for the row bef
 
 test("resuming continues with the last summary and the rows that it keeps", async () => {
   const compaction = (id: string, parentId: string, more: object) => ({
-    ...{ type: "compaction", id, parentId, timestamp: "2026-05-12T01:03:00.000Z" },
-    ...{ summary: `sum ${id}`, tokensBefore: 1, ...more },
+    type: "compaction",
+    id,
+    parentId,
+    timestamp: "2026-05-12T01:03:00.000Z",
+    summary: `sum ${id}`,
+    tokensBefore: 1,
+    ...more,
   });
   const rows = [
     HEADER,
-    ...[row("1", null, "one"), row("2", "1", "two"), row("3", "2", "three"), row("4", "3", "four")],
+    row("1", null, "one"),
+    row("2", "1", "two"),
+    row("3", "2", "three"),
+    row("4", "3", "four"),
     compaction("c", "4", { firstKeptEntryId: "3" }),
     row("5", "c", "five"),
   ];

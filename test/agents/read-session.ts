@@ -2,9 +2,9 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import type { StoredEntry } from "../../src/dialects/files/stored-entries.ts";
-import { Store } from "../../src/store/store.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 
 export interface ReadSession {
   readonly entries: readonly StoredEntry[];

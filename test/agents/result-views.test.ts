@@ -7,9 +7,13 @@ import { test } from "vitest";
 import { SESSIONS } from "../../scripts/agent-samples/scenarios.mjs";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { toolViews } from "../../src/dialects/tool-table.ts";
-import { OutlineFold } from "../../src/listing/outline-fold.ts";
-import { changesIn, recordedChanges } from "../../src/render/html/diff-html.ts";
-import { type NumberedLine, numbered, readHunks } from "../../src/render/html/diff-lines.ts";
+import { OutlineFold } from "../../src/sessions/outline/outline-fold.ts";
+import { changesIn, recordedChanges } from "../../src/sessions/render/html/diff-html.ts";
+import {
+  type NumberedLine,
+  numberLines,
+  readHunks,
+} from "../../src/sessions/render/html/diff-lines.ts";
 import { ENTIRE_CHECKPOINTS } from "../support/entire-checkpoints.ts";
 import { sampleLogs } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
@@ -21,13 +25,16 @@ const PATCH = [{ oldStart: 11, newStart: 11, lines: [" a", "-b", "+c", "+d", " e
 /** A row of each agent with the same edit. */
 const ROWS: Readonly<Record<string, object>> = {
   "claude-code": {
-    ...{ type: "user", toolUseResult: { structuredPatch: PATCH } },
+    type: "user",
+    toolUseResult: { structuredPatch: PATCH },
     message: { role: "user", content: [{ type: "tool_result", tool_use_id: "c1" }] },
   },
   codex: {
     type: "event_msg",
     payload: {
-      ...{ type: "patch_apply_end", call_id: "c1", success: true },
+      type: "patch_apply_end",
+      call_id: "c1",
+      success: true,
       changes: { "/w/a.ts": { type: "update", unified_diff: UNIFIED.replace(/^.*\n.*\n/, "") } },
     },
   },
@@ -48,7 +55,7 @@ for (const [name, row] of Object.entries(ROWS)) {
   test(`an edit in a row of ${name} has the numbers that the agent recorded`, () => {
     const [view, ...more] = dialectNamed(name).resultViews?.(row as never) ?? [];
     assert.deepEqual([view?.callId, more.length], ["c1", 0]);
-    const lines = numbered(readHunks(view?.diff ?? "") ?? []).filter(
+    const lines = numberLines(readHunks(view?.diff ?? "") ?? []).filter(
       ({ kind }) => kind !== "place",
     );
     assert.deepEqual(
@@ -92,7 +99,6 @@ const LOGS: readonly (readonly [name: string, path: string, edits: number])[] = 
 
 test.each(LOGS)(
   "lines found in files that %s has read are those that it recorded",
-  { timeout: 60_000 },
   (name, path, edits) => {
     assert.equal(compare(name, readFileSync(path, "utf8")), edits);
   },
@@ -122,7 +128,7 @@ test.each(Object.entries(CHANGES))(
       return entry === null ? [] : (resultViews?.(entry.native) ?? []);
     });
     const diffs = views.flatMap(({ diff }) => diff ?? []);
-    const lines = diffs.map((diff) => numbered(readHunks(diff) ?? assert.fail(diff)));
+    const lines = diffs.map((diff) => numberLines(readHunks(diff) ?? assert.fail(diff)));
     const changed = lines.map((all) =>
       all
         .filter(({ kind }) => kind === "gone" || kind === "new")
@@ -164,8 +170,8 @@ function compare(name: string, log: string): number {
     const { callId = "", input } = calls.get(`${start} ${part}`) ?? {};
     const [diff, change] = [diffs.get(callId), changesIn(input)?.list[0]];
     if (diff === undefined || change === undefined || lines === null) continue;
-    const recorded = firstChanged(numbered(readHunks(diff) ?? assert.fail(diff)));
-    assert.equal(firstChanged(numbered(change.lines, lines)), recorded, `${name} at ${start}`);
+    const recorded = firstChanged(numberLines(readHunks(diff) ?? assert.fail(diff)));
+    assert.equal(firstChanged(numberLines(change.lines, lines)), recorded, `${name} at ${start}`);
     compared++;
   }
   return compared;

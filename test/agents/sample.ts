@@ -2,11 +2,12 @@
 
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { type DialectName, dialectNamed } from "../../src/dialects/all.ts";
-import type { Entry } from "../../src/model/entry.ts";
-import type { Summary } from "../../src/model/summary.ts";
-import { Store } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { Entry } from "../../src/core/model/entry.ts";
+import type { Summary } from "../../src/core/model/summary.ts";
+import { dialectNamed } from "../../src/dialects/all.ts";
+import type { DialectName } from "../../src/dialects/registry.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 export interface ReadSession {

@@ -2,7 +2,8 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { dialectNamed, READ_DIALECT_NAMES } from "../../src/dialects/all.ts";
+import { dialectNamed } from "../../src/dialects/all.ts";
+import { READ_DIALECT_NAMES } from "../../src/dialects/registry.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { sampleFolders } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
@@ -17,9 +18,16 @@ export const PROGRAMS = READ_DIALECT_NAMES.filter(
 /** Names that programs give to logs; the first that a reader takes is used. */
 const UUID = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f";
 const NAMES = [
-  ...[`rollout-2026-08-03T10-48-56-${UUID}.jsonl`, `session-2026-08-03T10-48-${UUID}.jsonl`],
-  ...[`2026-08-03T10-48-56-000Z_${UUID}.jsonl`, `${UUID}.jsonl`, "events.jsonl", "wire.jsonl"],
-  ...["context.jsonl", "chat_history.jsonl", "transcript.jsonl", "transcript_full.jsonl"],
+  `rollout-2026-08-03T10-48-56-${UUID}.jsonl`,
+  `session-2026-08-03T10-48-${UUID}.jsonl`,
+  `2026-08-03T10-48-56-000Z_${UUID}.jsonl`,
+  `${UUID}.jsonl`,
+  "events.jsonl",
+  "wire.jsonl",
+  "context.jsonl",
+  "chat_history.jsonl",
+  "transcript.jsonl",
+  "transcript_full.jsonl",
 ];
 
 /** Where the program keeps a session as a plain log; null if it keeps none as a plain log. */

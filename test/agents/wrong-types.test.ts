@@ -8,22 +8,35 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { IndexFold } from "../../src/catalog/search/index-fold.ts";
-import { SummaryFold } from "../../src/catalog/summary.ts";
-import { dialectNamed, READ_DIALECT_NAMES } from "../../src/dialects/all.ts";
+import type { Entry } from "../../src/core/model/entry.ts";
+import { dialectNamed } from "../../src/dialects/all.ts";
 import { type LineMemory, listedAside, type Native } from "../../src/dialects/dialect.ts";
-import type { Entry } from "../../src/model/entry.ts";
-import { renderEntry } from "../../src/render/entry-markdown.ts";
+import { READ_DIALECT_NAMES } from "../../src/dialects/registry.ts";
 import { Pipeline } from "../../src/resume/pipeline.ts";
 import { anthropic } from "../../src/resume/targets/anthropic.ts";
+import { renderEntry } from "../../src/sessions/render/entry-markdown.ts";
+import { IndexFold } from "../../src/sessions/search/index-fold.ts";
+import { SummaryFold } from "../../src/sessions/summary/summary.ts";
 import { isTried } from "../support/seed.ts";
 import { seedsOf } from "./seeds.ts";
 
 /** As JSON: `__proto__` is a field there, and nesting costs no stack. */
 const WRONG: readonly string[] = [
-  ...["null", "true", "-1", "1e999", '""', '"\\ud800\\u0000\\u001b[2J"', '"__proto__"'],
-  ...["[]", "{}", "[null]", "[[]]", '["text"]', '[{"type":"text","text":{}}]'],
-  ...['{"__proto__":{"type":"text"}}', '{"constructor":null,"toString":1,"length":-1}'],
+  "null",
+  "true",
+  "-1",
+  "1e999",
+  '""',
+  '"\\ud800\\u0000\\u001b[2J"',
+  '"__proto__"',
+  "[]",
+  "{}",
+  "[null]",
+  "[[]]",
+  '["text"]',
+  '[{"type":"text","text":{}}]',
+  '{"__proto__":{"type":"text"}}',
+  '{"constructor":null,"toString":1,"length":-1}',
 ];
 /** Long to read: once for each kind of row, in each of its fields. */
 const DEEP = `${'{"content":['.repeat(2000)}${"]}".repeat(2000)}`;
@@ -171,6 +184,6 @@ describe.each(READ_DIALECT_NAMES.filter((name) => linesOf(name).length > 0))(
         }
         readers.finish();
       }
-    }, 120_000);
+    });
   },
 );

@@ -4,28 +4,32 @@
  * Pure, so that a test can plant a violation in a copy in memory and see it reported.
  * The numbers and tables are in `table.ts`; the lock file has its own rules in `lock-file.ts`.
  *
- * A file's part is its folder under `src`, or `doors` for a file directly in `src`, or the folder at
- * the root (`viewer`, `test`). `dialects` has several parts. A test in `src` (`*.test.ts`) may import what its folder may, and
- * `torture` and `test`. What is in `test` may import anything.
+ * A file's district is its folder under `src`; outside, the folder at the root (`viewer`, `test`). A
+ * test in `src` (`*.test.ts`) may import what its district may, and `test`. What is in `test` may
+ * import anything.
  */
 
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
 import { findImports, type Import } from "./imports.ts";
+import { type LongFunction, readShape } from "./shape.ts";
 import {
-  ASSEMBLY,
   BROWSER_SAFE,
   DIALECT_FOLDERS,
-  DIALECT_PARTS,
+  DIALECT_NAMES,
+  DISTRICTS,
   EMPTY_NAMES,
   FILE_LINES_MAX,
   FOLDER_FILES_MAX,
-  IMPORT_TABLE,
+  FUNCTION_LINES_MAX,
   NAMES_DIALECTS,
+  NEEDS_NODE,
   PACKAGES,
   README_LINES_MAX,
   TEST_FOLDERS,
+  TEST_LINES_MAX,
   TEST_PACKAGES,
+  VIEWER_IMPORTS,
 } from "./table.ts";
 
 /** Paths from the root of the repository, "/" between segments, and the files' text. */
@@ -38,8 +42,8 @@ export interface Violation {
 }
 
 export type Rule =
-  | "import-table"
-  | "unknown-folder"
+  | "order"
+  | "unknown-district"
   | "unresolved-import"
   | "unreadable-import"
   | "package-place"
@@ -48,19 +52,24 @@ export type Rule =
   | "cycle"
   | "barrel"
   | "empty-name"
+  | "twin-name"
   | "readme"
   | "file-length"
   | "folder-files"
+  | "function-length"
+  | "spread-literal"
   | "dialect-name";
 
 interface SourceFile {
   readonly path: string;
-  readonly part: string;
+  readonly district: string;
   readonly isTest: boolean;
   readonly source: string;
   readonly imports: readonly Import[];
   readonly unreadable: readonly string[];
   readonly lines: number;
+  readonly longFunctions: readonly LongFunction[];
+  readonly spreadLiterals: readonly number[];
   /** Text that names a dialect where no code may; or null. */
   readonly named: string | null;
 }
@@ -77,15 +86,14 @@ export function checkTree(tree: Tree): Violation[] {
 
   checkFolders(tree, report);
   checkSizes(files, report);
+  checkTwins(files, report);
   const declared = declaredPackages(tree);
   const inLibrary = reachableFromDoors(files);
   for (const file of files.values()) {
     checkName(file, report);
-    if (file.lines > FILE_LINES_MAX) {
-      report("file-length", file.path, `is longer than ${FILE_LINES_MAX} lines`);
-    }
+    checkShape(file, report);
     // Tests load the modules that they break; all other code must be readable to this checker.
-    if (file.part !== "test") {
+    if (file.district !== "test") {
       for (const text of file.unreadable) {
         report("unreadable-import", file.path, `imports ${text}, which is not a literal`);
       }
@@ -114,47 +122,43 @@ function readSource(path: string, source: string): SourceFile {
   if (known?.source === source) return known;
   const isTest = path.startsWith("test/") || /\.test\.tsx?$/.test(path);
   const named = isTest ? null : dialectNamed(path, source);
-  const own = { path, part: partOf(path), isTest, source, lines: lineCount(source), named };
-  const file = { ...own, ...findImports(path, source) };
+  const file: SourceFile = {
+    path,
+    district: districtOf(path),
+    isTest,
+    source,
+    lines: lineCount(source),
+    named,
+    ...findImports(path, source),
+    ...readShape(path, source, FUNCTION_LINES_MAX),
+  };
   parsed.set(path, file);
   return file;
 }
 
-function partOf(path: string): string {
-  const [top = "", folder = "", ...rest] = path.split("/");
-  if (top !== "src") return top;
-  if (rest.length === 0) return "doors";
-  return folder === "dialects" ? partOfDialects(rest) : folder;
-}
-
-/** `files/` reads and writes, `door/` is for users, `dialect.ts` puts a dialect together; the rest is pure. */
-function partOfDialects(path: readonly string[]): string {
-  const inside = path.slice(0, -1).find((each) => each === "files" || each === "door");
-  if (inside) return `dialects/${inside}`;
-  // A test may use the dialect as a whole.
-  if (/\.test\.ts$/.test(path.at(-1) ?? "")) return "dialects";
-  const [first = "", second] = path;
-  if (second === undefined) return DIALECT_PARTS[first] ?? "dialects/lines";
-  return second === "dialect.ts" ? "dialects" : "dialects/lines";
+function districtOf(path: string): string {
+  const [top = "", district = ""] = path.split("/");
+  return top === "src" ? district : top;
 }
 
 function checkFolders(tree: Tree, report: Report): void {
-  const folders = new Set<string>();
-  for (const path of tree.keys()) {
-    if (path.startsWith("src/") && partOf(path) !== "doors") folders.add(path.split("/")[1] ?? "");
-  }
-  for (const folder of folders) {
-    const path = `src/${folder}`;
-    if (folder === "viewer" || !(folder in IMPORT_TABLE || folder === "cli")) {
-      report("unknown-folder", path, "is not in the import table");
-    }
-    const readme = tree.get(`${path}/README.md`);
-    if (!readme) {
-      report("readme", path, "has no README.md");
-    } else if (lineCount(readme) > README_LINES_MAX) {
-      report("readme", `${path}/README.md`, `is longer than ${README_LINES_MAX} lines`);
+  const districts = new Set<string>();
+  for (const [path, text] of tree) {
+    if (!path.startsWith("src/")) continue;
+    districts.add(districtOf(path));
+    if (path.endsWith("/README.md") && lineCount(text) > README_LINES_MAX) {
+      report("readme", path, `is longer than ${README_LINES_MAX} lines`);
     }
   }
+  for (const district of districts) {
+    const path = `src/${district}`;
+    if (placeInOrder(district) < 0) report("unknown-district", path, "is not in the order");
+    if (!tree.get(`${path}/README.md`)) report("readme", path, "has no README.md");
+  }
+}
+
+function placeInOrder(district: string): number {
+  return (DISTRICTS as readonly string[]).indexOf(district);
 }
 
 function checkSizes(files: ReadonlyMap<string, SourceFile>, report: Report): void {
@@ -171,21 +175,36 @@ function checkSizes(files: ReadonlyMap<string, SourceFile>, report: Report): voi
   }
 }
 
-/** Outside their own folders, `all.ts` and the places of the table, no code names a dialect. */
+function checkShape(file: SourceFile, report: Report): void {
+  const linesMax = file.isTest ? TEST_LINES_MAX : FILE_LINES_MAX;
+  if (file.lines > linesMax) {
+    report("file-length", file.path, `is longer than ${linesMax} lines`);
+  }
+  // The callbacks of a test file are as long as their tests.
+  for (const { name, lines } of file.isTest ? [] : file.longFunctions) {
+    const message = `${name} has ${lines} lines, more than ${FUNCTION_LINES_MAX}`;
+    report("function-length", file.path, message);
+  }
+  for (const line of file.spreadLiterals) {
+    report("spread-literal", file.path, `spreads a literal in line ${line}: write its items`);
+  }
+}
+
+/** Outside their own folders and the places of the table, no code names a dialect. */
 function dialectNamed(path: string, source: string): string | null {
   if (!path.startsWith("src/")) return null;
-  if (Object.keys(NAMES_DIALECTS).some((place) => matches(place, path))) return null;
-  const names = DIALECT_FOLDERS.join("|");
-  const imported = new RegExp(`["'][./]*dialects/(${names})/`).exec(source);
+  if (isIn(Object.keys(NAMES_DIALECTS), path)) return null;
+  const folders = DIALECT_FOLDERS.join("|");
+  const imported = new RegExp(`["'][./]*dialects/(?:${folders})/`).exec(source);
   // `verbatim` and `streams` are also ordinary words: they count next to the word dialect.
   const named =
     /["'](rye|entire|homeagent|claude|sdk)["']/.exec(source) ??
-    new RegExp(`dialect[^\\n]{0,40}["'](${names})["']`, "i").exec(source);
+    new RegExp(`dialect[^\\n]{0,40}["'](${DIALECT_NAMES.join("|")})["']`, "i").exec(source);
   return (imported ?? named)?.[0] ?? null;
 }
 
 function checkName({ path }: SourceFile, report: Report): void {
-  if (/^src\/.+\/index\.[^/]+$/.test(path)) {
+  if (/^src\/(?!doors\/).+\/index\.[^/]+$/.test(path)) {
     report("barrel", path, "is a barrel: import the file that holds the thing");
   }
   for (const segment of path.split("/")) {
@@ -196,43 +215,51 @@ function checkName({ path }: SourceFile, report: Report): void {
   }
 }
 
+/** `scan` and `scanning`, `prove` and `proving`: the names do not say how the files differ. */
+function checkTwins(files: ReadonlyMap<string, SourceFile>, report: Report): void {
+  for (const { path, isTest } of files.values()) {
+    const [, stem, kind] = /^(.+)ing(\.[a-z]+)$/.exec(path) ?? [];
+    if (stem === undefined || isTest) continue;
+    const twin = [stem, `${stem}e`, stem.slice(0, -1)].map((name) => `${name}${kind}`);
+    const other = twin.find((name) => files.has(name));
+    if (other) report("twin-name", path, `differs from ${other} by -ing: name it for its content`);
+  }
+}
+
 function checkRelative(
   file: SourceFile,
   specifier: string,
   files: ReadonlyMap<string, SourceFile>,
   report: Report,
 ): void {
-  if (file.part === "test") return;
+  if (file.district === "test") return;
   const path = resolve(file.path, specifier);
   const target = files.get(path);
   if (target === undefined) {
     // Spelled out, because TypeScript would resolve "./x.js" to "./x.ts".
     report("unresolved-import", file.path, `imports ${specifier}, which names no source file`);
-  } else if (target.part !== "test" && target.isTest) {
-    report("import-table", file.path, `imports the test ${path}`);
-  } else if (!mayImport(file, target.part)) {
-    report(
-      "import-table",
-      file.path,
-      `imports ${path}: ${file.part} may not import ${target.part}`,
-    );
+  } else if (target.district !== "test" && target.isTest) {
+    report("order", file.path, `imports the test ${path}`);
+  } else if (!mayImport(file, target)) {
+    const reason = `${file.district} may not import ${target.district}`;
+    report("order", file.path, `imports ${path}: ${reason}`);
   }
 }
 
-function mayImport(file: SourceFile, part: string): boolean {
-  if (file.part === part) return true;
-  if (file.isTest && TEST_FOLDERS.includes(part)) return true;
-  if (isAssembly(file.part)) return part in IMPORT_TABLE && part !== "viewer";
-  return IMPORT_TABLE[file.part]?.includes(part) ?? false;
+function mayImport(file: SourceFile, target: SourceFile): boolean {
+  if (file.district === target.district) return true;
+  if (file.isTest && TEST_FOLDERS.includes(target.district)) return true;
+  if (file.district === "viewer") return isIn(VIEWER_IMPORTS, target.path);
+  const place = placeInOrder(target.district);
+  return place >= 0 && place < placeInOrder(file.district);
 }
 
-function isAssembly(part: string): boolean {
-  return ASSEMBLY.some((assembly) => assembly === part);
+function isIn(places: readonly string[], path: string): boolean {
+  return places.some((place) => matches(place, path));
 }
 
-/** `place` is a file, or a folder when it ends in "/", or the files directly in one: "/*". */
+/** `place` is a file, or a folder when it ends in "/". */
 function matches(place: string, path: string): boolean {
-  if (place.endsWith("/*")) return posix.dirname(path) === place.slice(0, -2);
   return place.endsWith("/") ? path.startsWith(place) : path === place;
 }
 
@@ -242,7 +269,7 @@ function checkPackage(
   { declared, inLibrary }: Readonly<Record<"declared" | "inLibrary", ReadonlySet<string>>>,
   report: Report,
 ): void {
-  if (file.part === "test") return;
+  if (file.district === "test") return;
   const name = packageOf(specifier);
   if (file.isTest && TEST_PACKAGES.includes(name)) return;
 
@@ -259,7 +286,9 @@ function checkPackage(
 
 /** The sources that an entry point of the library loads, at once or later, or takes types from. */
 function reachableFromDoors(files: ReadonlyMap<string, SourceFile>): ReadonlySet<string> {
-  const waiting = [...files.values()].filter(({ part, isTest }) => part === "doors" && !isTest);
+  const waiting = [...files.values()].filter(
+    ({ district, isTest }) => district === "doors" && !isTest,
+  );
   const reached = new Set<string>();
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (reached.has(file.path)) continue;
@@ -283,7 +312,8 @@ function declaredPackages(tree: Tree): ReadonlySet<string> {
 
 function checkBrowserSafe(files: ReadonlyMap<string, SourceFile>, report: Report): void {
   for (const file of files.values()) {
-    if (!BROWSER_SAFE.includes(file.part) || file.isTest) continue;
+    if (file.isTest || !isIn(BROWSER_SAFE, file.path)) continue;
+    if (NEEDS_NODE.some((pattern) => pattern.test(file.path))) continue;
     const chain = findNodeImport(file, files, new Set());
     if (chain) report("browser-safe", file.path, `needs Node: ${chain.join(" -> ")}`);
   }
@@ -349,7 +379,9 @@ function isRelative(specifier: string): boolean {
 /** A style sheet of the viewer, which Vite bundles. */
 function isStyle(file: SourceFile, specifier: string, tree: Tree): boolean {
   return (
-    file.part === "viewer" && specifier.endsWith(".css") && tree.has(resolve(file.path, specifier))
+    file.district === "viewer" &&
+    specifier.endsWith(".css") &&
+    tree.has(resolve(file.path, specifier))
   );
 }
 

@@ -128,13 +128,11 @@ test("a session that grows between listings is continued, and listed as without 
   const histories = new Histories();
   await histories.list();
   for (const [n, text] of [
-    ...[
-      [0, "one"],
-      [1, "two"],
-      [0, "three"],
-      [0, "four"],
-      [1, "five"],
-    ],
+    [0, "one"],
+    [1, "two"],
+    [0, "three"],
+    [0, "four"],
+    [1, "five"],
   ] as const) {
     histories.grow(n, text, 30 + n);
     await histories.list();

@@ -121,7 +121,8 @@ export class CliUser {
   ): Promise<{ code: number | null; stderr: string }> {
     const script = ["-o", "pipefail", "-c", '"$@" | true', "bash", process.execPath];
     const child = spawn("bash", [...script, ...main, ...args], {
-      ...{ cwd: this.cwd, env: this.#env() },
+      cwd: this.cwd,
+      env: this.#env(),
       stdio: ["ignore", "ignore", "pipe"],
     });
     const err: Buffer[] = [];

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { openLocalStore } from "../../src/streams/local-store.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { WHOLE_THREAD, writeThread } from "../support/examining.ts";
 import { JSON_STREAM, message } from "../support/signed-streams.ts";
 import { asLines, CliUser } from "./cli.ts";

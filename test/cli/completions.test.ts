@@ -159,7 +159,7 @@ describe.each(SHELLS.filter((shell) => shell === "bash" || hasProgram(shell)))("
       assert.deepEqual(await offeredFor(command), ["a file.jsonl", "a-directory"], command);
     }
     assert.deepEqual(plain(await offered("verbatim ls --root ", directory)), ["a-directory"]);
-    assert.deepEqual(await offered("verbatim torture --seed ", directory), []);
+    assert.deepEqual(await offered("verbatim usage --budget ", directory), []);
   });
 });
 

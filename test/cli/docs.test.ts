@@ -12,10 +12,10 @@ import { backup } from "../../src/cli/caring/backup.ts";
 import { copy } from "../../src/cli/caring/copy.ts";
 import { doctor } from "../../src/cli/caring/doctor.ts";
 import { repair } from "../../src/cli/caring/repair.ts";
-import { torture } from "../../src/cli/caring/torture.ts";
 import { handoff } from "../../src/cli/continuing/handoff.ts";
 import { resume } from "../../src/cli/continuing/resume.ts";
 import { unpack } from "../../src/cli/continuing/unpack.ts";
+import { hooks } from "../../src/cli/dialects/hooks-command.ts";
 import { guard } from "../../src/cli/keeping/guard.ts";
 import { restore } from "../../src/cli/keeping/restore.ts";
 import { head } from "../../src/cli/proving/head.ts";
@@ -41,33 +41,40 @@ import { share } from "../../src/cli/serving/share.ts";
 import { token } from "../../src/cli/serving/token.ts";
 import { completions } from "../../src/cli/shell/completions.ts";
 import { usage } from "../../src/cli/usage/usage.ts";
-import { dialectNamed, READ_DIALECT_NAMES } from "../../src/dialects/all.ts";
-import { hooks } from "../../src/dialects/claude/door/hooks-command.ts";
-import { stats } from "../../src/dialects/rye/door/stats-command.ts";
+import { dialectNamed } from "../../src/dialects/all.ts";
+import { READ_DIALECT_NAMES } from "../../src/dialects/registry.ts";
 import { root } from "./cli.ts";
 
 const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
 const COMMANDS = [
-  ...[record, ls, agents, search, show, tail, render, exportSession, usage],
-  ...[
-    stats,
-    verify,
-    redact,
-    prove,
-    share,
-    resume,
-    handoff,
-    unpack,
-    guard,
-    restore,
-    doctor,
-    repair,
-    serve,
-    open,
-    mcp,
-  ],
-  ...[backup, copy, torture, send, scan],
+  record,
+  ls,
+  agents,
+  search,
+  show,
+  tail,
+  render,
+  exportSession,
+  usage,
+  verify,
+  redact,
+  prove,
+  share,
+  resume,
+  handoff,
+  unpack,
+  guard,
+  restore,
+  doctor,
+  repair,
+  serve,
+  open,
+  mcp,
+  backup,
+  copy,
+  send,
+  scan,
 ];
 
 test("docs/cli.md has a section for each command, with its options", () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ioError } from "../../src/base/errors.ts";
+import { ioError } from "../../src/core/base/errors.ts";
 import { CliUser } from "./cli.ts";
 import { event, putThread } from "./stores.ts";
 

@@ -62,9 +62,7 @@ test("bytes after the end of a stream are left if acknowledged commits were lost
   assert.match(readFileSync(join(user.data, "logs/chat__1.jsonl"), "utf8"), /^(.+\n){2}$/);
 });
 
-test("after another program wrote to a stream of a running server, nothing is lost, and repair lets it continue", {
-  timeout: 120_000,
-}, async () => {
+test("after another program wrote to a stream of a running server, nothing is lost, and repair lets it continue", async () => {
   const user = new StreamUser();
   let running = user.start(["serve", "--sign", "--port", "0", "--data", user.data]);
   let url = `${await urlOf(running)}/v1/stream`;

@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { userPaths } from "../../src/base/node-paths.ts";
-import type { Pin } from "../../src/proof/pin.ts";
-import { lineOf } from "../../src/signing/heads/head-file.ts";
-import type { Signer } from "../../src/signing/keys/keys.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { userPaths } from "../../src/core/base/node-paths.ts";
+import { pinLine } from "../../src/trust/heads/head-file.ts";
+import type { Signer } from "../../src/trust/keys/keys.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
+import type { Pin } from "../../src/trust/proof/pin.ts";
 import { pinOf } from "../support/pins.ts";
 import { signedThread } from "../support/signed-thread.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -35,7 +35,7 @@ class HeadUser extends CliUser {
   }
 
   putPins(...pins: readonly Pin[]): void {
-    put(this.path, pins.map(lineOf).join(""));
+    put(this.path, pins.map(pinLine).join(""));
     chmodSync(dirname(this.path), 0o700);
   }
 
@@ -54,7 +54,7 @@ test("show lists the pins, and --json prints every field", async () => {
   const accepted = user.pin("hello-1", 2, {}, "accepted");
   const elsewhere = pinOf("other-1", 7, { log: 2, place: "homeagent:/home/ada/.homeagent" });
   user.putPins(user.pin("hello-1", 3), elsewhere, accepted, user.pin("gone", 1, { log: 3 }));
-  appendFileSync(user.path, lineOf(user.pin("gone", 1, { log: 3 }, "forgotten")));
+  appendFileSync(user.path, pinLine(user.pin("gone", 1, { log: 3 }, "forgotten")));
   const { code, stdout, stderr } = await user.run(["head", "show"]);
 
   assert.deepEqual([code, stderr], [0, ""]);
@@ -175,7 +175,7 @@ test("pins exported on one machine can be imported on another, which takes only 
 test("import refuses a whole file if any line is not a pin, and export never overwrites the pin file", async () => {
   const user = new HeadUser();
   user.putPins(user.pin("a", 1));
-  const file = put(join(user.cwd, "pins"), `${lineOf(user.pin("b", 1, { log: 2 }))}{"v":1}\n`);
+  const file = put(join(user.cwd, "pins"), `${pinLine(user.pin("b", 1, { log: 2 }))}{"v":1}\n`);
   const refused = await user.run(["head", "import", file]);
   assert.equal(refused.code, 7);
   expect(refused.stderr).toMatch(/line 2 of .* is no head pin: without place.*BAD_LINE/);

@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser, jsonLines } from "./cli.ts";
@@ -58,6 +59,28 @@ test("a session that hooks recorded is listed once, with the record's id", async
     jsonLines(records.stdout).map(({ id }) => id),
     [HOOKS],
   );
+});
+
+test("a search finds a prompt once, in the agent's own file, and in the record if that is named", async () => {
+  const { user, own } = await recordedTwice();
+  const sessionsWith = async (...args: string[]) => {
+    const { stdout } = await user.run(["search", "--json", ...args]);
+    return jsonLines(stdout).map(({ session }) => session);
+  };
+  const program = `-app/${UUID}`;
+  assert.deepEqual(await sessionsWith("warm"), [program]);
+  const whose = async (...args: string[]) =>
+    jsonLines((await user.run([...args, "--json"])).stdout).map(({ program, agent }) => [
+      program,
+      agent,
+    ]);
+  assert.deepEqual(await whose("search", "warm"), [["Claude Code", null]]);
+  assert.deepEqual(await whose("ls"), [["Claude Code", null]]);
+  assert.deepEqual(await sessionsWith("warm", "--dialect", "claude"), [HOOKS]);
+  assert.deepEqual(await sessionsWith("warm dialect:claude"), [HOOKS]);
+  assert.deepEqual(await sessionsWith(`warm session:${HOOKS}`), [HOOKS]);
+  rmSync(own);
+  assert.deepEqual(await sessionsWith("warm"), [HOOKS]);
 });
 
 test("the agent's own file is shown, and the record is named", async () => {

@@ -21,7 +21,7 @@ import {
   SPOOL_PATH,
   SPOOL_WAITING_MAX,
   spoolName,
-} from "../../src/dialects/claude/hook-spool.ts";
+} from "../../src/dialects/hooks/hook-spool.ts";
 import { startChild } from "../support/child.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { isTried } from "../support/seed.ts";
@@ -152,7 +152,7 @@ test("96 concurrent signed hooks with concurrent readers: none is lost, and each
   assert.deepEqual(spooled(user.cwd), []);
   assert.equal((await user.run(["verify"])).code, 0);
   assert.ok(!existsSync(join(user.home, ".local/state/verbatim/hooks.log")), "nothing failed");
-}, 300_000);
+});
 
 test("a hook killed with -9 before any write call has recorded its event at most once, and always if acknowledged", async () => {
   const user = new CliUser();
@@ -170,7 +170,7 @@ test("a hook killed with -9 before any write call has recorded its event at most
   }
   assert.ok(expected.length >= 2, "it was killed after the write, too");
   assert.deepEqual(await shown(user), expected);
-}, 120_000);
+});
 
 test("a reader killed with -9 before any write call loses no hook and duplicates none", async () => {
   const user = new CliUser();
@@ -197,7 +197,7 @@ test("a reader killed with -9 before any write call loses no hook and duplicates
     report?.findings.every(({ code }) => code === "FOUND_UNSIGNED"),
     stdout,
   );
-}, 300_000);
+});
 
 test("a session id cannot lead out of the store, and an id that no log can have is refused at once", async () => {
   const user = new CliUser();
@@ -261,7 +261,7 @@ test("a spool that grows too long is drained by a hook", async () => {
   await record(user, hookOf(-2));
   assert.deepEqual(spooled(user.cwd), []);
   assert.equal((await shown(user)).length, SPOOL_WAITING_MAX);
-}, 120_000);
+});
 
 test("a spooled file that is not a hook is renamed, one being written is not touched, and a link is not followed", async () => {
   const user = new CliUser();

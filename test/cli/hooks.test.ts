@@ -9,8 +9,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HOOK_EVENTS } from "@anthropic-ai/claude-agent-sdk";
 import { expect, onTestFinished, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { Store } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { diskTest, SmallDisk } from "../crash/small-disk.ts";
 import { Child } from "../support/child.ts";
 import { docsPage } from "../support/docs-page.ts";
@@ -57,8 +57,14 @@ test("concurrent hooks are recorded unchanged, including events of an unknown na
   const user = new CliUser();
   const names = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "SomethingNew"];
   const told = names.map((name, n) => ({
-    ...{ session_id: "6f1c", cwd: "/elsewhere", hook_event_name: name },
-    ...{ prompt: "Hi", tool_name: "Bash", tool_input: { n }, tool_use_id: "t", n: n / 3 },
+    session_id: "6f1c",
+    cwd: "/elsewhere",
+    hook_event_name: name,
+    prompt: "Hi",
+    tool_name: "Bash",
+    tool_input: { n },
+    tool_use_id: "t",
+    n: n / 3,
   }));
   const env = { CLAUDE_PROJECT_DIR: user.cwd };
   const runs = await Promise.all(told.map((hook) => record(user, hook, { env })));

@@ -5,7 +5,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { privateKeyPem } from "../../src/signing/keys/pem.ts";
+import { privateKeyPem } from "../../src/trust/keys/pem.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 
 async function run(user: CliUser, args: string, options: Parameters<CliUser["run"]>[1] = {}) {
@@ -47,7 +47,13 @@ test("init creates a key once, and show, list and export agree on it", async () 
   const kid = String(made.kid);
   expect(shown).toContain(kid.match(/.{4}/g)?.join(" "));
   assert.deepEqual(Object.keys(made), [
-    ...["kid", "fp", "publicKey", "state", "canSign", "revokedAt", "directory"],
+    "kid",
+    "fp",
+    "publicKey",
+    "state",
+    "canSign",
+    "revokedAt",
+    "directory",
   ]);
   assert.equal(made.directory, join(user.home, ".config/verbatim/keys"));
   const { stdout: pem } = await run(user, "export");

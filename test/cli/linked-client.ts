@@ -1,7 +1,7 @@
 /** A client with the access that the link of a running `verbatim serve` gives. */
 
 import assert from "node:assert/strict";
-import type { VerbatimClient } from "../../src/client.ts";
+import type { VerbatimClient } from "../../src/doors/client.ts";
 import { browserClient } from "../server/auth/browser-user.ts";
 import type { Running } from "./cli.ts";
 

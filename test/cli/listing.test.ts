@@ -1,10 +1,10 @@
-/** `verbatim ls` and `verbatim stats`: the list of sessions, and their cost. */
+/** `verbatim ls`, the list of sessions; and `ThreadTelemetry`, their cost. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ThreadTelemetry } from "../../src/rye.ts";
+import { ThreadTelemetry } from "../../src/doors/rye.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 import { event, put, putThread, putTurns, turn } from "./stores.ts";
@@ -163,7 +163,7 @@ function daysAgo(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().replace("Z", "+00:00");
 }
 
-test("stats adds up every thread.json, nested and odd ones too (S2-8, S2-12)", async () => {
+test("ThreadTelemetry adds up every thread.json, nested and odd ones too (S2-8, S2-12)", async () => {
   const user = new CliUser();
   const metas: Record<string, object | string> = {
     "a-1": meta("hello", "m1", "completed", { spend: 0.25, tokens: 100 }, 0),
@@ -188,11 +188,7 @@ test("stats adds up every thread.json, nested and odd ones too (S2-8, S2-12)", a
   putMeta(elsewhere, "x-1", meta("hello", "m1", "completed", { spend: 5 }, 0));
   symlinkSync(join(elsewhere, ".ai/threads"), join(user.cwd, ".ai/threads/linked"));
 
-  const { code, stdout, stderr } = await user.run(["stats", "--json"]);
-  assert.deepEqual([code, stderr], [0, ""]);
-  const sums = JSON.parse(stdout);
-  assert.deepEqual(sums, await new ThreadTelemetry().aggregate(user.cwd));
-  assert.deepEqual(sums, {
+  assert.deepEqual(await new ThreadTelemetry().aggregate(user.cwd), {
     total: 4,
     completed: 1,
     error: 1,
@@ -211,34 +207,6 @@ test("stats adds up every thread.json, nested and odd ones too (S2-8, S2-12)", a
     },
     skipped: 4,
   });
-
-  const human = await user.run(["stats", "--days", "30"]);
-  assert.equal(human.code, 0);
-  const dear = human.stdout.split("\n").filter((line) => /^(old|deploy|hello|\\u001b)/.test(line));
-  assert.deepEqual(
-    dear.map((line) => line.split(/ {2,}/)),
-    [
-      ["old", "1", "9", "$9.0000"],
-      ["deploy", "1", "3", "$1.0000"],
-      ["hello", "2", "100", "$0.2500"],
-      ["\\u001b[2Jevil", "1", "0", "$0.0000"],
-    ],
-  );
-  expect(human.stdout).toContain("5 threads within 30 days, 4 skipped (no usable thread.json)");
-  assert.equal(human.stdout.match(/^\d{4}-\d\d-\d\d +\d/gm)?.length, 3, "one line a day");
-});
-
-test("stats of a project without threads is all zeros, and says where it searched", async () => {
-  const user = new CliUser();
-  const { code, stdout, stderr } = await user.run(["stats", "--json"]);
-
-  assert.equal(code, 0);
-  assert.equal(JSON.parse(stdout).total, 0);
-  expect(stderr).toContain(user.cwd);
-  rmSync(user.cwd, { recursive: true });
-  mkdirSync(user.cwd);
-  assert.equal((await user.run(["stats", "--root", "nowhere"])).code, 7);
-  assert.equal((await user.run(["stats", "--days", "-1"])).code, 2);
 });
 
 function meta(

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { openStore } from "../../src/index.ts";
+import { openStore } from "../../src/doors/index.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 import { put } from "./stores.ts";
 

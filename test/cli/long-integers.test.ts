@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { expect, test } from "vitest";
-import { TranscriptRenderer, TranscriptWriter } from "../../src/rye.ts";
+import { TranscriptRenderer, TranscriptWriter } from "../../src/doors/rye.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 import { event, putThread } from "./stores.ts";
 

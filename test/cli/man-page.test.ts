@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
 import { manPage } from "../../scripts/shell/man-page.mjs";
-import type { CliCommand } from "../../src/command/command.ts";
+import type { CliCommand } from "../../src/cli/command/command.ts";
 import { hasProgram } from "../support/packages.ts";
 import { CliUser, root } from "./cli.ts";
 

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { findSession } from "../../src/listing/find-session.ts";
-import { findStores } from "../../src/listing/find-stores.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { findSession } from "../../src/sessions/list/find-session.ts";
+import { storesAt } from "../../src/sessions/list/find-stores.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { CliUser } from "./cli.ts";
@@ -135,7 +135,7 @@ test("a project with stores of several dialects is listed once among the searche
   mkdirSync(join(root, ".entire/metadata"), { recursive: true });
   mkdirSync(join(root, ".verbatim/claude"), { recursive: true });
   const where = { cwd: "/", root };
-  assert.equal(findStores(where).length, 3);
+  assert.equal(storesAt(where).length, 3);
   const { message } = await refusal(findSession(nodeHost, "nosuch", where), "SESSION_NOT_FOUND");
   expect(message).toContain(`no session with this id is in ${root}; `);
 });
@@ -190,23 +190,23 @@ test("finding a session follows no link", async () => {
 test("stores are found upwards from the current directory, at HomeAgent's base, or at --root", async () => {
   const cwd = tempDirectory();
   const base = tempDirectory();
-  assert.deepEqual(findStores({ cwd, root: base }), []);
+  assert.deepEqual(storesAt({ cwd, root: base }), []);
   mkdirSync(join(base, "agents"));
-  assert.deepEqual(findStores({ cwd, root: base }), [{ dialect: "homeagent", root: base }]);
+  assert.deepEqual(storesAt({ cwd, root: base }), [{ dialect: "homeagent", root: base }]);
   mkdirSync(join(base, ".ai/threads"), { recursive: true });
   assert.deepEqual(
-    findStores({ cwd, root: base }).map(({ dialect }) => dialect),
+    storesAt({ cwd, root: base }).map(({ dialect }) => dialect),
     ["rye", "homeagent"],
   );
-  assert.deepEqual(findStores({ cwd, dialect: "rye" }), [{ dialect: "rye", root: cwd }]);
-  assert.deepEqual(findStores({ cwd: join(base, "agents"), dialect: "rye" }), [
+  assert.deepEqual(storesAt({ cwd, dialect: "rye" }), [{ dialect: "rye", root: cwd }]);
+  assert.deepEqual(storesAt({ cwd: join(base, "agents"), dialect: "rye" }), [
     { dialect: "rye", root: base },
   ]);
 });
 
 test("every command has help with examples, and a misspelt command gets a suggestion", async () => {
   const user = new CliUser();
-  const names = ["record", "ls", "show", "tail", "render", "stats", "torture"];
+  const names = ["record", "ls", "show", "tail", "render", "usage"];
   const helped = names.map(async (name) => {
     const { code, stdout, stderr } = await user.run([name, "--help"]);
     assert.deepEqual([code, stderr], [0, ""]);
@@ -219,6 +219,9 @@ test("every command has help with examples, and a misspelt command gets a sugges
   const misspelt = await user.run(["shwo", "x"]);
   assert.equal(misspelt.code, 2);
   expect(misspelt.stderr).toContain("Did you mean show?");
+  const gone = await user.run(["stats", "--days", "30"]);
+  assert.equal(gone.code, 2);
+  expect(gone.stderr).toMatch(/command 'stats'; use `verbatim usage directive --agent rye`/);
 });
 
 test("a torn tail is reported, not shown and not changed", async () => {

@@ -37,7 +37,7 @@ const COMMANDS: Readonly<Record<string, readonly Command[]>> = {
     [[...RECORD, "--within", "60000"], 0, { input: HOOK }],
     [["show", "claude-code-hooks/6f1c", "--json"], 0, { env: { TZ: "Asia/Tokyo" } }],
     [["show", "claude-code-hooks/6f1c"], 7], // It has no message to show.
-    [["stats"], 0],
+    [["usage"], 0],
     [["doctor"], 1],
   ],
 };

@@ -60,7 +60,10 @@ test("a proof of one entry convinces a reader who has the public key", async () 
   const [untrusted, trusted] = [await verify(proof), await verify(proof, "--key", "ada.pem")];
   expect([untrusted.code, trusted.code]).toEqual([4, 0]);
   expect(jsonLines(trusted.stdout)[0]).toMatchObject({
-    ...{ schema: "verbatim.proof/1", verdict: "verified", session: ID, freshness: "none" },
+    schema: "verbatim.proof/1",
+    verdict: "verified",
+    session: ID,
+    freshness: "none",
     lines: [{ line: entry, entry, turn: 2, text: expect.stringContaining("the answer") }],
   });
   writeFileSync(join(reader.cwd, "other"), text.replace("the answer", "no answer!"));

@@ -18,7 +18,13 @@ const DIALECTS = {
 } as const;
 
 const record = (dialect: keyof typeof DIALECTS, from: string, ...rest: readonly string[]) => [
-  ...["record", "--dialect", dialect, "--from", from, ...DIALECTS[dialect], ...rest],
+  "record",
+  "--dialect",
+  dialect,
+  "--from",
+  from,
+  ...DIALECTS[dialect],
+  ...rest,
 ];
 
 test.each(Object.keys(DIALECTS) as (keyof typeof DIALECTS)[])(

@@ -344,7 +344,10 @@ test("a missing required option is wrong usage, and creates nothing", async () =
 test("rows with a recorded uuid are counted, and reported if their content differs", async () => {
   const user = new CliUser();
   const row = (uuid: string, text: string) => ({
-    ...{ type: "user", uuid, sessionId: "s", message: { role: "user", content: text } },
+    type: "user",
+    uuid,
+    sessionId: "s",
+    message: { role: "user", content: text },
   });
   const reordered = Object.fromEntries(Object.entries(row("u-1", "one")).reverse());
   const record = (rows: readonly object[]) =>

@@ -70,13 +70,12 @@ test("a copy is shown before it is written, and a reader with the public key ver
   const unknown = { code: "KEY_UNKNOWN" };
   expect(jsonLines(untrusted.stdout)[0]).toMatchObject({ findings: [unknown, unknown] });
   expect(jsonLines(trusted.stdout)[0]).toMatchObject({
-    ...{
-      schema: "verbatim.disclosure/1",
-      verdict: "verified",
-      freshness: "none",
-      genesis: "opened",
-    },
-    ...{ strings_withheld: 1, session: ID },
+    schema: "verbatim.disclosure/1",
+    verdict: "verified",
+    freshness: "none",
+    genesis: "opened",
+    strings_withheld: 1,
+    session: ID,
   });
 
   writeFileSync(copy, text.replace("good night", "good nighT"));
@@ -90,15 +89,11 @@ test("a text that was not found is named by its number, and nothing is written o
   const missed = "--match number 2 was not found; check its spelling";
   const log = readFileSync(user.path, "utf8");
   const cases = [
-    ...[
-      ["-o", "a.vbd", "--yes"],
-      ["-o", "a.txt", "--plain", "--yes"],
-      ["--dry-run", "--json"],
-    ],
-    ...[
-      ["--in-place", "--yes"],
-      ["--in-place", "--dry-run"],
-    ],
+    ["-o", "a.vbd", "--yes"],
+    ["-o", "a.txt", "--plain", "--yes"],
+    ["--dry-run", "--json"],
+    ["--in-place", "--yes"],
+    ["--in-place", "--dry-run"],
   ];
   for (const more of cases) {
     const { code, stdout, stderr } = await user.redact(...texts, ...more);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { linkSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { TranscriptRenderer } from "../../src/rye.ts";
+import { TranscriptRenderer } from "../../src/doors/rye.ts";
 import { CliUser } from "./cli.ts";
 import { event, put, putThread, putTurns, turn } from "./stores.ts";
 

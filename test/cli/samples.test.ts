@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { renderEntry } from "../../src/render/entry-markdown.ts";
-import { Store } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { ThreadTelemetry } from "../../src/doors/rye.ts";
+import { renderEntry } from "../../src/sessions/render/entry-markdown.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { RYE_THREADS } from "../support/rye-threads.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 
@@ -71,11 +72,8 @@ test.each(RYE_THREADS)(
 test.each(RYE_THREADS)(
   "the totals of the %s threads are correct (S2-12)",
   async (name, threads) => {
-    const user = projectWith(threads);
-    const { code, stdout, stderr } = await user.run(["stats", "--json", "--days", "36525"]);
-
-    assert.deepEqual([code, stderr], [0, ""]);
-    const sums = JSON.parse(stdout);
+    const { cwd } = projectWith(threads);
+    const sums = await new ThreadTelemetry().aggregate(cwd, 36_525);
     assert.equal(sums.total + sums.skipped, FACTS[name].threads);
     assert.equal(sums.skipped, 0);
     const metas = readdirSync(threads, { recursive: true, encoding: "utf8" })

@@ -38,8 +38,15 @@ test("scan prints masked finds of every store with their tool, and exits with 1"
   const [find] = jsonLines(again.stdout);
   const { places, ...facts } = find as { places: { entry: number; value: object }[] };
   assert.deepEqual(facts, {
-    ...{ session: "cook-1", dialect: "rye", root: user.cwd, rule: "github", masked: "ghp…K2" },
-    ...{ in: "tool_result", tool: "shell\u001b[2J", depth: 2, file: null },
+    session: "cook-1",
+    dialect: "rye",
+    root: user.cwd,
+    rule: "github",
+    masked: "ghp…K2",
+    in: "tool_result",
+    tool: "shell\u001b[2J",
+    depth: 2,
+    file: null,
   });
   assert.equal(places[0]?.entry, 3);
   assert.ok(existsSync(join(user.home, ".cache/verbatim/scans.json")));

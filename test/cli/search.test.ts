@@ -36,9 +36,18 @@ test("search finds entries in every store, prints them without control character
   const [hit, ...more] = jsonLines(json.stdout);
   assert.deepEqual([json.code, more], [0, []]);
   assert.deepEqual(hit, {
-    ...{ session: "cook-1", dialect: "rye", root: user.cwd, start: 0, role: "user", tools: [] },
-    ...{ end: hit?.end, at: "2026-02-09T04:03:50.365Z" },
-    ...{ agent: "hello", project: user.cwd, title: "Make a Soufflé of cod" },
+    session: "cook-1",
+    dialect: "rye",
+    root: user.cwd,
+    program: null,
+    start: 0,
+    role: "user",
+    tools: [],
+    end: hit?.end,
+    at: "2026-02-09T04:03:50.365Z",
+    agent: "hello",
+    project: user.cwd,
+    title: "Make a Soufflé of cod",
     snippet: [
       { text: "Make a ", isHit: false },
       { text: "Soufflé", isHit: true },

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { VerbatimClient } from "../../src/client.ts";
+import { VerbatimClient } from "../../src/doors/client.ts";
 import { browserClient } from "../server/auth/browser-user.ts";
 import { CliUser, type Running } from "./cli.ts";
 import { linkedClient } from "./linked-client.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "vitest";
-import { openStore } from "../../src/index.ts";
+import { openStore } from "../../src/doors/index.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { CliUser, jsonLines } from "./cli.ts";

@@ -166,7 +166,7 @@ test("a full disk for stdout is exit code 7, and does not stop a recording", asy
   putThread(user.cwd, "hello-1", THREAD);
   const full = openSync("/dev/full", "w");
   onTestFinished(() => closeSync(full));
-  for (const args of [["show", "hello-1"], ["ls"], ["stats", "--json"]]) {
+  for (const args of [["show", "hello-1"], ["ls"], ["usage", "--json"]]) {
     const { code, stderr } = await user.run(args, { stdoutTo: full });
     assert.equal(code, 7, args.join(" "));
     expect(stderr).toContain("ENOSPC");

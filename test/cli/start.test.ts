@@ -38,7 +38,6 @@ test("only ls loads SQLite, and no reading command loads Zod", async () => {
     ["show", "hello-1"],
     ["show", "cook/s1"],
     ["render", "hello-1"],
-    ["stats"],
     ["record", "--dialect", "homeagent", "--agent", "cook"],
   ]) {
     const loaded = await loadedBy(user, args);
@@ -56,7 +55,7 @@ test("only ls loads SQLite, and no reading command loads Zod", async () => {
 test("help loads no log reader, log writer, store or lock package (C1)", async () => {
   const loaded = await loadedBy(new CliUser(), ["show", "--help"], true);
   const ours = loaded.filter((url) =>
-    /\/(log\/(reader|writer|lock)|base\/lock|(store|catalog|torture)\/[a-z-]+)\.[jt]s$/.test(url),
+    /\/(log\/(reader|writer|lock)|base\/lock|(store|catalog)\/[a-z-]+)\.[jt]s$/.test(url),
   );
   // Readers of other programs' sessions. They load the database's driver when they need it.
   const small = /\/catalog\/(find|foreign-database|sqlite(-driver)?)\.ts$/;

@@ -35,9 +35,7 @@ test("backup without a data directory says how to name it", async () => {
   }
 });
 
-test("a server signs and is backed up while it runs, and its backup is verified, examined and served", {
-  timeout: 120_000,
-}, async () => {
+test("a server signs and is backed up while it runs, and its backup is verified, examined and served", async () => {
   const user = new CliUser();
   const [data, copy] = [join(user.cwd, "data"), join(user.cwd, "copy")];
   const running = user.start(["serve", "--sign", "--port", "0", "--data", data]);
@@ -102,9 +100,7 @@ test("a server signs and is backed up while it runs, and its backup is verified,
   assert.equal((await user.run(["verify", data, "--lenient"])).code, 1);
 });
 
-test("readers report appends that a killed server left only in its journal", {
-  timeout: 120_000,
-}, async () => {
+test("readers report appends that a killed server left only in its journal", async () => {
   const user = new StreamUser();
   const running = user.start(["serve", "--port", "0", "--data", user.data]);
   const stream = `${await urlOf(running)}/v1/stream/chat`;
@@ -143,9 +139,7 @@ test("readers report appends that a killed server left only in its journal", {
   assert.match(recovered.stdout, /the last words/);
 });
 
-test("search finds words in streams and forks, and not in deleted streams", {
-  timeout: 120_000,
-}, async () => {
+test("search finds words in streams and forks, and not in deleted streams", async () => {
   const user = new StreamUser();
   const running = user.start(["serve", "--port", "0", "--data", user.data]);
   const url = `${await urlOf(running)}/v1/stream`;
@@ -182,9 +176,7 @@ test("search finds words in streams and forks, and not in deleted streams", {
   }
 });
 
-test("a stream shorter than its checkpoints cover is signed again after `head accept", {
-  timeout: 120_000,
-}, async () => {
+test("a stream shorter than its checkpoints cover is signed again after `head accept", async () => {
   const user = new StreamUser();
   const copy = join(user.cwd, "copy");
   await user.serve(["/chat/1"], "--sign");
@@ -210,9 +202,7 @@ test("a stream shorter than its checkpoints cover is signed again after `head ac
   assert.equal((await user.run(["serve", "--check", user.data])).code, 0);
 });
 
-test("streams restored from an older backup are signed again after their lost head is accepted", {
-  timeout: 120_000,
-}, async () => {
+test("streams restored from an older backup are signed again after their lost head is accepted", async () => {
   const user = new StreamUser();
   const copy = join(user.cwd, "copy");
   await user.serve(["/chat/1", "/raw"], "--sign");
@@ -255,9 +245,7 @@ test("streams restored from an older backup are signed again after their lost he
   assert.deepEqual([again.code, again.stdout], [0, ""], "there is nothing to accept any more");
 });
 
-test("a backup that is served in another directory can be accepted there", {
-  timeout: 120_000,
-}, async () => {
+test("a backup that is served in another directory can be accepted there", async () => {
   const user = new StreamUser();
   const copy = join(user.cwd, "copy");
   await user.serve(["/s"], "--sign");
@@ -273,9 +261,7 @@ test("a backup that is served in another directory can be accepted there", {
   assert.deepEqual(await user.verdicts(), { "/s": "incomplete FOUND_UNSIGNED" });
 });
 
-test("unsigned content of a stream is shown, and the stream is verified after a user vouches for it", {
-  timeout: 120_000,
-}, async () => {
+test("unsigned content of a stream is shown, and the stream is verified after a user vouches for it", async () => {
   const user = new StreamUser();
   await user.serve(["/chat/1", "/raw"]); // Unsigned from the start.
   await user.serve(["/chat/1", "/raw"], "--sign");
@@ -314,9 +300,7 @@ test("unsigned content of a stream is shown, and the stream is verified after a 
   assert.match(refused.stderr, /tampered, which cannot be vouched for.*NOT_VERIFIED/s);
 });
 
-test("heads of streams cannot be changed while a server runs there, or after it was killed", {
-  timeout: 120_000,
-}, async () => {
+test("heads of streams cannot be changed while a server runs there, or after it was killed", async () => {
   const user = new StreamUser();
   const running = user.start(["serve", "--sign", "--port", "0", "--data", user.data]);
   const stream = `${await urlOf(running)}/v1/stream/s`;
@@ -333,9 +317,7 @@ test("heads of streams cannot be changed while a server runs there, or after it 
   assert.equal((await user.run(["head", "pin", "/t", "--root", user.data])).code, 0);
 });
 
-test("signed streams of a deleted data directory are reported as missing until their heads are forgotten", {
-  timeout: 120_000,
-}, async () => {
+test("signed streams of a deleted data directory are reported as missing until their heads are forgotten", async () => {
   const user = new StreamUser();
   await user.serve(["/a", "/b"], "--sign");
   const record = ["record", "--dialect", "rye", "--directive", "s", "--session", "s-1", "--sign"];

@@ -11,7 +11,14 @@ test("create prints only the token on stdout, list never shows it, revoke ends i
   const data = ["--data", join(user.cwd, "streams")];
   const scopes = ["--scope", "append,read", "--path", "/chat/**,logs/*"];
   const made = await user.run([
-    ...["token", "create", ...data, ...scopes, "--name", "laptop", "--expires", "30d"],
+    "token",
+    "create",
+    ...data,
+    ...scopes,
+    "--name",
+    "laptop",
+    "--expires",
+    "30d",
   ]);
   assert.equal(made.code, 0, made.stderr);
   assert.match(made.stdout, /^vbt_[\w-]{43}\n$/);
@@ -65,7 +72,14 @@ test("serve accepts a public address once there is a token, and logs requests wi
   const [made] = jsonLines(stdout);
   const log = join(user.cwd, "requests.jsonl");
   const running = user.start([
-    ...["serve", ...data, "--host", "0.0.0.0", "--port", "0", "--request-log", log],
+    "serve",
+    ...data,
+    "--host",
+    "0.0.0.0",
+    "--port",
+    "0",
+    "--request-log",
+    log,
   ]);
   const port = /:(\d+)$/.exec((await running.line()) ?? "")?.[1];
   const stream = `http://127.0.0.1:${port}/v1/stream/chat/1`;

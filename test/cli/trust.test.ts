@@ -5,9 +5,9 @@ import { generateKeyPairSync } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { kidOf, publicKeyPem } from "../../src/proof/ed25519-keys.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import { privateKeyPem, rawPublicKey } from "../../src/signing/keys/pem.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { privateKeyPem, rawPublicKey } from "../../src/trust/keys/pem.ts";
+import { kidOf, publicKeyPem } from "../../src/trust/proof/ed25519-keys.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 
 /** Another person's key, in a file of the user. */
@@ -46,8 +46,16 @@ test("add shows the whole id and asks; yes adds the key, any other answer exits 
   assert.ok(entry);
   const { addedAt, fp, publicKey, ...rest } = entry;
   assert.deepEqual(rest, {
-    ...{ kid, owner: "Ada", own: false, purposes: ["transcript"], sessions: ["**"] },
-    ...{ validAfter: null, validBefore: null, profile: null, revokedAt: null, reason: null },
+    kid,
+    owner: "Ada",
+    own: false,
+    purposes: ["transcript"],
+    sessions: ["**"],
+    validAfter: null,
+    validBefore: null,
+    profile: null,
+    revokedAt: null,
+    reason: null,
   });
   assert.ok(addedAt && fp && publicKey);
 });

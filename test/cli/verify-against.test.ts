@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ExpectedPins } from "../../src/verifying/expected-pins.ts";
+import { ExpectedPins } from "../../src/evidence/verify/expected-pins.ts";
 import { pinOf } from "../support/pins.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 

@@ -6,10 +6,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
 import { describeReport } from "../../src/cli/proving/verify-text.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
-import { addTrust, type Grant, revokeTrust } from "../../src/signing/trust/trust.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
+import { addTrust, type Grant, revokeTrust } from "../../src/trust/trusted-keys/trust.ts";
 import { SigningUser, type Written } from "../support/signing-user.ts";
 
 const FLAT = { dialect: "rye", envelope: "flat" } as const;

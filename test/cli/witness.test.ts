@@ -6,11 +6,11 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { userPaths } from "../../src/base/node-paths.ts";
-import { loadSigner, type Signer } from "../../src/signing/keys/keys.ts";
-import { openLocalStore } from "../../src/streams/local-store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { userPaths } from "../../src/core/base/node-paths.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
+import { loadSigner, type Signer } from "../../src/trust/keys/keys.ts";
 import { startTestServer, type TestServer } from "../server/test-server.ts";
 import { JSON_STREAM, RAW_STREAM } from "../support/signed-streams.ts";
 import { signedThread, signedTurns } from "../support/signed-thread.ts";
@@ -298,8 +298,15 @@ test("a witness that lies or fails is refused: another key, nonsense, no server"
   const key = (await own.open()).verifierKey;
   const send = () =>
     user.ran([
-      ...["head", "witness", ID, "--to", `http://127.0.0.1:${port}`],
-      ...["--witness-key", key, "--as", NAME],
+      "head",
+      "witness",
+      ID,
+      "--to",
+      `http://127.0.0.1:${port}`,
+      "--witness-key",
+      key,
+      "--as",
+      NAME,
     ]);
   try {
     const other = new NoteSigner().note(`${NAME}/x\n1\nx\n`);

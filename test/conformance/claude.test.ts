@@ -1,4 +1,4 @@
-import { claude } from "../../src/dialects/claude/dialect.ts";
+import { claude } from "../../src/dialects/hooks/dialect.ts";
 import { runDialectSuite } from "./dialect.ts";
 
 runDialectSuite({

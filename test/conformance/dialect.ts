@@ -8,10 +8,10 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join, normalize } from "node:path";
 import fc from "fast-check";
 import { describe, onTestFinished, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { NewEntry } from "../../src/core/model/entry.ts";
 import type { Dialect, WriterFacts } from "../../src/dialects/dialect.ts";
-import type { NewEntry } from "../../src/model/entry.ts";
-import { Store } from "../../src/store/store.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { refusal, thrownRefusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

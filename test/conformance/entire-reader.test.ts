@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { test } from "vitest";
-import { SessionTranscript } from "../../src/entire.ts";
+import { SessionTranscript } from "../../src/doors/entire.ts";
 import {
   type EntireReading,
   readAsEntire,

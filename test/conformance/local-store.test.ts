@@ -1,4 +1,4 @@
-import { openLocalStore } from "../../src/streams/local-store.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { runStreamStoreSuite } from "./stream-store.ts";
 

@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
 import { runs } from "../support/seed.ts";
 import { runStreamStoreSuite } from "./stream-store.ts";

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { VerbatimError } from "../../src/base/errors.ts";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
-import { openLocalStore } from "../../src/streams/local-store.ts";
-import type { StreamStore } from "../../src/streams/stream-store.ts";
+import { VerbatimError } from "../../src/core/base/errors.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
+import type { StreamStore } from "../../src/streams/files/stream-store.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
 import { carryOut, type Step, step } from "../support/stream-steps.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

@@ -1,4 +1,4 @@
-import { sdk } from "../../src/dialects/sdk/dialect.ts";
+import { sdk } from "../../src/dialects/verbatim/sdk-dialect.ts";
 import { runDialectSuite } from "./dialect.ts";
 
 runDialectSuite({

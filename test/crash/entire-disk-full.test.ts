@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "vitest";
-import type { Durability } from "../../src/log/log-options.ts";
+import type { Durability } from "../../src/core/log/log-options.ts";
 import { assertChain } from "../support/entire-rows.ts";
 import { openTranscript } from "../support/entire-session.ts";
 import { diskTest, mountFault, SmallDisk } from "./small-disk.ts";

@@ -5,11 +5,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { VerbatimError } from "../../src/base/errors.ts";
-import type { Durability, LogMode } from "../../src/log/log-options.ts";
-import { LogWriter } from "../../src/log/writer.ts";
-import type { Call } from "../../src/torture/fault-files.ts";
-import { Ledger } from "../../src/torture/ledger.ts";
+import { VerbatimError } from "../../src/core/base/errors.ts";
+import type { Durability, LogMode } from "../../src/core/log/log-options.ts";
+import { LogWriter } from "../../src/core/log/writer.ts";
+import type { Call } from "../torture/fault-files.ts";
+import { Ledger } from "../torture/ledger.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
 import { FAULTS, triedFor } from "./faults.ts";
 

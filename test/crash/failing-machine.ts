@@ -1,7 +1,7 @@
 /** Failing machine: a simulated machine on which one chosen disk call fails, once. */
 
-import { type Call, type Fault, Machine, type Process } from "../../src/torture/fault-files.ts";
-import { Random, Scheduler } from "../../src/torture/scheduler.ts";
+import { type Call, type Fault, Machine, type Process } from "../torture/fault-files.ts";
+import { Random, Scheduler } from "../torture/scheduler.ts";
 
 /** Which call fails, counted from 0, and how; null for none. */
 export type Failing = { readonly call: number; readonly fault: Fault } | null;

@@ -1,7 +1,7 @@
 /** Faults: how each kind of disk call can fail, for tests that make each one fail. */
 
-import type { Call, Fault } from "../../src/torture/fault-files.ts";
 import { isTried } from "../support/seed.ts";
+import type { Call, Fault } from "../torture/fault-files.ts";
 
 /** The ways in which a kind of call can fail. */
 export const FAULTS: Record<Call, readonly Fault[]> = {

@@ -5,7 +5,10 @@
 
 import assert from "node:assert/strict";
 import { onTestFinished, test } from "vitest";
-import { openReopeningStore, type ReopeningStore } from "../../src/streams/reopening-store.ts";
+import {
+  openReopeningStore,
+  type ReopeningStore,
+} from "../../src/streams/files/reopening-store.ts";
 import { ManualTime } from "../support/manual-time.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

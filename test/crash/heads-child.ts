@@ -6,8 +6,8 @@
  */
 
 import { once } from "node:events";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { Heads } from "../../src/signing/heads/heads.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { Heads } from "../../src/trust/heads/heads.ts";
 import { headOf } from "../support/pins.ts";
 
 /** The child's instructions, as JSON in the first argument. */

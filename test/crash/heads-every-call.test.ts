@@ -7,12 +7,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import type { Files } from "../../src/base/files.ts";
-import type { Host } from "../../src/base/host.ts";
-import { COMPACT_LOOK_BYTES, lineOf } from "../../src/signing/heads/head-file.ts";
-import { Heads } from "../../src/signing/heads/heads.ts";
-import type { Call, Fault } from "../../src/torture/fault-files.ts";
+import type { Files } from "../../src/core/base/files.ts";
+import type { Host } from "../../src/core/base/host.ts";
+import { COMPACT_LOOK_BYTES, pinLine } from "../../src/trust/heads/head-file.ts";
+import { Heads } from "../../src/trust/heads/heads.ts";
 import { headOf, pinOf } from "../support/pins.ts";
+import type { Call, Fault } from "../torture/fault-files.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
 import { triedFor } from "./faults.ts";
 
@@ -81,7 +81,7 @@ class Life {
     let bytes = 0;
     for (let seq = 0; ; seq++) {
       const [id, log] = [AT_REST[seq % 2] ?? "", 1 + (seq % 2)];
-      const line = Buffer.from(lineOf(pinOf(id, Math.min(100, 10 * seq), { log })));
+      const line = Buffer.from(pinLine(pinOf(id, Math.min(100, 10 * seq), { log })));
       bytes += line.length;
       if (bytes >= COMPACT_LOOK_BYTES) break;
       file.write(line);

@@ -9,10 +9,10 @@ import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { PinBook } from "../../src/proof/pins.ts";
-import { COMPACT_LOOK_BYTES, lineOf } from "../../src/signing/heads/head-file.ts";
-import { Heads } from "../../src/signing/heads/heads.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { COMPACT_LOOK_BYTES, pinLine } from "../../src/trust/heads/head-file.ts";
+import { Heads } from "../../src/trust/heads/heads.ts";
+import type { PinBook } from "../../src/trust/proof/pins.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { pinOf } from "../support/pins.ts";
 import { seed, times } from "../support/seed.ts";
@@ -31,7 +31,7 @@ function nearlyFull(stateDirectory: string, linesToGo: number): void {
   const lines: string[] = [];
   let bytes = 0;
   for (let n = 0; bytes < COMPACT_LOOK_BYTES; n++) {
-    const line = lineOf(pinOf(`rest${n % AT_REST}`, n, { log: 100 + (n % AT_REST) }));
+    const line = pinLine(pinOf(`rest${n % AT_REST}`, n, { log: 100 + (n % AT_REST) }));
     lines.push(line);
     bytes += line.length;
   }

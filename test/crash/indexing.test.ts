@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { findEntries } from "../../src/catalog/search/find-entries.ts";
-import { SearchIndex } from "../../src/catalog/search/search-index.ts";
-import { freshenIndex, HURRIED } from "../../src/listing/indexing.ts";
-import { understandQuery } from "../../src/listing/searching.ts";
-import { Store } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { findEntries } from "../../src/sessions/search/find-entries.ts";
+import { freshenIndex, HURRIED } from "../../src/sessions/search/freshen-index.ts";
+import { SearchIndex } from "../../src/sessions/search/search-index.ts";
+import { understandQuery } from "../../src/sessions/search/search-page.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { startChild } from "../support/child.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -45,7 +45,10 @@ test("concurrent indexing processes that are killed leave each entry in the inde
   assert.equal(await freshenIndex(nodeHost, index, [store], { pace: HURRIED, onFailure }), true);
   const page = await index.attempt((cache) =>
     findEntries(cache, understandQuery("all", 0), {
-      ...{ places: [store], after: null, limit: 9_999, examinedMax: 99_999 },
+      places: [store],
+      after: null,
+      limit: 9_999,
+      examinedMax: 99_999,
     }),
   );
   const places = new Set(page.entries.map(({ id, start }) => `${id}@${start}`));

@@ -8,9 +8,9 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { Durability } from "../../src/log/log-options.ts";
-import { LogReader } from "../../src/log/reader.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { Durability } from "../../src/core/log/log-options.ts";
+import { LogReader } from "../../src/core/log/reader.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { openWriter } from "../support/open-log.ts";
 import { seed, times } from "../support/seed.ts";
@@ -36,7 +36,6 @@ const DURABILITIES: readonly Durability[] = ["disk", "os"];
 
 test.for(DURABILITIES)(
   "a writer killed at any moment loses nothing it acknowledged (%s)",
-  { timeout: 120_000 * times },
   async (durability) => {
     const directory = diskDirectory();
     let [acknowledged, unacknowledged, torn] = [0, 0, 0];

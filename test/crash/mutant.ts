@@ -2,8 +2,8 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { TortureKind, TortureReport } from "../../src/torture/torture.ts";
 import { compiledText } from "../support/program.ts";
+import type { TortureKind, TortureReport } from "../torture/torture.ts";
 
 export interface Mutant {
   readonly bug: string;
@@ -21,7 +21,7 @@ export async function tortureMutant(
   steps: number,
 ): Promise<Pick<TortureReport, "violations">> {
   const program = await compiledText(
-    `import { torture } from "./src/torture/torture.ts";
+    `import { torture } from "./test/torture/torture.ts";
     const report = await torture("${kind}", { seed: ${seed}, steps: ${steps}, stopAtFirst: true });
     process.stdout.write(JSON.stringify(report));`,
     { file: `src/${file}`, line, becomes },

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "vitest";
-import type { Durability } from "../../src/log/log-options.ts";
+import type { Durability } from "../../src/core/log/log-options.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { newLogPath, openWriter } from "../support/open-log.ts";
 import { seed } from "../support/seed.ts";
@@ -30,7 +30,7 @@ const PROGRAM = "test/crash/writer-child.ts";
 
 for (const [writers, durability, sizes, atOnce] of CASES) {
   const name = `${writers} processes appending at once lose no line and break none (${durability})`;
-  test(name, { timeout: 120_000 }, async () => {
+  test(name, async () => {
     console.log(`shared, ${writers} writers, ${durability}: seed ${seed}`);
     const path = newLogPath(diskDirectory());
     const children = Array.from({ length: writers }, (_, n) =>
@@ -49,7 +49,6 @@ for (const [writers, durability, sizes, atOnce] of CASES) {
 
 test.for(DURABILITIES)(
   "writers killed among others lose no acknowledged line, of theirs or of the others (%s)",
-  { timeout: 120_000 },
   async (durability) => {
     console.log(`shared, some killed, ${durability}: seed ${seed}`);
     const path = newLogPath(diskDirectory());

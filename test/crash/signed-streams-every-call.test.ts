@@ -7,15 +7,15 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "vitest";
-import { Heads, rememberedIn } from "../../src/signing/heads/heads.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import { type LocalStore, openLocalStore } from "../../src/streams/local-store.ts";
-import type { Call, Fault, Process } from "../../src/torture/fault-files.ts";
-import { keys, signer } from "../../src/torture/signed-machine.ts";
-import { pinnedUnder } from "../../src/verifying/data-directories.ts";
-import { verifyDataDirectory } from "../../src/verifying/verify-directory.ts";
+import { pinnedUnder } from "../../src/evidence/verify/data-directories.ts";
+import { verifyDataDirectory } from "../../src/evidence/verify/verify-directory.ts";
+import { type LocalStore, openLocalStore } from "../../src/streams/files/local-store.ts";
+import { Heads, rememberedIn } from "../../src/trust/heads/heads.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
 import { isTried } from "../support/seed.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import type { Call, Fault, Process } from "../torture/fault-files.ts";
+import { keys, signer } from "../torture/signed-machine.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
 
 /** The store's behaviour after other failures is tested in streams-every-call.test.ts. */
@@ -159,9 +159,7 @@ async function append(store: LocalStore, path: string, ...bodies: string[]): Pro
   for (const body of bodies) await store.append(path, { body: Buffer.from(body), close: false });
 }
 
-test("no stream is found tampered and signing continues, whichever call fails while streams are signed", {
-  timeout: 300_000,
-}, async () => {
+test("no stream is found tampered and signing continues, whichever call fails while streams are signed", async () => {
   const directory = tempDirectory();
   const sound = new Life(0, null, join(directory, "sound.db"));
   await sound.live();

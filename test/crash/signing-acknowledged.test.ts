@@ -10,11 +10,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import type { NewEntry } from "../../src/model/entry.ts";
-import { hasSidecar } from "../../src/proof/envelopes.ts";
-import { type Call, type Fault, Machine, type Process } from "../../src/torture/fault-files.ts";
-import { Random, Scheduler } from "../../src/torture/scheduler.ts";
-import { SignedMachine, type SigningWay } from "../../src/torture/signed-machine.ts";
+import type { NewEntry } from "../../src/core/model/entry.ts";
+import { hasSidecar } from "../../src/trust/proof/envelopes.ts";
+import { type Call, type Fault, Machine, type Process } from "../torture/fault-files.ts";
+import { Random, Scheduler } from "../torture/scheduler.ts";
+import { SignedMachine, type SigningWay } from "../torture/signed-machine.ts";
 import { triedFor } from "./faults.ts";
 
 const WAYS: readonly SigningWay[] = [
@@ -138,7 +138,6 @@ class Beginning {
 
 test.each<string>(["verbatim", "rye", "entire", "homeagent", "claude", "sdk"])(
   "an acknowledged line of a signed session of %s is signed, whichever call a crash interrupts",
-  { timeout: 240_000 },
   async (dialect) => {
     let lives = 0;
     for (const [at, way] of WAYS.entries()) {

@@ -6,12 +6,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { VerbatimError } from "../../src/base/errors.ts";
-import type { NewEntry } from "../../src/model/entry.ts";
-import type { Session } from "../../src/store/session.ts";
-import type { Call, Fault, Process } from "../../src/torture/fault-files.ts";
-import { SignedMachine, type SigningWay } from "../../src/torture/signed-machine.ts";
+import { VerbatimError } from "../../src/core/base/errors.ts";
+import type { NewEntry } from "../../src/core/model/entry.ts";
+import type { Session } from "../../src/sessions/store/session.ts";
 import { sayable } from "../support/signing-user.ts";
+import type { Call, Fault, Process } from "../torture/fault-files.ts";
+import { SignedMachine, type SigningWay } from "../torture/signed-machine.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
 import { triedFor } from "./faults.ts";
 
@@ -135,7 +135,6 @@ function assertOurs(error: unknown): void {
 
 test.each<string>(["rye", "entire", "homeagent"])(
   "a session of %s is never found tampered and continues, whichever call fails while it is signed",
-  { timeout: 120_000 },
   async (dialect) => {
     const sound = new Life(dialect, null);
     await sound.live();

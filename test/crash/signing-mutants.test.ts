@@ -11,28 +11,28 @@ const STEPS = 5_000;
 const MUTANTS: readonly Mutant[] = [
   {
     bug: "pins a head before its checkpoint is durable",
-    file: "store/session-appends.ts",
+    file: "sessions/store/session-appends.ts",
     line: "if (this.#parts.isDurable) this.#pinSoon(log);",
     becomes: "this.#pinSoon(log);",
     seed: 2,
   },
   {
     bug: "continues from a checkpoint that the disk refused",
-    file: "signing/writing/log-signer.ts",
+    file: "trust/signer/log-signer.ts",
     line: "this.#own, { ...this.#state }, ",
     becomes: "this.#own, this.#state, ",
     seed: 1013904227,
   },
   {
     bug: "signs lines that are not durable yet",
-    file: "store/session-appends.ts",
+    file: "sessions/store/session-appends.ts",
     line: "const durable = turn.syncAll();",
     becomes: "const durable = Promise.resolve();",
     seed: 1013904230,
   },
   {
     bug: "trusts sidecar checkpoints that may be in memory only",
-    file: "signing/writing/session-files.ts",
+    file: "trust/signer/session-files.ts",
     line: "await recover(place, file, null);",
     becomes: "",
     seed: 9,
@@ -40,7 +40,7 @@ const MUTANTS: readonly Mutant[] = [
 ];
 
 for (const mutant of triedMutations(MUTANTS, "src")) {
-  test(`torture finds a signer that ${mutant.bug}`, { timeout: 120_000 }, async () => {
+  test(`torture finds a signer that ${mutant.bug}`, async () => {
     const { violations } = await tortureMutant(mutant, "signed", STEPS);
     assert.notEqual(violations.length, 0, `not found in ${STEPS} steps`);
   });

@@ -7,9 +7,9 @@
  */
 
 import { copyFileSync, existsSync, rmSync } from "node:fs";
-import { type LocalStore, openLocalStore } from "../../src/streams/local-store.ts";
-import type { Call, Process } from "../../src/torture/fault-files.ts";
+import { type LocalStore, openLocalStore } from "../../src/streams/files/local-store.ts";
 import { type ModelAppend, StreamModel } from "../conformance/stream-store/stream-model.ts";
+import type { Call, Process } from "../torture/fault-files.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
 
 export type IndexFate = "kept" | "deleted" | "older";

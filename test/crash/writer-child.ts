@@ -6,9 +6,9 @@
  */
 
 import { once } from "node:events";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { LogOptions } from "../../src/log/log-options.ts";
-import { LogWriter } from "../../src/log/writer.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { LogOptions } from "../../src/core/log/log-options.ts";
+import { LogWriter } from "../../src/core/log/writer.ts";
 import { lineOf, type Sizes } from "./lines.ts";
 
 /** The writer's instructions, as JSON in the first argument. */

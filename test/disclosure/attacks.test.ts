@@ -6,11 +6,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { type Checkpoint, readCheckpoint } from "../../src/proof/checkpoint.ts";
-import { readRecord, spellRecord } from "../../src/proof/disclosure/records.ts";
-import { statementMessage } from "../../src/proof/disclosure/statement.ts";
-import { loadSigner, type Signer } from "../../src/signing/keys/keys.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { loadSigner, type Signer } from "../../src/trust/keys/keys.ts";
+import { type Checkpoint, readCheckpoint } from "../../src/trust/proof/checkpoint.ts";
+import { readRecord, spellRecord } from "../../src/trust/proof/disclosure/records.ts";
+import { statementMessage } from "../../src/trust/proof/disclosure/statement.ts";
 import { disclose, judgeBytes, keysOf, SECRET, SHORT, verdictOf } from "../support/disclosing.ts";
 import { isTried, seed } from "../support/seed.ts";
 import { answered, SigningUser, said, turnOf } from "../support/signing-user.ts";

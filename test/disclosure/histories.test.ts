@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { signHead } from "../../src/disclosure/sign-head.ts";
-import { hasSidecar } from "../../src/proof/envelopes.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { signHead } from "../../src/evidence/redact/sign-head.ts";
+import { withSignedStream } from "../../src/evidence/verify/verify-directory.ts";
+import { vouchForSession } from "../../src/evidence/verify/vouching.ts";
 import { linkSession } from "../../src/resume/fork/link.ts";
-import { Shown, unsignedIn } from "../../src/signing/judging/shown.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
-import { withSignedStream } from "../../src/verifying/verify-directory.ts";
-import { vouchForSession } from "../../src/verifying/vouching.ts";
+import { DisplayedLog, unsignedIn } from "../../src/trust/judge/shown.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
+import { hasSidecar } from "../../src/trust/proof/envelopes.ts";
 import { disclose, judgeBytes, keysOf, SECRET, SHORT, verdictOf } from "../support/disclosing.ts";
 import { refusal } from "../support/refusal.ts";
 import { JSON_STREAM, message, RAW_STREAM, SignedStreams } from "../support/signed-streams.ts";
@@ -63,7 +63,7 @@ test.each(SHAPES)(
     const judged = judgeBytes(keysOf(user), bytes);
     expect(verdictOf(judged)).toBe("incomplete FOUND_UNSIGNED");
 
-    const shown = new Shown(nodeHost, target, unsignedIn(await user.verify(written)));
+    const shown = new DisplayedLog(nodeHost, target, unsignedIn(await user.verify(written)));
     for await (const _ of shown.lines());
     await vouchForSession(nodeHost, target, shown, () => {});
     const vouched = await disclose(user, target);

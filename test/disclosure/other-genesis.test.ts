@@ -4,19 +4,19 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { matching } from "../../src/disclosure/matching.ts";
-import { redactLog } from "../../src/disclosure/redact.ts";
-import { readCheckpoint, writeCheckpoint } from "../../src/proof/checkpoint.ts";
-import { readRecord, spellRecord } from "../../src/proof/disclosure/records.ts";
-import { statementMessage } from "../../src/proof/disclosure/statement.ts";
-import { Ledger } from "../../src/proof/ledger.ts";
-import { proveLog } from "../../src/proving/prove.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import { addTrust } from "../../src/signing/trust/trust.ts";
-import { LogSigner } from "../../src/signing/writing/log-signer.ts";
-import { nothingSigned } from "../../src/signing/writing/signer-state.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { proveLog } from "../../src/evidence/prove/prove.ts";
+import { matching } from "../../src/evidence/redact/matching.ts";
+import { redactLog } from "../../src/evidence/redact/redact.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { readCheckpoint, writeCheckpoint } from "../../src/trust/proof/checkpoint.ts";
+import { readRecord, spellRecord } from "../../src/trust/proof/disclosure/records.ts";
+import { statementMessage } from "../../src/trust/proof/disclosure/statement.ts";
+import { LogLedger } from "../../src/trust/proof/ledger.ts";
+import { LogSigner } from "../../src/trust/signer/log-signer.ts";
+import { nothingSigned } from "../../src/trust/signer/signer-state.ts";
+import { addTrust } from "../../src/trust/trusted-keys/trust.ts";
 import { legacyLog } from "../signing/attacks/kit.ts";
 import { testKey } from "../signing/json-key.ts";
 import { disclose, judgeBytes, keysOf, SECRET, verdictOf } from "../support/disclosing.ts";
@@ -36,7 +36,7 @@ const line = (text: string) =>
 async function signedLog(parts: number): Promise<Buffer> {
   const salt = new Uint8Array(32).fill(5);
   const crypto = nodeCrypto;
-  const ledger = Ledger.begin({ crypto, salt, parts, isSidecar: false });
+  const ledger = LogLedger.begin({ crypto, salt, parts, isSidecar: false });
   const nothing = { ...nothingSigned(crypto, salt, false), ledger, parts };
   const nowIso = () => "2026-02-09T04:03:50.365Z";
   const log = LogSigner.from(nothing, { crypto, signer, isSidecar: false, nowIso });
@@ -54,7 +54,10 @@ async function copyOf(log: Buffer) {
   const pieces: Buffer[] = [];
   const target = { dialect: "rye", root: "/store", logId: "log", id: ID };
   const redacted = await redactLog(memoryHost(new Map([["/store/log", log]])), target, {
-    ...{ verify: { crypto: nodeCrypto, keys }, reason: "a test", nowMs: () => 1.8e12, signer },
+    verify: { crypto: nodeCrypto, keys },
+    reason: "a test",
+    nowMs: () => 1.8e12,
+    signer,
     finder: matching(["48213"]),
     out: (bytes) => pieces.push(Buffer.from(bytes)),
   });

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { entriesNumbered } from "../../src/disclosure/matching.ts";
-import { redactLog } from "../../src/disclosure/redact.ts";
-import { PIECE_BYTES, RECORD_BYTES_MAX } from "../../src/proof/disclosure/records.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
+import { entriesNumbered } from "../../src/evidence/redact/matching.ts";
+import { redactLog } from "../../src/evidence/redact/redact.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { PIECE_BYTES, RECORD_BYTES_MAX } from "../../src/trust/proof/disclosure/records.ts";
 import { testKey } from "../signing/json-key.ts";
 import { judgeBytes, verdictOf } from "../support/disclosing.ts";
 import { docsPage } from "../support/docs-page.ts";
@@ -23,8 +23,10 @@ async function copyOf(dialect: string, id: string, log: string, sidecar: string 
   const pieces: Buffer[] = [];
   const target = { dialect, root: "/store", logId: "log", id };
   await redactLog(memoryHost(files), target, {
-    ...{ verify: { crypto: nodeCrypto, keys }, finder: entriesNumbered(new Set([3])) },
-    ...{ reason: "not relevant", nowMs: () => Date.parse("2026-02-10T09:00:00Z") },
+    verify: { crypto: nodeCrypto, keys },
+    finder: entriesNumbered(new Set([3])),
+    reason: "not relevant",
+    nowMs: () => Date.parse("2026-02-10T09:00:00Z"),
     signer: { ...key.signer, publicKey: new Uint8Array(32) },
     out: (bytes) => pieces.push(Buffer.from(bytes)),
   });

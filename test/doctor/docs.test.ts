@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { LIVE_MS } from "../../src/doctor/examine-session.ts";
-import { FINDINGS, type FindingCode, isMendable } from "../../src/findings/finding.ts";
-import { OPEN_CALLS_MAX } from "../../src/model/pairing.ts";
+import { FINDINGS, type FindingCode, isMendable } from "../../src/core/findings/finding.ts";
+import { OPEN_CALLS_MAX } from "../../src/core/model/pairing.ts";
+import { LIVE_MS } from "../../src/evidence/doctor/examine-session.ts";
 import { root } from "../cli/cli.ts";
 
 const page = readFileSync(join(root, "docs/doctor.md"), "utf8");

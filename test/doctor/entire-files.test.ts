@@ -12,11 +12,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { SessionTranscript } from "../../src/dialects/entire/door/transcripts.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { ROW_BYTES_MAX } from "../../src/dialects/entire/spill.ts";
-import { LIVE_MS } from "../../src/doctor/examine-session.ts";
-import { Store } from "../../src/store/store.ts";
+import { LIVE_MS } from "../../src/evidence/doctor/examine-session.ts";
+import { SessionTranscript } from "../../src/integrations/entire/transcripts.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { ENTIRE_CHECKPOINTS } from "../support/entire-checkpoints.ts";
 import {
   codes,

@@ -6,17 +6,17 @@
 
 import assert from "node:assert/strict";
 import { expect, test } from "vitest";
-import type { Host } from "../../src/base/host.ts";
-import type { Seen, Surroundings } from "../../src/base/node-surroundings.ts";
+import type { Host } from "../../src/core/base/host.ts";
+import type { Seen, Surroundings } from "../../src/core/base/node-surroundings.ts";
 import { readEnvelope } from "../../src/dialects/rye/envelope.ts";
 import { LIVE_OPTIONS, renderEvent } from "../../src/dialects/rye/markdown.ts";
-import type { Doctor } from "../../src/doctor/examine-session.ts";
-import { type RepairStep, repairOne } from "../../src/doctor/repair.ts";
-import type { FoundSession } from "../../src/listing/find-session.ts";
-import type { Call, Fault } from "../../src/torture/fault-files.ts";
+import type { Doctor } from "../../src/evidence/doctor/examine-session.ts";
+import { type RepairStep, repairOne } from "../../src/evidence/doctor/repair.ts";
+import type { FoundSession } from "../../src/sessions/list/found-session.ts";
 import { event } from "../cli/stores.ts";
 import { type Failing, FailingMachine } from "../crash/failing-machine.ts";
 import { FAULTS, triedFor } from "../crash/faults.ts";
+import type { Call, Fault } from "../torture/fault-files.ts";
 
 const DIRECTORY = "/project/.ai/threads/t";
 const SESSION: FoundSession = {

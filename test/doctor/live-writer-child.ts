@@ -5,12 +5,12 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { Durability, LogMode } from "../../src/log/log-options.ts";
-import { Store } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { Durability, LogMode } from "../../src/core/log/log-options.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 
 const [, , root = "", id = "", mode = "exclusive", durability = "disk"] = process.argv;
-const store = new Store(nodeHost, {
+const store = await Store.open(nodeHost, {
   dialect: "rye",
   root,
   agent: "live",

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { startChild } from "../support/child.ts";
 import { findingsIn, nodeDoctor, repairIn } from "../support/examining.ts";
 import { times } from "../support/seed.ts";
@@ -20,7 +20,10 @@ test.each(WRITER_KINDS)(
     const { mode, durability } = kind;
     const child = startChild(
       "test/doctor/live-writer-child.ts",
-      ...[project, "live-1", mode, durability],
+      project,
+      "live-1",
+      mode,
+      durability,
     );
     assert.equal(await child.line(), "at work");
     // The registry is updated a moment later: the doctor waits, here until it is.

@@ -13,8 +13,8 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { Registry } from "../../src/catalog/registry.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { Registry } from "../../src/dialects/rye/files/registry.ts";
 import { writeThreadMeta } from "../../src/dialects/rye/files/thread-files.ts";
 import {
   codes,

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import type { Native } from "../../src/dialects/dialect.ts";
 import { readThreadMeta } from "../../src/dialects/rye/files/thread-files.ts";
-import { TranscriptRenderer } from "../../src/rye.ts";
-import type { Session } from "../../src/store/session.ts";
-import { Store } from "../../src/store/store.ts";
+import { TranscriptRenderer } from "../../src/doors/rye.ts";
+import type { Session } from "../../src/sessions/store/session.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import {
   codes,
   findingsIn,

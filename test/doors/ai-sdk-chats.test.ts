@@ -10,10 +10,10 @@ import {
 } from "ai";
 import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
 import { test } from "vitest";
-import { type EmbeddedStreams, VerbatimChats } from "../../src/ai-sdk.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { Store } from "../../src/store/store.ts";
-import type { JsonlEngine } from "../../src/streams.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { type EmbeddedStreams, VerbatimChats } from "../../src/doors/ai-sdk.ts";
+import type { JsonlEngine } from "../../src/doors/streams.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { by, cook, embeddedChats, endless, openEngine, says, textOf } from "./chatting.ts";

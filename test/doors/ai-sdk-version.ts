@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { onTestFinished } from "vitest";
-import { VerbatimChats } from "../../src/ai-sdk.ts";
-import { openStreams } from "../../src/streams.ts";
+import { VerbatimChats } from "../../src/doors/ai-sdk.ts";
+import { openStreams } from "../../src/doors/streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const MANIFEST = new URL("../../package.json", import.meta.url);

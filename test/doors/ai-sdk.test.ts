@@ -8,8 +8,8 @@
 import assert from "node:assert/strict";
 import { createUIMessageStreamResponse, type UIMessageChunk, validateUIMessages } from "ai";
 import { describe, onTestFinished, test } from "vitest";
-import { VerbatimChats, type VerbatimChatsOptions } from "../../src/ai-sdk.ts";
-import { VerbatimClient } from "../../src/client.ts";
+import { VerbatimChats, type VerbatimChatsOptions } from "../../src/doors/ai-sdk.ts";
+import { VerbatimClient } from "../../src/doors/client.ts";
 import { startTestServer } from "../server/test-server.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

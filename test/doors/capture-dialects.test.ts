@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { CAPTURE_LIMITS } from "../../src/base/limits.ts";
-import { captureAnthropic, captureOpenAI } from "../../src/capture.ts";
-import { encodeLine } from "../../src/log/json.ts";
+import { CAPTURE_LIMITS } from "../../src/core/base/limits.ts";
+import { encodeLine } from "../../src/core/log/json.ts";
+import { captureAnthropic, captureOpenAI } from "../../src/doors/capture.ts";
 import { given, STREAMS, sseBytes } from "../support/provider-streams.ts";
 import { refusal } from "../support/refusal.ts";
 import { isTried, runs } from "../support/seed.ts";

@@ -17,7 +17,7 @@ import {
   CAPTURED_BLOCK_BYTES,
   CAPTURED_DEPTH_MAX,
   CAPTURED_NAME_CHARS_MAX,
-} from "../../src/base/limits.ts";
+} from "../../src/core/base/limits.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { compiledText } from "../support/program.ts";
 import { STREAMS, sseBytes } from "../support/provider-streams.ts";
@@ -26,7 +26,8 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const execute = promisify(execFile);
 const { text: page, block } = docsPage("capture");
-const sourceOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
+const sourceOf = (path: string) =>
+  fileURLToPath(new URL(`../../src/doors/${path}`, import.meta.url));
 
 const MODULES: Readonly<Record<string, string>> = {
   "verbatim-log": sourceOf("index.ts"),

@@ -8,7 +8,7 @@ import { get } from "node:http";
 import Anthropic, { APIError as AnthropicError } from "@anthropic-ai/sdk";
 import OpenAI, { APIError as OpenAIError } from "openai";
 import { describe, expectTypeOf, test } from "vitest";
-import { captureAnthropic, captureOpenAI } from "../../src/capture.ts";
+import { captureAnthropic, captureOpenAI } from "../../src/doors/capture.ts";
 import { GatheredSession } from "../support/gathered-session.ts";
 import { type ProviderEvent, STREAMS, sseBytes } from "../support/provider-streams.ts";
 import { refusal } from "../support/refusal.ts";

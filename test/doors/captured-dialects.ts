@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { onTestFinished } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { captureAnthropic, captureOpenAI } from "../../src/capture.ts";
-import type { Entry, NewEntry, Part, Usage } from "../../src/model/entry.ts";
-import type { Session } from "../../src/store/session.ts";
-import { Store, type StoreOptions } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { Entry, NewEntry, Part, Usage } from "../../src/core/model/entry.ts";
+import { captureAnthropic, captureOpenAI } from "../../src/doors/capture.ts";
+import type { Session } from "../../src/sessions/store/session.ts";
+import { Store, type StoreOptions } from "../../src/sessions/store/store.ts";
 import { GatheredSession } from "../support/gathered-session.ts";
 import { given, type ProviderEvent, STREAMS } from "../support/provider-streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

@@ -11,8 +11,8 @@ import {
 import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { type AnswerCall, VerbatimChats } from "../../src/ai-sdk.ts";
-import { type JsonlEngine, openStreams } from "../../src/streams.ts";
+import { type AnswerCall, VerbatimChats } from "../../src/doors/ai-sdk.ts";
+import { type JsonlEngine, openStreams } from "../../src/doors/streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const USAGE = {

@@ -1,6 +1,6 @@
 /** Appends batches to a session that others write too, and prints those that were acknowledged. */
 
-import { claudeSessionStore } from "../../src/claude-agent.ts";
+import { claudeSessionStore } from "../../src/doors/claude-agent.ts";
 
 const [, , root = "", from = "0", to = "0"] = process.argv;
 const store = claudeSessionStore({ root, sign: "append" });

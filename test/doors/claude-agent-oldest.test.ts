@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import * as sdk from "claude-agent-sdk-oldest";
 import { onTestFinished, test, vi } from "vitest";
-import { claudeSessionStore } from "../../src/claude-agent.ts";
+import { claudeSessionStore } from "../../src/doors/claude-agent.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { answersAlike, type Sdk } from "./claude-agent-version.ts";

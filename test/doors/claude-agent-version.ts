@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type * as Newest from "@anthropic-ai/claude-agent-sdk";
 import type { SessionKey, SessionStore, SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
 import { onTestFinished } from "vitest";
-import { claudeSessionStore } from "../../src/claude-agent.ts";
+import { claudeSessionStore } from "../../src/doors/claude-agent.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 /** The functions that take a session store, and the SDK's own store. In all versions since 0.2.113. */
@@ -54,8 +54,13 @@ function localSession(dir: string): void {
     else process.env.CLAUDE_CONFIG_DIR = before;
   });
   const row = (n: number, type: string, content: unknown, more = {}) => ({
-    ...{ parentUuid: n === 1 ? null : `00000000-0000-4000-8000-00000000000${n - 1}`, ...SAME },
-    ...{ isSidechain: false, cwd: dir, type, message: { role: type, content }, ...more },
+    parentUuid: n === 1 ? null : `00000000-0000-4000-8000-00000000000${n - 1}`,
+    ...SAME,
+    isSidechain: false,
+    cwd: dir,
+    type,
+    message: { role: type, content },
+    ...more,
     uuid: `00000000-0000-4000-8000-00000000000${n}`,
     timestamp: `2026-11-15T12:00:0${n}.000Z`,
   });
@@ -105,18 +110,14 @@ export async function answersAlike(sdk: Sdk): Promise<void> {
     const left = await sdk.listSessions(where);
     const timeless = (each: object | undefined) => ({ ...each, lastModified: 0, fileSize: 0 });
     return {
-      ...{
-        messages,
-        agents,
-        said,
-        count,
-        left: left.map(({ sessionId }) => sessionId === fork.sessionId),
-      },
-      ...{
-        info: timeless(info),
-        listed: listed.map(timeless),
-        forked: forked.map((m) => m.message),
-      },
+      messages,
+      agents,
+      said,
+      count,
+      left: left.map(({ sessionId }) => sessionId === fork.sessionId),
+      info: timeless(info),
+      listed: listed.map(timeless),
+      forked: forked.map((m) => m.message),
       gone: await sdk.getSessionMessages(SESSION, where),
     };
   };

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { claudeSessionStore } from "../../src/claude-agent.ts";
-import { resume } from "../../src/resume.ts";
-import { verify } from "../../src/signing.ts";
-import { Store } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { claudeSessionStore } from "../../src/doors/claude-agent.ts";
+import { resume } from "../../src/doors/resume.ts";
+import { verify } from "../../src/doors/signing.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { startChild } from "../support/child.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -123,7 +123,9 @@ test("a session is listed and resumed like any other, signed or not", async () =
     );
     assert.deepEqual(messages.map(({ role }) => role).slice(0, 2), ["user", "assistant"]);
     const [listed] = await new Store(nodeHost, {
-      ...{ dialect: "claude", root, catalogPath: join(root, "catalog.db") },
+      dialect: "claude",
+      root,
+      catalogPath: join(root, "catalog.db"),
     }).list();
     assert.deepEqual(
       [listed?.id, listed?.agent, listed?.title],

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { VerbatimClient } from "../../src/client.ts";
+import { VerbatimClient } from "../../src/doors/client.ts";
 import { startTestServer } from "../server/test-server.ts";
 import { refusal } from "../support/refusal.ts";
 

@@ -1,6 +1,6 @@
 /** Creates sessions as fast as it can, for the test with several processes. */
 
-import { openStore } from "../../src/index.ts";
+import { openStore } from "../../src/doors/index.ts";
 
 const [, , root = "", count = "0"] = process.argv;
 const store = await openStore({ dialect: "rye", root, agent: "a", durability: "os" });

@@ -8,9 +8,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { SessionTranscript } from "../../src/entire.ts";
-import { TranscriptWriter as HomeAgentWriter } from "../../src/homeagent.ts";
-import { LogFile, openLog, readLog } from "../../src/log.ts";
+import { SessionTranscript } from "../../src/doors/entire.ts";
+import { TranscriptWriter as HomeAgentWriter } from "../../src/doors/homeagent.ts";
+import { LogFile, openLog, readLog } from "../../src/doors/log.ts";
 import {
   newThreadId,
   TranscriptWriter as RyeWriter,
@@ -19,14 +19,14 @@ import {
   ThreadTelemetry,
   TranscriptRenderer,
   writeThreadMeta,
-} from "../../src/rye.ts";
+} from "../../src/doors/rye.ts";
 import {
   inspectJson,
   openVerified,
   signJson,
   TranscriptSigner,
   verify,
-} from "../../src/signing.ts";
+} from "../../src/doors/signing.ts";
 import {
   DurableStore,
   encodeLine,
@@ -34,7 +34,7 @@ import {
   openStreams,
   streamPathToFilename,
   typedLog,
-} from "../../src/streams.ts";
+} from "../../src/doors/streams.ts";
 import { refusal, thrownRefusal } from "../support/refusal.ts";
 import { SignedStreams } from "../support/signed-streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

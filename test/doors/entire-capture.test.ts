@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "vitest";
-import { captureAnthropic, captureOpenAI } from "../../src/capture.ts";
+import { captureAnthropic, captureOpenAI } from "../../src/doors/capture.ts";
 import { readAsEntire } from "../support/entire-reader.ts";
 import { assertChain, rowsAt } from "../support/entire-rows.ts";
 import { given, STREAMS } from "../support/provider-streams.ts";

@@ -3,9 +3,9 @@
  * Prints "open", and "ack <n>" for each acknowledged row.
  */
 
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { Durability, LogMode } from "../../src/log/log-options.ts";
-import { Store } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { Durability, LogMode } from "../../src/core/log/log-options.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 
 /** The writer's instructions, as JSON in the first argument. */
 export interface RecorderOrder {
@@ -21,7 +21,7 @@ export interface RecorderOrder {
 
 const order = JSON.parse(process.argv[2] ?? "{}") as RecorderOrder;
 const { root, id, name, rows, mode, durability, atOnce } = order;
-const store = new Store(nodeHost, { dialect: "entire", root, model: "m", mode, durability });
+const store = await Store.open(nodeHost, { dialect: "entire", root, model: "m", mode, durability });
 const session = store.session(id);
 console.log("open");
 let next = 0;

@@ -4,12 +4,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { SummaryFold } from "../../src/catalog/summary.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { Entry } from "../../src/core/model/entry.ts";
 import { promptIn } from "../../src/dialects/entire/context.ts";
 import { EtfExport } from "../../src/dialects/entire/etf.ts";
-import { findSession, openFound } from "../../src/listing/find-session.ts";
-import type { Entry } from "../../src/model/entry.ts";
+import { findSession } from "../../src/sessions/list/find-session.ts";
+import { openFoundSession } from "../../src/sessions/list/found-session.ts";
+import { SummaryFold } from "../../src/sessions/summary/summary.ts";
 import { ENTIRE_CHECKPOINTS } from "../support/entire-checkpoints.ts";
 import { readAsEntire } from "../support/entire-reader.ts";
 import { sampleLogs } from "../support/samples.ts";
@@ -40,7 +41,9 @@ async function readWhole(path: string) {
   const entries: Entry[] = [];
   const badLines: unknown[] = [];
   const fold = new SummaryFold();
-  const reading = openFound(nodeHost, found).entries({ onBadLine: (bad) => badLines.push(bad) });
+  const reading = openFoundSession(nodeHost, found).entries({
+    onBadLine: (bad) => badLines.push(bad),
+  });
   for await (const entry of reading) {
     entries.push(entry);
     fold.add(entry);

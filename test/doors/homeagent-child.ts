@@ -1,6 +1,6 @@
 /** Appends turns to one session, for the test with several processes. */
 
-import { TranscriptWriter } from "../../src/homeagent.ts";
+import { TranscriptWriter } from "../../src/doors/homeagent.ts";
 
 const [, , base = "", name = "", count = "0"] = process.argv;
 const writer = new TranscriptWriter(base);

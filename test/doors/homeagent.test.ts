@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expectTypeOf, onTestFinished, test } from "vitest";
-import { TranscriptEntry, TranscriptWriter, TurnRole } from "../../src/homeagent.ts";
+import { TranscriptEntry, TranscriptWriter, TurnRole } from "../../src/doors/homeagent.ts";
 import { startChild } from "../support/child.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

@@ -11,10 +11,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "vitest";
 import { z } from "zod";
-import { VerbatimError } from "../../src/base/errors.ts";
-import { openStore } from "../../src/index.ts";
-import { encodeLine, openLog, readLog } from "../../src/log.ts";
-import { openStreams } from "../../src/streams.ts";
+import { VerbatimError } from "../../src/core/base/errors.ts";
+import { openStore } from "../../src/doors/index.ts";
+import { encodeLine, openLog, readLog } from "../../src/doors/log.ts";
+import { openStreams } from "../../src/doors/streams.ts";
 import { declaredDoors, root as projectRoot } from "../public-api/doors.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -63,22 +63,22 @@ const engine = (root: string) => openStreams({ root });
 const made =
   (door: string, name: string, ...given: unknown[]) =>
   async (root: string) => {
-    const { [name]: Class } = await import(join(projectRoot, `src/${door}.ts`));
+    const { [name]: Class } = await import(join(projectRoot, `src/doors/${door}.ts`));
     return new Class(...given.map((each) => placed(each, root)));
   };
 const rye = made("rye", "TranscriptWriter", "ROOT");
 const home = made("homeagent", "TranscriptWriter", "ROOT");
 let threads = 1;
 const started = async (root: string) => {
-  const { Thread } = await import("../../src/rye.ts");
+  const { Thread } = await import("../../src/doors/rye.ts");
   return Thread.start({ root, directive: "d", threadId: `d-${threads++}` });
 };
 const entire = async (root: string) => {
-  const { SessionTranscript } = await import("../../src/entire.ts");
+  const { SessionTranscript } = await import("../../src/doors/entire.ts");
   return SessionTranscript.open({ root, model: "m" });
 };
 const file = async (root: string) => {
-  const { LogFile } = await import("../../src/log.ts");
+  const { LogFile } = await import("../../src/doors/log.ts");
   return LogFile.open(join(root, "a.jsonl"), { mode: "shared" });
 };
 const claude = made("claude-agent", "ClaudeSessionStore", { root: "ROOT" });
@@ -88,7 +88,7 @@ const chats = made("ai-sdk", "VerbatimChats", {
   streams: { createStream: nothing, getStream: nothing },
 });
 const client = async () => {
-  const { VerbatimClient } = await import("../../src/client.ts");
+  const { VerbatimClient } = await import("../../src/doors/client.ts");
   return new VerbatimClient({ url: "http://127.0.0.1:1" });
 };
 const sessions = async () => (await client()).sessions;
@@ -365,7 +365,7 @@ async function faultsIn(name: string, row: Row): Promise<string[]> {
   const root = tempDirectory();
   const faults: string[] = [];
   const [door = "", what = ""] = name.split(/ (.*)/);
-  const exported: Untyped = await import(join(projectRoot, `src/${door}.ts`));
+  const exported: Untyped = await import(join(projectRoot, `src/doors/${door}.ts`));
   for (const [how, wrong] of misuses(row)) {
     const args = wrong.map((each) => placed(each, root));
     const [owner = "", method] = what.replace("new ", "").split(".");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { onTestFinished } from "vitest";
-import { VerbatimSession } from "../../src/openai-agents.ts";
+import { VerbatimSession } from "../../src/doors/openai-agents.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 /** The part of the SDK that is the same in all versions. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openStore } from "../../src/index.ts";
+import { openStore } from "../../src/doors/index.ts";
 import { findingsIn } from "../support/examining.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

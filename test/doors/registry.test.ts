@@ -3,8 +3,8 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { Store } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 async function recordThread(root: string, id: string): Promise<void> {

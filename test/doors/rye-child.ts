@@ -1,6 +1,6 @@
 /** Writes events to one thread, for the test with several processes. */
 
-import { TranscriptWriter } from "../../src/rye.ts";
+import { TranscriptWriter } from "../../src/doors/rye.ts";
 
 const [, , transcriptDir = "", id = "", name = "", count = "0"] = process.argv;
 const writer = new TranscriptWriter({ transcriptDir, defaultDirective: `child-${name}` });

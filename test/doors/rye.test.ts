@@ -20,7 +20,7 @@ import {
   TranscriptWriter,
   type TranscriptWriterOptions,
   writeThreadMeta,
-} from "../../src/rye.ts";
+} from "../../src/doors/rye.ts";
 import { startChild } from "../support/child.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

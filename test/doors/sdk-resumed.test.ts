@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import type { AgentInputItem } from "@openai/agents-core";
 import type { UIMessageChunk } from "ai";
 import { onTestFinished, test } from "vitest";
-import type { VerbatimChats } from "../../src/ai-sdk.ts";
-import { openStore } from "../../src/index.ts";
-import { VerbatimSession } from "../../src/openai-agents.ts";
-import { continueSession, type Resumed, resume } from "../../src/resume.ts";
+import type { VerbatimChats } from "../../src/doors/ai-sdk.ts";
+import { openStore } from "../../src/doors/index.ts";
+import { VerbatimSession } from "../../src/doors/openai-agents.ts";
+import { continueSession, type Resumed, resume } from "../../src/doors/resume.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { embeddedChats, says, textOf } from "./chatting.ts";
 

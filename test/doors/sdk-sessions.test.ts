@@ -5,12 +5,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { UIMessage, UIMessageChunk } from "ai";
 import { test } from "vitest";
-import { VerbatimChats } from "../../src/ai-sdk.ts";
-import { openStore } from "../../src/index.ts";
-import { VerbatimSession } from "../../src/openai-agents.ts";
-import { resume } from "../../src/resume.ts";
-import { verify } from "../../src/signing.ts";
-import { openStreams } from "../../src/streams.ts";
+import { VerbatimChats } from "../../src/doors/ai-sdk.ts";
+import { openStore } from "../../src/doors/index.ts";
+import { VerbatimSession } from "../../src/doors/openai-agents.ts";
+import { resume } from "../../src/doors/resume.ts";
+import { verify } from "../../src/doors/signing.ts";
+import { openStreams } from "../../src/doors/streams.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

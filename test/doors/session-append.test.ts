@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "vitest";
-import { type Native, type NewEntry, openStore, type StoreOptions } from "../../src/index.ts";
+import { type Native, type NewEntry, openStore, type StoreOptions } from "../../src/doors/index.ts";
 import { refusal } from "../support/refusal.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

@@ -5,7 +5,7 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Thread, TranscriptWriter } from "../../src/rye.ts";
+import { Thread, TranscriptWriter } from "../../src/doors/rye.ts";
 import {
   inspectJson,
   openVerified,
@@ -13,7 +13,7 @@ import {
   TranscriptSigner,
   verify,
   verifyJson,
-} from "../../src/signing.ts";
+} from "../../src/doors/signing.ts";
 import { refusal } from "../support/refusal.ts";
 import { answered, SHAPES, SigningUser, said } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { onTestFinished, test } from "vitest";
-import { VerbatimClient } from "../../src/client.ts";
-import { type JsonlEngine, openStreams } from "../../src/streams.ts";
+import { VerbatimClient } from "../../src/doors/client.ts";
+import { type JsonlEngine, openStreams } from "../../src/doors/streams.ts";
 import { startTestServer } from "../server/test-server.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

@@ -12,16 +12,16 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
-import { APPEND_MESSAGES_MAX, MESSAGE_DEPTH_MAX } from "../../src/base/limits.ts";
-import { lookIntoCache } from "../../src/catalog/sqlite.ts";
-import { SCHEMA } from "../../src/streams/lookup/stream-rows.ts";
+import { APPEND_MESSAGES_MAX, MESSAGE_DEPTH_MAX } from "../../src/core/base/limits.ts";
+import { lookIntoCache } from "../../src/core/sqlite/sqlite.ts";
 import {
   encodeLine,
   formatOffset,
   type JsonlEngine,
   LogFile,
   openStreams,
-} from "../../src/streams.ts";
+} from "../../src/doors/streams.ts";
+import { SCHEMA } from "../../src/streams/files/lookup/stream-rows.ts";
 import { openDescriptorsBelow } from "../support/open-descriptors.ts";
 import { bytesOf } from "../support/open-log.ts";
 import { refusal } from "../support/refusal.ts";

@@ -13,7 +13,7 @@ import {
   type JsonlEngine,
   openStreams,
   typedLog,
-} from "../../src/streams.ts";
+} from "../../src/doors/streams.ts";
 import { bytesOf } from "../support/open-log.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

@@ -1,9 +1,9 @@
 /** Pages with hostile texts in every field of every entry, and of the session itself. */
 
-import { emptyEntry, type Part } from "../../src/model/entry.ts";
-import { TOOL_KINDS, type ToolView } from "../../src/model/tool-view.ts";
-import { type PageFacts, SessionPage } from "../../src/render/html/page.ts";
-import type { PlacedEntry } from "../../src/render/html/placed-entry.ts";
+import { emptyEntry, type Part } from "../../src/core/model/entry.ts";
+import { TOOL_KINDS, type ToolView } from "../../src/core/model/tool-view.ts";
+import { type PageFacts, SessionPage } from "../../src/sessions/render/html/page.ts";
+import type { PlacedEntry } from "../../src/sessions/render/html/placed-entry.ts";
 import { seed } from "../support/seed.ts";
 
 const PATCH = "*** Begin Patch\n*** Update File: ";

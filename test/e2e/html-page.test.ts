@@ -11,7 +11,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { shownText } from "../../src/render/html/markup.ts";
+import { pageText } from "../../src/sessions/render/html/markup.ts";
 import { CliUser } from "../cli/cli.ts";
 import { event, putThread } from "../cli/stores.ts";
 import { isTried } from "../support/seed.ts";
@@ -75,7 +75,7 @@ test.skipIf(chromiumPath === null)(
       for (const each of [content, bare]) {
         const visited = await visitor.visit(each);
         assert.deepEqual(faults(visited), [], JSON.stringify(texts));
-        for (const text of texts) assert.ok(visited.text.includes(shownText(text)), text);
+        for (const text of texts) assert.ok(visited.text.includes(pageText(text)), text);
       }
     }
   },

@@ -4,15 +4,19 @@ import assert from "node:assert/strict";
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { Finder } from "../../src/disclosure/hits.ts";
-import { entriesNumbered, matching } from "../../src/disclosure/matching.ts";
-import { finishErasure } from "../../src/erase/carry-out.ts";
-import { erase, tryErasing } from "../../src/erase/erase.ts";
-import { carryingOut, refuseOthers, sessionErasing } from "../../src/erase/session-erasing.ts";
-import { verifyLog } from "../../src/signing/judging/verify.ts";
-import { verifyWithCopy } from "../../src/verifying/erased-copy.ts";
-import { UserJudging } from "../../src/verifying/user-judging.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { finishErasure } from "../../src/evidence/erase/carry-out.ts";
+import { erase, tryErasing } from "../../src/evidence/erase/erase.ts";
+import {
+  carryingOut,
+  refuseOthers,
+  sessionErasing,
+} from "../../src/evidence/erase/session-erasing.ts";
+import type { Finder } from "../../src/evidence/redact/hits.ts";
+import { entriesNumbered, matching } from "../../src/evidence/redact/matching.ts";
+import { verifyWithCopy } from "../../src/evidence/verify/erased-copy.ts";
+import { UserJudging } from "../../src/evidence/verify/user-judging.ts";
+import { verifyLog } from "../../src/trust/judge/verify.ts";
 import { SECRET, SHORT } from "../support/disclosing.ts";
 import { refusal, thrownRefusal } from "../support/refusal.ts";
 import {

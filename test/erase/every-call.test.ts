@@ -16,21 +16,21 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { matching } from "../../src/disclosure/matching.ts";
-import { loadOwnFiles } from "../../src/doctor/own-names.ts";
-import { finishErasure } from "../../src/erase/carry-out.ts";
-import { type Erasing, erase } from "../../src/erase/erase.ts";
-import { carryingOut, sessionErasing } from "../../src/erase/session-erasing.ts";
-import { verifyLog } from "../../src/signing/judging/verify.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import type { Process } from "../../src/torture/fault-files.ts";
-import { keys, SignedMachine, signer } from "../../src/torture/signed-machine.ts";
-import { UserJudging } from "../../src/verifying/user-judging.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { loadOwnFiles } from "../../src/evidence/doctor/own-names.ts";
+import { finishErasure } from "../../src/evidence/erase/carry-out.ts";
+import { type Erasing, erase } from "../../src/evidence/erase/erase.ts";
+import { carryingOut, sessionErasing } from "../../src/evidence/erase/session-erasing.ts";
+import { matching } from "../../src/evidence/redact/matching.ts";
+import { UserJudging } from "../../src/evidence/verify/user-judging.ts";
+import { verifyLog } from "../../src/trust/judge/verify.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
 import { FailingMachine } from "../crash/failing-machine.ts";
 import { isTried } from "../support/seed.ts";
 import { answered, SHAPES, SigningUser, said, sayable, turnOf } from "../support/signing-user.ts";
 import { WatchedFiles } from "../support/watched-files.ts";
+import type { Process } from "../torture/fault-files.ts";
+import { keys, SignedMachine, signer } from "../torture/signed-machine.ts";
 
 const VALUE = "quixote90417zebra";
 const ENTRIES = [
@@ -58,7 +58,6 @@ function again(directory: string): void {
 
 test.each(Object.entries(SHAPES))(
   "an erasure that dies before any of its calls leaves the old or the new session (%s)",
-  { timeout: 300_000 },
   async (_name, shape) => {
     const user = new SigningUser();
     const { target } = await user.write(shape, ENTRIES);
@@ -205,14 +204,20 @@ class Machine {
     const place = `${target.dialect}:${target.root}`;
     const { host } = process;
     return {
-      ...{ host, target, heads, signer, finder: matching([VALUE]), reason: "a test" },
+      host,
+      target,
+      heads,
+      signer,
+      finder: matching([VALUE]),
+      reason: "a test",
       verify: async () => {
         const remembered = await heads.remembered({ place, id: target.id });
         return { crypto: nodeCrypto, keys, remembered };
       },
       names: async () => ({ place, others: [], leadsTo: null }),
       clean: async () => {},
-      ...{ nowMs: () => 1.8e12, newId: () => "00000000-0000-4000-8000-00000000ffff" },
+      nowMs: () => 1.8e12,
+      newId: () => "00000000-0000-4000-8000-00000000ffff",
       salt: Buffer.alloc(32, 7),
       trust: () => Promise.reject(new Error("not used")),
       onWarning: () => {},
@@ -241,7 +246,6 @@ const WAY = { mode: "exclusive", durability: "disk", isEveryAppend: false } as c
 
 test.each(["rye", "entire", "homeagent"])(
   "an erasure whose power is cut at any call leaves the old or the new session (%s)",
-  { timeout: 300_000 },
   async (dialect) => {
     await loadOwnFiles();
     const sound = new Machine(dialect);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import type { VerifyReport } from "../../src/signing/judging/report.ts";
+import type { VerifyReport } from "../../src/trust/judge/report.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 
 /** One word, so that a full-text index holds it whole. */
@@ -66,7 +66,6 @@ test.each([
   ["verbatim", "hello"],
 ])(
   "after the usual commands and an erasure, no file holds the value in any form (%s)",
-  { timeout: 120_000 },
   async (dialect, id) => {
     const user = new Eraser();
     await user.record(dialect, id, [`my name is "${VALUE}"`, "good morning", `bye ${VALUE}`]);

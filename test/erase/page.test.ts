@@ -4,18 +4,18 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { matching } from "../../src/disclosure/matching.ts";
-import { erase } from "../../src/erase/erase.ts";
-import { readIntent, type StoredLog } from "../../src/erase/intent.ts";
-import { sessionErasing } from "../../src/erase/session-erasing.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { erase } from "../../src/evidence/erase/erase.ts";
+import { type ErasableLog, readIntent } from "../../src/evidence/erase/intent.ts";
+import { sessionErasing } from "../../src/evidence/erase/session-erasing.ts";
+import { matching } from "../../src/evidence/redact/matching.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { refusal } from "../support/refusal.ts";
 import { SigningUser, said } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const page = docsPage("formats/erase");
-const TARGET: StoredLog = { dialect: "verbatim", root: "/", logId: "x", id: "hello" };
+const TARGET: ErasableLog = { dialect: "verbatim", root: "/", logId: "x", id: "hello" };
 
 async function reading(text: string) {
   const directory = await nodeHost.files.openDirectory(tempDirectory(), { create: false });

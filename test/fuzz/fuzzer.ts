@@ -5,7 +5,7 @@
 
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Random } from "../../src/torture/scheduler.ts";
+import { Random } from "../torture/scheduler.ts";
 import { hostileBytes } from "./hostile-request.ts";
 
 export interface FuzzOptions {

@@ -1,6 +1,6 @@
 /** Hostile bodies: JSON and other bytes, with correct or wrong framing. */
 
-import type { Random } from "../../src/torture/scheduler.ts";
+import type { Random } from "../torture/scheduler.ts";
 
 export interface HostileBody {
   /** The header lines that declare its length, correctly or not. */
@@ -9,9 +9,27 @@ export interface HostileBody {
 }
 
 const TEXTS = [
-  ...["", "x", "{}", "[]", "[[]]", '{"a":1}', '[{"a":1},{"b":"é"}]', "null", "1e999", '"\\ud800"'],
-  ...['{"a":1}{"b":2}', "[1,", "[,]", "\ufeff{}", '{"__proto__":{"x":1}}', '{"a":1,"a":2}'],
-  ...['"\u2028"', "\0", "[1]\n[2]", " \r\n[1]\r\n ", '{"type":"webhook","pattern":"**"}'],
+  "",
+  "x",
+  "{}",
+  "[]",
+  "[[]]",
+  '{"a":1}',
+  '[{"a":1},{"b":"é"}]',
+  "null",
+  "1e999",
+  '"\\ud800"',
+  '{"a":1}{"b":2}',
+  "[1,",
+  "[,]",
+  "\ufeff{}",
+  '{"__proto__":{"x":1}}',
+  '{"a":1,"a":2}',
+  '"\u2028"',
+  "\0",
+  "[1]\n[2]",
+  " \r\n[1]\r\n ",
+  '{"type":"webhook","pattern":"**"}',
   '{"type":"pull-wake","pattern":"a","wake_stream":"b/c"}',
   '{"type":"pull-wake","streams":["a","b/c"],"wake_stream":"chat/1","lease_ttl_ms":1000}',
   '{"type":"webhook","pattern":"*","webhook":{"url":"http://169.254.169.254/"}}',

@@ -8,7 +8,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ServeOptions } from "../../src/server/serve.ts";
+import type { ServeOptions } from "../../src/server/settings/serve-options.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { treeAt } from "../support/tree.ts";
@@ -22,9 +22,17 @@ const MIB = 1024 * 1024;
 
 /** Short, so that a hang is noticed; small, so that limits are reached. */
 const SETTINGS: Partial<ServeOptions> = {
-  ...{ headersTimeoutMs: 1000, requestTimeoutMs: 2000, keepAliveTimeoutMs: 500, stalledMs: 500 },
-  ...{ longPollTimeoutMs: 300, eventStreamMs: 400, graceMs: 1000, bodyBytesMax: 128 * 1024 },
-  ...{ bodiesBytesMax: 4 * MIB, readerBufferBytesMax: 64 * 1024, chunkBytes: 64 * 1024 },
+  headersTimeoutMs: 1000,
+  requestTimeoutMs: 2000,
+  keepAliveTimeoutMs: 500,
+  stalledMs: 500,
+  longPollTimeoutMs: 300,
+  eventStreamMs: 400,
+  graceMs: 1000,
+  bodyBytesMax: 128 * 1024,
+  bodiesBytesMax: 4 * MIB,
+  readerBufferBytesMax: 64 * 1024,
+  chunkBytes: 64 * 1024,
 };
 
 export interface SceneReport extends FuzzReport {

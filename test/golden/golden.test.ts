@@ -47,11 +47,15 @@ const ROWS: Record<Name, object> = {
   homeagent: { turnId: "u3", role: "user", content: "Question 3", ts: 1763287200003 },
   entire: { type: "user", message: { content: "Question 3" } },
   claude: {
-    ...{ type: "user", uuid: "u3", timestamp: "2026-11-16T10:00:03.000Z" },
+    type: "user",
+    uuid: "u3",
+    timestamp: "2026-11-16T10:00:03.000Z",
     message: { role: "user", content: "Question 3" },
   },
   sdk: {
-    ...{ type: "item", id: "u3", at: "2026-11-16T10:00:03.000Z" },
+    type: "item",
+    id: "u3",
+    at: "2026-11-16T10:00:03.000Z",
     item: { type: "message", role: "user", content: "Question 3" },
   },
 };
@@ -190,12 +194,10 @@ afterAll(() => {
   if (isUpdating) writeFileSync(expectedPath, `${JSON.stringify(expected, null, 1)}\n`);
 });
 
-const TIMEOUT = { timeout: 120_000 };
-
 for (const dialect of Object.keys(DIALECTS) as Name[]) {
   const id = DIALECTS[dialect];
 
-  test(`${dialect} sessions of an earlier build read and verify as they did`, TIMEOUT, async () => {
+  test(`${dialect} sessions of an earlier build read and verify as they did`, async () => {
     const copy = new Copy();
     const root = join(copy.path, dialect);
     const where = ["--root", root, "--dialect", dialect];
@@ -209,51 +211,43 @@ for (const dialect of Object.keys(DIALECTS) as Name[]) {
     assert.deepEqual(copy.changes(dialect), [], "reading changes no file");
   });
 
-  test(
-    `${dialect} sessions of an earlier build continue and are repaired as they were`,
-    TIMEOUT,
-    async () => {
-      const copy = new Copy();
-      const root = join(copy.path, dialect);
-      const record = ["record", "--dialect", dialect, "--root", root, ...OPTIONS[dialect]];
-      for (const name of ["plain", "signed", "killed", "torn"]) {
-        const isSigned = name === "plain" ? [] : ["--sign"];
-        const row = `${JSON.stringify(ROWS[dialect])}\n`;
-        const said = await copy.run([...record, "--session", id(name), ...isSigned], row);
-        same(`${dialect}: continue ${name}`, said);
-      }
-      same(`${dialect}: verify continued`, await copy.run(["verify", root, "--json"]));
-      same(`${dialect}: continued files`, copy.changes(dialect));
-      const other = new Copy();
-      const repair = ["repair", join(other.path, dialect), "--json"];
-      same(`${dialect}: repair`, await other.run(repair));
-      same(`${dialect}: repaired files`, other.changes(dialect));
-    },
-  );
+  test(`${dialect} sessions of an earlier build continue and are repaired as they were`, async () => {
+    const copy = new Copy();
+    const root = join(copy.path, dialect);
+    const record = ["record", "--dialect", dialect, "--root", root, ...OPTIONS[dialect]];
+    for (const name of ["plain", "signed", "killed", "torn"]) {
+      const isSigned = name === "plain" ? [] : ["--sign"];
+      const row = `${JSON.stringify(ROWS[dialect])}\n`;
+      const said = await copy.run([...record, "--session", id(name), ...isSigned], row);
+      same(`${dialect}: continue ${name}`, said);
+    }
+    same(`${dialect}: verify continued`, await copy.run(["verify", root, "--json"]));
+    same(`${dialect}: continued files`, copy.changes(dialect));
+    const other = new Copy();
+    const repair = ["repair", join(other.path, dialect), "--json"];
+    same(`${dialect}: repair`, await other.run(repair));
+    same(`${dialect}: repaired files`, other.changes(dialect));
+  });
 }
 
-test("a bundle of an earlier build unpacks to the same files", TIMEOUT, async () => {
+test("a bundle of an earlier build unpacks to the same files", async () => {
   const copy = new Copy();
   const args = ["unpack", join(copy.path, "signed.vbx"), "--root", join(copy.path, "new")];
   same("bundle: unpack", await copy.run(args));
   same("bundle: files", copy.changes("new"));
 });
 
-test(
-  "data directories of an earlier build verify, and a killed one recovers, as they did",
-  TIMEOUT,
-  async () => {
-    const copy = new Copy();
-    const data = join(copy.path, "data");
-    const killed = join(copy.path, "data-killed");
-    same("data: verify", await copy.run(["verify", data, "--json"]));
-    same("data: check", await copy.run(["serve", "--check", data, "--json"]));
-    same("data-killed: verify", await copy.run(["verify", killed, "--json"]));
-    await copy.recover(killed);
-    same("data-killed: verify recovered", await copy.run(["verify", killed, "--json"]));
-    same("data-killed: recovered logs", copy.changes("data-killed/logs"));
-  },
-);
+test("data directories of an earlier build verify, and a killed one recovers, as they did", async () => {
+  const copy = new Copy();
+  const data = join(copy.path, "data");
+  const killed = join(copy.path, "data-killed");
+  same("data: verify", await copy.run(["verify", data, "--json"]));
+  same("data: check", await copy.run(["serve", "--check", data, "--json"]));
+  same("data-killed: verify", await copy.run(["verify", killed, "--json"]));
+  await copy.recover(killed);
+  same("data-killed: verify recovered", await copy.run(["verify", killed, "--json"]));
+  same("data-killed: recovered logs", copy.changes("data-killed/logs"));
+});
 
 test("every expected result is compared", () => {
   assert.equal(Object.keys(expected).length, 5 * 14 + 2 + 5);

@@ -58,7 +58,10 @@ const DIALECTS = {
         message: { role: "user", content: `Question ${n}` },
       },
       {
-        ...{ type: "assistant", uuid: `a${n}`, parentUuid: `u${n}`, timestamp: at(n) },
+        type: "assistant",
+        uuid: `a${n}`,
+        parentUuid: `u${n}`,
+        timestamp: at(n),
         message: {
           role: "assistant",
           model: "claude-opus-4-5",
@@ -79,7 +82,9 @@ const DIALECTS = {
         item: { type: "message", role: "user", content: `Question ${n}` },
       },
       {
-        ...{ type: "item", id: `a${n}`, at: at(n) },
+        type: "item",
+        id: `a${n}`,
+        at: at(n),
         item: {
           type: "message",
           role: "assistant",
@@ -152,7 +157,8 @@ async function serve(data, signal, work) {
   await work(async (method, path, body, headers = {}) => {
     const url = `${/http:\/\/[^\s/]+/.exec(said)[0]}/v1/stream${path}`;
     const answer = await fetch(url, {
-      ...{ method, body },
+      method,
+      body,
       headers: { "Content-Type": "application/json", ...headers },
     });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);

@@ -383,3 +383,31 @@ test("install writes a service that systemd accepts, and uninstall removes it", 
     /systemctl --user enable .* failed: it ended with 3; run it yourself/,
   );
 });
+
+test("a database of OpenClaw is named as not guarded, by the guard, its status and the agents", async () => {
+  const user = new GuardUser();
+  const database = join(user.home, ".openclaw/agents/main/agent/openclaw-agent.sqlite");
+  const note = /OpenClaw keeps sessions in .*openclaw-agent\.sqlite, .*they are not guarded/;
+  mkdirSync(dirname(database), { recursive: true });
+  assert.doesNotMatch((await user.run(["guard", "--once"])).stderr, note);
+  writeFileSync(database, "");
+  for (const [option, exitCode] of [
+    ["--once", 7],
+    ["status", 0],
+  ] as const) {
+    const { code, stderr } = await user.run(["guard", option]);
+    assert.equal(code, exitCode);
+    assert.match(stderr, note);
+  }
+  const other = await user.run(["guard", "--once", "--agent", "claude-code"]);
+  assert.doesNotMatch(other.stderr, note);
+  assert.match(await user.ok("agents"), note);
+  const agents = jsonLines(await user.ok("agents", "--json"));
+  assert.deepEqual(
+    agents.map((agent) => [agent.dialect, agent.unreadDatabases]),
+    [
+      ["claude-code", []],
+      ["openclaw", [database]],
+    ],
+  );
+});

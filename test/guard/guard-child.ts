@@ -4,12 +4,16 @@
  */
 
 import { setImmediate } from "node:timers/promises";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { RootGuard } from "../../src/guard/root-guard.ts";
 
 const [root = "", directory = ""] = process.argv.slice(2);
 const guard = await RootGuard.open({
-  ...{ host: nodeHost, dialect: "claude-code", root, directory, signing: null },
+  host: nodeHost,
+  dialect: "claude-code",
+  root,
+  directory,
+  signing: null,
   nowMs: Date.now,
   onEvent: () => {},
   onWarning: (warning) => process.stderr.write(`${warning}\n`),

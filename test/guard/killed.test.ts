@@ -63,7 +63,7 @@ test(`a guard that is killed ${KILLS} times under a writer has each byte once`, 
   for (const kept of root?.sessions.values() ?? []) expect(kept.losses).toEqual([]);
   assert.equal(root?.sessions.size, SESSIONS);
   process.stderr.write(`killed ${kills} times, ${lines} lines written\n`);
-}, 600_000);
+});
 
 test("a guard that is killed while files are rewritten keeps every rewritten content", async () => {
   const user = new GuardedUser();
@@ -85,4 +85,4 @@ test("a guard that is killed while files are rewritten keeps every rewritten con
   const kept = new Set<string | null>();
   for (let each = 1; each <= generation; each++) kept.add(user.copyOf(pathOf(0), each));
   for (const content of contents) assert.ok(kept.has(content), content.slice(0, 20));
-}, 600_000);
+});

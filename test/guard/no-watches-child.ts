@@ -9,10 +9,14 @@ fs.watch = (() => {
   throw Object.assign(new Error(errno), { code: errno });
 }) as unknown as typeof fs.watch;
 syncBuiltinESMExports();
-const { nodeHost } = await import("../../src/base/node-host.ts");
+const { nodeHost } = await import("../../src/core/base/node-host.ts");
 const { Guard } = await import("../../src/guard/guard.ts");
 const guard = new Guard({
-  ...{ host: nodeHost, directory, agent: "claude-code", pollMs: 50, scanMs: 1e8 },
+  host: nodeHost,
+  directory,
+  agent: "claude-code",
+  pollMs: 50,
+  scanMs: 1e8,
   onWarning: (warning) => process.stdout.write(`${warning}\n`),
 });
 await guard.follow(new AbortController().signal);

@@ -5,10 +5,12 @@ import { lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { readGuardedRoot } from "../../src/dialects/files/guard-store.ts";
 import { restore } from "../../src/guard/restore.ts";
+import { CliUser } from "../cli/cli.ts";
 import { GuardedUser } from "../support/guarding.ts";
+import { copySamplesTo } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -75,3 +77,13 @@ test.each(FOLDERS)(
     }
   },
 );
+
+test("what was just guarded lacks nothing of its sources, of every agent", async () => {
+  const user = new CliUser();
+  assert.ok(copySamplesTo(user.home).length >= 10);
+  const guarded = await user.run(["guard", "--once"]);
+  assert.deepEqual([guarded.code, guarded.stderr], [0, ""]);
+  const { code, stdout } = await user.run(["guard", "--verify"]);
+  assert.match(stdout, /^\d+ generations read, 0 signed and verified, 0 problems\n$/);
+  assert.equal(code, 0);
+});

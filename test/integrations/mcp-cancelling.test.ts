@@ -10,12 +10,14 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { listTool } from "../../src/integrations/mcp/list-tool.ts";
-import type { McpParts } from "../../src/integrations/mcp/parts.ts";
-import { searchTool } from "../../src/integrations/mcp/search-tool.ts";
-import { serveMcp } from "../../src/integrations/mcp/serve.ts";
-import { verifyTool } from "../../src/integrations/mcp/verify-tool.ts";
-import { findSessionById } from "../../src/listing/find-session.ts";
+import { serveMcp } from "../../src/integrations/mcp/server.ts";
+import {
+  listTool,
+  type McpParts,
+  searchTool,
+  verifyTool,
+} from "../../src/integrations/mcp/tools.ts";
+import { findSessionById } from "../../src/sessions/list/find-session.ts";
 import { event, putThread } from "../cli/stores.ts";
 import { Gate } from "../support/gate.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -48,7 +50,9 @@ beforeEach(() => {
   root = join(home, "project");
   files = new WatchedFiles();
   parts = {
-    ...{ host: files.host, where: { cwd: root, root }, nowMs: Date.now },
+    host: files.host,
+    where: { cwd: root, root },
+    nowMs: Date.now,
     onWarning: (warning) => assert.fail(warning),
   };
 });

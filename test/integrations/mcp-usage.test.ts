@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { readTool } from "../../src/integrations/mcp/read-tool.ts";
-import { Store } from "../../src/store/store.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 test("read_session shows the usage of a message once, also when its rows are on two pages", async () => {
@@ -16,7 +16,9 @@ test("read_session shows the usage of a message once, also when its rows are on 
     type: "assistant",
     uuid: `u${n}`,
     message: {
-      ...{ id, role: "assistant", content: [{ type: "text", text: `said ${n}` }] },
+      id,
+      role: "assistant",
+      content: [{ type: "text", text: `said ${n}` }],
       usage: { input_tokens: 4321, output_tokens: n },
     },
   });

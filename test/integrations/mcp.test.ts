@@ -16,7 +16,7 @@ import {
   ENTRIES_MAX,
   ITEMS_MAX,
 } from "../../src/integrations/mcp/arguments.ts";
-import { renderEntry } from "../../src/render/entry-markdown.ts";
+import { renderEntry } from "../../src/sessions/render/entry-markdown.ts";
 import { asLines, CliUser, main, root } from "../cli/cli.ts";
 import { event, putThread } from "../cli/stores.ts";
 import { Child } from "../support/child.ts";
@@ -90,7 +90,7 @@ beforeAll(async () => {
     stderr: "ignore",
   });
   await client.connect(transport);
-}, 60_000);
+});
 
 afterAll(async () => {
   await client.close();
@@ -152,7 +152,7 @@ test("sessions are listed the latest first, in pages that neither overlap nor mi
   }
   expect(paged).toEqual(ids);
   const agents = await answer<ListAnswer>("list_sessions", { agent: "hello", status: "completed" });
-  expect(agents.sessions.map(({ session }) => session)).toEqual(["hostile-1"]);
+  expect(agents.sessions).toMatchObject([{ session: "hostile-1", program: null, agent: "hello" }]);
   expect(await errorCode("list_sessions", { cursor: "bogus" })).toBe("BAD_REQUEST");
 });
 

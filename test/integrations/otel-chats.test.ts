@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import type { UIMessage, UIMessageChunk } from "ai";
 import { test } from "vitest";
-import { IndexFold } from "../../src/catalog/search/index-fold.ts";
-import { openStore } from "../../src/index.ts";
-import { exportSpans } from "../../src/otel.ts";
+import { openStore } from "../../src/doors/index.ts";
+import { exportSpans } from "../../src/doors/otel.ts";
+import { IndexFold } from "../../src/sessions/search/index-fold.ts";
 import { embeddedChats, says } from "../doors/chatting.ts";
 import { spansIn } from "./collector.ts";
 

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { exportLive, exportSpans } from "../../src/doors/otel.ts";
 import { ATTR } from "../../src/integrations/otel/names.ts";
-import { exportLive, exportSpans } from "../../src/otel.ts";
 import { CliUser } from "../cli/cli.ts";
 import { put, turn } from "../cli/stores.ts";
 import { refusal } from "../support/refusal.ts";
@@ -206,7 +206,11 @@ test("a log in no store whose lines name no session is refused, as handing it of
   for (const name of ["turns.jsonl", "bad-id.jsonl"]) {
     const handoff = await user.run(["handoff", name]);
     const { code, stdout, stderr } = await user.run([
-      ...["export", name, "--otlp", "http://127.0.0.1:1", "--json"],
+      "export",
+      name,
+      "--otlp",
+      "http://127.0.0.1:1",
+      "--json",
     ]);
     expect([code, stdout]).toEqual([7, ""]);
     expect(handoff.code).toBe(7);

@@ -10,8 +10,8 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { BasicTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import * as semconv from "@opentelemetry/semantic-conventions/incubating";
 import { expect, test } from "vitest";
+import { exportSpans, spanIdOf, traceIdOf } from "../../src/doors/otel.ts";
 import { ATTR, OPERATION, PROVIDERS } from "../../src/integrations/otel/names.ts";
-import { exportSpans, spanIdOf, traceIdOf } from "../../src/otel.ts";
 import { Collector, distinct } from "./collector.ts";
 import { ID, makeSession } from "./spanned-session.ts";
 

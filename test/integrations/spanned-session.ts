@@ -1,8 +1,8 @@
 /** Spanned session: a rye session with everything that spans export, for the tests of exports. */
 
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { Session } from "../../src/store/session.ts";
-import { Store } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { Session } from "../../src/sessions/store/session.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { putThread } from "../cli/stores.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

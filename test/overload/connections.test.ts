@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { onTestFinished, test } from "vitest";
 import { serveStore } from "../../src/server/serve.ts";
-import { openLocalStore } from "../../src/streams/local-store.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { endTime, nodeServer } from "../server/node-server.ts";
 import { RawConnection, rawStatus } from "../server/raw-http.ts";
 import { refused, startTestServer, testServer } from "../server/test-server.ts";

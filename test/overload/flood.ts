@@ -7,7 +7,7 @@
  */
 
 import assert from "node:assert/strict";
-import type { ServeOptions } from "../../src/server/serve.ts";
+import type { ServeOptions } from "../../src/server/settings/serve-options.ts";
 import { startCompiled } from "../support/child.ts";
 import { compiledText, type Mutation } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

@@ -5,8 +5,9 @@
  */
 
 import { createInterface } from "node:readline";
-import { openFront, type ServeOptions, serveStore } from "../../src/server/serve.ts";
-import { openLocalStore } from "../../src/streams/local-store.ts";
+import { openFront, serveStore } from "../../src/server/serve.ts";
+import type { ServeOptions } from "../../src/server/settings/serve-options.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { WatchedFiles } from "../support/watched-files.ts";
 
 export interface SlowServer {

@@ -7,8 +7,11 @@
 
 import assert from "node:assert/strict";
 import { describe, onTestFinished, test } from "vitest";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
-import type { PostgresStore, PostgresStoreOptions } from "../../src/postgres/store-options.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
+import type {
+  PostgresStore,
+  PostgresStoreOptions,
+} from "../../src/streams/postgres/store-options.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
 import { PostgresProxy } from "../support/postgres-proxy.ts";
 import { refusal } from "../support/refusal.ts";

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { checkTables } from "../../src/postgres/check-tables.ts";
-import { openPostgresSource } from "../../src/postgres/postgres-source.ts";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
+import { checkTables } from "../../src/streams/postgres/check-tables.ts";
+import { openPostgresSource } from "../../src/streams/postgres/postgres-source.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 
 const TEXT = { contentType: "text/plain", body: Buffer.from("first"), isClosed: false };
@@ -16,7 +16,8 @@ const DAMAGE: readonly (readonly [name: string, sql: string, ...found: string[]]
   [
     "changed bytes are found",
     `UPDATE messages SET bytes = set_byte(bytes, 1, 65) WHERE ${OF_S}`,
-    ...["/s BYTES_DAMAGED 0", "/s BYTES_DAMAGED 5"],
+    "/s BYTES_DAMAGED 0",
+    "/s BYTES_DAMAGED 5",
   ],
   [
     "a changed checksum is found",
@@ -41,12 +42,14 @@ const DAMAGE: readonly (readonly [name: string, sql: string, ...found: string[]]
   [
     "a stream that ends before its messages and its fork is found",
     "UPDATE streams SET \"end\" = 5 WHERE path = '/s'",
-    ...["/fork SOURCE_MISSING undefined", "/s FILE_TOO_LONG 5"],
+    "/fork SOURCE_MISSING undefined",
+    "/s FILE_TOO_LONG 5",
   ],
   [
     "messages and forks of a stream without a row are found",
     "DELETE FROM streams WHERE path = '/s'",
-    ...["/fork SOURCE_MISSING undefined", "null ORPHAN undefined"],
+    "/fork SOURCE_MISSING undefined",
+    "null ORPHAN undefined",
   ],
 ];
 

@@ -6,12 +6,12 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import pg from "pg";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { copyStreams } from "../../src/copying/copy-streams.ts";
-import { openDirectorySource } from "../../src/copying/directory-source.ts";
-import { openDirectoryTarget } from "../../src/copying/directory-target.ts";
-import { openPostgresSource } from "../../src/postgres/postgres-source.ts";
-import { openPostgresTarget } from "../../src/postgres/postgres-target.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { copyStreams } from "../../src/streams/copy/copy-streams.ts";
+import { openDirectorySource } from "../../src/streams/copy/directory-source.ts";
+import { openDirectoryTarget } from "../../src/streams/copy/directory-target.ts";
+import { openPostgresSource } from "../../src/streams/postgres/postgres-source.ts";
+import { openPostgresTarget } from "../../src/streams/postgres/postgres-target.ts";
 
 const [direction, directory = "", url = "", schema = ""] = process.argv.slice(2);
 const killAt = Number(process.env.KILL_AT ?? 0);

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
-import type { OffsetToken } from "../../src/streams/offset-token.ts";
-import type { StreamStore } from "../../src/streams/stream-store.ts";
+import type { OffsetToken } from "../../src/streams/files/offset-token.ts";
+import type { StreamStore } from "../../src/streams/files/stream-store.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 import { refusal } from "../support/refusal.ts";
 

@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, test } from "vitest";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
-import { CHECKPOINTS, SHARES, TABLES } from "../../src/postgres/schema.ts";
-import { UNSIGNED } from "../../src/postgres/signing/signing-schema.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
+import { CHECKPOINTS, SHARES, TABLES, UNSIGNED } from "../../src/streams/postgres/schema.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 

@@ -13,7 +13,7 @@ import { execFileSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, onTestFinished, test } from "vitest";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import { lacksPostgres, PostgresServer, rowsIn } from "../support/postgres.ts";
 import { Producers } from "../support/producers.ts";
 import { refusal } from "../support/refusal.ts";

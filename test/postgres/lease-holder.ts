@@ -1,7 +1,7 @@
 /** Holds the lease of the subscriptions and writes a record again and again; prints each outcome. */
 
 import { setImmediate } from "node:timers/promises";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 
 const [url = "", schema = ""] = process.argv.slice(2);
 const store = await openPostgresStore(url, { schema, durability: "memory" });

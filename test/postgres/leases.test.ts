@@ -5,8 +5,8 @@
 
 import assert from "node:assert/strict";
 import { describe, onTestFinished, test } from "vitest";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
-import { LEASE_MS } from "../../src/streams/stream-store.ts";
+import { LEASE_MS } from "../../src/streams/files/stream-store.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import { startChild } from "../support/child.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 import { times } from "../support/seed.ts";

@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { describe, test } from "vitest";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
-import type { StreamStore } from "../../src/streams/stream-store.ts";
+import type { StreamStore } from "../../src/streams/files/stream-store.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import {
   type Answer,
   type Input,
@@ -23,17 +23,27 @@ const OPERATIONS = 16;
 
 describe("the checker", () => {
   const append = (begin: number, end: number, text: string, length: number): Operation => ({
-    ...{ begin, end, input: { kind: "append", text } },
+    begin,
+    end,
+    input: { kind: "append", text },
     answer: { outcome: "appended", end: length },
   });
   const read = (begin: number, end: number, text: string, isClosed = false): Operation => ({
-    ...{ begin, end, input: { kind: "read" }, answer: { text, isClosed } },
+    begin,
+    end,
+    input: { kind: "read" },
+    answer: { text, isClosed },
   });
   const close = (begin: number, end: number, outcome: string, length: number): Operation => ({
-    ...{ begin, end, input: { kind: "close" }, answer: { outcome, end: length } },
+    begin,
+    end,
+    input: { kind: "close" },
+    answer: { outcome, end: length },
   });
   const turn = (begin: number, end: number, seq: number, outcome: string): Operation => ({
-    ...{ begin, end, input: { kind: "append", text: "x", producer: { id: "p", seq } } },
+    begin,
+    end,
+    input: { kind: "append", text: "x", producer: { id: "p", seq } },
     answer: { outcome, end: 1 },
   });
 
@@ -51,7 +61,9 @@ describe("the checker", () => {
     "two appends at the same place": [append(1, 3, "a", 1), append(2, 4, "b", 1)],
     "an append that is read twice": [append(1, 2, "a", 1), read(3, 4, "aa")],
     "another order than that of the answers": [
-      ...[append(1, 2, "a", 1), append(3, 4, "b", 2), read(5, 6, "ba")],
+      append(1, 2, "a", 1),
+      append(3, 4, "b", 2),
+      read(5, 6, "ba"),
     ],
     "an append after the stream was closed": [close(1, 2, "appended", 0), append(3, 4, "a", 1)],
     "a stream that is open again": [close(1, 2, "appended", 0), read(3, 4, "")],
@@ -59,7 +71,7 @@ describe("the checker", () => {
     "a duplicate of nothing": [turn(1, 2, 0, "duplicate")],
     "a turn after a missing one": [turn(1, 2, 1, "appended")],
     "a fork with more than its source": [
-      { ...{ begin: 1, end: 2, input: { kind: "fork" } }, answer: { text: "a", isClosed: null } },
+      { begin: 1, end: 2, input: { kind: "fork" }, answer: { text: "a", isClosed: null } },
     ],
   };
   for (const [name, history] of Object.entries(REFUSED)) {
@@ -141,7 +153,9 @@ async function performed(
   const producer = isClosing || !input.producer ? undefined : { ...input.producer, epoch: 0 };
   const { outcome, head } = await store.append(path, {
     body: isClosing ? body : Buffer.from(input.text),
-    ...{ producer, streamSeq: isClosing ? undefined : input.streamSeq, close: isClosing },
+    producer,
+    streamSeq: isClosing ? undefined : input.streamSeq,
+    close: isClosing,
   });
   return { outcome, end: Number(head.end.split("_")[1]) };
 }

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { describe, onTestFinished, test } from "vitest";
-import { databaseError } from "../../src/postgres/database-errors.ts";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
+import { databaseError } from "../../src/streams/postgres/database-errors.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 import { refusal } from "../support/refusal.ts";
 

@@ -5,8 +5,8 @@
 
 import assert from "node:assert/strict";
 import { describe, onTestFinished, test } from "vitest";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
-import type { PostgresStore } from "../../src/postgres/store-options.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
+import type { PostgresStore } from "../../src/streams/postgres/store-options.ts";
 import { lacksPostgres, PostgresServer, rowsIn } from "../support/postgres.ts";
 import { PostgresProxy } from "../support/postgres-proxy.ts";
 import { Producers } from "../support/producers.ts";

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, onTestFinished, test } from "vitest";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
-import type { PostgresStoreOptions } from "../../src/postgres/store-options.ts";
-import type { Appended, StreamHead, StreamStore } from "../../src/streams/stream-store.ts";
+import type { Appended, StreamHead, StreamStore } from "../../src/streams/files/stream-store.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
+import type { PostgresStoreOptions } from "../../src/streams/postgres/store-options.ts";
 import { lacksPostgres, newSchema, rowsIn, sharedPostgres } from "../support/postgres.ts";
 import { times } from "../support/seed.ts";
 import { until } from "../support/until.ts";

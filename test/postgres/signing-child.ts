@@ -4,8 +4,8 @@
  */
 
 import { once } from "node:events";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
 
 const [url = "", schema = "", round = "0", appendsMax = "1"] = process.argv.slice(2);

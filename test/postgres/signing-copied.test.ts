@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { CopySource, CopyTarget } from "../../src/copying/copied.ts";
-import { copyStreams } from "../../src/copying/copy-streams.ts";
-import { openDirectorySource } from "../../src/copying/directory-source.ts";
-import { openDirectoryTarget } from "../../src/copying/directory-target.ts";
-import { openPostgresSource } from "../../src/postgres/postgres-source.ts";
-import { openPostgresTarget } from "../../src/postgres/postgres-target.ts";
-import type { StreamStore } from "../../src/streams/stream-store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { copyStreams } from "../../src/streams/copy/copy-streams.ts";
+import { openDirectorySource } from "../../src/streams/copy/directory-source.ts";
+import { openDirectoryTarget } from "../../src/streams/copy/directory-target.ts";
+import type { CopySource, CopyTarget } from "../../src/streams/copy/sides.ts";
+import type { StreamStore } from "../../src/streams/files/stream-store.ts";
+import { openPostgresSource } from "../../src/streams/postgres/postgres-source.ts";
+import { openPostgresTarget } from "../../src/streams/postgres/postgres-target.ts";
 import { lacksPostgres } from "../support/postgres.ts";
 import { SignedDatabase } from "../support/signed-database.ts";
 import {

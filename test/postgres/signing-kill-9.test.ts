@@ -14,9 +14,7 @@ import { until } from "../support/until.ts";
 const CHILD = "test/postgres/signing-child.ts";
 
 describe.skipIf(lacksPostgres)("with a database", () => {
-  test("when a server is killed while it signs, another continues and everything verifies", {
-    timeout: 120_000,
-  }, async () => {
+  test("when a server is killed while it signs, another continues and everything verifies", async () => {
     const database = await SignedDatabase.create();
     const store = await database.open({ signingCadence: { ...NEVER, appendsMax: 1 } });
     await store.create("/json", JSON_STREAM);
@@ -52,9 +50,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.deepEqual(database.warnings, []);
   });
 
-  test("what a killed server left unsigned is signed by another, although nothing is appended", {
-    timeout: 120_000,
-  }, async () => {
+  test("what a killed server left unsigned is signed by another, although nothing is appended", async () => {
     const database = await SignedDatabase.create();
     const overdueMs = 3_600_000; // However slow we are, it is left unsigned until it is made older.
     const signingTakeOver = { lookMs: 50, overdueMs };

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, onTestFinished, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { Database } from "../../src/postgres/database.ts";
-import { GroupView, KnownStreams, NotLoaded } from "../../src/postgres/known-streams.ts";
-import type { PostgresStreams } from "../../src/postgres/postgres-store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { crcOf } from "../../src/streams/journal/journal-record.ts";
+import { PostgresDatabase } from "../../src/streams/postgres/database.ts";
+import { GroupView, KnownStreams, NotLoaded } from "../../src/streams/postgres/known-streams.ts";
+import type { PostgresStreams } from "../../src/streams/postgres/postgres-store.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
 import { Gate } from "../support/gate.ts";
 import { lacksPostgres } from "../support/postgres.ts";
@@ -55,7 +55,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     await until(async () => (await database.kinds("/s")).length === 2, "the first one");
     const { url, schema } = database;
     const limits = { readersMax: 1, statementMs: 10_000, connectMs: 10_000 };
-    const rows = await Database.open({ url, schema, ...limits });
+    const rows = await PostgresDatabase.open({ url, schema, ...limits });
     onTestFinished(() => rows.close());
     const view = new GroupView(rows, new KnownStreams(rows, 10));
     const ends = async () => {

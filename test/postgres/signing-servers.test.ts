@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, onTestFinished, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { pinnedNameOf } from "../../src/postgres/store-options.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { crcOf } from "../../src/streams/journal/journal-record.ts";
+import { pinnedNameOf } from "../../src/streams/postgres/store-options.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
 import { CliUser } from "../cli/cli.ts";
 import { Gate, isPending } from "../support/gate.ts";
@@ -123,7 +123,9 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const database = await SignedDatabase.create();
     const time = { nowMs: Date.now() };
     const store = await database.open({
-      ...{ signingCadence: NEVER, keepDeletedMs: 1000, now: () => time.nowMs },
+      signingCadence: NEVER,
+      keepDeletedMs: 1000,
+      now: () => time.nowMs,
     });
     const lifetime = { kind: "ttl", seconds: 10 } as const;
     for (const path of ["/s", "/signed"]) {
@@ -144,9 +146,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.deepEqual(database.warnings, []);
   });
 
-  test(`a connection cut at any byte while a stream is signed leaves one chain (seed ${seed})`, {
-    timeout: 120_000,
-  }, async () => {
+  test(`a connection cut at any byte while a stream is signed leaves one chain (seed ${seed})`, async () => {
     const database = await SignedDatabase.create();
     const directory = new URLSearchParams(database.url.split("?")[1]).get("host");
     const proxy = await PostgresProxy.open(directory ?? "");

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "vitest";
+import type { StreamStore } from "../../src/streams/files/stream-store.ts";
 import { crcOf } from "../../src/streams/journal/journal-record.ts";
-import type { StreamStore } from "../../src/streams/stream-store.ts";
 import { lacksPostgres } from "../support/postgres.ts";
 import { SignedDatabase } from "../support/signed-database.ts";
 import {
@@ -42,7 +42,16 @@ function shape(checkpoints: readonly { payload: Record<string, unknown> }[]): un
     const { size } = tree as { size: number };
     const source = from as { seq: number; at: number } | null | undefined;
     return {
-      ...{ turn, byte_offset, v, kind, seq, size, rev, parts, found, vouched },
+      turn,
+      byte_offset,
+      v,
+      kind,
+      seq,
+      size,
+      rev,
+      parts,
+      found,
+      vouched,
       from: source && { seq: source.seq, at: source.at },
       // Which genesis it is of is checked by the verdicts.
       bindsGenesis: typeof payload.genesis === "string",

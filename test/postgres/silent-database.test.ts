@@ -5,9 +5,13 @@
 
 import assert from "node:assert/strict";
 import { describe, onTestFinished, test } from "vitest";
-import { VerbatimError } from "../../src/base/errors.ts";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
-import type { PostgresStore, PostgresStoreOptions } from "../../src/postgres/store-options.ts";
+import { VerbatimError } from "../../src/core/base/errors.ts";
+import { RETRY_MS, STATEMENT_MS } from "../../src/streams/postgres/database.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
+import type {
+  PostgresStore,
+  PostgresStoreOptions,
+} from "../../src/streams/postgres/store-options.ts";
 import {
   lacksPostgres,
   newDatabase,
@@ -19,6 +23,10 @@ import {
 import { PostgresProxy } from "../support/postgres-proxy.ts";
 import { refusal } from "../support/refusal.ts";
 import { until } from "../support/until.ts";
+
+test("with the usual deadlines, a request to a silent database ends within six seconds", () => {
+  assert.ok(STATEMENT_MS + RETRY_MS < 6_000);
+});
 
 describe.skipIf(lacksPostgres)("with a database", () => {
   test("a request on a connection that fell silent is carried out by another, once", async () => {

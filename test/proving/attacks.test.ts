@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { ProofJudgement } from "../../src/proof/inclusion/judge.ts";
+import type { ProofJudgement } from "../../src/trust/proof/inclusion/judge.ts";
 import { keysOf, SECRET } from "../support/disclosing.ts";
 import { judge, linesIn, prove, verdictOf, withEnd } from "../support/proving.ts";
 import { isTried, seed } from "../support/seed.ts";

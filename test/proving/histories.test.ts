@@ -4,15 +4,15 @@ import assert from "node:assert/strict";
 import { appendFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { signHead } from "../../src/disclosure/sign-head.ts";
-import { proveCopy } from "../../src/proving/prove.ts";
-import { verifyProof } from "../../src/proving/verify-proof.ts";
-import { Shown, unsignedIn } from "../../src/signing/judging/shown.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
-import { UserJudging } from "../../src/verifying/user-judging.ts";
-import { withSignedStream } from "../../src/verifying/verify-directory.ts";
-import { vouchForSession } from "../../src/verifying/vouching.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { proveCopy } from "../../src/evidence/prove/prove.ts";
+import { verifyProof } from "../../src/evidence/prove/verify-proof.ts";
+import { signHead } from "../../src/evidence/redact/sign-head.ts";
+import { UserJudging } from "../../src/evidence/verify/user-judging.ts";
+import { withSignedStream } from "../../src/evidence/verify/verify-directory.ts";
+import { vouchForSession } from "../../src/evidence/verify/vouching.ts";
+import { DisplayedLog, unsignedIn } from "../../src/trust/judge/shown.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
 import { disclose, keysOf, SECRET, SHORT } from "../support/disclosing.ts";
 import { judge, linesIn, prove, verdictOf, withEnd } from "../support/proving.ts";
 import { refusal } from "../support/refusal.ts";
@@ -66,7 +66,7 @@ test.each(SHAPES)("found lines are incomplete until a person vouches (%s)", asyn
   const before = await prove(user, target, [found - 2]);
   expect(verdictOf(before.judgement)).toBe("verified");
 
-  const shown = new Shown(nodeHost, target, unsignedIn(await user.verify(written)));
+  const shown = new DisplayedLog(nodeHost, target, unsignedIn(await user.verify(written)));
   for await (const _ of shown.lines());
   await vouchForSession(nodeHost, target, shown, () => {});
   const { bytes } = await prove(user, target, [found]);
@@ -130,12 +130,14 @@ test("a proof of a history that a pinned head contradicts is a rollback", async 
     UserJudging.load(nodeHost, { places: user.places, onWarning: () => {} });
   writeFileSync(path, (await prove(user, written.target, [last])).bytes);
   expect(await verifyProof(nodeHost, path, { judging: await judging() })).toMatchObject({
-    ...{ verdict: "verified", freshness: "match" },
+    verdict: "verified",
+    freshness: "match",
   });
   const older = join(tempDirectory(), "older.vbp");
   writeFileSync(older, (await prove(user, written.target, [1])).bytes);
   expect(await verifyProof(nodeHost, older, { judging: await judging() })).toMatchObject({
-    ...{ verdict: "verified", freshness: "behind" },
+    verdict: "verified",
+    freshness: "behind",
   });
   const before = await judging();
   // The same log continues elsewhere, from a copy, by a signer that has no pins.

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { PROOF_BYTES_MAX } from "../../src/proof/inclusion/records.ts";
-import { proveLog } from "../../src/proving/prove.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
+import { proveLog } from "../../src/evidence/prove/prove.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { PROOF_BYTES_MAX } from "../../src/trust/proof/inclusion/records.ts";
 import { testKey } from "../signing/json-key.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { memoryHost } from "../support/memory-files.ts";

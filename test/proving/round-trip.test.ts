@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { hasSidecar } from "../../src/proof/envelopes.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
+import { hasSidecar } from "../../src/trust/proof/envelopes.ts";
 import { keysOf, SECRET } from "../support/disclosing.ts";
 import { judge, linesIn, prove, verdictOf } from "../support/proving.ts";
 import { refusal } from "../support/refusal.ts";

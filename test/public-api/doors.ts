@@ -1,7 +1,7 @@
 /** Doors: the public entry points as package.json names them. */
 
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -9,7 +9,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 export interface Door {
   /** What users import: `verbatim-log/log`. */
   readonly specifier: string;
-  /** What it is made from, below the root: `src/log.ts`. */
+  /** What it is made from, below the root: `src/doors/log.ts`. */
   readonly source: string;
 }
 
@@ -23,27 +23,43 @@ interface Manifest {
   readonly exports: Readonly<Record<string, unknown>>;
 }
 
+function readManifest(): Manifest {
+  return JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+}
+
+/** Where the first entry point is built: all are in one folder. */
+function builtFolder({ exports }: Manifest): string {
+  return posix.dirname(posix.normalize((exports["."] as { default: string }).default));
+}
+
 /** The doors in the order of package.json. Throws on a key that is not a plain, typed door. */
 export function declaredDoors(): Door[] {
-  const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const manifest = readManifest();
+  const folder = builtFolder(manifest);
   const keys = Object.keys(manifest.exports).filter((key) => key !== "./package.json");
   return keys.map((key) => {
     const name = key === "." ? "index" : key.replace(/^\.\//, "");
-    const types = { require: `./dist/${name}.d.cts`, default: `./dist/${name}.d.ts` };
-    const target = { types, default: `./dist/${name}.js` };
+    const built = `./${folder}/${name}`;
+    const types = { require: `${built}.d.cts`, default: `${built}.d.ts` };
+    const target = { types, default: `${built}.js` };
     if (
       !/^[a-z-]+$/.test(name) ||
       JSON.stringify(manifest.exports[key]) !== JSON.stringify(target)
     ) {
       throw new Error(`exports["${key}"] in package.json is not ${JSON.stringify(target)}`);
     }
-    return { specifier: manifest.name + key.slice(1), source: `src/${name}.ts` };
+    return { specifier: manifest.name + key.slice(1), source: sourceOf(folder, `${name}.ts`) };
   });
 }
 
-/** The files directly in `src`: each must be an entry point. */
+/** The files in the folder of the entry points: each must be one. */
 export function doorSources(): string[] {
-  return readdirSync(join(root, "src"), { withFileTypes: true })
+  const folder = builtFolder(readManifest());
+  return readdirSync(join(root, sourceOf(folder, "")), { withFileTypes: true })
     .filter(({ name }) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-    .map(({ name }) => `src/${name}`);
+    .map(({ name }) => sourceOf(folder, name));
+}
+
+function sourceOf(folder: string, name: string): string {
+  return posix.join("src", posix.relative("dist", folder), name);
 }

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { onTestFinished, test } from "vitest";
-import { type SessionItem, VerbatimClient } from "../../src/client.ts";
-import { type NewEntry, openStore } from "../../src/index.ts";
-import { SESSION_LIMITS } from "../../src/listing/session-limits.ts";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
+import { type SessionItem, VerbatimClient } from "../../src/doors/client.ts";
+import { type NewEntry, openStore } from "../../src/doors/index.ts";
 import { serveStore } from "../../src/server/serve.ts";
+import { SESSION_LIMITS } from "../../src/server/sessions/session-limits.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import { newUser } from "../server/sessions/served.ts";
 import { startTestServer } from "../server/test-server.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";

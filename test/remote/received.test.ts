@@ -11,10 +11,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { VerbatimClient } from "../../src/client.ts";
-import { ReceivedSessions } from "../../src/remote/receiving/received-sessions.ts";
-import { openLocalStore } from "../../src/streams/local-store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { VerbatimClient } from "../../src/doors/client.ts";
+import { ReceivedSessions } from "../../src/server/received/received-sessions.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { bearer, makeToken } from "../server/auth/token-user.ts";
 import { startTestServer, type TestServer } from "../server/test-server.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

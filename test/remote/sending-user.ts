@@ -3,11 +3,11 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { remoteOf } from "../../src/remote/remote-url.ts";
-import type { OutgoingSession } from "../../src/remote/sending/outbox.ts";
-import { Sender, type SenderOptions } from "../../src/remote/sending/sender.ts";
-import { streamOf } from "../../src/remote/session-paths.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { OutgoingSession } from "../../src/guard/remote/delivery/outbox.ts";
+import { Sender, type SessionSenderOptions } from "../../src/guard/remote/delivery/sender.ts";
+import { remoteOf } from "../../src/guard/remote/remote-url.ts";
+import { streamOf } from "../../src/guard/remote/session-paths.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 export const FOLDER = "laptop";
@@ -48,11 +48,12 @@ export class SendingUser {
   }
 
   /** Another process: it knows nothing but what is on the disk. */
-  async sender(url: string, options: Partial<SenderOptions> = {}): Promise<Sender> {
+  async sender(url: string, options: Partial<SessionSenderOptions> = {}): Promise<Sender> {
     const sender = await Sender.open({
       host: nodeHost,
       remote: remoteOf(`${url}/${FOLDER}`, "remote"),
-      ...{ stateDirectory: this.state, closeMs: 60_000 },
+      stateDirectory: this.state,
+      closeMs: 60_000,
       onWarning: (warning) => this.warnings.push(warning),
       ...options,
     });
@@ -63,7 +64,7 @@ export class SendingUser {
   }
 
   /** Sends the log once, from a new process; throws why it was not delivered. */
-  async send(url: string, options: Partial<SenderOptions> = {}): Promise<void> {
+  async send(url: string, options: Partial<SessionSenderOptions> = {}): Promise<void> {
     const sender = await this.sender(url, options);
     const { left } = await sender.send([this.session]);
     await sender.close();

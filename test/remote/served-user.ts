@@ -1,7 +1,7 @@
 /** A server in its own process, run by a user of the command line, with a token for everything. */
 
 import assert from "node:assert/strict";
-import { VerbatimClient } from "../../src/client.ts";
+import { VerbatimClient } from "../../src/doors/client.ts";
 import { CliUser, type Running } from "../cli/cli.ts";
 import { makeToken } from "../server/auth/token-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

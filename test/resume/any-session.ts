@@ -1,9 +1,9 @@
 /** Any session: generated entries, random ones and such as an agent writes. */
 
 import fc from "fast-check";
+import { encodeLine } from "../../src/core/log/json.ts";
+import type { Entry, NewEntry, Part } from "../../src/core/model/entry.ts";
 import type { Dialect } from "../../src/dialects/dialect.ts";
-import { encodeLine } from "../../src/log/json.ts";
-import type { Entry, NewEntry, Part } from "../../src/model/entry.ts";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
 import { writerFacts } from "../support/facts.ts";
 

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { claude } from "../../src/dialects/claude/dialect.ts";
 import { entire } from "../../src/dialects/entire/dialect.ts";
-import { renderEntry } from "../../src/render/entry-markdown.ts";
-import { resume } from "../../src/resume.ts";
+import { claude } from "../../src/dialects/hooks/dialect.ts";
+import { resume } from "../../src/doors/resume.ts";
+import { renderEntry } from "../../src/sessions/render/entry-markdown.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 let n = 0;
@@ -62,8 +62,13 @@ test("a queued prompt is sent once, from its attachment, its row or its removal"
 
 test("the row of a prompt says which one was taken from the queue", async () => {
   const { said } = await resumed([
-    ...[queue("enqueue", "one"), queue("enqueue", "two"), queue("dequeue")],
-    ...[row("user", "two"), row("assistant", "2"), queue("remove"), row("assistant", "1")],
+    queue("enqueue", "one"),
+    queue("enqueue", "two"),
+    queue("dequeue"),
+    row("user", "two"),
+    row("assistant", "2"),
+    queue("remove"),
+    row("assistant", "1"),
   ]);
   assert.deepEqual(said, ["user: two", "assistant: 2", "user: one", "assistant: 1"]);
 });
@@ -80,10 +85,13 @@ test("an attachment's text is sent; one without its text has its own reason", as
     row("user", "Look at @a.txt"),
     file,
     ...rendered,
-    ...[attachment({ type: "skill_listing" }), row("assistant", "42")],
+    attachment({ type: "skill_listing" }),
+    row("assistant", "42"),
   ]);
   assert.deepEqual(said, [
-    ...["user: Look at @a.txt", "user: [Attached: /a.txt]\nforty-two", "user: Mind the list."],
+    "user: Look at @a.txt",
+    "user: [Attached: /a.txt]\nforty-two",
+    "user: Mind the list.",
     "user: Now.",
     "assistant: 42",
   ]);
@@ -106,12 +114,19 @@ test("a compacted session is resumed from its last summary", async () => {
   const [asked, answered] = before;
   const preservedSegment = { headUuid: asked?.uuid, tailUuid: answered?.uuid };
   const kept = await resumed([
-    ...[row("user", "zero"), row("assistant", "0"), ...before],
-    ...[boundary({ preservedSegment }), summary, ...after],
+    row("user", "zero"),
+    row("assistant", "0"),
+    ...before,
+    boundary({ preservedSegment }),
+    summary,
+    ...after,
   ]);
   assert.deepEqual(kept.said, [
-    ...["user: What was said, in short.", "user: one", "assistant: 1"],
-    ...["user: two", "assistant: 2"],
+    "user: What was said, in short.",
+    "user: one",
+    "assistant: 1",
+    "user: two",
+    "assistant: 2",
   ]);
   const stopped = await resumed([...before, boundary()]);
   assert.deepEqual(stopped.said, ["user: one", "assistant: 1"], "no summary came");
@@ -147,7 +162,12 @@ test("text of a program or an agent in the user role is not shown as the user's"
     return one;
   });
   assert.deepEqual(headings, [
-    ...["## Program", "## Summary", "## Agent", "## Program", "## Program"],
-    ...["## User", "## User"],
+    "## Program",
+    "## Summary",
+    "## Agent",
+    "## Program",
+    "## Program",
+    "## User",
+    "## User",
   ]);
 });

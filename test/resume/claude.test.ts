@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { claudeSessionStore } from "../../src/claude-agent.ts";
-import { hookLine } from "../../src/dialects/claude/hooks.ts";
-import { openStore } from "../../src/index.ts";
-import { exportSpans } from "../../src/otel.ts";
+import { hookLine } from "../../src/dialects/hooks/hooks.ts";
+import { claudeSessionStore } from "../../src/doors/claude-agent.ts";
+import { openStore } from "../../src/doors/index.ts";
+import { exportSpans } from "../../src/doors/otel.ts";
+import { continueSession, resume } from "../../src/doors/resume.ts";
 import type { AnthropicMessage } from "../../src/resume/targets/anthropic.ts";
-import { continueSession, resume } from "../../src/resume.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const ASKED = { hook_event_name: "UserPromptSubmit", prompt: "Tidy up." };

@@ -102,7 +102,11 @@ test.each(DIALECTS)(
     const [body, ...others] = jsonLines(stdout);
     assert.deepEqual(others, []);
     assert.deepEqual(Object.keys(body ?? {}), [
-      ...["model", "max_tokens", "messages", "tools", "tool_choice"],
+      "model",
+      "max_tokens",
+      "messages",
+      "tools",
+      "tool_choice",
     ]);
     assert.equal(body?.model, "claude-opus-4-5");
     assert.deepEqual(anthropicFaults(body?.messages as never[]), []);

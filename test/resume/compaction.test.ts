@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { onTestFinished, test } from "vitest";
-import { captureAnthropic, captureOpenAI } from "../../src/capture.ts";
-import { VerbatimSession } from "../../src/openai-agents.ts";
-import { resume } from "../../src/resume.ts";
+import { captureAnthropic, captureOpenAI } from "../../src/doors/capture.ts";
+import { VerbatimSession } from "../../src/doors/openai-agents.ts";
+import { resume } from "../../src/doors/resume.ts";
 import { DIALECTS, newSession } from "../doors/captured-dialects.ts";
 import { ANTHROPIC, given, RESPONSES } from "../support/provider-streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

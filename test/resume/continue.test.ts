@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { test } from "vitest";
-import type { NewEntry } from "../../src/model/entry.ts";
+import type { NewEntry } from "../../src/core/model/entry.ts";
+import { continueSession, type RepairReport, resume } from "../../src/doors/resume.ts";
+import { verify } from "../../src/doors/signing.ts";
 import { continueResumed, RECORDED_ACTIONS_MAX, reportEntry } from "../../src/resume/continue.ts";
 import { LAST_USER_TEXT, UNCERTAIN_RESULT } from "../../src/resume/phrases.ts";
-import { continueSession, type RepairReport, resume } from "../../src/resume.ts";
-import { verify } from "../../src/signing.ts";
-import type { Session } from "../../src/store/published.ts";
+import type { Session } from "../../src/sessions/store/published.ts";
 import { refusal } from "../support/refusal.ts";
 import {
   ALL_SHAPES,

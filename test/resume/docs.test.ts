@@ -14,7 +14,8 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const execute = promisify(execFile);
 const { text: page, block } = docsPage("resume");
-const sourceOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
+const sourceOf = (path: string) =>
+  fileURLToPath(new URL(`../../src/doors/${path}`, import.meta.url));
 
 test("docs/resume.md: the program resumes a session and continues it", async () => {
   const user = new SigningUser();

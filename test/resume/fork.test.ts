@@ -5,17 +5,17 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "vitest";
-import { LOG_LIMITS } from "../../src/base/limits.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { SignedHead } from "../../src/proof/checkpoint.ts";
+import { LOG_LIMITS } from "../../src/core/base/limits.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { continueSession, type Resumed, resume } from "../../src/doors/resume.ts";
+import { readVerifiedThreadMeta } from "../../src/doors/rye.ts";
+import { verify } from "../../src/doors/signing.ts";
 import { continueResumed } from "../../src/resume/continue.ts";
-import { continueSession, type Resumed, resume } from "../../src/resume.ts";
-import { readVerifiedThreadMeta } from "../../src/rye.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
-import { addTrust } from "../../src/signing/trust/trust.ts";
-import { verify } from "../../src/signing.ts";
-import type { Session } from "../../src/store/published.ts";
-import { Store } from "../../src/store/store.ts";
+import type { Session } from "../../src/sessions/store/published.ts";
+import { Store } from "../../src/sessions/store/store.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
+import type { SignedHead } from "../../src/trust/proof/checkpoint.ts";
+import { addTrust } from "../../src/trust/trusted-keys/trust.ts";
 import { errno } from "../support/refusal.ts";
 import {
   ALL_SHAPES,

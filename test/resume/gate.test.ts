@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { handoff, resume } from "../../src/doors/resume.ts";
 import { LAST_USER_TEXT } from "../../src/resume/phrases.ts";
-import { handoff, resume } from "../../src/resume.ts";
 import { startChild } from "../support/child.ts";
 import { refusal } from "../support/refusal.ts";
 import { SHAPES, SigningUser, said, turnIn, type Written } from "../support/signing-user.ts";
@@ -189,6 +189,9 @@ test.each([FOR, { ...FOR, snapshot: true }])(
       assert.match(details.session, /new/);
       await refusal(handoff(store.session("new")), "SESSION_NOT_FOUND");
       await store.close();
+      const byId = await refusal(resume("new", { ...options, root }), "SESSION_NOT_FOUND");
+      assert.match(byId.message, /missing; check the root|no session new/);
+      await refusal(handoff("new", { root }), "SESSION_NOT_FOUND");
     }
   },
 );

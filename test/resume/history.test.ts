@@ -3,11 +3,15 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
+import fc from "fast-check";
 import { test } from "vitest";
+import type { NewEntry } from "../../src/core/model/entry.ts";
+import { openHistory, resume } from "../../src/doors/resume.ts";
 import { openHistory as historyOn } from "../../src/resume/history.ts";
-import { openHistory, resume } from "../../src/resume.ts";
-import { Store } from "../../src/store/store.ts";
+import { TARGET_NAMES } from "../../src/resume/resume.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { refusal } from "../support/refusal.ts";
+import { runs } from "../support/seed.ts";
 import {
   ALL_SHAPES,
   answered,
@@ -89,18 +93,44 @@ test.each(Object.entries(ALL_SHAPES))(
   },
 );
 
+const FOREIGN = {
+  type: "entry",
+  id: "x",
+  at: "2026-11-16T10:00:00.000Z",
+  entry: { kind: "message", role: "user", parts: [{ type: "text", text: "not mine" }] },
+};
+
 test("a line of another program is judged with all others, and refused", async () => {
   const user = new SigningUser();
   const root = tempDirectory();
   const store = await user.store({ dialect: "verbatim", root });
   const history = await openHistory(store, "chat", FOR);
   await history.session.append(said("mine"));
-  const entry = { kind: "message", role: "user", parts: [{ type: "text", text: "not mine" }] };
-  const line = { type: "entry", id: "x", at: "2026-11-16T10:00:00.000Z", entry };
-  appendFileSync(history.session.path, `${JSON.stringify(line)}\n`);
+  appendFileSync(history.session.path, `${JSON.stringify(FOREIGN)}\n`);
   await history.session.append(said("mine again"));
   const { details } = await refusal(history.resume(), "NOT_VERIFIED");
   assert.equal(details.verdict, "incomplete");
+  await store.close();
+});
+
+test("a line that another program appends just before a write is judged, too", async () => {
+  const user = new SigningUser();
+  const root = tempDirectory();
+  await (await user.store({ dialect: "verbatim", root })).close(); // Makes the key.
+  const files = new WatchedFiles();
+  const store = new Store(files.host, { dialect: "verbatim", root, sign: true });
+  const history = await historyOn(files.host, store, "chat", FOR);
+  await history.session.append(said("mine"));
+  assert.equal((await history.resume()).messages.length, 1);
+  const { path } = history.session;
+  files.before = ({ call, name }) => {
+    if (call !== "write" || name !== basename(path)) return undefined;
+    files.before = () => undefined;
+    appendFileSync(path, `${JSON.stringify(FOREIGN)}\n`);
+    return undefined;
+  };
+  await history.session.append(said("mine again"));
+  await refusal(history.resume(), "NOT_VERIFIED");
   await store.close();
 });
 
@@ -130,5 +160,120 @@ test("a store that does not sign needs allowUnsigned, before the first line is w
   await history.session.append(said("hi"));
   const { messages, report } = await history.resume();
   assert.deepEqual([messages.length, report.verdict, report.unverified], [1, "unsigned", 1]);
+  await store.close();
+});
+
+const callId = fc.constantFrom("c1", "c2", "c3");
+const words = fc.constantFrom("one", "two", " ", "line\u0000break");
+const part = fc.oneof(
+  words.map((text) => ({ type: "text", text }) as const),
+  fc.record({
+    type: fc.constant("reasoning" as const),
+    text: words,
+    signature: fc.constantFrom("c2ln", undefined),
+  }),
+  fc.record({
+    type: fc.constant("tool_call" as const),
+    callId,
+    tool: fc.constantFrom("bash", "no tool!"),
+    input: fc.constantFrom({ n: 1 }, "text"),
+  }),
+  fc.record({
+    type: fc.constant("tool_result" as const),
+    callId,
+    output: words,
+    error: fc.constantFrom(null, "failed"),
+    durationMs: fc.constant(1),
+  }),
+);
+/** Anything a program may append: calls are answered late, twice or never, messages in pieces. */
+const anyEntry = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("message" as const),
+      role: fc.constantFrom("user" as const, "assistant" as const, "tool" as const),
+      parts: fc.array(part, { minLength: 1, maxLength: 3 }),
+      messageId: fc.constantFrom("m1", "m2"),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: "turn_start" as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.constant({
+      kind: "message" as const,
+      role: "system" as const,
+      parts: [{ type: "text" as const, text: "Be brief." }],
+    }),
+  },
+) as fc.Arbitrary<NewEntry>;
+
+test.each(["verbatim", "claude"] as const)(
+  "after every append a history is what a fresh resume is, for every provider (%s)",
+  async (dialect) => {
+    const user = new SigningUser();
+    const pieces = fc.array(fc.array(anyEntry, { maxLength: 4 }), { minLength: 2, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(pieces, fc.constantFrom(...TARGET_NAMES), async (appends, target) => {
+        const store = await user.store({ dialect, root: tempDirectory(), sign: false });
+        const id = idFor({ dialect });
+        const options = { for: target, allowUnsigned: true } as const;
+        const history = await openHistory(store, id, options);
+        await history.session.append(said("first"));
+        const earlier = [];
+        for (const entries of appends) {
+          const given = sayable(dialect, entries);
+          if (given.length > 0) await history.session.append(given);
+          for (const prompt of [undefined, null]) {
+            const kept = await history.resume(prompt === undefined ? {} : { prompt });
+            const ask = { ...options, ...(prompt === undefined ? {} : { prompt }) };
+            const fresh = await resume(history.session, ask);
+            const facts = ({ messages, system, model, tools, report }: typeof fresh) => {
+              return { messages, system, model, tools, report };
+            };
+            assert.deepEqual(facts(kept), facts(fresh));
+            earlier.push([kept, structuredClone(facts(kept))] as const);
+          }
+        }
+        // What was returned stays, and callers may change it: the last call is as if they had not.
+        for (const [kept, copy] of earlier) {
+          assert.deepEqual(kept.messages, copy.messages);
+          assert.deepEqual(kept.report, copy.report);
+        }
+        await store.close();
+      }),
+      { numRuns: runs(25) },
+    );
+  },
+);
+
+test("what a caller does to the messages of a call is not in those of the next one", async () => {
+  const user = new SigningUser();
+  const store = await user.store({ dialect: "verbatim", root: tempDirectory() });
+  const history = await openHistory(store, "chat", { for: "anthropic" });
+  await history.session.append(turnOf("one"));
+  const { messages } = await history.resume({ prompt: null });
+  const before = structuredClone(messages);
+  for (const message of messages) message.content.length = 0;
+  messages.length = 0;
+  assert.deepEqual((await history.resume({ prompt: null })).messages, before);
+  await store.close();
+});
+
+test("what lines say is gathered once: the next call has the very input that one had to wrap", async () => {
+  const user = new SigningUser();
+  const store = await user.store({ dialect: "verbatim", root: tempDirectory() });
+  const history = await openHistory(store, "chat", { for: "anthropic" });
+  const call = { type: "tool_call", callId: "c", tool: "bash", input: "ls" } as const;
+  await history.session.append({ kind: "message", role: "assistant", parts: [call] });
+  const inputOf = async () => {
+    const { messages } = await history.resume();
+    const blocks = messages.flatMap(({ content }) => content);
+    return blocks.find((block) => block.type === "tool_use")?.input;
+  };
+  const input = await inputOf();
+  assert.deepEqual(input, { input: "ls" });
+  await history.session.append(said("more"));
+  assert.equal(await inputOf(), input);
   await store.close();
 });

@@ -5,14 +5,14 @@
 
 import assert from "node:assert/strict";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
-import { type Piped, Pipeline } from "../../src/resume/pipeline.ts";
+import { Pipeline, type PipelineResult } from "../../src/resume/pipeline.ts";
 import type { TargetName } from "../../src/resume/repair-report.ts";
 import type { TargetMessages } from "../../src/resume/resume.ts";
 import { aiSdk } from "../../src/resume/targets/ai-sdk.ts";
 import { anthropic } from "../../src/resume/targets/anthropic.ts";
 import { openaiChat } from "../../src/resume/targets/openai-chat.ts";
 import { openaiResponses } from "../../src/resume/targets/openai-responses.ts";
-import type { Target } from "../../src/resume/targets/target.ts";
+import type { MessageTarget } from "../../src/resume/targets/target.ts";
 import { aiSdkFaults } from "./validators/ai-sdk.ts";
 import { anthropicFaults } from "./validators/anthropic.ts";
 import { openaiChatFaults } from "./validators/openai-chat.ts";
@@ -20,7 +20,7 @@ import { openaiResponsesFaults } from "./validators/openai-responses.ts";
 
 export const TARGETS: {
   readonly [Name in TargetName]: {
-    readonly target: Target<TargetMessages[Name]>;
+    readonly target: MessageTarget<TargetMessages[Name]>;
     readonly faults: (messages: readonly TargetMessages[Name][]) => string[];
   };
 } = {
@@ -35,7 +35,7 @@ export function piped<Name extends TargetName>(
   name: Name,
   entries: readonly GatheredEntry[],
   prompt?: string | null,
-): Piped<TargetMessages[Name]> {
+): PipelineResult<TargetMessages[Name]> {
   const pipeline = new Pipeline();
   for (const entry of entries) pipeline.add(entry);
   return pipeline.finish(TARGETS[name].target, prompt);

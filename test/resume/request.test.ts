@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { openStore } from "../../src/index.ts";
-import { requestBody, resume } from "../../src/resume.ts";
+import { openStore } from "../../src/doors/index.ts";
+import { requestBody, resume } from "../../src/doors/resume.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 async function answeredBy(model: string) {

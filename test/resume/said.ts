@@ -1,6 +1,6 @@
 /** Said: short ways to write entries, and what Anthropic gets of them. */
 
-import type { Part, Role } from "../../src/model/entry.ts";
+import type { Part, Role } from "../../src/core/model/entry.ts";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
 import { judgeAll, piped } from "./judged.ts";
 

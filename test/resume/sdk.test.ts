@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { convertToModelMessages, type UIMessage } from "ai";
 import { test } from "vitest";
-import { sdk } from "../../src/dialects/sdk/dialect.ts";
+import { sdk } from "../../src/dialects/verbatim/sdk-dialect.ts";
 import { decoded } from "./any-session.ts";
 import { judgeAll, piped } from "./judged.ts";
 

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { openVerifiedSession } from "../../src/evidence/verify/verified-entries.ts";
 import { resumeSession } from "../../src/resume/resume.ts";
-import { openVerifiedSession } from "../../src/verifying/verified-entries.ts";
 import { refusal } from "../support/refusal.ts";
 import { JSON_STREAM, message, SignedStreams } from "../support/signed-streams.ts";
 

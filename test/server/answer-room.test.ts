@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { expect, onTestFinished, test } from "vitest";
 import { serveStore } from "../../src/server/serve.ts";
-import { CHUNKS_READ_MAX } from "../../src/server/settings.ts";
-import { openLocalStore } from "../../src/streams/local-store.ts";
+import { CHUNKS_READ_MAX } from "../../src/server/settings/limits.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { Gate } from "../support/gate.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "../support/until.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { SESSION_LIMITS } from "../../src/listing/session-limits.ts";
+import { SESSION_LIMITS } from "../../src/server/sessions/session-limits.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { everyDialect, newUser, type SessionPage, serveSessions } from "./sessions/served.ts";
@@ -45,7 +45,7 @@ test("the page's program runs", async () => {
   const root = await everyDialect(newUser());
   const { server } = await serveSessions([root]);
   const directory = tempDirectory();
-  const client = fileURLToPath(new URL("../../src/client.ts", import.meta.url));
+  const client = fileURLToPath(new URL("../../src/doors/client.ts", import.meta.url));
   const program = page.block("js client").replace('"verbatim-log/client"', JSON.stringify(client));
   const path = join(directory, "program.test.mjs");
   writeFileSync(path, program.replaceAll("console.log", "said.push"));

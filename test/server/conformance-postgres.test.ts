@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runConformanceTests } from "@durable-streams/server-conformance-tests";
 import { afterAll, beforeAll, describe } from "vitest";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import { type RunningServer, serveStore } from "../../src/server/serve.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
 import { patientTime } from "./patient-time.ts";
 

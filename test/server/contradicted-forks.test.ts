@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { PostgresStreams } from "../../src/postgres/postgres-store.ts";
-import { type ServeOptions, startServer } from "../../src/server/serve.ts";
-import type { LocalStore } from "../../src/streams/local-store.ts";
-import { formatOffset } from "../../src/streams/offset-token.ts";
+import { startServer } from "../../src/server/serve.ts";
+import type { ServeOptions } from "../../src/server/settings/serve-options.ts";
+import type { LocalStore } from "../../src/streams/files/local-store.ts";
+import { formatOffset } from "../../src/streams/files/offset-token.ts";
+import type { PostgresStreams } from "../../src/streams/postgres/postgres-store.ts";
 import { editMeta, type MetaState } from "../support/edit-meta.ts";
 import { lacksPostgres, newDatabase } from "../support/postgres.ts";
 import { SignedDatabase } from "../support/signed-database.ts";

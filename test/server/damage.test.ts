@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { serveStore } from "../../src/server/serve.ts";
-import { openLocalStore } from "../../src/streams/local-store.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { WatchedFiles } from "../support/watched-files.ts";
 import { RawConnection } from "./raw-http.ts";

@@ -1,7 +1,7 @@
 /** The OpenAPI document, and answers compared with it. */
 
 import assert from "node:assert/strict";
-import { openApiDocument } from "../../src/server/openapi.ts";
+import { openApiDocument } from "../../src/server/openapi/document.ts";
 import { faultsOf } from "../support/json-schema.ts";
 
 type Json = Record<string, unknown>;
@@ -18,7 +18,7 @@ interface Operation {
   readonly responses: Record<string, { content?: Record<string, { schema: Json }> }>;
 }
 
-export const document = JSON.parse(JSON.stringify(openApiDocument())) as {
+export const document = JSON.parse(JSON.stringify(await openApiDocument())) as {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Json> };

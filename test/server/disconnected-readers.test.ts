@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { onTestFinished, test } from "vitest";
 import { serveStore } from "../../src/server/serve.ts";
-import { openLocalStore } from "../../src/streams/local-store.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { ManualTime } from "../support/manual-time.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "../support/until.ts";

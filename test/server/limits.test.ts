@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "vitest";
-import { APPEND_MESSAGES_MAX, MESSAGE_DEPTH_MAX } from "../../src/base/limits.ts";
+import { APPEND_MESSAGES_MAX, MESSAGE_DEPTH_MAX } from "../../src/core/base/limits.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "../support/until.ts";
 import { RawConnection } from "./raw-http.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "vitest";
-import { SUBSCRIPTION_LIMITS } from "../../src/base/limits.ts";
+import { SUBSCRIPTION_LIMITS } from "../../src/core/base/limits.ts";
 import { PULL } from "../support/subscription-http.ts";
 import { bearer, makeToken } from "./auth/token-user.ts";
 import { check, document } from "./described.ts";

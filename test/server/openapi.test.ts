@@ -4,8 +4,18 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
-import { type EntryPage, type SessionPage, VerbatimClient } from "../../src/client.ts";
-import { OPENAPI_PATH } from "../../src/server/openapi.ts";
+import { type EntryPage, type SessionPage, VerbatimClient } from "../../src/doors/client.ts";
+import { openApiDocument } from "../../src/server/openapi/document.ts";
+import { MOUNT_NAMES } from "../../src/server/router/mount-names.ts";
+import { MOUNTS, ownerOf } from "../../src/server/router/mounts.ts";
+import {
+  isBelow,
+  OPENAPI_PATH,
+  SEARCH_PATH,
+  SESSIONS_ROOT,
+  TOOLS_PATH,
+  USAGE_PATH,
+} from "../../src/server/router/paths.ts";
 import { BYTES_PARAMETERS } from "../../src/server/sessions/bytes.ts";
 import { ENTRY_PARAMETERS } from "../../src/server/sessions/entries.ts";
 import { EVENT_PARAMETERS } from "../../src/server/sessions/events.ts";
@@ -15,15 +25,9 @@ import {
   EXCHANGES_PARAMETERS,
   OUTLINE_PARAMETERS,
   SESSION_PARTS,
-  SESSIONS_ROOT,
 } from "../../src/server/sessions/route.ts";
-import {
-  SEARCH_PARAMETERS,
-  SEARCH_PATH,
-  TOOLS_PARAMETERS,
-  TOOLS_PATH,
-} from "../../src/server/sessions/search.ts";
-import { COSTS_PARAMETERS, USAGE_PARAMETERS, USAGE_PATH } from "../../src/server/sessions/usage.ts";
+import { SEARCH_PARAMETERS, TOOLS_PARAMETERS } from "../../src/server/sessions/search.ts";
+import { COSTS_PARAMETERS, USAGE_PARAMETERS } from "../../src/server/usage/route.ts";
 import { faultsOf } from "../support/json-schema.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { check, document, ref } from "./described.ts";
@@ -48,19 +52,50 @@ test("the document is served unchanged, is OpenAPI 3.1, and defines what it refe
   }
 });
 
+test("a server's document has the routes of its mounts, and defines what it refers to", async () => {
+  const paths: Record<string, unknown> = {};
+  for (const name of MOUNT_NAMES) {
+    const { needs } = MOUNTS[name];
+    const part = await openApiDocument(needs ? [needs, name] : [name]);
+    for (const path of Object.keys(part.paths)) {
+      const owner = ownerOf(path);
+      const isOwn = owner === null || owner === name || owner === needs || owner === "viewer";
+      assert.ok(isOwn, `${path} in the document of ${name}`);
+    }
+    for (const [, schema = ""] of JSON.stringify(part).matchAll(/"\$ref":"([^"]+)"/g)) {
+      assert.ok(Object.hasOwn(part.components.schemas, schema.split("/").at(-1) ?? ""), schema);
+    }
+    Object.assign(paths, part.paths);
+  }
+  assert.deepEqual(JSON.parse(JSON.stringify(paths)), document.paths);
+});
+
 test("every route of the server is in the document", () => {
   // Read from the router's source, so that a new route must be described.
-  const router = readFileSync(new URL("../../src/server/router.ts", import.meta.url), "utf8");
+  const router = readFileSync(
+    new URL("../../src/server/router/router.ts", import.meta.url),
+    "utf8",
+  );
   const pages = [...router.matchAll(/path === "(\/[^"]*)"/g)].map(([, path = ""]) => path);
   assert.ok(pages.includes("/health"));
   for (const page of [...pages, OPENAPI_PATH]) assert.ok(document.paths[page]?.get, page);
+  const paths = Object.keys(document.paths);
+  for (const name of MOUNT_NAMES) {
+    for (const prefix of MOUNTS[name].prefixes) {
+      if (name === "viewer") continue; // Files for people.
+      assert.ok(
+        paths.some((path) => isBelow(path, prefix)),
+        prefix,
+      );
+    }
+  }
   for (const part of Object.keys(SESSION_PARTS)) {
     const path = `${SESSIONS_ROOT}/{id}${part === "" ? "" : `/${part}`}`;
     assert.ok(document.paths[path]?.get, path);
   }
   for (const path of [SEARCH_PATH, USAGE_PATH, TOOLS_PATH])
     assert.ok(document.paths[path]?.get, path);
-  const routes = new URL("../../src/server/streams/stream-routes.ts", import.meta.url);
+  const routes = new URL("../../src/server/streams/route.ts", import.meta.url);
   const methods = [...readFileSync(routes, "utf8").matchAll(/case "([A-Z]+)":/g)].map(
     ([, method = ""]) => method,
   );

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { onTestFinished, test } from "vitest";
 import { openFront, serveStore } from "../../src/server/serve.ts";
-import { openLocalStore } from "../../src/streams/local-store.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { errno } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { WatchedFiles } from "../support/watched-files.ts";

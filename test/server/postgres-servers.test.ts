@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, onTestFinished, test } from "vitest";
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
+import { openServer } from "../../src/doors/server.ts";
 import { type RunningServer, serveStore } from "../../src/server/serve.ts";
-import { openServer } from "../../src/server.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 import { lacksPostgres, newSchema, sharedPostgres } from "../support/postgres.ts";
 import { PostgresProxy } from "../support/postgres-proxy.ts";
 import { refusal } from "../support/refusal.ts";

@@ -143,9 +143,28 @@ test("JSON is returned as it was posted: numbers, duplicate keys, escapes", asyn
 test("paths that cannot be a file name, or lead to another place, are refused", async () => {
   const server = await startTestServer();
   const hostile = [
-    ...["/../secret", "/a/../b", "/%2e%2e/b", "/a/%2E%2E", "/..%2fsecret", "/a%00b", "/a%0ab"],
-    ...["/a%5cb", "/a%3ab", "/a%3cb", "/a%3eb", "/a%7cb", "/a%22b", "/a%3fb", "/a%7fb", "/%ff"],
-    ...["/", "/%", "/__ds%2Fx", "/a/./b", "/a/%2e", "/."],
+    "/../secret",
+    "/a/../b",
+    "/%2e%2e/b",
+    "/a/%2E%2E",
+    "/..%2fsecret",
+    "/a%00b",
+    "/a%0ab",
+    "/a%5cb",
+    "/a%3ab",
+    "/a%3cb",
+    "/a%3eb",
+    "/a%7cb",
+    "/a%22b",
+    "/a%3fb",
+    "/a%7fb",
+    "/%ff",
+    "/",
+    "/%",
+    "/__ds%2Fx",
+    "/a/./b",
+    "/a/%2e",
+    "/.",
   ];
   for (const path of hostile) {
     for (const method of ["PUT", "POST", "GET", "HEAD", "DELETE"]) {

@@ -82,9 +82,7 @@ class Machine {
   }
 }
 
-test("the page's backup and restore steps restore a signed store, and all of it is verified", {
-  timeout: 120_000,
-}, async () => {
+test("the page's backup and restore steps restore a signed store, and all of it is verified", async () => {
   const machine = new Machine();
   await machine.start();
   await machine.append("/chat/1", "/chat/2");

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { onTestFinished } from "vitest";
-import type { RunningServer, ServeOptions } from "../../src/server/serve.ts";
+import type { RunningServer } from "../../src/server/serve.ts";
 import { startServer } from "../../src/server/serve.ts";
+import type { ServeOptions } from "../../src/server/settings/serve-options.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 export interface TestServer {

@@ -56,9 +56,19 @@ test("the page and its files are served with a strict policy, ETags and permanen
 test("a path that is not a file of the viewer reaches no file", async () => {
   const { url } = await startTestServer();
   for (const path of [
-    ...["/assets", "/assets/", "/assets/none.js", "/index.html", "/viewer.js", "/.vite"],
-    ...["/assets/../package.json", "/assets/%2e%2e/index.html", "/assets/..%2findex.html"],
-    ...["/../../package.json", "//assets/x", "/assets/%00", "/assets/\\\\..\\\\index.html"],
+    "/assets",
+    "/assets/",
+    "/assets/none.js",
+    "/index.html",
+    "/viewer.js",
+    "/.vite",
+    "/assets/../package.json",
+    "/assets/%2e%2e/index.html",
+    "/assets/..%2findex.html",
+    "/../../package.json",
+    "//assets/x",
+    "/assets/%00",
+    "/assets/\\\\..\\\\index.html",
   ]) {
     assert.equal((await got(url, path)).status, 404, path);
   }

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { SUBMISSION_BYTES_MAX } from "../../src/evidence/witness/witness.ts";
 import { startServer } from "../../src/server/serve.ts";
-import { SUBMISSION_BYTES_MAX } from "../../src/witness/witness.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { bodyOf, cosignedAt, extension, leavesOf, sha256 } from "../support/tlog.ts";
 import { ORIGIN, Witnessing } from "../support/witnessing.ts";
@@ -61,7 +61,9 @@ test("a witness needs no token where everything else does, and answers faults wi
   const faults: string[] = [];
   await makeToken(dataDirectory);
   const server = await startServer({
-    ...{ dataDirectory, port: 0, witness: join(own.home, "logs") },
+    dataDirectory,
+    port: 0,
+    witness: join(own.home, "logs"),
     onFault: (what, cause) => faults.push(`${what}: ${String((cause as Error).cause)}`),
   });
   try {

@@ -4,9 +4,14 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { newShareToken, SHARE_LIMITS, type Share, shareHash } from "../../src/share/share.ts";
-import { FileShares, SHARES_FOLDER } from "../../src/share/share-files.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import {
+  newShareToken,
+  SHARE_LIMITS,
+  type Share,
+  shareHash,
+} from "../../src/evidence/share/share.ts";
+import { FileShares, SHARES_FOLDER } from "../../src/evidence/share/share-files.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -22,10 +27,16 @@ function newShares() {
 
 let made = 0;
 const share = (more: Partial<Share> = {}): Share => ({
-  ...{ id: (made++).toString(16).padStart(8, "0"), sha256: shareHash(newShareToken()) },
-  ...{ session: "hello", rules: ["default"], createdAt: new Date(NOW).toISOString() },
-  ...{ expiresAt: new Date(NOW + DAY).toISOString(), revokedAt: null, isLive: false },
-  ...{ version: 0, bytes: 0 },
+  id: (made++).toString(16).padStart(8, "0"),
+  sha256: shareHash(newShareToken()),
+  session: "hello",
+  rules: ["default"],
+  createdAt: new Date(NOW).toISOString(),
+  expiresAt: new Date(NOW + DAY).toISOString(),
+  revokedAt: null,
+  isLive: false,
+  version: 0,
+  bytes: 0,
   ...more,
 });
 

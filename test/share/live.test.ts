@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { matching } from "../../src/disclosure/matching.ts";
-import { addShare } from "../../src/share/create-share.ts";
-import { Decisions, followLive } from "../../src/share/live-share.ts";
-import { FileShares } from "../../src/share/share-files.ts";
-import type { Session } from "../../src/store/session.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { matching } from "../../src/evidence/redact/matching.ts";
+import { addShare } from "../../src/evidence/share/create-share.ts";
+import { Decisions, followLive } from "../../src/evidence/share/live-share.ts";
+import { FileShares } from "../../src/evidence/share/share-files.ts";
+import type { Session } from "../../src/sessions/store/session.ts";
 import { judgeBytes, keysOf } from "../support/disclosing.ts";
 import { SigningUser, turnOf, writtenBy } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -32,7 +32,10 @@ async function live(delay: number, texts = WITHHOLDING.texts ?? []) {
   const { share } = await addShare(shares, asked, Date.now());
   let published = 0;
   const following = followLive(nodeHost, shares, share, asked, {
-    ...{ delay, nowMs: Date.now, signal: stopping.signal, onShown: () => published++ },
+    delay,
+    nowMs: Date.now,
+    signal: stopping.signal,
+    onShown: () => published++,
     onWarning: (text) => warnings.push(text),
   });
   const shown = async () => {

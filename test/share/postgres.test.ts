@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { type IncomingMessage, request } from "node:http";
 import { describe, onTestFinished, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { VerbatimClient } from "../../src/client.ts";
-import { addShare, createShare } from "../../src/share/create-share.ts";
-import { followLive } from "../../src/share/live-share.ts";
-import { SHARE_LIMITS } from "../../src/share/share.ts";
-import { PART_BYTES, ShareTables } from "../../src/share/share-tables.ts";
-import { LOOK_MS } from "../../src/share/shared-copies.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { VerbatimClient } from "../../src/doors/client.ts";
+import { addShare, createShare } from "../../src/evidence/share/create-share.ts";
+import { followLive } from "../../src/evidence/share/live-share.ts";
+import { SHARE_LIMITS } from "../../src/evidence/share/share.ts";
+import { PART_BYTES, ShareTables } from "../../src/evidence/share/share-tables.ts";
+import { LOOK_MS } from "../../src/server/shares/shared-copies.ts";
 import { bearer, makeToken } from "../server/auth/token-user.ts";
 import { serveSessions } from "../server/sessions/served.ts";
 import { judgeBytes, keysOf } from "../support/disclosing.ts";
@@ -42,7 +42,8 @@ async function served() {
   const { server: one } = await serveSessions([root], options);
   const { server: two } = await serveSessions([], options);
   const asked = {
-    ...{ session: written.target, withholding: WITHHOLDING },
+    session: written.target,
+    withholding: WITHHOLDING,
     expiresAtMs: Date.now() + HOUR_MS,
   };
   const admins: string[] = [];

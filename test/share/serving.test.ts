@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { type IncomingMessage, request } from "node:http";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { VerbatimClient } from "../../src/client.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { VerbatimClient } from "../../src/doors/client.ts";
+import { createShare } from "../../src/evidence/share/create-share.ts";
+import { SHARE_LIMITS } from "../../src/evidence/share/share.ts";
+import { FileShares } from "../../src/evidence/share/share-files.ts";
 import { LOOK_MS as GATE_MS } from "../../src/server/auth/gate.ts";
-import { openApiDocument } from "../../src/server/openapi.ts";
-import { createShare } from "../../src/share/create-share.ts";
-import { SHARE_LIMITS } from "../../src/share/share.ts";
-import { FileShares } from "../../src/share/share-files.ts";
-import { LOOK_MS } from "../../src/share/shared-copies.ts";
+import { openApiDocument } from "../../src/server/openapi/document.ts";
+import { LOOK_MS } from "../../src/server/shares/shared-copies.ts";
 import { bearer, makeToken } from "../server/auth/token-user.ts";
 import { serveSessions } from "../server/sessions/served.ts";
 import { judgeBytes, keysOf } from "../support/disclosing.ts";
@@ -77,7 +77,9 @@ test("on every other route, a share's token is as good as that of a stranger", a
   const client = new VerbatimClient({ url: server.url, token: admin });
   const { sessions } = await client.sessions.list();
   const id = sessions[0]?.id ?? assert.fail();
-  const paths = Object.entries(openApiDocument().paths).filter(([path]) => path !== "/v1/share");
+  const paths = Object.entries((await openApiDocument()).paths).filter(
+    ([path]) => path !== "/v1/share",
+  );
   assert.ok(paths.length > 20);
   const seen: string[] = [];
   for (const [path, operations] of [

@@ -1,10 +1,10 @@
 /** Sharing: a signed session with secrets, its user, and shares of it. */
 
 import assert from "node:assert/strict";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { MakeOptions, Withholding } from "../../src/share/asked.ts";
-import { createShare } from "../../src/share/create-share.ts";
-import { FileShares } from "../../src/share/share-files.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { createShare } from "../../src/evidence/share/create-share.ts";
+import { FileShares } from "../../src/evidence/share/share-files.ts";
+import type { MakeOptions, Withholding } from "../../src/evidence/share/share-request.ts";
 import { answered, SigningUser, said, type Written } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

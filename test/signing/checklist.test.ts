@@ -5,13 +5,13 @@ import { createHash, createPublicKey, verify } from "node:crypto";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { formatPythonJson } from "../../src/proof/canonical-json.ts";
-import { judgeJson, signJsonValue } from "../../src/proof/json-signature.ts";
-import { readVerifiedThreadMeta, Thread } from "../../src/rye.ts";
-import { openVerifiedLog } from "../../src/signing/judging/open-verified.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
-import { Trust } from "../../src/signing/trust/trust.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { readVerifiedThreadMeta, Thread } from "../../src/doors/rye.ts";
+import { openVerifiedLog } from "../../src/trust/judge/open-verified.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
+import { formatPythonJson } from "../../src/trust/proof/canonical-json.ts";
+import { judgeJson, signJsonValue } from "../../src/trust/proof/json-signature.ts";
+import { Trust } from "../../src/trust/trusted-keys/trust.ts";
 import { refusal } from "../support/refusal.ts";
 import { SHAPES, SigningUser, turnOf, type Written } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -190,7 +190,11 @@ test("S4-10 thread.json is signed from the start, and a changed one grants nothi
   await (await user.store({ ...FLAT, root: projectPath })).close(); // Sets the environment to this user.
   const capabilities = ["rye.execute.tool.*"];
   const thread = await Thread.start({
-    ...{ projectPath, directive: "hello", model: "m", sign: true, capabilities },
+    projectPath,
+    directive: "hello",
+    model: "m",
+    sign: true,
+    capabilities,
     limits: { turns: 20 },
   });
   const path = join(projectPath, ".ai/threads", thread.id, "thread.json");

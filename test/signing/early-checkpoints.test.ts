@@ -1,6 +1,6 @@
 /**
- * Checkpoints that are signed before they are due (signing/writing/signed-log.ts, SL3): whatever happens
- * in between, they are written in their proper place or not at all.
+ * Checkpoints that are signed before they are due (trust/signer/signed-log.ts, SL3): whatever
+ * happens in between, they are written in their proper place or not at all.
  */
 
 import assert from "node:assert/strict";

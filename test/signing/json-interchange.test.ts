@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { formatPythonJson } from "../../src/proof/canonical-json.ts";
-import { judgeJson, signJsonValue } from "../../src/proof/json-signature.ts";
-import { judgeThread, signThread } from "../../src/proof/thread-signature.ts";
+import { formatPythonJson } from "../../src/trust/proof/canonical-json.ts";
+import { judgeJson, signJsonValue } from "../../src/trust/proof/json-signature.ts";
+import { judgeThread, signThread } from "../../src/trust/proof/thread-signature.ts";
 import { testKey } from "./json-key.ts";
 import { hasCryptography, runPython } from "./python.ts";
 

@@ -3,10 +3,23 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { canonicalTree, formatPythonJson, jsonTree } from "../../src/proof/canonical-json.ts";
-import { type JsonVerdict, judgeJson, signJsonValue } from "../../src/proof/json-signature.ts";
-import { JSON_LIMITS, type JsonMap, type JsonTree, parseJson } from "../../src/proof/json-tree.ts";
-import { judgeThread, signThread, type ThreadVerdict } from "../../src/proof/thread-signature.ts";
+import { canonicalTree, formatPythonJson, jsonTree } from "../../src/trust/proof/canonical-json.ts";
+import {
+  type JsonVerdict,
+  judgeJson,
+  signJsonValue,
+} from "../../src/trust/proof/json-signature.ts";
+import {
+  JSON_LIMITS,
+  type JsonMap,
+  type JsonTree,
+  parseJson,
+} from "../../src/trust/proof/json-tree.ts";
+import {
+  judgeThread,
+  signThread,
+  type ThreadVerdict,
+} from "../../src/trust/proof/thread-signature.ts";
 import { refusal } from "../support/refusal.ts";
 import { NOW, testKey } from "./json-key.ts";
 
@@ -245,8 +258,11 @@ test("a key that is not trusted verifies nothing, and the verdict says why", asy
   const text = formatPythonJson(await signThread(META, key.signer));
   const verdict = judgeThread(text, key.judge(ID, "KEY_REVOKED"));
   assert.deepEqual(verdict, {
-    ...{ ok: false, reason: "untrusted key", fp: key.signer.fp },
-    ...{ refusal: null, keyRefusal: "KEY_REVOKED" },
+    ok: false,
+    reason: "untrusted key",
+    fp: key.signer.fp,
+    refusal: null,
+    keyRefusal: "KEY_REVOKED",
   });
   // An altered object is altered, whichever key signed it.
   const altered = text.replace("running", "erunnin");

@@ -1,9 +1,9 @@
 /** Json key: an Ed25519 key for tests, the same in every run, and judges that know it. */
 
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
-import type { KeyAnswer, KeyRefusal } from "../../src/proof/ed25519-keys.ts";
-import type { ThreadJudge, ThreadSigner } from "../../src/proof/thread-signature.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import type { KeyAnswer, KeyRefusal } from "../../src/trust/proof/ed25519-keys.ts";
+import type { ThreadJudge, ThreadSigner } from "../../src/trust/proof/thread-signature.ts";
 
 export const NOW = "2026-02-18T10:30:00Z";
 
@@ -35,7 +35,10 @@ export function testKey(byte: number): TestKey {
     privatePem: privateKey.export({ format: "pem", type: "pkcs8" }) as string,
     publicPem,
     signer: {
-      ...{ fp, kid, crypto: nodeCrypto, nowMs: () => Date.parse(NOW) + 999 },
+      fp,
+      kid,
+      crypto: nodeCrypto,
+      nowMs: () => Date.parse(NOW) + 999,
       sign: async (message) => sign(null, message, privateKey),
     },
     judge: (threadId = "", refusal?: KeyRefusal) => ({

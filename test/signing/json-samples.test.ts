@@ -8,17 +8,17 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "vitest";
-import { formatPythonJson, jsonTree } from "../../src/proof/canonical-json.ts";
-import type { KeyAnswer } from "../../src/proof/ed25519-keys.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { parsePublicPem } from "../../src/trust/keys/pem.ts";
+import { formatPythonJson, jsonTree } from "../../src/trust/proof/canonical-json.ts";
+import type { KeyAnswer } from "../../src/trust/proof/ed25519-keys.ts";
 import {
   hashWithout,
   judgeJson,
   parseSignature,
   SIGNATURE_FIELD,
-} from "../../src/proof/json-signature.ts";
-import { isJsonMap, type JsonMap, parseJson } from "../../src/proof/json-tree.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import { parsePublicPem } from "../../src/signing/keys/pem.ts";
+} from "../../src/trust/proof/json-signature.ts";
+import { isJsonMap, type JsonMap, parseJson } from "../../src/trust/proof/json-tree.ts";
 import { OWN_KEY_PEM, RYE_THREADS } from "../support/rye-threads.ts";
 import { testKey } from "./json-key.ts";
 

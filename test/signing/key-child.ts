@@ -5,8 +5,8 @@
 
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { loadSigner, rotateKey } from "../../src/signing/keys/keys.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { loadSigner, rotateKey } from "../../src/trust/keys/keys.ts";
 
 const [, , home = "", task = ""] = process.argv;
 const places = { keyDirectory: join(home, "keys"), trustPath: join(home, "trust.json") };

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { loadOwnKeys, loadSigner, rotateKey } from "../../src/signing/keys/keys.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { loadOwnKeys, loadSigner, rotateKey } from "../../src/trust/keys/keys.ts";
 import { startChild } from "../support/child.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

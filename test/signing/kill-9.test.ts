@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "vitest";
-import type { StoreOptions } from "../../src/store/store.ts";
+import type { StoreOptions } from "../../src/sessions/store/store.ts";
 import { unit } from "../crash/lines.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { seed, times } from "../support/seed.ts";
@@ -27,7 +27,6 @@ const WAYS: readonly (readonly [string, Partial<StoreOptions>])[] = [
 
 test.for(WAYS)(
   "a signer killed at any moment leaves a log that verifies up to its last checkpoint (%s)",
-  { timeout: 120_000 * times },
   async ([name, options]) => {
     const user = new SigningUser();
     const shape = SHAPES[name];

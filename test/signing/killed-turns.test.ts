@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { dialectNamed } from "../../src/dialects/all.ts";
-import { hasSidecar } from "../../src/proof/envelopes.ts";
+import { hasSidecar } from "../../src/trust/proof/envelopes.ts";
 import { type Child, startChild, startCompiled } from "../support/child.ts";
 import { isTried } from "../support/seed.ts";
 import {
@@ -37,7 +37,6 @@ const TRIED = Object.keys(ALL_SHAPES)
 
 test.for(TRIED)(
   "killed after ten turns of messages, at most one turn is unsigned (%s, by %s)",
-  { timeout: 120_000 },
   async ([name, way]) => {
     const user = new SigningUser();
     const shape = ALL_SHAPES[name] as SignedShape;
@@ -93,7 +92,6 @@ function recording({ dialect, envelope }: SignedShape, root: string, sign = "tur
 
 test.for(Object.keys(ALL_SHAPES).filter((_, nth) => isTried(nth, 3)))(
   "every entry piped to record --sign append has its own checkpoint (%s)",
-  { timeout: 120_000 },
   async (name) => {
     const user = new SigningUser();
     const shape = ALL_SHAPES[name] as SignedShape;

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test, vi } from "vitest";
-import { TranscriptSigner } from "../../src/signing.ts";
-import { Session } from "../../src/store/session.ts";
-import type { StoreOptions } from "../../src/store/store.ts";
+import { TranscriptSigner } from "../../src/doors/signing.ts";
+import { Session } from "../../src/sessions/store/session.ts";
+import type { StoreOptions } from "../../src/sessions/store/store.ts";
 import { refusal } from "../support/refusal.ts";
 import {
   idFor,

@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { openVerified, TranscriptSigner, verify } from "../../src/doors/signing.ts";
+import { vouchForSession } from "../../src/evidence/verify/vouching.ts";
 import { handoffSession } from "../../src/resume/handoff/handoff.ts";
 import { resumeSession } from "../../src/resume/resume.ts";
-import { Shown, unsignedIn } from "../../src/signing/judging/shown.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
-import { addTrust } from "../../src/signing/trust/trust.ts";
-import { openVerified, TranscriptSigner, verify } from "../../src/signing.ts";
-import { vouchForSession } from "../../src/verifying/vouching.ts";
+import { DisplayedLog, unsignedIn } from "../../src/trust/judge/shown.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
+import { addTrust } from "../../src/trust/trusted-keys/trust.ts";
 import { refusal } from "../support/refusal.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -55,7 +55,7 @@ class Original {
   async vouch(): Promise<void> {
     const log = { dialect: "rye", root: this.root, id: ID } as const;
     const target = { ...log, logId: `.ai/threads/${ID}/transcript.jsonl` };
-    const shown = new Shown(nodeHost, target, unsignedIn(await this.verify({ profile })));
+    const shown = new DisplayedLog(nodeHost, target, unsignedIn(await this.verify({ profile })));
     for await (const _ of shown.lines());
     await vouchForSession(nodeHost, target, shown, () => {}, profile);
   }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { verify } from "../../src/signing.ts";
+import { verify } from "../../src/doors/signing.ts";
 import { JSON_STREAM, message, SignedStreams } from "../support/signed-streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { pinsOfOneNamed } from "../../src/cli/proving/pinned.ts";
-import { SessionVerifier } from "../../src/verifying/session-verifier.ts";
+import { findSessionPins } from "../../src/cli/proving/pinned.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { SessionVerifier } from "../../src/evidence/verify/session-verifier.ts";
 import { refusal } from "../support/refusal.ts";
 import { SigningUser, said } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -88,7 +88,7 @@ test("a root that was moved and replaced by a link verifies under both names", a
   // Forgetting it by one of its names forgets it by all.
   const pins = (await user.heads.read()).found.current();
   const where = { cwd: "/", root: one };
-  const named = await pinsOfOneNamed(nodeHost, pins, "ours-1", where);
+  const named = await findSessionPins(nodeHost, pins, "ours-1", where);
   assert.deepEqual(named.map(({ pin }) => pin.place).sort(), [`rye:${moved}`, `rye:${one}`]);
 });
 

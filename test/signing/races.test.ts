@@ -11,9 +11,9 @@ import {
   writeSync,
 } from "node:fs";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { DialectName } from "../../src/dialects/all.ts";
-import { openVerifiedLog } from "../../src/signing/judging/open-verified.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { DialectName } from "../../src/dialects/registry.ts";
+import { openVerifiedLog } from "../../src/trust/judge/open-verified.ts";
 import { startChild } from "../support/child.ts";
 import { refusal } from "../support/refusal.ts";
 import {

@@ -7,11 +7,11 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { test } from "vitest";
-import { VerbatimError } from "../../src/base/errors.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { VerbatimError } from "../../src/core/base/errors.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { openVerifiedSession } from "../../src/evidence/verify/verified-entries.ts";
 import { resumeSession } from "../../src/resume/resume.ts";
-import { openVerifiedLog } from "../../src/signing/judging/open-verified.ts";
-import { openVerifiedSession } from "../../src/verifying/verified-entries.ts";
+import { openVerifiedLog } from "../../src/trust/judge/open-verified.ts";
 import { startChild } from "../support/child.ts";
 import { isTried, times } from "../support/seed.ts";
 import {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
-import { TranscriptSigner } from "../../src/signing.ts";
+import { TranscriptSigner } from "../../src/doors/signing.ts";
 import { SigningUser, turnIn, writtenBy } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { readVerifiedThreadMeta } from "../../src/rye.ts";
-import { loadSigner, rotateKey } from "../../src/signing/keys/keys.ts";
-import { revokeTrust } from "../../src/signing/trust/trust.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { readVerifiedThreadMeta } from "../../src/doors/rye.ts";
+import { loadSigner, rotateKey } from "../../src/trust/keys/keys.ts";
+import { revokeTrust } from "../../src/trust/trusted-keys/trust.ts";
 import { refusal } from "../support/refusal.ts";
 import {
   ALL_SHAPES,

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
-import { TranscriptSigner, verify } from "../../src/signing.ts";
+import { TranscriptSigner, verify } from "../../src/doors/signing.ts";
 import { refusal } from "../support/refusal.ts";
 import {
   ALL_SHAPES,

@@ -4,9 +4,9 @@
  */
 
 import { once } from "node:events";
-import { openStore } from "../../src/index.ts";
-import type { StoreOptions } from "../../src/store/store.ts";
-import type { OpenStoreOptions } from "../../src/store/store-options.ts";
+import { openStore } from "../../src/doors/index.ts";
+import type { StoreOptions } from "../../src/sessions/store/store.ts";
+import type { OpenStoreOptions } from "../../src/sessions/store/store-options.ts";
 
 /** The writer's instructions, as JSON in the first argument. */
 export interface SigningOrder {

@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { DialectName } from "../../src/dialects/all.ts";
-import { SessionVerifier } from "../../src/verifying/session-verifier.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { DialectName } from "../../src/dialects/registry.ts";
+import { SessionVerifier } from "../../src/evidence/verify/session-verifier.ts";
 import { SigningUser, type Written } from "../support/signing-user.ts";
 
 const WITH_SIDECAR: readonly DialectName[] = ["homeagent", "claude", "sdk"];

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import type { LocalStore } from "../../src/streams/local-store.ts";
+import type { LocalStore } from "../../src/streams/files/local-store.ts";
 import {
   JSON_STREAM,
   message,

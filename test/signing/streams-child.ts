@@ -4,8 +4,8 @@
  */
 
 import { once } from "node:events";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { openLocalStore } from "../../src/streams/local-store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
 
 const [dataDirectory = "", round = "0"] = process.argv.slice(2);

@@ -17,9 +17,7 @@ import { killAfter } from "./kill-after.ts";
 
 const KILLS = 3 * times;
 
-test("a server killed while it signs leaves streams that verify up to their last checkpoint", {
-  timeout: 120_000 * times,
-}, async () => {
+test("a server killed while it signs leaves streams that verify up to their last checkpoint", async () => {
   const streams = new SignedStreams(diskDirectory());
   const start = (round: number) =>
     startChild("test/signing/streams-child.ts", streams.directory, String(round));

@@ -6,13 +6,13 @@ import assert from "node:assert/strict";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { readVerifiedThreadMeta, ThreadTelemetry, writeThreadMeta } from "../../src/rye.ts";
-import { Shown, unsignedIn } from "../../src/signing/judging/shown.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
-import { addTrust } from "../../src/signing/trust/trust.ts";
-import { openVerified, signJson, TranscriptSigner, verify } from "../../src/signing.ts";
-import { vouchForSession } from "../../src/verifying/vouching.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { readVerifiedThreadMeta, ThreadTelemetry, writeThreadMeta } from "../../src/doors/rye.ts";
+import { openVerified, signJson, TranscriptSigner, verify } from "../../src/doors/signing.ts";
+import { vouchForSession } from "../../src/evidence/verify/vouching.ts";
+import { DisplayedLog, unsignedIn } from "../../src/trust/judge/shown.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
+import { addTrust } from "../../src/trust/trusted-keys/trust.ts";
 import { refusal } from "../support/refusal.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -50,7 +50,11 @@ class Project {
       id: ID,
       logId: relative(this.root, this.logPath),
     };
-    const shown = new Shown(nodeHost, target, unsignedIn(await verify(ID, { root: this.root })));
+    const shown = new DisplayedLog(
+      nodeHost,
+      target,
+      unsignedIn(await verify(ID, { root: this.root })),
+    );
     for await (const _ of shown.lines());
     await vouchForSession(nodeHost, target, shown, assert.fail);
   }

@@ -4,15 +4,15 @@ import assert from "node:assert/strict";
 import { appendFileSync, copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { examineStore } from "../../src/doctor/examine.ts";
-import { judgeThread } from "../../src/proof/thread-signature.ts";
-import { readVerifiedThreadMeta, Thread } from "../../src/rye.ts";
-import { placeOf } from "../../src/signing/heads/heads.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import { Trust, threadKeys } from "../../src/signing/trust/trust.ts";
-import type { Session } from "../../src/store/session.ts";
-import { Store, type StoreOptions } from "../../src/store/store.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { readVerifiedThreadMeta, Thread } from "../../src/doors/rye.ts";
+import { examineStore } from "../../src/evidence/doctor/examine.ts";
+import type { Session } from "../../src/sessions/store/session.ts";
+import { Store, type StoreOptions } from "../../src/sessions/store/store.ts";
+import { storePlaceOf } from "../../src/trust/heads/heads.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { judgeThread } from "../../src/trust/proof/thread-signature.ts";
+import { Trust, threadKeys } from "../../src/trust/trusted-keys/trust.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { type FileCall, WatchedFiles } from "../support/watched-files.ts";
@@ -202,7 +202,7 @@ test("the thread.json of an earlier thread in the same place is refused", async 
   });
   const before = project.text;
   rmSync(dirname(project.path), { recursive: true });
-  const place = await placeOf(nodeHost, { dialect: "rye", root: project.root });
+  const place = await storePlaceOf(nodeHost, { dialect: "rye", root: project.root });
   await project.user.heads.forget({ place, id: ID });
   await project.with(async (session) => void (await session.appendNative(START)));
   assert.equal(await project.refusal(), null);
@@ -267,7 +267,12 @@ test("the checkpoint that a thread.json names is on the disk before it, also wit
   const watched = new WatchedFiles();
   const root = tempDirectory();
   const store = new Store(watched.host, {
-    ...{ dialect: "rye", root, agent: "hello", sign: true, durability: "os", markdown: false },
+    dialect: "rye",
+    root,
+    agent: "hello",
+    sign: true,
+    durability: "os",
+    markdown: false,
   });
   const session = store.session(ID);
   await session.appendNative(START);
@@ -326,7 +331,9 @@ test("doctor has no finding for a signed thread", async () => {
     await session.appendNative(END);
   });
   const findings: unknown[] = [];
-  const { nodeSurroundings: surroundings } = await import("../../src/base/node-surroundings.ts");
+  const { nodeSurroundings: surroundings } = await import(
+    "../../src/core/base/node-surroundings.ts"
+  );
   const doctor = { host: nodeHost, surroundings, nowMs: Date.now, onProgress: () => {} };
   for await (const step of examineStore(doctor, { dialect: "rye", root: project.root })) {
     if ("finding" in step) findings.push(step.finding);

@@ -7,11 +7,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import type { NewEntry } from "../../src/model/entry.ts";
-import { fromHex, toHex } from "../../src/proof/bytes.ts";
-import { readCheckpoint } from "../../src/proof/checkpoint.ts";
-import { findParts, LeafHasher } from "../../src/proof/leaf.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
+import type { NewEntry } from "../../src/core/model/entry.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { fromHex, toHex } from "../../src/trust/proof/bytes.ts";
+import { readCheckpoint } from "../../src/trust/proof/checkpoint.ts";
+import { findParts, LeafHasher } from "../../src/trust/proof/leaf.ts";
 import { answered, SHAPES, SigningUser, said, type Written } from "../support/signing-user.ts";
 import { hasCryptography, runPython } from "./python.ts";
 

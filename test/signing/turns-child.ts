@@ -3,10 +3,10 @@
  * turn is acknowledged. It records by `append`, or the answers by `captureAnthropic`.
  */
 
-import { captureAnthropic } from "../../src/capture.ts";
-import { openStore } from "../../src/index.ts";
-import type { StoreOptions } from "../../src/store/store.ts";
-import type { OpenStoreOptions } from "../../src/store/store-options.ts";
+import { captureAnthropic } from "../../src/doors/capture.ts";
+import { openStore } from "../../src/doors/index.ts";
+import type { StoreOptions } from "../../src/sessions/store/store.ts";
+import type { OpenStoreOptions } from "../../src/sessions/store/store-options.ts";
 
 /** The writer's instructions, as JSON in the first argument. */
 export interface TurnsOrder {

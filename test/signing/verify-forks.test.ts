@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { examineData } from "../../src/doctor/check-directory.ts";
-import { verify } from "../../src/signing.ts";
-import { formatOffset } from "../../src/streams/offset-token.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { verify } from "../../src/doors/signing.ts";
+import { examineData } from "../../src/evidence/doctor/check-directory.ts";
+import { formatOffset } from "../../src/streams/files/offset-token.ts";
 import { editMeta, type MetaState } from "../support/edit-meta.ts";
 import {
   JSON_STREAM,

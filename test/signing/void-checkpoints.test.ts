@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { VerifyReport } from "../../src/signing/judging/report.ts";
-import { Store, type StoreOptions } from "../../src/store/store.ts";
-import { SessionVerifier } from "../../src/verifying/session-verifier.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { SessionVerifier } from "../../src/evidence/verify/session-verifier.ts";
+import { Store, type StoreOptions } from "../../src/sessions/store/store.ts";
+import type { VerifyReport } from "../../src/trust/judge/report.ts";
 import { isTried } from "../support/seed.ts";
 import {
   idFor,

@@ -4,15 +4,15 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { userPaths } from "../../src/base/node-paths.ts";
-import { SearchIndex } from "../../src/catalog/search/search-index.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { userPaths } from "../../src/core/base/node-paths.ts";
 import { findThreadMetas } from "../../src/dialects/rye/files/threads.ts";
-import { findSession } from "../../src/listing/find-session.ts";
-import { findStores } from "../../src/listing/find-stores.ts";
-import { freshenIndex, HURRIED } from "../../src/listing/indexing.ts";
-import { Store } from "../../src/store/store.ts";
-import { SessionVerifier } from "../../src/verifying/session-verifier.ts";
+import { SessionVerifier } from "../../src/evidence/verify/session-verifier.ts";
+import { findSession } from "../../src/sessions/list/find-session.ts";
+import { findStores } from "../../src/sessions/list/find-stores.ts";
+import { freshenIndex, HURRIED } from "../../src/sessions/search/freshen-index.ts";
+import { SearchIndex } from "../../src/sessions/search/search-index.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -78,7 +78,7 @@ test("a store that cannot be read is listed as unreadable", async () => {
   const project = new Project();
   for (const directory of [".ai", ".ai/threads"]) {
     await project.without(directory, async () => {
-      const [store] = findStores({ cwd: project.root });
+      const [store] = await findStores({ cwd: project.root });
       assert.deepEqual(store, { dialect: "rye", root: project.root });
       assert.deepEqual(await project.verdicts(), { ".ai/threads": "unreadable" });
       await refusal(findSession(nodeHost, "hi-1", { cwd: project.root }), "IO_ERROR");

@@ -6,14 +6,14 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { findSession } from "../../src/listing/find-session.ts";
-import { findStores } from "../../src/listing/find-stores.ts";
-import { emptyEntry } from "../../src/model/entry.ts";
-import { renderEntry } from "../../src/render/entry-markdown.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { emptyEntry } from "../../src/core/model/entry.ts";
 import { resumeSession } from "../../src/resume/resume.ts";
-import { Store } from "../../src/store/store.ts";
-import { type LocalStore, openLocalStore } from "../../src/streams/local-store.ts";
+import { findSession } from "../../src/sessions/list/find-session.ts";
+import { findStores } from "../../src/sessions/list/find-stores.ts";
+import { renderEntry } from "../../src/sessions/render/entry-markdown.ts";
+import { Store } from "../../src/sessions/store/store.ts";
+import { type LocalStore, openLocalStore } from "../../src/streams/files/local-store.ts";
 import { refusal } from "../support/refusal.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -75,7 +75,7 @@ const CHAT = ["user: hello", "assistant: hi", "user: after the fork"];
 
 test("streams are sessions named by their paths, next to a running server and after it", async () => {
   const { root, store } = await served();
-  assert.deepEqual(findStores({ cwd: "/", root }), [{ dialect: "streams", root }]);
+  assert.deepEqual(await findStores({ cwd: "/", root }), [{ dialect: "streams", root }]);
   const check = async () => {
     const ids = (await new Store(nodeHost, { dialect: "streams", root }).list()).map(
       ({ id }) => id,
@@ -83,7 +83,8 @@ test("streams are sessions named by their paths, next to a running server and af
     assert.deepEqual(ids.sort(), ["/again", "/bare", "/chat/1", "/fork", "/numbers"]);
     assert.deepEqual(await textsOf(root, "/chat/1"), CHAT);
     assert.deepEqual(await textsOf(root, "/fork"), [
-      ...[...CHAT.slice(0, 2), "user: in the fork"],
+      ...CHAT.slice(0, 2),
+      "user: in the fork",
       'other: {"progress":0.5}',
     ]);
     assert.deepEqual(await textsOf(root, "/bare"), CHAT.slice(0, 2));

@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import {
   entireTexts,
   examineEntireFiles,
   mendEntireFiles,
 } from "../../src/dialects/entire/files/session-files.ts";
-import type { Session } from "../../src/store/session.ts";
+import type { Session } from "../../src/sessions/store/session.ts";
 import { ID, MIB, opened, says } from "../support/entire-store.ts";
 
 const CALL = { type: "tool_use", id: "t", name: "bash", input: { command: "ls" } };

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { DialectName } from "../../src/dialects/all.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import type { Native } from "../../src/dialects/dialect.ts";
-import { findSession } from "../../src/listing/find-session.ts";
-import { Store } from "../../src/store/store.ts";
+import type { DialectName } from "../../src/dialects/registry.ts";
+import { findSession } from "../../src/sessions/list/find-session.ts";
+import { Store } from "../../src/sessions/store/store.ts";
 import { repairOf, sessionAt } from "../support/examining.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

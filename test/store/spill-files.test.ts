@@ -8,7 +8,7 @@ import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { ROW_BYTES_MAX } from "../../src/dialects/entire/spill.ts";
-import type { Session } from "../../src/store/session.ts";
+import type { Session } from "../../src/sessions/store/session.ts";
 import { assertChain } from "../support/entire-rows.ts";
 import { LOG, MIB, opened, says } from "../support/entire-store.ts";
 import { errno, refusal } from "../support/refusal.ts";

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { SPOOL_PATH, spoolLine, spoolName } from "../../src/dialects/claude/hook-spool.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { SPOOL_PATH, spoolLine, spoolName } from "../../src/dialects/hooks/hook-spool.ts";
+import { resume } from "../../src/doors/resume.ts";
+import { openVerified } from "../../src/doors/signing.ts";
 import { mcpServer } from "../../src/integrations/mcp/server.ts";
-import { resume } from "../../src/resume.ts";
 import { startServer } from "../../src/server/serve.ts";
-import { openVerified } from "../../src/signing.ts";
 import { type ListedSession, newUser, serveSessions } from "../server/sessions/served.ts";
 import { findingsIn } from "../support/examining.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -93,7 +93,9 @@ test("a server reports hooks that it cannot move into their session, once", asyn
   mkdirSync(join(root, ".verbatim/claude", ID, "transcript.jsonl"), { recursive: true });
   const faults: string[] = [];
   const server = await startServer({
-    ...{ port: 0, dataDirectory: tempDirectory(), roots: [root] },
+    port: 0,
+    dataDirectory: tempDirectory(),
+    roots: [root],
     onFault: (what, cause) => void faults.push(`${what}: ${cause}`),
   });
   for (let at = 0; at < 3; at++) await fetch(`${server.url}/v1/sessions`);

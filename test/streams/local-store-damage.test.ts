@@ -6,10 +6,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { examineData } from "../../src/doctor/check-directory.ts";
-import { type LocalStore, openLocalStore } from "../../src/streams/local-store.ts";
-import { formatOffset } from "../../src/streams/offset-token.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { examineData } from "../../src/evidence/doctor/check-directory.ts";
+import { type LocalStore, openLocalStore } from "../../src/streams/files/local-store.ts";
+import { formatOffset } from "../../src/streams/files/offset-token.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

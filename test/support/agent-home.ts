@@ -19,7 +19,11 @@ interface Placed {
 
 export function promptRow(text: string, { session = "s1", cwd = "/home/me/app", at }: Placed) {
   return {
-    ...{ type: "user", sessionId: session, cwd, uuid: `p-${at}`, parentUuid: null },
+    type: "user",
+    sessionId: session,
+    cwd,
+    uuid: `p-${at}`,
+    parentUuid: null,
     timestamp: new Date(at).toISOString(),
     message: { role: "user", content: text },
   };
@@ -38,14 +42,22 @@ export function answerRow(id: string, answer: Answer): ClaudeRow {
   const { usage = { input_tokens: 0, output_tokens: 40_000 } } = answer;
   const { content = [{ type: "text", text: `Answer ${id}` }] } = answer;
   return {
-    ...{ type: "assistant", sessionId: session, cwd, requestId: `r-${id}`, uuid: `u-${id}-${at}` },
-    ...{ timestamp: new Date(at).toISOString(), ...(costUSD !== undefined && { costUSD }) },
+    type: "assistant",
+    sessionId: session,
+    cwd,
+    requestId: `r-${id}`,
+    uuid: `u-${id}-${at}`,
+    timestamp: new Date(at).toISOString(),
+    ...(costUSD !== undefined && { costUSD }),
     message: { id, role: "assistant", type: "message", model, content, usage },
   };
 }
 
 export const callOf = (id: string, name = "Bash") => ({
-  ...{ type: "tool_use", id, name, input: { command: "ls" } },
+  type: "tool_use",
+  id,
+  name,
+  input: { command: "ls" },
 });
 
 /** `path` is below `.claude/projects`. */

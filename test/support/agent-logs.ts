@@ -25,7 +25,10 @@ function claudeRow(n: number, session: string, role: string, content: unknown, m
 }
 
 const task = (id: string, prompt: string, name = "Task") => ({
-  ...{ type: "tool_use", id, name, input: { description: `Do ${id}`, prompt } },
+  type: "tool_use",
+  id,
+  name,
+  input: { description: `Do ${id}`, prompt },
 });
 const answer = (id: string, content: string) => ({ type: "tool_result", tool_use_id: id, content });
 const text = (said: string) => [{ type: "text", text: said }];
@@ -76,7 +79,8 @@ export const SIDECHAIN = "6f1c0000-0000-4000-8000-000000000002";
 export function putSidechain(home: string, turns = 2): void {
   const side = (n: number, role: string, content: unknown) => ({
     ...claudeRow(n, `${SIDECHAIN}-s`, role, content),
-    ...{ sessionId: SIDECHAIN, isSidechain: true },
+    sessionId: SIDECHAIN,
+    isSidechain: true,
   });
   const said = Array.from({ length: turns }, (_, n) => [
     side(2 * n + 1, "assistant", text(`**Step ${n + 1}** of the search`)),

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildSite } from "../../scripts/site/site.mjs";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { openApiDocument } from "../../src/server/openapi.ts";
+import { openApiDocument } from "../../src/server/openapi/document.ts";
 import { oncePerRun } from "./once-per-run.ts";
 
 export interface BuiltSite {
@@ -14,9 +14,9 @@ export interface BuiltSite {
 }
 
 export function builtSite(): Promise<BuiltSite> {
-  return oncePerRun("site", (place) => {
+  return oncePerRun("site", async (place) => {
     const folder = join(place, "files");
-    const files = buildSite({ commands: COMMANDS, openApi: openApiDocument() });
+    const files = buildSite({ commands: COMMANDS, openApi: await openApiDocument() });
     for (const [address, content] of files) {
       const path = join(folder, address);
       mkdirSync(dirname(path), { recursive: true });

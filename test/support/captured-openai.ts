@@ -1,9 +1,9 @@
 /** What is captured from OpenAI's events, for the tests of both of its APIs. */
 
 import assert from "node:assert/strict";
-import { captureOpenAI } from "../../src/capture/openai.ts";
-import type { OpenAIResult } from "../../src/capture/openai-result.ts";
-import type { NewEntry, Part } from "../../src/model/entry.ts";
+import type { NewEntry, Part } from "../../src/core/model/entry.ts";
+import { captureOpenAI } from "../../src/sessions/capture/openai.ts";
+import type { OpenAIResult } from "../../src/sessions/capture/openai-result.ts";
 import { GatheredSession } from "./gathered-session.ts";
 import { given, type ProviderEvent } from "./provider-streams.ts";
 import { refusal } from "./refusal.ts";

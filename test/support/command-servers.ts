@@ -57,7 +57,10 @@ class CommandServer {
   constructor(main: string) {
     const env = { PATH: process.env.PATH };
     this.process = spawn(process.execPath, [program, main], {
-      ...{ cwd: "/", env, serialization: "advanced", stdio: ["ignore", "pipe", "pipe", "ipc"] },
+      cwd: "/",
+      env,
+      serialization: "advanced",
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     this.process.stdout?.on("data", (chunk: Buffer) => this.#out.push(chunk));
     this.process.stderr?.on("data", (chunk: Buffer) => this.#err.push(chunk));

@@ -1,14 +1,22 @@
 /** Disclosing: copies of real signed sessions, and verdicts on their bytes. */
 
-import { nodeHost } from "../../src/base/node-host.ts";
-import { allOf, type Finder } from "../../src/disclosure/hits.ts";
-import { entriesNumbered, matching } from "../../src/disclosure/matching.ts";
-import { type Redacted, type RedactOptions, redactLog } from "../../src/disclosure/redact.ts";
-import { type Disclosed, DisclosureJudge, type Shown } from "../../src/proof/disclosure/judge.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import type { SignableLog } from "../../src/signing/session-log.ts";
-import { Trust, transcriptKeys } from "../../src/signing/trust/trust.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { allOf, type Finder } from "../../src/evidence/redact/hits.ts";
+import { entriesNumbered, matching } from "../../src/evidence/redact/matching.ts";
+import {
+  type RedactionResult,
+  type RedactOptions,
+  redactLog,
+} from "../../src/evidence/redact/redact.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import {
+  type DisclosedLine,
+  DisclosureJudge,
+  type DisclosureResult,
+} from "../../src/trust/proof/disclosure/judge.ts";
+import type { SignableLog } from "../../src/trust/session-log.ts";
+import { Trust, transcriptKeys } from "../../src/trust/trusted-keys/trust.ts";
 import type { SigningUser } from "./signing-user.ts";
 
 /** Longer than any string that can be withheld by itself must be. */
@@ -19,7 +27,7 @@ export const SHORT = "code 90417";
 
 export const secrets: Finder = allOf(matching(["48213"]), matching(["90417"]));
 
-export interface Copy extends Redacted {
+export interface Copy extends RedactionResult {
   readonly bytes: Buffer;
 }
 
@@ -31,8 +39,10 @@ export async function disclose(
   const pieces: Buffer[] = [];
   const { entries = [], finder = secrets } = options;
   const redacted = await redactLog(nodeHost, target, {
-    ...{ verify: await user.judging({ ...target }, false), reason: "a test" },
-    ...{ signer: await loadSigner(nodeHost, user.places), nowMs: () => 1.8e12 },
+    verify: await user.judging({ ...target }, false),
+    reason: "a test",
+    signer: await loadSigner(nodeHost, user.places),
+    nowMs: () => 1.8e12,
     ...options,
     finder: allOf(finder, entriesNumbered(new Set(entries))),
     out: (bytes) => pieces.push(Buffer.from(bytes)),
@@ -40,9 +50,9 @@ export async function disclose(
   return { ...redacted, bytes: Buffer.concat(pieces) };
 }
 
-export interface Judged extends Disclosed {
+export interface Judged extends DisclosureResult {
   /** What is shown, in order; strings that are withheld are runs of x. */
-  readonly shown: readonly Shown[];
+  readonly shown: readonly DisclosedLine[];
   readonly text: string;
 }
 
@@ -56,8 +66,8 @@ export function judgeBytes(
   bytes: Uint8Array,
   chunk = bytes.length + 1,
 ): Judged {
-  const shown: Shown[] = [];
-  const onShown = (each: Shown) => {
+  const shown: DisclosedLine[] = [];
+  const onShown = (each: DisclosedLine) => {
     shown.push({ ...each, bytes: each.bytes?.slice() ?? null });
   };
   const options = { crypto: nodeCrypto, keys, pinnedSeqOf: () => null, onShown };
@@ -67,7 +77,7 @@ export function judgeBytes(
   return { ...judge.finish(), shown, text: text() };
 }
 
-export function verdictOf({ verdict, findings }: Disclosed): string {
+export function verdictOf({ verdict, findings }: DisclosureResult): string {
   const first = findings.find((each) => each.verdict === verdict);
   return first ? `${verdict} ${first.code}` : verdict;
 }

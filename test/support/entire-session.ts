@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { SessionTranscript, type SessionTranscriptOptions } from "../../src/entire.ts";
+import { SessionTranscript, type SessionTranscriptOptions } from "../../src/doors/entire.ts";
 import { rowsAt } from "./entire-rows.ts";
 import { tempDirectory } from "./temp-directory.ts";
 

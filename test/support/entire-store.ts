@@ -1,8 +1,8 @@
 /** A store of Entire sessions on a disk that the test watches, and one session in it. */
 
 import { onTestFinished } from "vitest";
-import type { Session } from "../../src/store/session.ts";
-import { Store, type StoreOptions } from "../../src/store/store.ts";
+import type { Session } from "../../src/sessions/store/session.ts";
+import { Store, type StoreOptions } from "../../src/sessions/store/store.ts";
 import { rowsAt } from "./entire-rows.ts";
 import { tempDirectory } from "./temp-directory.ts";
 import { WatchedFiles } from "./watched-files.ts";

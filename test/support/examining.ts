@@ -1,15 +1,16 @@
 /** Real sessions, written by the store, and the findings of doctor and repair on them. */
 
-import { nodeHost } from "../../src/base/node-host.ts";
-import { nodeSurroundings } from "../../src/base/node-surroundings.ts";
-import type { DialectName } from "../../src/dialects/all.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { nodeSurroundings } from "../../src/core/base/node-surroundings.ts";
+import type { Finding } from "../../src/core/findings/finding.ts";
 import type { Native } from "../../src/dialects/dialect.ts";
-import { examineOne, examineStore } from "../../src/doctor/examine.ts";
-import type { Doctor } from "../../src/doctor/examine-session.ts";
-import { type RepairStep, repairOne, repairStore } from "../../src/doctor/repair.ts";
-import type { Finding } from "../../src/findings/finding.ts";
-import { type FoundSession, findSession } from "../../src/listing/find-session.ts";
-import { Store, type StoreOptions } from "../../src/store/store.ts";
+import type { DialectName } from "../../src/dialects/registry.ts";
+import { examineOne, examineStore } from "../../src/evidence/doctor/examine.ts";
+import type { Doctor } from "../../src/evidence/doctor/examine-session.ts";
+import { type RepairStep, repairOne, repairStore } from "../../src/evidence/doctor/repair.ts";
+import { findSession } from "../../src/sessions/list/find-session.ts";
+import type { FoundSession } from "../../src/sessions/list/found-session.ts";
+import { Store, type StoreOptions } from "../../src/sessions/store/store.ts";
 
 /** On the real disk, with a clock that does not make a test wait. */
 export const nodeDoctor: Doctor = {

@@ -1,6 +1,6 @@
 /** A session that keeps its appends in memory, for tests of what is appended and when. */
 
-import type { NewEntry } from "../../src/model/entry.ts";
+import type { NewEntry } from "../../src/core/model/entry.ts";
 
 export class GatheredSession {
   readonly entries: NewEntry[] = [];

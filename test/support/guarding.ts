@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Host } from "../../src/base/host.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
+import type { Host } from "../../src/core/base/host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { readGeneration, readGuardedRoot } from "../../src/dialects/files/guard-store.ts";
 import { RootGuard } from "../../src/guard/root-guard.ts";
-import { GuardSigning } from "../../src/guard/signing.ts";
+import { GuardSigning } from "../../src/guard/signatures.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export interface GuardedUserOptions {
@@ -45,7 +45,11 @@ export class GuardedUser {
     const { dialect = "claude-code", isSigned = false } = this.#options;
     const onWarning = (warning: string) => this.warnings.push(warning);
     const guard = await RootGuard.open({
-      ...{ host, dialect, root: this.root, directory: this.store, onWarning },
+      host,
+      dialect,
+      root: this.root,
+      directory: this.store,
+      onWarning,
       nowMs: () => this.nowMs(),
       signing: isSigned ? new GuardSigning(nodeHost, () => this.nowMs(), onWarning) : null,
       onEvent: (event) => this.events.push(event),

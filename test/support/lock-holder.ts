@@ -1,7 +1,7 @@
 /** A child that locks a file, reports it, and holds the lock until it is killed. */
 
 import { basename, dirname } from "node:path";
-import { createNodeFiles } from "../../src/base/node-files.ts";
+import { createNodeFiles } from "../../src/core/base/node-files.ts";
 
 const [path = "", kind = "exclusive"] = process.argv.slice(2);
 

@@ -1,8 +1,8 @@
 /** Read-only files in memory: verifying a hundred thousand of them needs no disk. */
 
-import type { Directory, OpenFile } from "../../src/base/files.ts";
-import type { Host } from "../../src/base/host.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
+import type { Directory, OpenFile } from "../../src/core/base/files.ts";
+import type { Host } from "../../src/core/base/host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { errno } from "./refusal.ts";
 
 /** Paths and their contents; may be changed between two reads. */

@@ -3,10 +3,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Host } from "../../src/base/host.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { WriterOptions } from "../../src/log/log-options.ts";
-import { LogWriter } from "../../src/log/writer.ts";
+import type { Host } from "../../src/core/base/host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import type { WriterOptions } from "../../src/core/log/log-options.ts";
+import { LogWriter } from "../../src/core/log/writer.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export async function openWriter(

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Host } from "../../src/base/host.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
-import type { Whose } from "../../src/proof/pins.ts";
-import { Heads } from "../../src/signing/heads/heads.ts";
+import type { Host } from "../../src/core/base/host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { Heads } from "../../src/trust/heads/heads.ts";
+import type { PinLookup } from "../../src/trust/proof/pins.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 /** Their state directory does not exist yet. */
@@ -38,6 +38,6 @@ export class PinUser {
 }
 
 /** A session by its id, in the usual place. */
-export function whose(id: string): Whose {
+export function whose(id: string): PinLookup {
   return { place: "rye:/project", id, log: null };
 }

@@ -1,6 +1,6 @@
 /** Pins for tests: heads of made-up sessions, and lines as `heads.jsonl` holds them. */
 
-import type { Head, Pin } from "../../src/proof/pin.ts";
+import type { Pin, PinnedHead } from "../../src/trust/proof/pin.ts";
 
 const KID = "c".repeat(64);
 
@@ -9,7 +9,7 @@ export function headOf(
   id: string,
   seq: number,
   { log = 1, line = seq, place = "rye:/project" } = {},
-): Head {
+): PinnedHead {
   return {
     place,
     id,

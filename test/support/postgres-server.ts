@@ -48,8 +48,18 @@ export class PostgresServer {
   static start(settings: readonly string[] = FAST, parent = tmpdir()): PostgresServer {
     const server = PostgresServer.#in(mkdtempSync(join(parent, "pg-")), settings);
     server.#run("initdb", [
-      ...["--pgdata", server.data, "--username", "postgres", "--auth", "trust"],
-      ...["--encoding", "UTF8", "--locale", "C", "--no-sync", "--data-checksums"],
+      "--pgdata",
+      server.data,
+      "--username",
+      "postgres",
+      "--auth",
+      "trust",
+      "--encoding",
+      "UTF8",
+      "--locale",
+      "C",
+      "--no-sync",
+      "--data-checksums",
     ]);
     server.restart();
     return server;
@@ -59,8 +69,16 @@ export class PostgresServer {
   standby(settings: readonly string[] = FAST): PostgresServer {
     const standby = PostgresServer.#in(mkdtempSync(join(tmpdir(), "pg-")), settings);
     standby.#run("pg_basebackup", [
-      ...["--pgdata", standby.data, "--host", this.directory, "--username", "postgres"],
-      ...["--write-recovery-conf", "--checkpoint", "fast", "--no-sync"],
+      "--pgdata",
+      standby.data,
+      "--host",
+      this.directory,
+      "--username",
+      "postgres",
+      "--write-recovery-conf",
+      "--checkpoint",
+      "fast",
+      "--no-sync",
     ]);
     standby.restart();
     return standby;
@@ -85,8 +103,15 @@ export class PostgresServer {
     const settings = [...place, ...SMALL, ...this.#settings].map((setting) => `-c '${setting}'`);
     const log = join(this.directory, "log");
     this.#run("pg_ctl", [
-      ...["start", "--wait", "--silent", "--pgdata", this.data, "--log", log],
-      ...["--options", settings.join(" ")],
+      "start",
+      "--wait",
+      "--silent",
+      "--pgdata",
+      this.data,
+      "--log",
+      log,
+      "--options",
+      settings.join(" "),
     ]);
   }
 

@@ -1,7 +1,7 @@
 /** A server on PostgreSQL in its own process, to be killed: prints its URL. */
 
-import { openPostgresStore } from "../../src/postgres/postgres-store.ts";
 import { serveStore } from "../../src/server/serve.ts";
+import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
 
 const [url = "", schema = "", dataDirectory = ""] = process.argv.slice(2);
 const store = await openPostgresStore(url, { schema, durability: "memory" });

@@ -4,8 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import { VerbatimError } from "../../src/base/errors.ts";
-import type { AppendRequest, StreamStore } from "../../src/streams/stream-store.ts";
+import { VerbatimError } from "../../src/core/base/errors.ts";
+import type { AppendRequest, StreamStore } from "../../src/streams/files/stream-store.ts";
 import { times } from "./seed.ts";
 import { until } from "./until.ts";
 

@@ -1,6 +1,6 @@
 /** Proof crypto: the real crypto for the tests of `proof`, which itself imports no Node. */
 
-import type { ProofCrypto } from "../../src/proof/crypto.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import type { ProofCrypto } from "../../src/trust/proof/crypto.ts";
 
 export const proofCrypto: ProofCrypto = nodeCrypto;

@@ -199,9 +199,7 @@ const CUSTOM_CALL = {
 };
 const SEARCH = { type: "web_search_call", id: "ws_1", status: "completed", action: { query: "x" } };
 const COMPACTION = { type: "compaction", id: "cmp_1", encrypted_content: "gAAAAABpQ" };
-export const RESPONSE_OUTPUT = [
-  ...[REASONING, SEARCH, MESSAGE, FUNCTION_CALL, CUSTOM_CALL, COMPACTION],
-];
+export const RESPONSE_OUTPUT = [REASONING, SEARCH, MESSAGE, FUNCTION_CALL, CUSTOM_CALL, COMPACTION];
 const RESPONSE_USAGE = {
   input_tokens: 210,
   input_tokens_details: { cached_tokens: 150, cache_write_tokens: 20 },

@@ -1,11 +1,11 @@
 /** Proving: proofs of real signed sessions, and verdicts on their bytes. */
 
-import { nodeHost } from "../../src/base/node-host.ts";
-import { judgeProof, type ProofJudgement } from "../../src/proof/inclusion/judge.ts";
-import { type ProveLogOptions, type Proven, proveLog } from "../../src/proving/prove.ts";
-import { loadSigner } from "../../src/signing/keys/keys.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import type { SignableLog } from "../../src/signing/session-log.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { type ProveLogOptions, type Proven, proveLog } from "../../src/evidence/prove/prove.ts";
+import { loadSigner } from "../../src/trust/keys/keys.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { judgeProof, type ProofJudgement } from "../../src/trust/proof/inclusion/judge.ts";
+import type { SignableLog } from "../../src/trust/session-log.ts";
 import type { keysOf } from "./disclosing.ts";
 import type { SigningUser } from "./signing-user.ts";
 

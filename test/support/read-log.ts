@@ -1,6 +1,6 @@
 /** Reads a log in a test: everything that one pass returned. */
 
-import type { LogLine } from "../../src/log/reader.ts";
+import type { LogLine } from "../../src/core/log/reader.ts";
 
 export async function collect(lines: AsyncIterable<LogLine>): Promise<LogLine[]> {
   const collected: LogLine[] = [];

@@ -1,7 +1,7 @@
 /** Refusals: expects an error with a code, and returns its details. */
 
 import assert from "node:assert/strict";
-import { type ErrorCode, VerbatimError } from "../../src/base/errors.ts";
+import { type ErrorCode, VerbatimError } from "../../src/core/base/errors.ts";
 
 /** The error with which `work` was refused; it must have `code`. */
 export async function refusal<C extends ErrorCode>(

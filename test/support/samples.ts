@@ -8,7 +8,8 @@
 import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { dialectNamed, READ_DIALECT_NAMES } from "../../src/dialects/all.ts";
+import { dialectNamed } from "../../src/dialects/all.ts";
+import { READ_DIALECT_NAMES } from "../../src/dialects/registry.ts";
 import type { SharedFiles } from "./shared-files.ts";
 import { tempDirectory } from "./temp-directory.ts";
 

@@ -6,21 +6,21 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { StreamJudge } from "../../src/evidence/verify/judge-streams.ts";
+import type { StreamState } from "../../src/streams/commit/stream-state.ts";
 import {
   type OpenOptions,
   openPostgresStore,
   type PostgresStreams,
-} from "../../src/postgres/postgres-store.ts";
-import { pinnedNameOf } from "../../src/postgres/store-options.ts";
-import { knownOf, sidOf } from "../../src/postgres/stream-row.ts";
-import { Heads, rememberedIn } from "../../src/signing/heads/heads.ts";
-import type { VerifyReport } from "../../src/signing/judging/report.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import { Trust, transcriptKeys } from "../../src/signing/trust/trust.ts";
-import type { StreamState } from "../../src/streams/commit/stream-state.ts";
+} from "../../src/streams/postgres/postgres-store.ts";
+import { pinnedNameOf } from "../../src/streams/postgres/store-options.ts";
+import { knownOf, sidOf } from "../../src/streams/postgres/stream-row.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
-import { StreamJudge } from "../../src/verifying/judge-streams.ts";
+import { Heads, rememberedIn } from "../../src/trust/heads/heads.ts";
+import type { VerifyReport } from "../../src/trust/judge/report.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { Trust, transcriptKeys } from "../../src/trust/trusted-keys/trust.ts";
 import { newSchema, rowsIn, sharedPostgres } from "./postgres.ts";
 import { SigningUser } from "./signing-user.ts";
 import { tempDirectory } from "./temp-directory.ts";
@@ -50,7 +50,9 @@ export class SignedDatabase {
     const signing = await loadStreamSigner(nodeHost, (warning) => this.warnings.push(warning));
     const { schema } = this;
     const store = await openPostgresStore(this.url, {
-      ...{ schema, durability: "memory", signing },
+      schema,
+      durability: "memory",
+      signing,
       ...options,
     });
     onTestFinished(() => store.close());
@@ -103,7 +105,9 @@ export class SignedDatabase {
     }
     const logs = await nodeHost.files.openDirectory(join(root, "logs"), { create: false });
     const judge = await StreamJudge.of({
-      ...{ root, names, logs },
+      root,
+      names,
+      logs,
       streams: new Map(states.map((state) => [state.path, state])),
       judging: {
         optionsFor: ({ id }) => ({

@@ -2,16 +2,16 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { Heads, rememberedIn } from "../../src/signing/heads/heads.ts";
-import type { VerifyReport } from "../../src/signing/judging/report.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import { Trust, transcriptKeys } from "../../src/signing/trust/trust.ts";
-import { type LocalStore, openLocalStore } from "../../src/streams/local-store.ts";
-import type { LocalStoreOptions } from "../../src/streams/local-store-options.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { pinnedUnder } from "../../src/evidence/verify/data-directories.ts";
+import { verifyDataDirectory } from "../../src/evidence/verify/verify-directory.ts";
+import { type LocalStore, openLocalStore } from "../../src/streams/files/local-store.ts";
+import type { LocalStoreOptions } from "../../src/streams/files/local-store-options.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
-import { pinnedUnder } from "../../src/verifying/data-directories.ts";
-import { verifyDataDirectory } from "../../src/verifying/verify-directory.ts";
+import { Heads, rememberedIn } from "../../src/trust/heads/heads.ts";
+import type { VerifyReport } from "../../src/trust/judge/report.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { Trust, transcriptKeys } from "../../src/trust/trusted-keys/trust.ts";
 import { SigningUser } from "./signing-user.ts";
 import { tempDirectory } from "./temp-directory.ts";
 

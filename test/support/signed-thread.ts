@@ -2,11 +2,11 @@
  * Signed logs: lines and their checkpoints, in the log or in a sidecar, made by the signer itself.
  */
 
-import { asciiJson } from "../../src/proof/checkpoint.ts";
-import type { Signer } from "../../src/signing/keys/keys.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import { LogSigner } from "../../src/signing/writing/log-signer.ts";
-import { nothingSigned } from "../../src/signing/writing/signer-state.ts";
+import type { Signer } from "../../src/trust/keys/keys.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { asciiJson } from "../../src/trust/proof/checkpoint.ts";
+import { LogSigner } from "../../src/trust/signer/log-signer.ts";
+import { nothingSigned } from "../../src/trust/signer/signer-state.ts";
 
 export interface SignedLog {
   readonly bytes: Buffer;

@@ -2,22 +2,27 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Host } from "../../src/base/host.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { type UserPaths, userPaths } from "../../src/base/node-paths.ts";
-import type { DialectName } from "../../src/dialects/all.ts";
-import type { NewEntry } from "../../src/model/entry.ts";
-import { hasSidecar } from "../../src/proof/envelopes.ts";
-import { Heads, placeOf, rememberedIn } from "../../src/signing/heads/heads.ts";
-import type { VerifyReport } from "../../src/signing/judging/report.ts";
-import { verifyLog } from "../../src/signing/judging/verify.ts";
-import type { Remembered, VerifyOptions } from "../../src/signing/judging/verify-options.ts";
-import { rotateKey } from "../../src/signing/keys/keys.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import type { SessionLog } from "../../src/signing/session-log.ts";
-import { addTrust, revokeTrust, Trust, transcriptKeys } from "../../src/signing/trust/trust.ts";
-import type { Session } from "../../src/store/session.ts";
-import { Store, type StoreOptions } from "../../src/store/store.ts";
+import type { Host } from "../../src/core/base/host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { type UserPaths, userPaths } from "../../src/core/base/node-paths.ts";
+import type { NewEntry } from "../../src/core/model/entry.ts";
+import type { DialectName } from "../../src/dialects/registry.ts";
+import type { Session } from "../../src/sessions/store/session.ts";
+import { Store, type StoreOptions } from "../../src/sessions/store/store.ts";
+import { Heads, rememberedIn, storePlaceOf } from "../../src/trust/heads/heads.ts";
+import type { VerifyReport } from "../../src/trust/judge/report.ts";
+import { verifyLog } from "../../src/trust/judge/verify.ts";
+import type { RememberedPins, VerifyOptions } from "../../src/trust/judge/verify-options.ts";
+import { rotateKey } from "../../src/trust/keys/keys.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { hasSidecar } from "../../src/trust/proof/envelopes.ts";
+import type { SessionLog } from "../../src/trust/session-log.ts";
+import {
+  addTrust,
+  revokeTrust,
+  Trust,
+  transcriptKeys,
+} from "../../src/trust/trusted-keys/trust.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export interface SignedShape {
@@ -98,7 +103,7 @@ export class SigningUser {
     this.#enter();
     const onWarning = (warning: string) => void this.warnings.push(warning);
     const defaults = { durability: "os", sign: true, agent: "hello", onWarning } as const;
-    return new Store(nodeHost, { ...defaults, ...options });
+    return Store.open(nodeHost, { ...defaults, ...options });
   }
 
   /** Writes a whole session and closes the store: an honest session. */
@@ -141,9 +146,9 @@ export class SigningUser {
   }
 
   /** This user's pin of a session, by its place. */
-  async remembered({ dialect, root, id }: SessionLog): Promise<Remembered> {
+  async remembered({ dialect, root, id }: SessionLog): Promise<RememberedPins> {
     return rememberedIn(await this.heads.read(), {
-      place: await placeOf(nodeHost, { dialect, root }),
+      place: await storePlaceOf(nodeHost, { dialect, root }),
       id: id ?? "",
     });
   }

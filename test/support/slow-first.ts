@@ -55,14 +55,14 @@ const SLOW = [
   "test/cli/first-contact.test.ts",
   "test/signing/attacks/table.test.ts",
   "test/server/sessions/list.test.ts",
-  "src/torture/signed-subject.test.ts",
+  "test/torture/signed-subject.test.ts",
   "viewer/src/proof/check.test.ts",
   "src/dialects/entire/spill.test.ts",
   "test/erase/erase.test.ts",
   "test/crash/shared.test.ts",
   "test/resume/handoff/other-dialect.test.ts",
   "test/e2e/viewer/threads.test.ts",
-  "src/render/html/page.test.ts",
+  "src/sessions/render/html/page.test.ts",
   "test/resume/handoff/handoff.test.ts",
   "test/cli/doctor.test.ts",
   "test/doors/capture-dialects.test.ts",
@@ -84,7 +84,7 @@ const SLOW = [
   "test/resume/handoff/hostile.test.ts",
   "test/share/postgres.test.ts",
   "test/cli/serve.test.ts",
-  "src/streams/local-store-recovery.test.ts",
+  "src/streams/files/local-store-recovery.test.ts",
 ];
 
 /** The last one has most files, so that all processes end at about the same time. */

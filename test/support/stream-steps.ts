@@ -1,8 +1,12 @@
 /** Stream steps: random requests to a store, which both kinds of stores must answer alike. */
 
 import fc from "fast-check";
-import { formatOffset } from "../../src/streams/offset-token.ts";
-import type { AppendRequest, CreateRequest, StreamStore } from "../../src/streams/stream-store.ts";
+import { formatOffset } from "../../src/streams/files/offset-token.ts";
+import type {
+  AppendRequest,
+  CreateRequest,
+  StreamStore,
+} from "../../src/streams/files/stream-store.ts";
 
 export type Step =
   | { readonly do: "create"; readonly path: string; readonly request: CreateRequest }
@@ -52,7 +56,9 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      ...{ do: fc.constant("read"), path, at: fc.nat({ max: 40 }) },
+      do: fc.constant("read"),
+      path,
+      at: fc.nat({ max: 40 }),
       bytesMax: fc.constantFrom(1, 9, 100),
     }),
   },

@@ -4,12 +4,15 @@ import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type LocalStore, openLocalStore } from "../../src/streams/local-store.ts";
-import type { OffsetToken } from "../../src/streams/offset-token.ts";
-import type { AckRequest } from "../../src/subscriptions/acks.ts";
-import type { SubscriptionConfig } from "../../src/subscriptions/subscription.ts";
-import { Subscriptions, type SubscriptionsOptions } from "../../src/subscriptions/subscriptions.ts";
-import type { DeliveryOutcome, WakeNotice } from "../../src/subscriptions/waking.ts";
+import { type LocalStore, openLocalStore } from "../../src/streams/files/local-store.ts";
+import type { OffsetToken } from "../../src/streams/files/offset-token.ts";
+import type { AckRequest } from "../../src/streams/subscriptions/acks.ts";
+import type { SubscriptionConfig } from "../../src/streams/subscriptions/subscription.ts";
+import {
+  Subscriptions,
+  type SubscriptionsOptions,
+} from "../../src/streams/subscriptions/subscriptions.ts";
+import type { DeliveryOutcome, WakeNotice } from "../../src/streams/subscriptions/wakes.ts";
 import { ManualTime } from "./manual-time.ts";
 import { tempDirectory } from "./temp-directory.ts";
 

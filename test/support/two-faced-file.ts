@@ -3,9 +3,9 @@
  * determines which of its two contents a call sees, so that every order can be tried.
  */
 
-import type { Directory, OpenFile } from "../../src/base/files.ts";
-import type { Host } from "../../src/base/host.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
+import type { Directory, OpenFile } from "../../src/core/base/files.ts";
+import type { Host } from "../../src/core/base/host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 
 export interface TwoFaced {
   /** The file's name, in any directory. */

@@ -11,10 +11,10 @@ import type {
   Landing,
   OpenFile,
   OpenMode,
-} from "../../src/base/files.ts";
-import type { Host } from "../../src/base/host.ts";
-import { createNodeFiles } from "../../src/base/node-files.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
+} from "../../src/core/base/files.ts";
+import type { Host } from "../../src/core/base/host.ts";
+import { createNodeFiles } from "../../src/core/base/node-files.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 
 export interface FileCall {
   readonly call:

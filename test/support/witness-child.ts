@@ -2,8 +2,8 @@
 
 import { readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { Witness } from "../../src/witness/witness.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { Witness } from "../../src/evidence/witness/witness.ts";
 
 const [home = "", request = ""] = process.argv.slice(2);
 const witness = await Witness.open({

@@ -2,9 +2,9 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Host } from "../../src/base/host.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
-import { Witness } from "../../src/witness/witness.ts";
+import type { Host } from "../../src/core/base/host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { Witness } from "../../src/evidence/witness/witness.ts";
 import { tempDirectory } from "./temp-directory.ts";
 import { bodyOf, consistency, extension, leavesOf, NoteSigner, submission } from "./tlog.ts";
 

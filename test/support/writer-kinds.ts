@@ -1,6 +1,6 @@
 /** Every kind of writer, each with a name for test names: what holds for one holds for all. */
 
-import type { Durability, LogMode } from "../../src/log/log-options.ts";
+import type { Durability, LogMode } from "../../src/core/log/log-options.ts";
 
 export interface WriterKind {
   readonly durability: Durability;

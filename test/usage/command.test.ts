@@ -15,17 +15,27 @@ import { CliUser } from "../cli/cli.ts";
 
 const row = (id: string, minutesAgo: number, more: object = {}) =>
   `${JSON.stringify({
-    ...{ type: "assistant", sessionId: "s1", cwd: "/home/me/app", requestId: `r-${id}`, uuid: id },
+    type: "assistant",
+    sessionId: "s1",
+    cwd: "/home/me/app",
+    requestId: `r-${id}`,
+    uuid: id,
     timestamp: new Date(Date.now() - minutesAgo * 60_000).toISOString(),
     message: {
-      ...{ id, role: "assistant", model: "claude-opus-4-5-20251101", ...more },
+      id,
+      role: "assistant",
+      model: "claude-opus-4-5-20251101",
+      ...more,
       usage: { input_tokens: 0, output_tokens: 40_000 },
     },
   })}\n`;
 
 const prompt = (text: string, minutesAgo: number) =>
   `${JSON.stringify({
-    ...{ type: "user", sessionId: "s1", cwd: "/home/me/app", uuid: text },
+    type: "user",
+    sessionId: "s1",
+    cwd: "/home/me/app",
+    uuid: text,
     timestamp: new Date(Date.now() - minutesAgo * 60_000).toISOString(),
     message: { role: "user", content: text },
   })}\n`;
@@ -54,8 +64,11 @@ test("the glance has the cost of today and of this month", async () => {
 test("what a fork or an unpacked copy repeats counts once, for the original", async () => {
   const { user } = userWith(prompt("one", 3), row("msg_1", 2), prompt("two", 1), row("msg_2", 0));
   const answer = {
-    ...{ kind: "message", role: "assistant", parts: [{ type: "text", text: "yes" }] },
-    ...{ model: "claude-opus-4-5-20251101", usage: { inputTokens: 0, outputTokens: 40_000 } },
+    kind: "message",
+    role: "assistant",
+    parts: [{ type: "text", text: "yes" }],
+    model: "claude-opus-4-5-20251101",
+    usage: { inputTokens: 0, outputTokens: 40_000 },
   };
   const ask = { kind: "message", role: "user", parts: [{ type: "text", text: "go" }] };
   const entries = [ask, { ...answer, messageId: "msg_3" }, ask, answer];
@@ -160,7 +173,12 @@ test("an explanation has each prompt with the cost of the subagents that it star
   assert.equal(prompts.length, 1);
   const [{ at: _, ...first }] = prompts;
   assert.deepEqual(first, {
-    ...{ start: 0, text: "Build it", cost: 3, tokens: 120_000, responses: 3, subagents: 1 },
+    start: 0,
+    text: "Build it",
+    cost: 3,
+    tokens: 120_000,
+    responses: 3,
+    subagents: 1,
   });
 });
 
@@ -179,10 +197,42 @@ test("days, agents and projects can be chosen", async () => {
   assert.equal(await cost("--project", "other"), 0);
 });
 
+test("usage of rye's threads is summed by directive, also of threads that are gone", async () => {
+  const user = new CliUser();
+  const spent = (id: string, directive: string, output: number) => {
+    const at = { ts: "2026-11-10T00:00:00.000000Z", thread_id: id, directive };
+    const tokens = { input_tokens: 100, output_tokens: output };
+    const lines = [
+      { ...at, type: "thread_start", model: "claude-opus-4-5" },
+      { ...at, type: "step_start" },
+      { ...at, type: "step_finish", tokens, cost: { spend: 0.5 } },
+    ];
+    put(user, id, "transcript.jsonl", lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    put(user, id, "thread.json", JSON.stringify({ thread_id: id, directive, status: "completed" }));
+  };
+  spent("deploy-1", "deploy", 5);
+  spent("deploy-2", "deploy", 6);
+  spent("of-its-own", "hello", 7);
+  const run = ["usage", "directive", "--agent", "rye", "--json"];
+  const outputs = async () => {
+    const { rows } = JSON.parse((await user.run(run)).stdout);
+    const named = rows.map((each: Record<string, unknown>) => [each.directive, each.output]);
+    return Object.fromEntries(named);
+  };
+  assert.deepEqual(await outputs(), { deploy: 11, hello: 7 });
+  rmSync(join(user.cwd, ".ai/threads/deploy-2"), { recursive: true });
+  assert.deepEqual(await outputs(), { deploy: 11, hello: 7 });
+});
+
+function put(user: CliUser, thread: string, name: string, text: string): void {
+  const path = join(user.cwd, ".ai/threads", thread, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
 test("the status line has the cost of the session and of today, and the time that is left", async () => {
-  const { user, path } = userWith(row("a", 2));
+  const { user, path } = userWith(row("a", 2), row("b", 0));
   await user.run(["usage"]);
-  appendFileSync(path, row("b", 0));
   const input = JSON.stringify({ session_id: "s1", transcript_path: path });
   const { code, stdout } = await user.run(["usage", "statusline"], { input, isOwnProcess: true });
   assert.equal(code, 0);
@@ -191,7 +241,7 @@ test("the status line has the cost of the session and of today, and the time tha
     input: "not JSON",
     isOwnProcess: true,
   });
-  expect(nothing.stdout).toMatch(/^\$[01]\.00 today/);
+  expect(nothing.stdout).toMatch(/^\$[12]\.00 today/);
 });
 
 test("wrong usage is refused", async () => {

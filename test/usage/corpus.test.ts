@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "vitest";
 import { makeCorpus } from "../../bench/usage/corpus.ts";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { openUsage } from "../../src/usage/open-usage.ts";
 import { Days } from "../../src/usage/report/days.ts";
 import { sumOf } from "../../src/usage/report/groups.ts";
@@ -16,7 +16,9 @@ test("the tokens of each model are those that were written, duplicates once", as
   const { totals, files } = makeCorpus(home, size);
   const count = async () => {
     const { usage, changed } = await openUsage(nodeHost, {
-      ...{ cwd: home, nowMs: Date.now(), directory: join(home, "usage") },
+      cwd: home,
+      nowMs: Date.now(),
+      directory: join(home, "usage"),
       stores: [
         { dialect: "claude-code", root: join(home, ".claude") },
         { dialect: "codex", root: join(home, ".codex") },

@@ -9,7 +9,10 @@ import { CliUser } from "../cli/cli.ts";
 
 const row = (id: string) =>
   `${JSON.stringify({
-    ...{ type: "assistant", sessionId: "s1", cwd: "/home/me/app", uuid: id },
+    type: "assistant",
+    sessionId: "s1",
+    cwd: "/home/me/app",
+    uuid: id,
     timestamp: "2026-11-10T10:00:00.000Z",
     message: { id, model: "gpt-5", usage: { input_tokens: 1_000_000, output_tokens: 0 } },
   })}\n`;

@@ -10,10 +10,11 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { SESSIONS } from "../../scripts/agent-samples/scenarios.mjs";
-import { dialectNamed, READ_DIALECT_NAMES } from "../../src/dialects/all.ts";
-import { SESSION_LIMITS } from "../../src/listing/session-limits.ts";
-import type { Entry } from "../../src/model/entry.ts";
-import type { SessionSummary } from "../../src/store/published.ts";
+import type { Entry } from "../../src/core/model/entry.ts";
+import { dialectNamed } from "../../src/dialects/all.ts";
+import { READ_DIALECT_NAMES } from "../../src/dialects/registry.ts";
+import { SESSION_LIMITS } from "../../src/server/sessions/session-limits.ts";
+import type { SessionSummary } from "../../src/sessions/store/published.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 import { browserClient, linkOf } from "../server/auth/browser-user.ts";
 import { newUser } from "../server/sessions/served.ts";
@@ -159,12 +160,12 @@ test("of a resumed Copilot session every end counts, by model, and answers only 
   const { stdout, stderr } = await user.run(["usage", "model", "--json"]);
   assert.equal(stderr, "");
   const { rows } = JSON.parse(stdout);
-  const counts = ["input", "output", "cacheRead", "unknownInputs"];
+  const counts = ["responses", "input", "output", "cacheRead", "unknownInputs"];
   assert.deepEqual(
     rows.map((row: Record<string, unknown>) => [row.model, ...counts.map((name) => row[name])]),
     [
-      ["gpt-5", 300, 12, 1900, 0],
-      ["claude-haiku-4.5", 300, 2, 0, 0],
+      ["gpt-5", 2, 300, 12, 1900, 0],
+      ["claude-haiku-4.5", 1, 300, 2, 0, 0],
     ],
   );
   const [listed] = jsonLines((await user.run(["ls", "--json"])).stdout);
@@ -181,10 +182,30 @@ test("without an end, the input of a Copilot session is unknown, and not 0", asy
   const json = JSON.parse((await user.run(["usage", "session", "--json"])).stdout);
   assert.deepEqual([json.rows[0].input, json.rows[0].output, json.totals.input], [null, 7, null]);
   const { stdout, stderr } = await user.run(["usage", "session"]);
-  expect(stdout).toMatch(/6f1c +\/home\/me\/app +unknown +7 /);
+  // What is known is the least: neither the tokens nor the cost are all.
+  expect(stdout).toMatch(/6f1c +\/home\/me\/app +unknown +7 +0 +0 +7 \+ \? +\$0\.0001 \+ \?/);
   expect(stderr).toMatch(/the input of 2 responses was not recorded/);
   const [listed] = jsonLines((await user.run(["ls", "--json"])).stdout);
   assert.deepEqual([listed?.inputTokens, listed?.outputTokens], [null, 7]);
+  assert.equal(listed?.totalTokens, json.rows[0].total);
+  expect((await user.runInTerminal(["ls", "--sort", "tokens"])).replaceAll("\n", " ")).toContain(
+    "7 + ?",
+  );
+});
+
+test("a run of Copilot CLI that was killed after another one's end counts in both totals", async () => {
+  const user = new CliUser();
+  olderCopilot(user, [
+    { type: "session.start", data: { context: { cwd: "/home/me/app" } } },
+    answer("1", "gpt-5", 5),
+    shutdown({ "gpt-5": metrics(1000, 5, 800) }),
+    { type: "session.resume", data: {} },
+    answer("2", "gpt-5", 7),
+  ]);
+  const { rows } = JSON.parse((await user.run(["usage", "session", "--json"])).stdout);
+  assert.deepEqual([rows[0].total, rows[0].unknownInputs], [1012, 1]);
+  const [listed] = jsonLines((await user.run(["ls", "--json"])).stdout);
+  assert.equal(listed?.totalTokens, 1012);
 });
 
 test("a killed run of Copilot CLI counts what its records say", async () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { openUsage } from "../../src/usage/open-usage.ts";
 import { Days } from "../../src/usage/report/days.ts";
 import { sumOf } from "../../src/usage/report/groups.ts";
@@ -20,12 +20,10 @@ async function count(dialect: string, files: Readonly<Record<string, string>>) {
   const root = join(home, "root");
   for (const [path, file] of Object.entries(files)) put(join(root, path), readFileSync(file));
   const { usage } = await openUsage(nodeHost, {
-    ...{
-      cwd: home,
-      nowMs: Date.now(),
-      directory: join(home, "usage"),
-      ownPath: join(home, "none"),
-    },
+    cwd: home,
+    nowMs: Date.now(),
+    directory: join(home, "usage"),
+    ownPath: join(home, "none"),
     stores: [{ dialect, root }],
     onFailure: (id, cause) => assert.fail(`${id}: ${String(cause)}`),
   });

@@ -8,16 +8,16 @@
 
 import assert from "node:assert/strict";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
 import { VerbatimClient } from "../../src/client/client.ts";
 import type { SessionItem, SessionVerdict } from "../../src/client/session-shapes.ts";
-import { VERDICTS, type Verdict, worse } from "../../src/proof/verdict.ts";
-import { SessionVerifier } from "../../src/verifying/session-verifier.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { SessionVerifier } from "../../src/evidence/verify/session-verifier.ts";
+import { VERDICTS, type Verdict, worse } from "../../src/trust/proof/verdict.ts";
 import { type Badge, badgeOf, type ServerWord } from "../../viewer/src/proof/badge.ts";
 import { BytesSource } from "../../viewer/src/proof/bytes-source.ts";
 import { checkEnd } from "../../viewer/src/proof/check-end.ts";
 import { checkWhole } from "../../viewer/src/proof/check-whole.ts";
-import { type Checked, END_BYTES, WHOLE_BYTES_MAX } from "../../viewer/src/proof/checked.ts";
+import { type CheckResult, END_BYTES, WHOLE_BYTES_MAX } from "../../viewer/src/proof/checked.ts";
 import { WebProofCrypto } from "../../viewer/src/proof/web-crypto.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 import { serveSessions } from "../server/sessions/served.ts";
@@ -57,8 +57,8 @@ async function libraryVerdict({ target }: LaidOut): Promise<Verdict> {
 interface Judged {
   readonly report: SessionVerdict;
   /** What the page checks by default: of a long session not all. */
-  readonly checked: Checked;
-  readonly end: Checked;
+  readonly checked: CheckResult;
+  readonly end: CheckResult;
 }
 
 async function judgedBy(client: VerbatimClient, item: SessionItem): Promise<Judged> {
@@ -69,7 +69,7 @@ async function judgedBy(client: VerbatimClient, item: SessionItem): Promise<Judg
   return { report, checked: await checkWhole(source(), () => {}), end };
 }
 
-function badgeFor(checked: Checked, server: ServerWord, more = {}): Badge {
+function badgeFor(checked: CheckResult, server: ServerWord, more = {}): Badge {
   const browser = { is: "checked", checked, canVerify: true } as const;
   return badgeOf({ browser, server, isLive: false, isStale: false, ...more });
 }
@@ -89,7 +89,8 @@ function faultsOf({ report, checked: own, end }: Judged, cli: Verdict): string[]
       if ((badge.tone === "good") !== (badge.verdict === "verified")) faults.push("a false green");
     }
     const halves: ServerWord[] = [
-      ...[{ is: "asking" } as const, { is: "not asked" } as const],
+      { is: "asking" } as const,
+      { is: "not asked" } as const,
       { is: "failed", reason: "it is gone" },
     ];
     for (const server of halves) {
@@ -172,8 +173,15 @@ function isGone(name: string): boolean {
 
 test("the command line agrees with the table for a case of each verdict", async () => {
   const names = [
-    ...["honest", "modified-answer", "newer-version", "forked", "signed-by-unknown", "stripped"],
-    ...["torn-tail", "nul-line", "missing-pinned"],
+    "honest",
+    "modified-answer",
+    "newer-version",
+    "forked",
+    "signed-by-unknown",
+    "stripped",
+    "torn-tail",
+    "nul-line",
+    "missing-pinned",
   ].map((name) => `rye-flat-${name}`);
   const more = [
     "homeagent-sidecar-end-nuls-and-lf",

@@ -7,16 +7,20 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../src/base/node-host.ts";
 import { VerbatimClient } from "../../src/client/client.ts";
-import { fromHex, toHex } from "../../src/proof/bytes.ts";
-import { type Checkpoint, readCheckpoint, writeCheckpoint } from "../../src/proof/checkpoint.ts";
-import { readRecord, spellRecord } from "../../src/proof/disclosure/records.ts";
-import { genesisFields } from "../../src/proof/genesis-facts.ts";
-import { LeafHasher } from "../../src/proof/leaf.ts";
-import { proveCopy } from "../../src/proving/prove.ts";
-import { loadSigner, type Signer } from "../../src/signing/keys/keys.ts";
-import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
+import { nodeHost } from "../../src/core/base/node-host.ts";
+import { proveCopy } from "../../src/evidence/prove/prove.ts";
+import { loadSigner, type Signer } from "../../src/trust/keys/keys.ts";
+import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
+import { fromHex, toHex } from "../../src/trust/proof/bytes.ts";
+import {
+  type Checkpoint,
+  readCheckpoint,
+  writeCheckpoint,
+} from "../../src/trust/proof/checkpoint.ts";
+import { readRecord, spellRecord } from "../../src/trust/proof/disclosure/records.ts";
+import { genesisFields } from "../../src/trust/proof/genesis-facts.ts";
+import { LeafHasher } from "../../src/trust/proof/leaf.ts";
 import { judgeCopy } from "../../viewer/src/copy/judge-copy.ts";
 import { BytesSource } from "../../viewer/src/proof/bytes-source.ts";
 import { checkEnd } from "../../viewer/src/proof/check-end.ts";
@@ -223,7 +227,7 @@ async function pathUnder({ written }: Case, shown: readonly string[], size: numb
   const leaves = log
     .slice(0, size)
     .map((line, n) => hasher.leaf(Buffer.from(line, "latin1"), n).slice());
-  const { inclusionRanges, MerkleTree } = await import("../../src/proof/merkle.ts");
+  const { inclusionRanges, MerkleTree } = await import("../../src/trust/proof/merkle.ts");
   const roots = inclusionRanges(0, size).map(([from, to]) => {
     const tree = new MerkleTree(nodeCrypto);
     for (const leaf of leaves.slice(from, to)) tree.push(leaf);

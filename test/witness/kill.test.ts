@@ -43,4 +43,4 @@ test("a witness killed at any step has the old record or the new one, and answer
     }
   }
   assert.deepEqual([...sizes].sort(), ["4\n", "9\n"]);
-}, 120_000);
+});

@@ -115,34 +115,27 @@ function Page() {
       return <SessionScreen key={shown.id} id={shown.id} at={shown.at} q={shown.q} f={shown.f} />;
     case "usage":
       return <Lazy key="usage" load={loadUsage} />;
-    case "compare":
-      return <Lazy key="compare" load={loadCompare} a={shown.a} b={shown.b} />;
     case "copy":
       return <Lazy key="copy" load={loadCopy} />;
     case "share":
-      return <Lazy key={`share ${shown.token}`} load={loadCopy} a={shown.token} />;
+      return <Lazy key={`share ${shown.token}`} load={loadCopy} token={shown.token} />;
     case "unknown":
       return <NotFound />;
   }
 }
 
-type LazyPage = ComponentType<{ client: VerbatimClient; a: string; b: string }>;
+type LazyPage = ComponentType<{ client: VerbatimClient; token: string }>;
 
 const loadUsage = async (): Promise<LazyPage> => (await import("./usage/usage-page.tsx")).UsagePage;
-const loadCompare = async (): Promise<LazyPage> => {
-  return (await import("./compare/compare-page.tsx")).ComparePage;
-};
-
 const loadCopy = async (): Promise<LazyPage> => (await import("./copy/copy-page.tsx")).CopyPage;
 
 interface LazyProps {
   readonly load: () => Promise<LazyPage>;
-  readonly a?: string;
-  readonly b?: string;
+  readonly token?: string;
 }
 
 /** A page in its own chunk: most visits never open it. */
-function Lazy({ load, a = "", b = "" }: LazyProps) {
+function Lazy({ load, token = "" }: LazyProps) {
   const [Loaded, setLoaded] = useState<LazyPage | null>(null);
   const [isFailed, setFailed] = useState(false);
   useEffect(() => {
@@ -151,7 +144,7 @@ function Lazy({ load, a = "", b = "" }: LazyProps) {
       () => setFailed(true),
     );
   }, [load]);
-  if (Loaded !== null) return <Loaded client={client.value} a={a} b={b} />;
+  if (Loaded !== null) return <Loaded client={client.value} token={token} />;
   return (
     <main id="main" tabIndex={-1} class="page">
       <p class="blank">{isFailed ? "The page could not be loaded. Reload it." : "Loading …"}</p>
@@ -162,7 +155,6 @@ function Lazy({ load, a = "", b = "" }: LazyProps) {
 const TITLES = {
   sessions: "Sessions · Verbatim",
   usage: "Usage · Verbatim",
-  compare: "Compare · Verbatim",
   copy: "Disclosed copy · Verbatim",
   share: "Shared session · Verbatim",
   unknown: "Not found · Verbatim",

@@ -4,7 +4,7 @@
  */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Html } from "../../src/render/html/markup.ts";
+import type { Html } from "../../src/sessions/render/html/markup.ts";
 import { addCopyButtons } from "./session/copy-buttons.ts";
 import { trustedHtml } from "./trusted-html.ts";
 

@@ -2,14 +2,14 @@
  * Route: parses the address of a page, and makes it.
  *
  *     #/?q=…&agent=…&project=…&sort=…   the sessions      #/s/ID?at=OFFSET&q=…&f=…   one
- *     #/usage                            usage             #/compare?a=ID&b=ID        two
+ *     #/usage                            usage
  *     #/copy                             a disclosed copy  #/share/TOKEN              a shared one
  *
  * VR1  Any text is some route, and a route is read back from its address.
  */
 
 /** What the list shows, and how; "" for any, or for the default. */
-export interface ListFilter {
+export interface ListQuery {
   readonly q: string;
   readonly agent: string;
   readonly project: string;
@@ -26,8 +26,8 @@ export interface ListFilter {
   readonly subagents: string;
 }
 
-export type Route =
-  | { readonly page: "sessions"; readonly filter: ListFilter }
+export type PageRoute =
+  | { readonly page: "sessions"; readonly filter: ListQuery }
   | {
       readonly page: "session";
       readonly id: string;
@@ -36,18 +36,25 @@ export type Route =
       /** The kinds of entries that are shown; "" for all (session/filter.ts). */
       readonly f: string;
     }
-  | { readonly page: "compare"; readonly a: string; readonly b: string }
   | { readonly page: "usage" }
   | { readonly page: "copy" }
   | { readonly page: "share"; readonly token: string }
   | { readonly page: "unknown" };
 
-export const NO_FILTER: ListFilter = {
-  ...{ q: "", agent: "", project: "", model: "", verdict: "" },
-  ...{ status: "", since: "", sort: "", kind: "", subagents: "" },
+export const NO_FILTER: ListQuery = {
+  q: "",
+  agent: "",
+  project: "",
+  model: "",
+  verdict: "",
+  status: "",
+  since: "",
+  sort: "",
+  kind: "",
+  subagents: "",
 };
 
-export function parseRoute(hash: string): Route {
+export function parseRoute(hash: string): PageRoute {
   const [path = "", query = ""] = split(hash.replace(/^#/, ""), "?");
   const values = new URLSearchParams(query);
   const text = (name: string) => values.get(name) ?? "";
@@ -60,14 +67,13 @@ export function parseRoute(hash: string): Route {
   if (path === "/copy") return { page: "copy" };
   const token = /^\/share\/([\w-]+)$/.exec(path)?.[1];
   if (token !== undefined) return { page: "share", token };
-  if (path === "/compare") return { page: "compare", a: text("a"), b: text("b") };
   const id = decoded(/^\/s\/([^/]+)$/.exec(path)?.[1] ?? "");
   if (id === "") return { page: "unknown" };
   const at = /^\d{1,15}$/.test(text("at")) ? Number(text("at")) : null;
   return { page: "session", id, at, q: text("q"), f: text("f") };
 }
 
-export function formatRoute(route: Route): string {
+export function formatRoute(route: PageRoute): string {
   switch (route.page) {
     case "sessions":
       return `#/${queryOf({ ...route.filter })}`;
@@ -75,8 +81,6 @@ export function formatRoute(route: Route): string {
       const at = route.at === null ? "" : String(route.at);
       return `#/s/${encodeURIComponent(route.id)}${queryOf({ at, q: route.q, f: route.f })}`;
     }
-    case "compare":
-      return `#/compare${queryOf({ a: route.a, b: route.b })}`;
     case "usage":
     case "copy":
       return `#/${route.page}`;
@@ -90,11 +94,6 @@ export function formatRoute(route: Route): string {
 /** The address of a session, or of an entry in it. */
 export function sessionHref(id: string, at: number | null = null, q = "", f = ""): string {
   return formatRoute({ page: "session", id, at, q, f });
-}
-
-/** The address of two sessions side by side, or of the choice of the second. */
-export function compareHref(a: string, b = ""): string {
-  return formatRoute({ page: "compare", a, b });
 }
 
 function queryOf(values: Readonly<Record<string, string>>): string {

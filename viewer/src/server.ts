@@ -6,8 +6,8 @@
  */
 
 import { computed, signal } from "@preact/signals";
-import { VerbatimError } from "../../src/base/errors.ts";
 import { VerbatimClient } from "../../src/client/client.ts";
+import { VerbatimError } from "../../src/core/base/errors.ts";
 
 const TOKEN_KEY = "verbatim.token";
 const UNAUTHORIZED = 401;

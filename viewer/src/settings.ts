@@ -92,6 +92,7 @@ export function money(dollars: number): string {
 interface Priced {
   readonly cost: number | null;
   readonly unpriced: number;
+  readonly unknownInputs: number;
 }
 
 /** In a line of facts; if nothing is known, what the program recorded. */
@@ -100,8 +101,8 @@ export function costOrRecorded(sums: Priced & { readonly recorded: number | null
   return sums.recorded === null ? "cost unknown" : money(sums.recorded);
 }
 
-/** "$1.20", "unknown", or "$1.20 + ?" where a part has no known price. */
-export function costText({ cost, unpriced }: Priced): string {
+/** "$1.20", "unknown", or "$1.20 + ?" where a part has no known price, or was not recorded. */
+export function costText({ cost, unpriced, unknownInputs }: Priced): string {
   if (cost === null) return "unknown";
-  return unpriced > 0 ? `${money(cost)} + ?` : money(cost);
+  return unpriced + unknownInputs > 0 ? `${money(cost)} + ?` : money(cost);
 }

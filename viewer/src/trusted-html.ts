@@ -3,12 +3,12 @@
  *
  * The server's Content-Security-Policy has `require-trusted-types-for 'script'`: where a browser
  * knows it, `innerHTML` and its like take nothing but what this policy made, and this policy takes
- * nothing but `Html`, which only src/render/html/markup.ts makes, by escaping.
+ * nothing but `Html`, which only src/sessions/render/html/markup.ts makes, by escaping.
  *
  *     <div dangerouslySetInnerHTML={{ __html: trustedHtml(html) }} />
  */
 
-import type { Html } from "../../src/render/html/markup.ts";
+import type { Html } from "../../src/sessions/render/html/markup.ts";
 
 interface Policy {
   createHTML(text: string): unknown;

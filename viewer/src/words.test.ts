@@ -1,30 +1,39 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { agoOf, counted, dayIn, dayText, shortCount, shortMoney, sizeOf } from "./words.ts";
+import { agoOf, countText, dayIn, dayText, shortCount, shortMoney, sizeOf } from "./words.ts";
 
 test("numbers are short and have a unit", () => {
   assert.deepEqual([0, 999, 1000, 99_949, 99_950, 999_499, 999_500, 2e9].map(shortCount), [
-    ...["0", "999", "1.0k", "99.9k", "100k", "999k", "1.0M", "2000M"],
+    "0",
+    "999",
+    "1.0k",
+    "99.9k",
+    "100k",
+    "999k",
+    "1.0M",
+    "2000M",
   ]);
   assert.deepEqual([0, 0.00001, 0.0031, 1.239, 1234].map(shortMoney), [
-    ...["$0", "<$0.0001", "$0.0031", "$1.24", "$1234.00"],
+    "$0",
+    "<$0.0001",
+    "$0.0031",
+    "$1.24",
+    "$1234.00",
   ]);
   assert.deepEqual([0, 1, 999, 1000, 9_949, 9_950, 999_499, 999_500, 1e9].map(sizeOf), [
-    ...[
-      "0 bytes",
-      "1 byte",
-      "999 bytes",
-      "1.0 kB",
-      "9.9 kB",
-      "10 kB",
-      "999 kB",
-      "1.0 MB",
-      "1.0 GB",
-    ],
+    "0 bytes",
+    "1 byte",
+    "999 bytes",
+    "1.0 kB",
+    "9.9 kB",
+    "10 kB",
+    "999 kB",
+    "1.0 MB",
+    "1.0 GB",
   ]);
   assert.deepEqual(
-    [counted(1, "turn"), counted(1200, "entry", "entries")],
-    [...["1 turn", "1,200 entries"]],
+    [countText(1, "turn"), countText(1200, "entry", "entries")],
+    ["1 turn", "1,200 entries"],
   );
 });
 
@@ -32,7 +41,13 @@ test("a time ago is in one unit", () => {
   const now = Date.parse("2026-11-15T12:00:00Z");
   const ago = (seconds: number) => agoOf(new Date(now - seconds * 1000).toISOString(), now);
   assert.deepEqual([0, 30, 90, 7200, 90_000, 40 * 86_400, 800 * 86_400].map(ago), [
-    ...["now", "30 sec. ago", "1 min. ago", "2 hr. ago", "yesterday", "last mo.", "2 yr. ago"],
+    "now",
+    "30 sec. ago",
+    "1 min. ago",
+    "2 hr. ago",
+    "yesterday",
+    "last mo.",
+    "2 yr. ago",
   ]);
   assert.equal(ago(-100), "now");
   assert.equal(agoOf("hm", now), "");

@@ -1,10 +1,11 @@
 /**
- * Words: numbers, times and states as the page shows them. Those of entries: src/render/phrases.ts.
+ * Words: numbers, times and states as the page shows them. Those of entries:
+ * src/sessions/render/phrases.ts.
  */
 
 import type { SessionItem } from "../../src/client/session-shapes.ts";
-import type { SessionStatus } from "../../src/model/summary.ts";
-import { grouped } from "../../src/render/phrases.ts";
+import type { SessionStatus } from "../../src/core/model/summary.ts";
+import { groupDigits } from "../../src/sessions/render/phrases.ts";
 import { dayOf } from "./sessions/day-groups.ts";
 
 export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
@@ -48,8 +49,15 @@ export function clockOf(at: string): string {
 }
 
 const full = new Intl.DateTimeFormat("en", {
-  ...{ weekday: "short", year: "numeric", month: "short", day: "numeric", hour: "2-digit" },
-  ...{ minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hourCycle: "h23" },
+  weekday: "short",
+  year: "numeric",
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+  hourCycle: "h23",
   timeZoneName: "short",
 });
 
@@ -73,7 +81,7 @@ export function dayIn(at: string | number, timeZone?: string): string {
 }
 
 /** Of a session that only the guard still has: who deleted it, and when; null for all others. */
-export function keptText({
+export function deletionText({
   isKept,
   program,
   deletedAt,
@@ -106,7 +114,7 @@ export function shortMoney(spend: number): string {
 export function cents(spend: number): string {
   if (spend === 0) return "$0";
   if (spend < 0.01) return "<$0.01";
-  return spend < 999.5 ? `$${spend.toFixed(2)}` : `$${grouped(Math.round(spend))}`;
+  return spend < 999.5 ? `$${spend.toFixed(2)}` : `$${groupDigits(Math.round(spend))}`;
 }
 
 /** 12.3 MB. */
@@ -123,8 +131,8 @@ export function sizeOf(bytes: number): string {
 }
 
 /** "1 turn", "12 turns". */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
+export function countText(count: number, one: string, many = `${one}s`): string {
+  return `${groupDigits(count)} ${count === 1 ? one : many}`;
 }
 
 /** The last part of a path: the own name of a directory, or of a subagent. */
@@ -138,6 +146,6 @@ export function lastName(path: string): string {
 }
 
 /** What a session is called; a subagent often has no title. */
-export function nameOf(item: Pick<SessionItem, "title" | "session" | "program">): string {
+export function sessionName(item: Pick<SessionItem, "title" | "session" | "program">): string {
   return item.title ?? (item.program === null ? item.session : lastName(item.session));
 }

@@ -82,9 +82,15 @@ export const codex = {
   environment: () => ({ NO_KEY: "none" }),
   settings: (url) => ({
     ".codex/config.toml": [
-      ...['model = "gpt-5.5"', 'model_provider = "local"', "[model_providers.local]"],
-      ...['name = "local"', `base_url = "${url}/v1"`, 'wire_api = "responses"'],
-      ...['env_key = "NO_KEY"', "request_max_retries = 0", ""],
+      'model = "gpt-5.5"',
+      'model_provider = "local"',
+      "[model_providers.local]",
+      'name = "local"',
+      `base_url = "${url}/v1"`,
+      'wire_api = "responses"',
+      'env_key = "NO_KEY"',
+      "request_max_retries = 0",
+      "",
     ].join("\n"),
     ...TREE_FILES,
     "project/AGENTS.md": "Answer in short sentences.\n",

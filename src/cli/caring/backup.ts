@@ -1,7 +1,7 @@
 /** `verbatim backup`: copies a server's data directory or database while the server runs. */
 
 import { resolve } from "node:path";
-import { type CliCommand, type Io, textOption, UsageError } from "../../command/command.ts";
+import { type CliCommand, type Io, textOption, UsageError } from "../command/command.ts";
 
 export const backup: CliCommand = {
   name: "backup",
@@ -41,8 +41,8 @@ export const backup: CliCommand = {
 };
 
 async function backUpDirectory(data: string | undefined, to: string, io: Io) {
-  const { dataDirectory } = await import("../../base/node-paths.ts");
-  const { nodeHost } = await import("../../base/node-host.ts");
+  const { dataDirectory } = await import("../../core/base/node-paths.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
   const { backUp } = await import("../../streams/journal/backup.ts");
   return backUp({
     host: nodeHost,

@@ -3,18 +3,18 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
-import type { Io } from "../../command/command.ts";
-import type { Examined } from "../../doctor/examine.ts";
-import type { Finding } from "../../findings/finding.ts";
-import type { PostgresSource } from "../../postgres/postgres-source.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { Finding } from "../../core/findings/finding.ts";
+import type { ExaminedItem } from "../../evidence/doctor/examine.ts";
+import type { PostgresSource } from "../../streams/postgres/postgres-source.ts";
+import type { Io } from "../command/command.ts";
 import type { PrintOptions } from "./findings-report.ts";
 
 /** Like `doctor`, with the fields that its JSON always had. */
 export async function checkData(name: string, isJson: boolean, io: Io): Promise<number> {
   io.goOnUnread();
-  const { nodeHost } = await import("../../base/node-host.ts");
-  const { examineData } = await import("../../doctor/check-directory.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { examineData } = await import("../../evidence/doctor/check-directory.ts");
   const { printFindings } = await import("./findings-report.ts");
   const { isDatabase } = await import("./copy-places.ts");
   const path = isDatabase(name) ? "" : resolve(name);
@@ -36,10 +36,10 @@ export async function checkData(name: string, isJson: boolean, io: Io): Promise<
   return printFindings(examined, io, { isJson, noun: "stream", ...fields });
 }
 
-async function* examineDatabase(url: string): AsyncGenerator<Examined> {
-  const { checkTables } = await import("../../postgres/check-tables.ts");
-  const { STREAMS } = await import("../../proof/envelopes.ts");
-  const { openPostgresSource } = await import("../../postgres/postgres-source.ts");
+async function* examineDatabase(url: string): AsyncGenerator<ExaminedItem> {
+  const { checkTables } = await import("../../streams/postgres/check-tables.ts");
+  const { STREAMS } = await import("../../trust/proof/envelopes.ts");
+  const { openPostgresSource } = await import("../../streams/postgres/postgres-source.ts");
   const source = await openPostgresSource(url, { isAlone: false });
   try {
     const store = { dialect: STREAMS, root: source.place };
@@ -56,14 +56,14 @@ async function* examineDatabase(url: string): AsyncGenerator<Examined> {
 
 /** What the checkpoints of a database say otherwise than its rows; their signatures are not checked. */
 async function* contradictedIn(source: PostgresSource): AsyncGenerator<Finding> {
-  const { nodeHost } = await import("../../base/node-host.ts");
-  const { checkSigned } = await import("../../doctor/check-streams.ts");
-  const { finding } = await import("../../findings/finding.ts");
-  const { RowFiles } = await import("../proving/verify-database.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { checkSigned } = await import("../../evidence/doctor/check-streams.ts");
+  const { finding } = await import("../../core/findings/finding.ts");
+  const { DatabaseFiles } = await import("../proving/verify-database.ts");
   const scratch = mkdtempSync(join(tmpdir(), "verbatim-check-"));
   const logs = await nodeHost.files.openDirectory(scratch, { create: false });
   try {
-    const streams = await new RowFiles(source, scratch).writeCheckpoints();
+    const streams = await new DatabaseFiles(source, scratch).writeCheckpoints();
     for (const state of streams.values()) {
       if (state.status === "deleted") continue;
       const parent = streams.get(state.fork?.source ?? "") ?? null;

@@ -1,11 +1,11 @@
 /** Copy places: the two sides of `copy` and `backup`, by the names that the user gave. */
 
 import { resolve } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
-import { type Io, UsageError } from "../../command/command.ts";
-import type { CopySource, CopyTarget } from "../../copying/copied.ts";
-import type { CopyReport } from "../../copying/copy-streams.ts";
-import { placeOf } from "../../postgres/store-options.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { StreamCopyReport } from "../../streams/copy/copy-streams.ts";
+import type { CopySource, CopyTarget } from "../../streams/copy/sides.ts";
+import { urlWithoutPassword } from "../../streams/postgres/store-options.ts";
+import { type Io, UsageError } from "../command/command.ts";
 
 const MB = 1e6;
 
@@ -29,7 +29,7 @@ export function checkPlace(flag: string, name: string): void {
 export function refuseDatabases(names: readonly (string | undefined)[], what: string): void {
   const name = names.find((each) => each !== undefined && isDatabase(each));
   if (name === undefined) return;
-  const path = placeOf(name);
+  const path = urlWithoutPassword(name);
   const reason = `${what} works on data directories only`;
   throw new VerbatimError(
     "POSTGRES_REFUSED",
@@ -42,22 +42,22 @@ export function refuseDatabases(names: readonly (string | undefined)[], what: st
 /** `isAlone`: refuse a database that a server uses. A directory in use is always refused. */
 export async function openSource(name: string, isAlone: boolean): Promise<CopySource> {
   if (isDatabase(name)) {
-    const { openPostgresSource } = await import("../../postgres/postgres-source.ts");
+    const { openPostgresSource } = await import("../../streams/postgres/postgres-source.ts");
     return openPostgresSource(name, { isAlone });
   }
-  const { nodeHost } = await import("../../base/node-host.ts");
-  const { openDirectorySource } = await import("../../copying/directory-source.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { openDirectorySource } = await import("../../streams/copy/directory-source.ts");
   return openDirectorySource(nodeHost, resolve(name));
 }
 
 async function openTarget(name: string, source: CopySource): Promise<CopyTarget> {
   if (isDatabase(name)) {
-    const { openPostgresTarget } = await import("../../postgres/postgres-target.ts");
+    const { openPostgresTarget } = await import("../../streams/postgres/postgres-target.ts");
     return openPostgresTarget(name, source);
   }
   const { randomBytes } = await import("node:crypto");
-  const { nodeHost } = await import("../../base/node-host.ts");
-  const { openDirectoryTarget } = await import("../../copying/directory-target.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { openDirectoryTarget } = await import("../../streams/copy/directory-target.ts");
   const newId = () => randomBytes(8).toString("hex");
   return openDirectoryTarget(nodeHost, resolve(name), source, newId);
 }
@@ -67,8 +67,8 @@ export async function copyBetween(
   source: CopySource,
   to: string,
   io: Io,
-): Promise<CopyReport & { readonly to: string }> {
-  const { copyStreams } = await import("../../copying/copy-streams.ts");
+): Promise<StreamCopyReport & { readonly to: string }> {
+  const { copyStreams } = await import("../../streams/copy/copy-streams.ts");
   const target = await openTarget(to, source);
   try {
     if (target.isResumed) io.err(`continuing the copy that was begun in ${target.place}`);

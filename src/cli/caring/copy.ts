@@ -1,6 +1,6 @@
 /** `verbatim copy`: copies all streams between a data directory and PostgreSQL. */
 
-import { type CliCommand, type Io, textOption, UsageError } from "../../command/command.ts";
+import { type CliCommand, type Io, textOption, UsageError } from "../command/command.ts";
 
 export const copy: CliCommand = {
   name: "copy",

@@ -1,9 +1,9 @@
 /** `verbatim doctor`: checks sessions, or the streams of a server, without changing anything. */
 
-import type { CliCommand } from "../../command/command.ts";
-import type { Examined } from "../../doctor/examine.ts";
+import type { ExaminedItem } from "../../evidence/doctor/examine.ts";
+import type { CliCommand } from "../command/command.ts";
 import { WHERE_OPTIONS } from "../reading/reading.ts";
-import { allStores, namedTarget, nodeDoctor } from "./examining.ts";
+import { allStores, findDoctorTarget, nodeDoctor } from "./doctor-target.ts";
 
 export const doctor: CliCommand = {
   name: "doctor",
@@ -29,15 +29,15 @@ export const doctor: CliCommand = {
     const { args, options, io } = run;
     io.goOnUnread();
     const [name] = args;
-    const target = await (name === undefined ? allStores(run, false) : namedTarget(name, run));
+    const target = await (name === undefined ? allStores(run, false) : findDoctorTarget(name, run));
     const { printFindings } = await import("./findings-report.ts");
     const isJson = options.json === true;
     if ("data" in target) {
-      const { nodeHost } = await import("../../base/node-host.ts");
-      const { examineData } = await import("../../doctor/check-directory.ts");
+      const { nodeHost } = await import("../../core/base/node-host.ts");
+      const { examineData } = await import("../../evidence/doctor/check-directory.ts");
       return printFindings(examineData(nodeHost, target.data), io, { isJson, noun: "stream" });
     }
-    const { examineOne, examineStore } = await import("../../doctor/examine.ts");
+    const { examineOne, examineStore } = await import("../../evidence/doctor/examine.ts");
     const doctor = await nodeDoctor(io);
     const examined =
       "session" in target
@@ -47,6 +47,6 @@ export const doctor: CliCommand = {
   },
 };
 
-async function* inTurn(all: readonly AsyncIterable<Examined>[]): AsyncGenerator<Examined> {
+async function* inTurn(all: readonly AsyncIterable<ExaminedItem>[]): AsyncGenerator<ExaminedItem> {
   for (const each of all) yield* each;
 }

@@ -6,10 +6,6 @@
  * Long reports are shortened: the first findings of each code, and how many more.
  */
 
-import type { Io } from "../../command/command.ts";
-import { jsonLine } from "../../command/json-line.ts";
-import type { Examined } from "../../doctor/examine.ts";
-import type { RepairStep } from "../../doctor/repair.ts";
 import {
   FINDINGS,
   type Finding,
@@ -18,10 +14,14 @@ import {
   isOfStreams,
   type Severity,
   streamRemedy,
-} from "../../findings/finding.ts";
-import type { FoundSession } from "../../listing/find-session.ts";
-import { safeLine } from "../../render/text.ts";
+} from "../../core/findings/finding.ts";
+import type { ExaminedItem } from "../../evidence/doctor/examine.ts";
+import type { RepairStep } from "../../evidence/doctor/repair.ts";
+import type { FoundSession } from "../../sessions/list/found-session.ts";
+import { safeLine } from "../../sessions/render/text.ts";
 import { ChunkedOutput } from "../chunked-output.ts";
+import type { Io } from "../command/command.ts";
+import { jsonLine } from "../command/json-line.ts";
 
 const LISTED_MAX = 5;
 const EXIT_FOUND = 1;
@@ -55,7 +55,7 @@ export interface PrintOptions {
 
 /** Prints what is found, and returns the exit code. */
 export async function printFindings(
-  examined: AsyncIterable<Examined>,
+  examined: AsyncIterable<ExaminedItem>,
   io: Io,
   { isJson, noun, finding = (each) => each, summary = (each) => each }: PrintOptions,
 ): Promise<number> {
@@ -151,8 +151,8 @@ class FindingsCount {
   text(noun: string): string {
     const found = (["error", "warning", "note"] as const)
       .filter((severity) => this[`${severity}s`] > 0)
-      .map((severity) => counted(this[`${severity}s`], severity));
-    const looked = `looked at ${counted(this.sessions, noun)}`;
+      .map((severity) => countText(this[`${severity}s`], severity));
+    const looked = `looked at ${countText(this.sessions, noun)}`;
     if (found.length === 0) return `${looked}: nothing found\n`;
     const mends = this.mends > 0 ? `; repair mends ${this.mends}` : "";
     return `${looked}: ${found.join(", ")}${mends}\n`;
@@ -171,7 +171,7 @@ function remedyOf({ code, mends }: Finding): string {
 }
 
 /** What repair did, would do, could not do and left. */
-export class RepairReport {
+export class RepairPrinter {
   /** `would`: with --dry-run, what would be mended. */
   readonly summary = { sessions: 0, mended: 0, would: 0, left: 0, failed: 0 };
   /** The current session, and its heading. */
@@ -221,7 +221,7 @@ export class RepairReport {
 
   text(isDryRun: boolean): string {
     const { sessions, mended, would, left, failed } = this.summary;
-    const looked = `looked at ${counted(sessions, "session")}`;
+    const looked = `looked at ${countText(sessions, "session")}`;
     const nothing = mended + would + failed === 0 ? "nothing to mend" : null;
     if (nothing && left === 0) return `${looked}: ${nothing}\n`;
     const did = nothing ?? (isDryRun ? `would mend ${would}` : `mended ${mended}`);
@@ -257,6 +257,6 @@ export function linesText(lines: readonly number[]): string {
 }
 
 /** `1 session`, `2 sessions`. */
-export function counted(count: number, noun: string): string {
+export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

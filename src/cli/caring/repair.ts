@@ -2,12 +2,12 @@
  * `verbatim repair`: mends what `doctor` finds, and reports what it did and what it could not do.
  */
 
-import { type CliCommand, type Run, UsageError } from "../../command/command.ts";
-import { jsonLine } from "../../command/json-line.ts";
-import type { RepairStep } from "../../doctor/repair.ts";
+import type { RepairStep } from "../../evidence/doctor/repair.ts";
 import { ChunkedOutput } from "../chunked-output.ts";
+import { type CliCommand, type Run, UsageError } from "../command/command.ts";
+import { jsonLine } from "../command/json-line.ts";
 import { PROFILE_OPTION, WHERE_OPTIONS } from "../reading/reading.ts";
-import { allStores, namedTarget, nodeDoctor, type Target } from "./examining.ts";
+import { allStores, type DoctorTarget, findDoctorTarget, nodeDoctor } from "./doctor-target.ts";
 
 const EXIT_LEFT = 1;
 const EXIT_FAILED = 7;
@@ -45,18 +45,18 @@ export const repair: CliCommand = {
     const root = typeof options.root === "string" ? options.root : undefined;
     refuseDatabases([root, ...args], options.vouch === true ? "repair --vouch" : "repair");
     if (options.vouch === true) {
-      const { vouchFor } = await import("../proving/vouch.ts");
+      const { vouchFor } = await import("../proving/run-vouch.ts");
       return vouchFor(run);
     }
     if (options.yes === true) throw new UsageError("--yes needs --vouch: nothing else asks");
-    const { finishErasures } = await import("../proving/erasing.ts");
+    const { finishErasures } = await import("../proving/run-erase.ts");
     if (options.dryRun !== true) await finishErasures(run);
-    const targets: Target[] = [];
+    const targets: DoctorTarget[] = [];
     if (options.all === true) targets.push(await allStores(run, true));
-    for (const name of args) targets.push(await namedTarget(name, run));
+    for (const name of args) targets.push(await findDoctorTarget(name, run));
 
-    const { RepairReport } = await import("./findings-report.ts");
-    const report = new RepairReport();
+    const { RepairPrinter } = await import("./findings-report.ts");
+    const report = new RepairPrinter();
     const output = new ChunkedOutput(io);
     for await (const step of repairTargets(targets, run)) {
       if (step.kind === "session") io.progress(`${report.summary.sessions + 1} sessions`);
@@ -74,10 +74,10 @@ export const repair: CliCommand = {
 };
 
 async function* repairTargets(
-  targets: readonly Target[],
+  targets: readonly DoctorTarget[],
   { options, io }: Run,
 ): AsyncGenerator<RepairStep> {
-  const { repairOne, repairStore } = await import("../../doctor/repair.ts");
+  const { repairOne, repairStore } = await import("../../evidence/doctor/repair.ts");
   const doctor = await nodeDoctor(io);
   const how = { isDryRun: options.dryRun === true };
   for (const target of targets) {
@@ -85,7 +85,7 @@ async function* repairTargets(
     else if ("stores" in target) {
       for (const store of target.stores) yield* repairStore(doctor, store, how);
     } else {
-      const { repairData } = await import("../../doctor/repair-data.ts");
+      const { repairData } = await import("../../evidence/doctor/repair.ts");
       yield* repairData(doctor.host, target.data, how);
     }
   }

@@ -1,9 +1,9 @@
 /** `verbatim handoff`: exports a session into one file that another person can continue. */
 
-import { type CliCommand, textOption } from "../../command/command.ts";
-import { jsonLine } from "../../command/json-line.ts";
-import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import type { RecordedFrom } from "../../resume/handoff/of-program.ts";
+import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
+import { type CliCommand, textOption } from "../command/command.ts";
+import { jsonLine } from "../command/json-line.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
 import {
   PIN_OPTION,
@@ -37,7 +37,7 @@ export const handoff: CliCommand = {
   ],
 
   async run({ args, options, io }) {
-    const { nodeHost } = await import("../../base/node-host.ts");
+    const { nodeHost } = await import("../../core/base/node-host.ts");
     const { handoffSession } = await import("../../resume/handoff/handoff.ts");
     const { root, dialect } = whereOf(options);
     const output = textOption("--output", options.output);
@@ -77,8 +77,8 @@ function describeSource({ session, dialect, fidelity }: RecordedFrom): string {
 async function textIn(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
   const { resolve } = await import("node:path");
-  const { readUserFile } = await import("../../base/node-user-files.ts");
-  const { UsageError } = await import("../../command/command.ts");
+  const { readUserFile } = await import("../../core/base/node-user-files.ts");
+  const { UsageError } = await import("../command/command.ts");
   const rules = { bytesMax: SUMMARY_BYTES_MAX, access: "anyone" } as const;
   const file = readUserFile(resolve(path), rules);
   if (file === null) throw new UsageError(`${path} does not exist`);

@@ -1,16 +1,16 @@
 /** `verbatim resume`: prints the request that continues a session, and reports the repairs. */
 
+import type { RepairAction, RepairReport } from "../../resume/repair-report.ts";
+import type { Resumed } from "../../resume/resume.ts";
+import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
 import {
   type CliCommand,
   type Run,
   textOption,
   UsageError,
   wholeNumber,
-} from "../../command/command.ts";
-import { jsonLine } from "../../command/json-line.ts";
-import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
-import type { RepairAction, RepairReport } from "../../resume/repair-report.ts";
-import type { Resumed } from "../../resume/resume.ts";
+} from "../command/command.ts";
+import { jsonLine } from "../command/json-line.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
 import {
   otherFiles,
@@ -75,8 +75,8 @@ export const resume: CliCommand = {
       ...(maxTokens === undefined ? {} : { maxTokens }),
     });
     const recorded = options.record === true ? await record(resumed, run) : null;
-    const { indentedJson, jsonText } = await import("../../render/text.ts");
-    const { safeText } = await import("../../render/text.ts");
+    const { indentedJson, jsonText } = await import("../../sessions/render/text.ts");
+    const { safeText } = await import("../../sessions/render/text.ts");
     await io.print(options.json ? jsonLine(body) : `${safeText(indentedJson(body))}\n`);
     const { report } = resumed;
     if (options.json) io.err(jsonText(recorded === null ? report : { ...report, recorded }));
@@ -87,8 +87,8 @@ export const resume: CliCommand = {
 
 /** Says which file of a session is used, if its program's and the record of its hooks are there. */
 async function tellOtherFile({ args, options, io }: Run): Promise<void> {
-  const { nodeHost } = await import("../../base/node-host.ts");
-  const { findSession } = await import("../../listing/find-session.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { findSession } = await import("../../sessions/list/find-session.ts");
   const preference = options.allowUnsigned === true ? "fuller" : "signed";
   const found = await findSession(nodeHost, args[0] ?? "", whereOf(options), preference);
   if (found.preferredTo === undefined) return;
@@ -101,7 +101,7 @@ async function resumeOrVerdict(
   { args, options, io }: Run,
   target: (typeof TARGETS)[number],
 ): Promise<Resumed | number> {
-  const { nodeHost } = await import("../../base/node-host.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
   const { resumeSession } = await import("../../resume/resume.ts");
   const { root, dialect } = whereOf(options);
   const upTo = numberOption("--up-to", options.upTo, TURNS_MAX);
@@ -125,8 +125,8 @@ async function resumeOrVerdict(
 /** Records the report in the session that continues; returns that session's id. */
 async function record({ report, source, ...rest }: Resumed, { io, options }: Run): Promise<string> {
   const isLegacy = options.profile === LEGACY_PROFILE;
-  const { nodeHost } = await import("../../base/node-host.ts");
-  const { Store } = await import("../../store/store.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { Store } = await import("../../sessions/store/store.ts");
   const { continueResumed } = await import("../../resume/continue.ts");
   const store = new Store(nodeHost, {
     dialect: report.dialect,

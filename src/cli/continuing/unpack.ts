@@ -1,10 +1,10 @@
 /** `verbatim unpack`: verifies a bundle and puts its session into a store. */
 
-import { type CliCommand, textOption } from "../../command/command.ts";
-import { jsonLine } from "../../command/json-line.ts";
-import { DIALECT_NAMES } from "../../dialects/all.ts";
+import { DIALECT_NAMES } from "../../dialects/registry.ts";
 import type { FidelityChange } from "../../resume/handoff/transcode.ts";
 import type { Unpacked } from "../../resume/handoff/unpack.ts";
+import { type CliCommand, textOption } from "../command/command.ts";
+import { jsonLine } from "../command/json-line.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
 import { PIN_OPTION, whereOf } from "../reading/reading.ts";
 
@@ -37,7 +37,7 @@ export const unpack: CliCommand = {
   ],
 
   async run({ args, options, io }) {
-    const { nodeHost } = await import("../../base/node-host.ts");
+    const { nodeHost } = await import("../../core/base/node-host.ts");
     const { unpackBundle } = await import("../../resume/handoff/unpack.ts");
     const { root, dialect } = whereOf(options);
     const id = textOption("--as", options.as);

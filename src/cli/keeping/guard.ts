@@ -1,6 +1,6 @@
 /** `verbatim guard`: keeps copies of every agent's sessions. */
 
-import { type CliCommand, type Run, textOption, UsageError } from "../../command/command.ts";
+import { type CliCommand, type Run, textOption, UsageError } from "../command/command.ts";
 
 const ACTIONS = ["status", "install", "uninstall"];
 
@@ -37,7 +37,7 @@ export const guard: CliCommand = {
     if (options.to !== undefined && (action !== undefined || options.verify === true)) {
       throw new UsageError("--to is for guarding alone");
     }
-    const guarding = await import("./guarding.ts");
+    const guarding = await import("./run-guard.ts");
     if (action === "status") return guarding.printStatus(run);
     if (action === "install") return guarding.install(run);
     if (action === "uninstall") return guarding.uninstall(run);

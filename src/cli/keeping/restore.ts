@@ -1,8 +1,8 @@
 /** `verbatim restore`: writes a guarded session back where its agent finds it. */
 
 import { resolve } from "node:path";
-import { type CliCommand, textOption, UsageError } from "../../command/command.ts";
 import type { Loss } from "../../dialects/files/guard-store.ts";
+import { type CliCommand, textOption, UsageError } from "../command/command.ts";
 
 export const restore: CliCommand = {
   name: "restore",
@@ -23,13 +23,16 @@ export const restore: CliCommand = {
   async run({ args, options, io }) {
     const { generation, version } = generationOf(options.generation);
     const to = textOption("--to", options.to);
-    const { nodeHost } = await import("../../base/node-host.ts");
-    const { findKept } = await import("../../guard/kept.ts");
+    const { nodeHost } = await import("../../core/base/node-host.ts");
+    const { findGuardedSession } = await import("../../guard/guarded-sessions.ts");
     const { restore: restoreKept } = await import("../../guard/restore.ts");
     const exportTo = to === undefined ? process.cwd() : resolve(to);
-    const session = findKept(args[0] ?? "");
+    const session = await findGuardedSession(args[0] ?? "");
     const restored = await restoreKept(nodeHost, session, {
-      ...{ generation, version, exportTo, force: options.force === true },
+      generation,
+      version,
+      exportTo,
+      force: options.force === true,
       to: to === undefined ? undefined : resolve(to),
     });
     if (options.json === true) {

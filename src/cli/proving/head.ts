@@ -3,14 +3,19 @@
  * server's data directory.
  */
 
-import { type CliCommand, type CommandGroup, type Run, UsageError } from "../../command/command.ts";
-import { type Column, printList } from "../../command/table.ts";
-import type { Pin } from "../../proof/pin.ts";
-import type { Pinned } from "../../proof/pins.ts";
-import type { Heads } from "../../signing/heads/heads.ts";
+import type { Heads } from "../../trust/heads/heads.ts";
+import type { Pin } from "../../trust/proof/pin.ts";
+import type { SessionPin } from "../../trust/proof/pins.ts";
+import {
+  type CliCommand,
+  type CommandGroup,
+  type Run,
+  textOption,
+  UsageError,
+} from "../command/command.ts";
+import { printList, type TableColumn } from "../command/table.ts";
 import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../question.ts";
 import { SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
-import { publishHead, timestampHead, witnessHead } from "./head-witness.ts";
 
 const EXIT_ROLLBACK = 6;
 const EXIT_CONFLICT = 1;
@@ -28,14 +33,14 @@ const show: CliCommand = {
 
   async run(run) {
     const { args, options, io } = run;
-    const { pinsNamed, pinsWithin } = await import("./pinned.ts");
-    const { nodeHost } = await import("../../base/node-host.ts");
+    const { findPins, pinsWithin } = await import("./pinned.ts");
+    const { nodeHost } = await import("../../core/base/node-host.ts");
     const all = await currentPins(run, await openHeads(run));
     const name = args[0];
     const pinned =
       name === undefined
         ? await pinsWithin(nodeHost, all, whereOf(options))
-        : await pinsNamed(nodeHost, all, mustBeNamed(name), whereOf(options));
+        : await findPins(nodeHost, all, mustBeNamed(name), whereOf(options));
     await printList(run, pinned, { json: jsonOf, columns: COLUMNS, row: ({ pin }) => rowOf(pin) });
     if (pinned.length === 0) io.err("no head is pinned");
     return 0;
@@ -76,18 +81,18 @@ const exportHeads: CliCommand = {
 
   async run(run) {
     const [file = "-"] = run.args;
-    const { exportLines } = await import("../../signing/heads/head-export.ts");
+    const { exportLines } = await import("../../trust/heads/head-export.ts");
     const heads = await openHeads(run);
     const { isWithin } = await import("./pinned.ts");
-    const { nodeHost } = await import("../../base/node-host.ts");
+    const { nodeHost } = await import("../../core/base/node-host.ts");
     const isAsked = await isWithin(nodeHost, whereOf(run.options));
     const lines = exportLines(await readBook(run, heads), isAsked);
     if (file === "-") {
       for (const line of lines) await run.io.print(line);
       return 0;
     }
-    const { writeWhole } = await import("../output-file.ts");
-    await writeWhole(mustBeNamed(file), eachOf(lines), heads.path);
+    const { writeOutput } = await import("../output-file.ts");
+    await writeOutput(mustBeNamed(file), eachOf(lines), heads.path);
     return 0;
   },
 };
@@ -100,12 +105,12 @@ const importHeads: CliCommand = {
   examples: ["verbatim head import pins.jsonl"],
 
   async run(run) {
-    const { readPinFile } = await import("../../signing/heads/head-export.ts");
-    const { nodeHost } = await import("../../base/node-host.ts");
+    const { readPinFile } = await import("../../trust/heads/head-export.ts");
+    const { nodeHost } = await import("../../core/base/node-host.ts");
     const pins = await readPinFile(nodeHost, mustBeNamed(run.args[0] ?? ""));
     const heads = await openHeads(run);
     await readBook(run, heads); // For reporting unreadable files of ours.
-    const { describeConflict } = await import("../../signing/heads/head-merge.ts");
+    const { describeConflict } = await import("../../trust/heads/head-merge.ts");
     const { added, known, conflicts } = await heads.import(pins);
     for (const conflict of conflicts) run.io.err(describeConflict(conflict));
     run.io.out(`added ${added.length}, known ${known}, conflicts ${conflicts.length}`);
@@ -154,7 +159,7 @@ async function acceptOne(name: string, run: Run, heads: Heads): Promise<number> 
   // Otherwise pins under another name of the store would report the loss again and again.
   for (const place of loss ? otherPlaces : []) await heads.accept({ ...head, place });
   run.io.out(`accepted ${head.id} at checkpoint ${head.seq}`);
-  const { giveUpWitnessed } = await import("./witnessing.ts");
+  const { giveUpWitnessed } = await import("./run-witness.ts");
   await giveUpWitnessed(run, new Set([head.log, loss?.pin.log ?? head.log]));
   return 0;
 }
@@ -167,12 +172,12 @@ const forget: CliCommand = {
   examples: ["verbatim head forget hello_world-1739012630"],
 
   async run(run) {
-    const { pinsOfOneNamed } = await import("./pinned.ts");
-    const { nodeHost } = await import("../../base/node-host.ts");
+    const { findSessionPins } = await import("./pinned.ts");
+    const { nodeHost } = await import("../../core/base/node-host.ts");
     const heads = await openHeads(run);
     const all = await currentPins(run, heads);
     const name = mustBeNamed(run.args[0] ?? "");
-    for (const { pin } of await pinsOfOneNamed(nodeHost, all, name, whereOf(run.options))) {
+    for (const { pin } of await findSessionPins(nodeHost, all, name, whereOf(run.options))) {
       const forgotten = await heads.forget(pin);
       if (forgotten) run.io.out(`forgot ${forgotten.id} (${forgotten.place})`);
     }
@@ -180,20 +185,64 @@ const forget: CliCommand = {
   },
 };
 
+const witnessHead: CliCommand = {
+  name: "witness",
+  summary: "Send the head of a session to a witness, and keep its cosignature",
+  args: [SESSION_ARGUMENT],
+  options: [
+    { flags: "--to <witness>", summary: "its URL, or the name of one in your list" },
+    {
+      flags: "--witness-key <key>",
+      summary: "with a URL: the key that its operator gave you, name+id+key; added to your list",
+    },
+    {
+      flags: "--as <name>",
+      summary: "your name in the log's origin, such as ada.example; default: as last time",
+    },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim head witness hello_world-1739012630 --to https://witness.example/witness \\\\\n" +
+      "    --witness-key witness.example/w1+2c1f…+BH8… --as ada.example",
+    "verbatim head witness last --to witness.example/w1",
+  ],
+
+  async run(run) {
+    const to = textOption("--to", run.options.to);
+    if (to === undefined) throw new UsageError("give --to and the URL or the name of a witness");
+    const { sendToWitness } = await import("./run-witness.ts");
+    return sendToWitness(run, to);
+  },
+};
+
+const timestampHead: CliCommand = {
+  name: "timestamp",
+  summary: "Get a time stamp (RFC 3161) of a session's head, by openssl, and keep it",
+  args: [SESSION_ARGUMENT],
+  options: [{ flags: "--tsa <url>", summary: "the time stamping authority" }, ...WHERE_OPTIONS],
+  examples: ["verbatim head timestamp last --tsa https://tsa.example/tsr"],
+
+  async run(run) {
+    const url = textOption("--tsa", run.options.tsa);
+    if (url === undefined || !/^https?:\/\//.test(url) || !URL.canParse(url)) {
+      throw new UsageError("give --tsa and the URL of an authority: https://…");
+    }
+    const { stampHead } = await import("./run-witness.ts");
+    return stampHead(run, url);
+  },
+};
+
 export const head: CommandGroup = {
   name: "head",
   summary: "Manage pinned heads (rollback protection)",
-  commands: [
-    ...[show, pin, exportHeads, importHeads, accept, forget],
-    ...[witnessHead, timestampHead, publishHead],
-  ],
+  commands: [show, pin, exportHeads, importHeads, accept, forget, witnessHead, timestampHead],
 };
 
 /** Not loaded to print help (C1). */
 async function openHeads({ io }: Run): Promise<Heads> {
-  const { Heads } = await import("../../signing/heads/heads.ts");
-  const { userPaths } = await import("../../base/node-paths.ts");
-  const { nodeHost } = await import("../../base/node-host.ts");
+  const { Heads } = await import("../../trust/heads/heads.ts");
+  const { userPaths } = await import("../../core/base/node-paths.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
   const { stateDirectory } = userPaths();
   const onWarning = (warning: string) => io.err(`warning: ${warning}`);
   return new Heads({ host: nodeHost, stateDirectory, onWarning });
@@ -205,7 +254,7 @@ async function readBook({ io }: Run, heads: Heads) {
   return found;
 }
 
-async function currentPins(run: Run, heads: Heads): Promise<Pinned[]> {
+async function currentPins(run: Run, heads: Heads): Promise<SessionPin[]> {
   return (await readBook(run, heads)).current();
 }
 
@@ -215,13 +264,13 @@ function mustBeNamed(name: string): string {
 }
 
 /** The fields of the pin's line, and what was given up for an accepted one. */
-function jsonOf({ pin, lost }: Pinned) {
+function jsonOf({ pin, lost }: SessionPin) {
   const { byteOffset, place, id, log, seq, line, kind, kid, ts, why } = pin;
   const fields = { place, id, log, seq, byte_offset: byteOffset, line, kind, kid, ts, why };
   return { ...fields, lost: lost && { log: lost.log, seq: lost.seq, line: lost.line } };
 }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { heading: "ID", widthMin: 16 },
   { heading: "PLACE", widthMin: 8 },
   { heading: "CHECKPOINT", align: "right" },

@@ -1,5 +1,7 @@
 /** `verbatim keys`: the keys that sign your sessions. */
 
+import { safeLine } from "../../sessions/render/text.ts";
+import type { OwnKey } from "../../trust/keys/keys.ts";
 import {
   type CliCommand,
   type CommandGroup,
@@ -7,11 +9,9 @@ import {
   type Run,
   textOption,
   UsageError,
-} from "../../command/command.ts";
-import { jsonLine } from "../../command/json-line.ts";
-import { type Column, printList } from "../../command/table.ts";
-import { safeLine } from "../../render/text.ts";
-import type { OwnKey } from "../../signing/keys/keys.ts";
+} from "../command/command.ts";
+import { jsonLine } from "../command/json-line.ts";
+import { printList, type TableColumn } from "../command/table.ts";
 
 const JSON_OPTION: CommandOption = { flags: "--json", summary: "print the key as JSON" };
 
@@ -100,7 +100,7 @@ const exportKey: CliCommand = {
     const named = textOption("--for-witness", options.forWitness);
     if (named !== undefined) {
       if (options.private) throw new UsageError("a witness never gets a private key");
-      const { verifierKeyOf } = await import("./witnessing.ts");
+      const { verifierKeyOf } = await import("./run-witness.ts");
       const { publicKey } = await askedKey(textOption("--key", options.key));
       await io.print(`${verifierKeyOf(named, publicKey)}\n`);
       return 0;
@@ -114,7 +114,7 @@ const exportKey: CliCommand = {
     }
     if (file === "-") await io.print(pem);
     else {
-      const { writeNewFile } = await import("./new-file.ts");
+      const { writeNewFile } = await import("../output-file.ts");
       await writeNewFile(file, pem);
     }
     return 0;
@@ -165,16 +165,15 @@ export const keys: CommandGroup = {
 
 /** Not loaded to print help (C1). */
 async function parts() {
-  const { userPaths } = await import("../../base/node-paths.ts");
-  const { nodeHost } = await import("../../base/node-host.ts");
-  return { ...(await import("../../signing/keys/keys.ts")), places: userPaths(), nodeHost };
+  const { userPaths } = await import("../../core/base/node-paths.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  return { ...(await import("../../trust/keys/keys.ts")), places: userPaths(), nodeHost };
 }
 
 async function askedKey(name: string | undefined): Promise<OwnKey> {
   const { loadOwnKeys, noKey, places } = await parts();
   const own = await loadOwnKeys(places);
-  if (name !== undefined)
-    return (await import("../../signing/keys/key-files.ts")).namedKey(name, own);
+  if (name !== undefined) return (await import("../../trust/keys/key-files.ts")).findKey(name, own);
   const current = own.find(({ state }) => state === "current");
   if (current) return current;
   throw noKey(places.keyDirectory);
@@ -182,17 +181,17 @@ async function askedKey(name: string | undefined): Promise<OwnKey> {
 
 async function pemOf(name: string | undefined, isPrivate: boolean): Promise<string> {
   const key = await askedKey(name);
-  const { publicKeyPem } = await import("../../proof/ed25519-keys.ts");
+  const { publicKeyPem } = await import("../../trust/proof/ed25519-keys.ts");
   if (!isPrivate) return publicKeyPem(key.publicKey);
-  const { PRIVATE_NAME, readPrivateKeyFile } = await import("../../signing/keys/key-files.ts");
-  const { privateKeyPem } = await import("../../signing/keys/pem.ts");
+  const { PRIVATE_NAME, readPrivateKeyFile } = await import("../../trust/keys/key-files.ts");
+  const { privateKeyPem } = await import("../../trust/keys/pem.ts");
   return privateKeyPem(readPrivateKeyFile(`${key.directory}/${PRIVATE_NAME}`));
 }
 
 async function givenKey(file: string, { io }: Run) {
-  const { keyRefused, readPrivateKeyFile } = await import("../../signing/keys/key-files.ts");
+  const { keyRefused, readPrivateKeyFile } = await import("../../trust/keys/key-files.ts");
   if (file !== "-") return readPrivateKeyFile(file);
-  const { PEM_BYTES_MAX, parsePrivatePem } = await import("../../signing/keys/pem.ts");
+  const { PEM_BYTES_MAX, parsePrivatePem } = await import("../../trust/keys/pem.ts");
   const { readPiped } = await import("./piped-text.ts");
   const { value, fault } = parsePrivatePem(await readPiped(io, PEM_BYTES_MAX));
   if (fault !== null) throw keyRefused(null, fault);
@@ -203,7 +202,7 @@ type Revocations = ReadonlyMap<string, string>;
 
 /** When keys were revoked, by their ids. */
 async function revocations(): Promise<Revocations> {
-  const { readTrustFile } = await import("../../signing/trust/trust-file.ts");
+  const { readTrustFile } = await import("../../trust/trusted-keys/trust-file.ts");
   const { places } = await parts();
   const revoked = readTrustFile(places.trustPath).flatMap(({ kid, revokedAt }) =>
     revokedAt === undefined ? [] : ([[kid, revokedAt]] as const),
@@ -212,7 +211,7 @@ async function revocations(): Promise<Revocations> {
 }
 
 async function printKey(key: OwnKey, { options, io }: Run): Promise<number> {
-  const { inGroups } = await import("../../signing/keys/key-files.ts");
+  const { inGroups } = await import("../../trust/keys/key-files.ts");
   const revoked = await revocations();
   const shown = jsonOf(key, revoked);
   if (options.json) {
@@ -227,7 +226,7 @@ async function printKey(key: OwnKey, { options, io }: Run): Promise<number> {
   return 0;
 }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { heading: "ID", widthMin: 16 },
   { heading: "FP" },
   { heading: "STATE" },

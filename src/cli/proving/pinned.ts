@@ -7,20 +7,20 @@
  */
 
 import { resolve } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
-import type { Host } from "../../base/host.ts";
-import { findSession } from "../../listing/find-session.ts";
-import { findStores, type Where } from "../../listing/find-stores.ts";
-import type { Pin } from "../../proof/pin.ts";
-import type { Pinned } from "../../proof/pins.ts";
-import { rootNames } from "../../signing/heads/session-head.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { Host } from "../../core/base/host.ts";
+import { findSession } from "../../sessions/list/find-session.ts";
+import { findStores, type StoreLookup } from "../../sessions/list/find-stores.ts";
+import { rootNames } from "../../trust/heads/session-head.ts";
+import type { Pin } from "../../trust/proof/pin.ts";
+import type { SessionPin } from "../../trust/proof/pins.ts";
 
 const LISTED_MAX = 10;
 
 /** Whether a pin is within `--root` and `--dialect`; without these options, every pin is. */
 export async function isWithin(
   host: Host,
-  { cwd, root, dialect }: Where,
+  { cwd, root, dialect }: StoreLookup,
 ): Promise<(pin: Pin) => boolean> {
   const paths = root === undefined ? null : await pathsOf(host, resolve(cwd, root));
   return ({ place }) => {
@@ -33,20 +33,20 @@ export async function isWithin(
 /** The pins within `--root` and `--dialect`. */
 export async function pinsWithin(
   host: Host,
-  pinned: readonly Pinned[],
-  where: Where,
-): Promise<Pinned[]> {
+  pinned: readonly SessionPin[],
+  where: StoreLookup,
+): Promise<SessionPin[]> {
   const isAsked = await isWithin(host, where);
   return pinned.filter(({ pin }) => isAsked(pin));
 }
 
 /** The pins that match `name`; throws PIN_NOT_FOUND if there is none. */
-export async function pinsNamed(
+export async function findPins(
   host: Host,
-  pinned: readonly Pinned[],
+  pinned: readonly SessionPin[],
   name: string,
-  where: Where,
-): Promise<Pinned[]> {
+  where: StoreLookup,
+): Promise<SessionPin[]> {
   const within = await pinsWithin(host, pinned, where);
   const places = new Set(await placesFromHere(host, where));
   const near = within.filter(({ pin }) => places.has(pin.place));
@@ -67,13 +67,13 @@ export async function pinsNamed(
  * The pins of the one session that matches `name`, under each name of its store; refuses an
  * ambiguous name.
  */
-export async function pinsOfOneNamed(
+export async function findSessionPins(
   host: Host,
-  pinned: readonly Pinned[],
+  pinned: readonly SessionPin[],
   name: string,
-  where: Where,
-): Promise<readonly Pinned[]> {
-  const all = await pinsNamed(host, pinned, name, where);
+  where: StoreLookup,
+): Promise<readonly SessionPin[]> {
+  const all = await findPins(host, pinned, name, where);
   if (all.length === 1 || (await areOfOneSession(host, all, where))) return all;
   const listed = all.slice(0, LISTED_MAX).map(({ pin }) => `  ${pin.id}  (${pin.place})`);
   if (all.length > LISTED_MAX) listed.push(`  and ${all.length - LISTED_MAX} more`);
@@ -86,11 +86,11 @@ export async function pinsOfOneNamed(
   );
 }
 
-/** Whether all are of one session in one store, whose root has several names (signing/heads). */
+/** Whether all are of one session in one store, whose root has several names (trust/heads). */
 async function areOfOneSession(
   host: Host,
-  all: readonly Pinned[],
-  { cwd, root = cwd }: Where,
+  all: readonly SessionPin[],
+  { cwd, root = cwd }: StoreLookup,
 ): Promise<boolean> {
   const paths = await pathsOf(host, resolve(cwd, root));
   const whose = all.map(({ pin: { place, id } }) => {
@@ -101,7 +101,7 @@ async function areOfOneSession(
 }
 
 /** Matches a whole id, else the whole last part of one, else beginnings of either. */
-function byName(pinned: readonly Pinned[], name: string): Pinned[] {
+function byName(pinned: readonly SessionPin[], name: string): SessionPin[] {
   const lastPart = (id: string) => id.slice(id.lastIndexOf("/") + 1);
   const rules: readonly ((id: string) => boolean)[] = [
     (id) => id === name,
@@ -117,14 +117,14 @@ function byName(pinned: readonly Pinned[], name: string): Pinned[] {
 
 async function pinOfPath(
   host: Host,
-  pinned: readonly Pinned[],
+  pinned: readonly SessionPin[],
   name: string,
-  where: Where,
-): Promise<Pinned | null> {
+  where: StoreLookup,
+): Promise<SessionPin | null> {
   try {
     const found = await findSession(host, name, where, "signed");
     const { place, others } = await rootNames(host, found);
-    const isIts = ({ pin }: Pinned) => {
+    const isIts = ({ pin }: SessionPin) => {
       return pin.id === found.id && [place, ...others].includes(pin.place);
     };
     return pinned.find(isIts) ?? null;
@@ -134,10 +134,10 @@ async function pinOfPath(
   }
 }
 
-async function placesFromHere(host: Host, where: Where): Promise<string[]> {
+async function placesFromHere(host: Host, where: StoreLookup): Promise<string[]> {
   if (where.root !== undefined) return []; // Then all matches are in one place anyway.
   // A store selected by its dialect need not exist.
-  const names = await Promise.all(findStores(where).map((store) => rootNames(host, store)));
+  const names = await Promise.all((await findStores(where)).map((store) => rootNames(host, store)));
   return names.flatMap(({ place, others }) => [place, ...others]);
 }
 

@@ -1,6 +1,6 @@
 /** Piped text: reads a short text from stdin, such as a key. */
 
-import { type Io, UsageError } from "../../command/command.ts";
+import { type Io, UsageError } from "../command/command.ts";
 
 /** Reads stdin to its end; more than `bytesMax` bytes is a usage error. */
 export async function readPiped(io: Io, bytesMax: number): Promise<string> {

@@ -1,6 +1,6 @@
 /** `verbatim prove`: proves that lines are part of a signed session, without the rest of it. */
 
-import type { CliCommand } from "../../command/command.ts";
+import type { CliCommand } from "../command/command.ts";
 import { SESSION_ARGUMENT, WHERE_OPTIONS } from "../reading/reading.ts";
 
 export const prove: CliCommand = {
@@ -34,7 +34,7 @@ export const prove: CliCommand = {
     },
     { flags: "--as <name>", summary: "with --tlog: your name in the log's origin" },
     { flags: "--json", summary: "print the verdict on the proof, as JSON" },
-    // Other forms of proof add their options here, and their writer in proving.ts.
+    // Other forms of proof add their options here, and their writer in run-prove.ts.
     ...WHERE_OPTIONS,
   ],
   examples: [
@@ -47,8 +47,8 @@ export const prove: CliCommand = {
   ],
 
   async run(run) {
-    if (run.options.tlog === true) return (await import("./witnessing.ts")).proveTlog(run);
-    const { proveNamed } = await import("./proving.ts");
-    return proveNamed(run);
+    if (run.options.tlog === true) return (await import("./run-witness.ts")).proveTlog(run);
+    const { runProve } = await import("./run-prove.ts");
+    return runProve(run);
   },
 };

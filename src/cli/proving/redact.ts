@@ -3,7 +3,7 @@
  * from the session itself.
  */
 
-import type { CliCommand } from "../../command/command.ts";
+import type { CliCommand } from "../command/command.ts";
 import { YES_OPTION } from "../question.ts";
 import { SESSION_ARGUMENT, WHERE_OPTIONS } from "../reading/reading.ts";
 
@@ -54,7 +54,7 @@ export const redact: CliCommand = {
   ],
 
   async run(run) {
-    const { redactNamed } = await import("./redacting.ts");
-    return redactNamed(run);
+    const { runRedact } = await import("./run-redact.ts");
+    return runRedact(run);
   },
 };

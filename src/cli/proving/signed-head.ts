@@ -5,30 +5,30 @@
 
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
-import type { Host } from "../../base/host.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import { type Run, UsageError } from "../../command/command.ts";
-import { dialectNamed, hostOf } from "../../dialects/all.ts";
-import { verifyCopy } from "../../disclosure/verify-copy.ts";
-import { holdLog } from "../../doctor/held-log.ts";
-import { findSession } from "../../listing/find-session.ts";
-import { COPY_EXTENSION } from "../../proof/disclosure/copy-file.ts";
-import type { Head, Pin } from "../../proof/pin.ts";
-import type { Rollback } from "../../proof/pins.ts";
-import { EXIT_CODES, type Verdict } from "../../proof/verdict.ts";
-import { readHead, type SessionHead, type StoredLog } from "../../signing/heads/session-head.ts";
-import { putSurplusAside } from "../../signing/judging/surplus.ts";
-import type { VerifyOptions } from "../../signing/judging/verify-options.ts";
-import { isDataDirectory } from "../../verifying/data-directories.ts";
-import { verifyWithCopy } from "../../verifying/erased-copy.ts";
-import { UserJudging } from "../../verifying/user-judging.ts";
-import { withSignedStream } from "../../verifying/verify-directory.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { Host } from "../../core/base/host.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { holdLog } from "../../core/log/held-log.ts";
+import { dialectNamed, hostOf, loadDialects } from "../../dialects/all.ts";
+import { verifyCopy } from "../../evidence/redact/verify-copy.ts";
+import { isDataDirectory } from "../../evidence/verify/data-directories.ts";
+import { verifyWithCopy } from "../../evidence/verify/erased-copy.ts";
+import { UserJudging } from "../../evidence/verify/user-judging.ts";
+import { withSignedStream } from "../../evidence/verify/verify-directory.ts";
+import { findSession } from "../../sessions/list/find-session.ts";
+import { readHead, type SessionHead, type StoredLog } from "../../trust/heads/session-head.ts";
+import { putSurplusAside } from "../../trust/judge/surplus.ts";
+import type { VerifyOptions } from "../../trust/judge/verify-options.ts";
+import { COPY_EXTENSION } from "../../trust/proof/disclosure/copy-file.ts";
+import type { Pin, PinnedHead } from "../../trust/proof/pin.ts";
+import type { Rollback } from "../../trust/proof/pins.ts";
+import { EXIT_CODES, type Verdict } from "../../trust/proof/verdict.ts";
 import { refuseDatabases } from "../caring/copy-places.ts";
+import { type Run, UsageError } from "../command/command.ts";
 import { whereOf } from "../reading/reading.ts";
-import { streamJudging, streamNamed } from "./verify-streams.ts";
+import { streamJudging, streamPath } from "./verify-streams.ts";
 
-export interface NamedHead extends Pick<SessionHead, "head" | "surplus"> {
+export interface ReportedHead extends Pick<SessionHead, "head" | "surplus"> {
   /** The pin of the session, and how its log contradicts it. */
   readonly loss: { readonly pin: Pin; readonly rollback: Rollback } | null;
   /** Why the log was replaced, if its own signer did that; else null. */
@@ -38,7 +38,7 @@ export interface NamedHead extends Pick<SessionHead, "head" | "surplus"> {
 }
 
 /** The head for `name`; or the exit code of a bad verdict. */
-export async function readNamedHead(name: string, run: Run): Promise<NamedHead | number> {
+export async function readNamedHead(name: string, run: Run): Promise<ReportedHead | number> {
   try {
     return await withNamedLog(name, run, readHeadOf);
   } catch (cause) {
@@ -49,7 +49,7 @@ export async function readNamedHead(name: string, run: Run): Promise<NamedHead |
 }
 
 /** Moves aside checkpoints that cover more than the log contains; returns where they are kept. */
-export function giveUpSurplus(name: string, run: Run, head: Head): Promise<string> {
+export function giveUpSurplus(name: string, run: Run, head: PinnedHead): Promise<string> {
   return withNamedLog(name, run, async (log, options) => {
     // A stream is locked with its data directory.
     const held = dialectNamed(log.dialect).isReadOnly
@@ -73,9 +73,10 @@ export async function withNamedLog<T>(
   refuseDatabases([where.root, name], "head");
   if (where.root !== undefined && isDataDirectory(where.root)) {
     const judging = await streamJudging(run);
-    return withSignedStream(nodeHost, resolve(where.root), streamNamed(name), (log, names) =>
-      work(log, judging.optionsFor(log, names)),
-    );
+    return withSignedStream(nodeHost, resolve(where.root), streamPath(name), async (log, names) => {
+      await loadDialects([log.dialect]);
+      return work(log, judging.optionsFor(log, names));
+    });
   }
   const { dialect, root, id, path } = await findSession(nodeHost, name, where, "signed");
   if (id === null) throw new UsageError(`${path} is not in a store, so it cannot be pinned`);
@@ -86,17 +87,17 @@ export async function withNamedLog<T>(
 }
 
 /** A program's session may be rows of a database. */
-export function hostOfNamed(log: StoredLog): Host {
+export function hostOfLog(log: StoredLog): Host {
   return dialectNamed(log.dialect).program ? hostOf(nodeHost, log) : nodeHost;
 }
 
-async function readHeadOf(log: StoredLog, options: VerifyOptions): Promise<NamedHead> {
-  const { head, rollback, surplus } = await readHead(hostOfNamed(log), log, options);
+async function readHeadOf(log: StoredLog, options: VerifyOptions): Promise<ReportedHead> {
+  const { head, rollback, surplus } = await readHead(hostOfLog(log), log, options);
   const pin = options.remembered?.here ?? options.remembered?.ofLog(head.log) ?? null;
   const otherPlaces = options.remembered?.otherPlaces ?? [];
   const loss = pin && rollback && { pin, rollback };
   const replacedBy =
-    loss?.rollback === "REPLACED" ? await erasureOf(hostOfNamed(log), log, options, pin) : null;
+    loss?.rollback === "REPLACED" ? await erasureOf(hostOfLog(log), log, options, pin) : null;
   return { head, surplus, loss, replacedBy, otherPlaces };
 }
 
@@ -125,7 +126,7 @@ async function erasureOf(
 }
 
 /** Describes what a session has lost of its signed or pinned content; empty if nothing. */
-export function describeLosses({ head, loss, replacedBy, surplus }: NamedHead): string[] {
+export function describeLosses({ head, loss, replacedBy, surplus }: ReportedHead): string[] {
   const losses = loss ? [describeLoss(head, loss)] : [];
   if (replacedBy !== null) losses.push(replacedBy);
   const isToldOf = loss?.rollback === "BEHIND" && loss.pin.seq >= (surplus?.seq ?? 0);
@@ -139,7 +140,10 @@ export function describeLosses({ head, loss, replacedBy, surplus }: NamedHead): 
   return losses;
 }
 
-function describeLoss(head: Head, { pin, rollback }: NonNullable<NamedHead["loss"]>): string {
+function describeLoss(
+  head: PinnedHead,
+  { pin, rollback }: NonNullable<ReportedHead["loss"]>,
+): string {
   const seen = `checkpoint ${pin.seq} of ${pin.ts}`;
   const first = head.seq + 1;
   const [lost, are] =

@@ -1,12 +1,12 @@
 /** Signed now: a checkpoint for a session that has only its first, if the user agrees. */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import type { Run } from "../../command/command.ts";
-import { NO_CHECKPOINT } from "../../disclosure/redact.ts";
-import { signHead } from "../../disclosure/sign-head.ts";
-import { STREAMS } from "../../proof/envelopes.ts";
-import type { SignableLog } from "../../signing/session-log.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { NO_CHECKPOINT } from "../../evidence/redact/redact.ts";
+import { signHead } from "../../evidence/redact/sign-head.ts";
+import { STREAMS } from "../../trust/proof/envelopes.ts";
+import type { SignableLog } from "../../trust/session-log.ts";
+import type { Run } from "../command/command.ts";
 import { isAgreed } from "../question.ts";
 
 /** A session with its first checkpoint only gets another, if the user agrees and signs it. */

@@ -1,5 +1,8 @@
 /** `verbatim trust`: manages the keys you trust besides your own. */
 
+import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
+import type { Grant, HeldKey } from "../../trust/trusted-keys/trust.ts";
+import type { Purpose } from "../../trust/trusted-keys/trust-entry.ts";
 import {
   type CliCommand,
   type CommandArgument,
@@ -7,11 +10,8 @@ import {
   type Run,
   textOption,
   UsageError,
-} from "../../command/command.ts";
-import { type Column, printList } from "../../command/table.ts";
-import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
-import type { Grant, HeldKey } from "../../signing/trust/trust.ts";
-import type { Purpose } from "../../signing/trust/trust-entry.ts";
+} from "../command/command.ts";
+import { printList, type TableColumn } from "../command/table.ts";
 import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../question.ts";
 
 const KEY_ARGUMENT: CommandArgument = {
@@ -54,9 +54,9 @@ const add: CliCommand = {
   async run(run) {
     const grant = await grantOf(run);
     const { addTrust, places, nodeHost } = await parts();
-    const { kidOf } = await import("../../proof/ed25519-keys.ts");
-    const { nodeCrypto } = await import("../../signing/keys/node-crypto.ts");
-    const { inGroups } = await import("../../signing/keys/key-files.ts");
+    const { kidOf } = await import("../../trust/proof/ed25519-keys.ts");
+    const { nodeCrypto } = await import("../../trust/keys/node-crypto.ts");
+    const { inGroups } = await import("../../trust/keys/key-files.ts");
     const { owner, purposes, sessions, validAfter, validBefore, profile } = grant;
     run.io.err(`id        ${inGroups(kidOf(nodeCrypto, grant.publicKey))}`);
     run.io.err(`owner     ${owner}`);
@@ -129,7 +129,7 @@ const revoke: CliCommand = {
   ],
 
   async run(run) {
-    const { isReason, REASON_CHARS_MAX } = await import("../../signing/trust/trust-entry.ts");
+    const { isReason, REASON_CHARS_MAX } = await import("../../trust/trusted-keys/trust-entry.ts");
     const reason = textOption("--reason", run.options.reason);
     if (reason !== undefined && !isReason(reason)) {
       throw new UsageError(`--reason takes one line of at most ${REASON_CHARS_MAX} characters`);
@@ -153,14 +153,14 @@ export const trust: CommandGroup = {
 
 /** Not loaded to print help (C1). */
 async function parts() {
-  const { userPaths } = await import("../../base/node-paths.ts");
-  const { nodeHost } = await import("../../base/node-host.ts");
-  return { ...(await import("../../signing/trust/trust.ts")), places: userPaths(), nodeHost };
+  const { userPaths } = await import("../../core/base/node-paths.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  return { ...(await import("../../trust/trusted-keys/trust.ts")), places: userPaths(), nodeHost };
 }
 
 async function grantOf(run: Run): Promise<Grant> {
   const { options } = run;
-  const { isOwner, OWNER_CHARS_MAX } = await import("../../signing/trust/trust-entry.ts");
+  const { isOwner, OWNER_CHARS_MAX } = await import("../../trust/trusted-keys/trust-entry.ts");
   const owner = textOption("--owner", options.owner);
   if (owner === undefined) throw new UsageError("--owner NAME is missing: whose key is it?");
   if (!isOwner(owner)) {
@@ -180,7 +180,7 @@ async function grantOf(run: Run): Promise<Grant> {
 }
 
 async function purposesOf(value: Run["options"][string]): Promise<Purpose[]> {
-  const { PURPOSES } = await import("../../signing/trust/trust-entry.ts");
+  const { PURPOSES } = await import("../../trust/trusted-keys/trust-entry.ts");
   return listOf(value).map((name) => {
     const purpose = PURPOSES.find((each) => each === name);
     if (purpose) return purpose;
@@ -189,7 +189,7 @@ async function purposesOf(value: Run["options"][string]): Promise<Purpose[]> {
 }
 
 async function sessionsOf(value: Run["options"][string]): Promise<string[]> {
-  const { isGlob, GLOB_CHARS_MAX } = await import("../../signing/trust/trust-entry.ts");
+  const { isGlob, GLOB_CHARS_MAX } = await import("../../trust/trusted-keys/trust-entry.ts");
   const globs = listOf(value);
   if (globs.every(isGlob)) return globs;
   throw new UsageError(`--sessions takes globs of at most ${GLOB_CHARS_MAX} characters`);
@@ -212,8 +212,8 @@ async function timeOption(
 ): Promise<string | undefined> {
   const text = textOption(flag, value);
   if (text === undefined) return undefined;
-  const { timeOf } = await import("../../signing/trust/trust-entry.ts");
-  const time = timeOf(text);
+  const { parseTrustTime } = await import("../../trust/trusted-keys/trust-entry.ts");
+  const time = parseTrustTime(text);
   if (time !== null) return time;
   throw new UsageError(`${flag} takes 2027-01-31 or 2027-01-31T12:00:00Z, not ${text}`);
 }
@@ -221,8 +221,8 @@ async function timeOption(
 /** The key: in base64url, in a file, or piped in. */
 async function givenKey({ args, io }: Run): Promise<Uint8Array> {
   const [source = ""] = args;
-  const { keyRefused, readPublicKeyFile } = await import("../../signing/keys/key-files.ts");
-  const pem = await import("../../signing/keys/pem.ts");
+  const { keyRefused, readPublicKeyFile } = await import("../../trust/keys/key-files.ts");
+  const pem = await import("../../trust/keys/pem.ts");
   if (source !== "-" && !/^[\w-]{43}$/.test(source)) return readPublicKeyFile(source);
   const { readPiped } = await import("./piped-text.ts");
   const { value, fault } =
@@ -235,8 +235,8 @@ async function givenKey({ args, io }: Run): Promise<Uint8Array> {
 
 async function askedKey(name: string): Promise<HeldKey> {
   const { Trust, places } = await parts();
-  const { namedKey } = await import("../../signing/keys/key-files.ts");
-  return namedKey(name, (await Trust.load(places)).keys);
+  const { findKey } = await import("../../trust/keys/key-files.ts");
+  return findKey(name, (await Trust.load(places)).keys);
 }
 
 type RevokedKey = Pick<HeldKey, "kid" | "owner"> & { readonly publicKey: Uint8Array | null };
@@ -244,7 +244,7 @@ type RevokedKey = Pick<HeldKey, "kid" | "owner"> & { readonly publicKey: Uint8Ar
 /** A key that we hold; or an unknown one, by its whole id or by the key itself. */
 async function keyToRevoke(run: Run): Promise<RevokedKey> {
   const [name = ""] = run.args;
-  const { VerbatimError } = await import("../../base/errors.ts");
+  const { VerbatimError } = await import("../../core/base/errors.ts");
   const { UNKNOWN_OWNER: owner } = await parts();
   try {
     return await askedKey(name);
@@ -257,8 +257,8 @@ async function keyToRevoke(run: Run): Promise<RevokedKey> {
       const hint = "; an unknown key is revoked by its whole id, or by its PEM file";
       throw new VerbatimError("KEY_NOT_FOUND", `${cause.message}${hint}`, { key: name });
     }
-    const { kidOf } = await import("../../proof/ed25519-keys.ts");
-    const { nodeCrypto } = await import("../../signing/keys/node-crypto.ts");
+    const { kidOf } = await import("../../trust/proof/ed25519-keys.ts");
+    const { nodeCrypto } = await import("../../trust/keys/node-crypto.ts");
     const publicKey = await givenKey(run);
     const given = kidOf(nodeCrypto, publicKey);
     const { Trust, places } = await parts();
@@ -268,7 +268,7 @@ async function keyToRevoke(run: Run): Promise<RevokedKey> {
 
 /** Prints the key that is about to change, in full. */
 async function tell({ io }: Run, { kid, owner }: Pick<HeldKey, "kid" | "owner">): Promise<void> {
-  const { inGroups } = await import("../../signing/keys/key-files.ts");
+  const { inGroups } = await import("../../trust/keys/key-files.ts");
   io.err(`id     ${inGroups(kid)}`);
   io.err(`owner  ${owner}`);
 }
@@ -293,7 +293,7 @@ function jsonOf(key: HeldKey) {
   };
 }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { heading: "ID", widthMin: 16 },
   { heading: "OWNER", widthMin: 8 },
   { heading: "PURPOSES" },

@@ -2,12 +2,12 @@
  * Verdict code: a command that refuses a session for its verdict exits with that verdict's code.
  */
 
-import type { Io } from "../../command/command.ts";
+import type { Io } from "../command/command.ts";
 
 /** The result of `work`; or prints a bad verdict and returns its exit code. */
 export async function orVerdictCode<T>(io: Io, work: () => Promise<T>): Promise<T | number> {
-  const { VerbatimError } = await import("../../base/errors.ts");
-  const { EXIT_CODES } = await import("../../proof/verdict.ts");
+  const { VerbatimError } = await import("../../core/base/errors.ts");
+  const { EXIT_CODES } = await import("../../trust/proof/verdict.ts");
   try {
     return await work();
   } catch (error) {

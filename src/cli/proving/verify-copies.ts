@@ -1,13 +1,17 @@
 /** Verify copies: the reports on disclosed copies, and how `verify` prints them. */
 
 import { closeSync, openSync, readSync } from "node:fs";
-import { nodeHost } from "../../base/node-host.ts";
-import { type Run, textOption } from "../../command/command.ts";
-import { type CopyReport, verifyCopy } from "../../disclosure/verify-copy.ts";
-import { statOf } from "../../listing/find-stores.ts";
-import { beginsAsCopy, COPY_EXTENSION, MAGIC_BYTES } from "../../proof/disclosure/copy-file.ts";
-import type { UserJudging } from "../../verifying/user-judging.ts";
-import { counted } from "../caring/findings-report.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { type DisclosedCopyReport, verifyCopy } from "../../evidence/redact/verify-copy.ts";
+import type { UserJudging } from "../../evidence/verify/user-judging.ts";
+import { statOf } from "../../sessions/list/find-stores.ts";
+import {
+  beginsAsCopy,
+  COPY_EXTENSION,
+  MAGIC_BYTES,
+} from "../../trust/proof/disclosure/copy-file.ts";
+import { countText } from "../caring/findings-report.ts";
+import { type Run, textOption } from "../command/command.ts";
 import { freshnessText, reasonLine } from "./verify-text.ts";
 import type { WitnessJudge } from "./verify-witnessed.ts";
 
@@ -43,9 +47,9 @@ export async function* verifyCopies(
   judging: UserJudging,
   { options, io }: Run,
   witnesses: WitnessJudge,
-): AsyncGenerator<{ readonly report: CopyReport; readonly lines: readonly string[] }> {
+): AsyncGenerator<{ readonly report: DisclosedCopyReport; readonly lines: readonly string[] }> {
   if (paths.length === 0) return;
-  const key = await givenKey(options);
+  const key = await readKeyOption(options);
   const requirePin = options.requirePin === true;
   for (const path of paths) {
     const onProgress = (bytes: number, of: number) => {
@@ -59,14 +63,14 @@ export async function* verifyCopies(
 }
 
 /** The key in the file that `--key` names. */
-export async function givenKey(options: Run["options"]): Promise<Uint8Array | null> {
+export async function readKeyOption(options: Run["options"]): Promise<Uint8Array | null> {
   const named = textOption("--key", options.key);
-  const { readPublicKeyFile } = await import("../../signing/keys/key-files.ts");
+  const { readPublicKeyFile } = await import("../../trust/keys/key-files.ts");
   return named === undefined ? null : readPublicKeyFile(named);
 }
 
 /** One line with the verdict, then what it is based on. */
-function describeCopy(report: CopyReport): string[] {
+function describeCopy(report: DisclosedCopyReport): string[] {
   const { path, verdict, findings } = report;
   const reasons = findings.filter((each) => each.verdict === verdict || !each.verdict);
   return [
@@ -76,26 +80,26 @@ function describeCopy(report: CopyReport): string[] {
   ];
 }
 
-function amountOf({ lines, strings_withheld: strings, freshness }: CopyReport): string {
-  const amount = `${lines.full} of ${lines.total} lines in full, ${counted(strings, "string")} withheld`;
+function amountOf({ lines, strings_withheld: strings, freshness }: DisclosedCopyReport): string {
+  const amount = `${lines.full} of ${lines.total} lines in full, ${countText(strings, "string")} withheld`;
   const isWhole = lines.full === lines.total && strings === 0;
   // If it is behind, that is said with the other facts.
   return freshness === "behind" ? amount : `${amount}${freshnessText(freshness, isWhole)}`;
 }
 
-function factsOf(report: CopyReport): string[] {
+function factsOf(report: DisclosedCopyReport): string[] {
   const { session, redactor, keys, withheld, left_out: left, genesis } = report;
-  const signers = keys.map(nameOf).join(", ");
+  const signers = keys.map(keyText).join(", ");
   return [
     `  of ${session ?? "an unknown session"}, signed by ${signers}`,
     ...laterSeen(report),
-    ...(redactor ? [`  disclosed by ${nameOf(redactor)} on ${redactor.ts}`] : []),
+    ...(redactor ? [`  disclosed by ${keyText(redactor)} on ${redactor.ts}`] : []),
     ...withheld.map(({ rule, reason, lines, strings }) => {
-      const amount = `${counted(lines, "line")}, ${counted(strings, "string")}`;
+      const amount = `${countText(lines, "line")}, ${countText(strings, "string")}`;
       return `  withheld by rule ${rule}: ${amount}; reason: ${reason}`;
     }),
     ...(left && left.bytes > 0
-      ? [`  left out: ${counted(left.lines, "unsigned line")} at the end`]
+      ? [`  left out: ${countText(left.lines, "unsigned line")} at the end`]
       : []),
     ...(genesis === "stated" ? ["  how the log began is stated by the redactor"] : []),
     `  cannot be checked: ${report.not_checked.join("; ")}`,
@@ -106,11 +110,11 @@ function factsOf(report: CopyReport): string[] {
 export function laterSeen({
   freshness,
   signed_through: through,
-}: Pick<CopyReport, "freshness" | "signed_through">): string[] {
+}: Pick<DisclosedCopyReport, "freshness" | "signed_through">): string[] {
   if (freshness !== "behind" || !through) return [];
   return [`  up to checkpoint ${through.seq}; later ones were seen here`];
 }
 
-export function nameOf({ kid, owner, trusted }: CopyReport["keys"][number]): string {
+export function keyText({ kid, owner, trusted }: DisclosedCopyReport["keys"][number]): string {
   return `${owner ?? "an unknown key"} (${kid ?? "?"}${trusted ? "" : ", not trusted"})`;
 }

@@ -8,14 +8,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import { openPostgresSource, type PostgresSource } from "../../postgres/postgres-source.ts";
-import type { VerifyReport } from "../../signing/judging/report.ts";
-import { sidecarOf } from "../../signing/session-log.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import type { StreamJudging } from "../../evidence/verify/judge-streams.ts";
+import { reportsOn } from "../../evidence/verify/verify-directory.ts";
 import type { StreamState } from "../../streams/commit/stream-state.ts";
-import type { StreamJudging } from "../../verifying/judge-streams.ts";
-import { reportsOn } from "../../verifying/verify-directory.ts";
+import { openPostgresSource, type PostgresSource } from "../../streams/postgres/postgres-source.ts";
+import type { VerifyReport } from "../../trust/judge/report.ts";
+import { sidecarOf } from "../../trust/session-log.ts";
 
 const APPEND = { flag: "a", mode: 0o600 };
 
@@ -30,12 +30,16 @@ export async function* verifyDatabase(
   const scratch = mkdtempSync(join(tmpdir(), "verbatim-verify-"));
   try {
     mkdirSync(join(scratch, "logs"));
-    const files = new RowFiles(source, join(scratch, "logs"));
+    const files = new DatabaseFiles(source, join(scratch, "logs"));
     const streams = await files.writeCheckpoints();
     const logs = await nodeHost.files.openDirectory(join(scratch, "logs"), { create: false });
     const missing = new Set(only);
     const reports = reportsOn({
-      ...{ root: source.place, logs, streams, removals: new Set<string>(), judging },
+      root: source.place,
+      logs,
+      streams,
+      removals: new Set<string>(),
+      judging,
       names: { place: `streams:${source.pinnedName}`, others: [], leadsTo: null },
       withFiles: (stream, judge) => files.during(stream.path, judge),
       ...(only.length > 0 && { only }),
@@ -66,7 +70,7 @@ export async function* verifyDatabase(
 }
 
 /** Rows of a database as files, in the directory `logs`. */
-export class RowFiles {
+export class DatabaseFiles {
   readonly #source: PostgresSource;
   readonly #logs: string;
   readonly #streams = new Map<string, StreamState>();

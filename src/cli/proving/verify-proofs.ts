@@ -1,13 +1,13 @@
 /** Verify proofs: the reports on proofs, and how `verify` prints them. */
 
-import { nodeHost } from "../../base/node-host.ts";
-import type { Run } from "../../command/command.ts";
-import { beginsAsProof, PROOF_EXTENSION } from "../../proof/inclusion/records.ts";
-import { beginsAsPage } from "../../proving/proof-page.ts";
-import { type ProofReport, verifyProof } from "../../proving/verify-proof.ts";
-import type { UserJudging } from "../../verifying/user-judging.ts";
-import { counted } from "../caring/findings-report.ts";
-import { beginsAs, givenKey, laterSeen, nameOf } from "./verify-copies.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { beginsAsPage } from "../../evidence/prove/proof-page.ts";
+import { type ProofReport, verifyProof } from "../../evidence/prove/verify-proof.ts";
+import type { UserJudging } from "../../evidence/verify/user-judging.ts";
+import { beginsAsProof, PROOF_EXTENSION } from "../../trust/proof/inclusion/records.ts";
+import { countText } from "../caring/findings-report.ts";
+import type { Run } from "../command/command.ts";
+import { beginsAs, keyText, laterSeen, readKeyOption } from "./verify-copies.ts";
 import { reasonLine } from "./verify-text.ts";
 
 /** More of a line is not printed; `--json` has all of it. */
@@ -25,7 +25,7 @@ export async function* verifyProofs(
   { options }: Run,
 ): AsyncGenerator<{ readonly report: ProofReport; readonly lines: readonly string[] }> {
   if (paths.length === 0) return;
-  const key = await givenKey(options);
+  const key = await readKeyOption(options);
   const requirePin = options.requirePin === true;
   for (const path of paths) {
     const report = await verifyProof(nodeHost, path, { judging, key, requirePin });
@@ -38,7 +38,7 @@ function describeProof(report: ProofReport): string[] {
   const { path, verdict, lines, findings } = report;
   const reasons = findings.filter((each) => each.verdict === verdict || !each.verdict);
   const shown =
-    lines.length > 0 ? counted(lines.length, "line") : "one checkpoint continues another";
+    lines.length > 0 ? countText(lines.length, "line") : "one checkpoint continues another";
   const amount = `: ${shown}; it says nothing about other lines`;
   return [
     `${path}: ${verdict}${verdict === "verified" ? amount : ""}`,
@@ -50,18 +50,18 @@ function describeProof(report: ProofReport): string[] {
 function factsOf(report: ProofReport): string[] {
   const { session, keys, lines, consistent, genesis, prover } = report;
   return [
-    `  of ${session ?? "an unknown session"}, signed by ${keys.map(nameOf).join(", ")}`,
+    `  of ${session ?? "an unknown session"}, signed by ${keys.map(keyText).join(", ")}`,
     ...lines.map(({ line, entry, turn, seq, ts, text, strings_withheld: withheld }) => {
       const said = entry === null ? "context" : `entry ${entry}`;
       const place = `line ${line} (${said})${turn === null ? "" : `, turn ${turn}`}`;
-      const gaps = withheld > 0 ? `, ${counted(withheld, "string")} withheld` : "";
+      const gaps = withheld > 0 ? `, ${countText(withheld, "string")} withheld` : "";
       const cut = text.length > TEXT_CHARS_MAX ? `${text.slice(0, TEXT_CHARS_MAX)}…` : text;
       return `  ${place}, in checkpoint ${seq} of ${ts}${gaps}: ${cut}`;
     }),
     ...consistent.map(([from, to]) => `  checkpoint ${to} continues the log of checkpoint ${from}`),
     ...laterSeen(report),
     ...(genesis === "stated" && prover
-      ? [`  how the log began is stated by ${nameOf(prover)}`]
+      ? [`  how the log began is stated by ${keyText(prover)}`]
       : []),
     `  cannot be checked: ${report.not_checked.join("; ")}`,
   ];

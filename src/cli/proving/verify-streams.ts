@@ -1,13 +1,13 @@
 /** Verify streams: verifies data directories, databases and the streams in them, by the user's names. */
 
 import { resolve } from "node:path";
-import type { Run } from "../../command/command.ts";
-import type { VerifyReport } from "../../signing/judging/report.ts";
-import type { UserTrust } from "../../verifying/data-directories.ts";
-import type { StreamJudging } from "../../verifying/judge-streams.ts";
+import type { UserTrust } from "../../evidence/verify/data-directories.ts";
+import type { StreamJudging } from "../../evidence/verify/judge-streams.ts";
+import type { VerifyReport } from "../../trust/judge/report.ts";
+import type { Run } from "../command/command.ts";
 
 /** The path of the named stream. */
-export function streamNamed(name: string): string {
+export function streamPath(name: string): string {
   return name.startsWith("/") ? name : `/${name}`;
 }
 
@@ -26,8 +26,8 @@ export async function* verifyStreams(
   if (run.options.pin === true) {
     run.io.err("--pin has no effect on streams: their server pins their heads");
   }
-  const { nodeHost } = await import("../../base/node-host.ts");
-  const { verifyDataDirectory } = await import("../../verifying/verify-directory.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { verifyDataDirectory } = await import("../../evidence/verify/verify-directory.ts");
   const { isDatabase } = await import("../caring/copy-places.ts");
   const { verifyDatabase } = await import("./verify-database.ts");
   for (const root of names) {
@@ -40,15 +40,15 @@ export async function* verifyStreams(
 
 /** Loads the user's trust and pins, as the options ask. */
 export async function streamJudging(run: Run): Promise<StreamJudging> {
-  const { nodeHost } = await import("../../base/node-host.ts");
-  const { UserJudging } = await import("../../verifying/user-judging.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { UserJudging } = await import("../../evidence/verify/user-judging.ts");
   const onWarning = (warning: string) => run.io.err(`warning: ${warning}`);
   return streamJudgingOf(await UserJudging.load(nodeHost, { onWarning }), run);
 }
 
 /** The same, from loaded trust. */
 export async function streamJudgingOf(user: UserTrust, { options }: Run): Promise<StreamJudging> {
-  const { streamJudgingBy } = await import("../../verifying/data-directories.ts");
+  const { streamJudgingBy } = await import("../../evidence/verify/data-directories.ts");
   const flags = { isDeep: options.deep === true, requirePin: options.requirePin === true };
   return streamJudgingBy(user, flags);
 }

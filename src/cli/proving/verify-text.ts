@@ -1,10 +1,10 @@
 /** Verify text: a report as text. */
 
-import { dialectNamed, READ_DIALECT_NAMES } from "../../dialects/all.ts";
-import { hasTurns } from "../../proof/envelopes.ts";
-import { grouped } from "../../render/phrases.ts";
+import { labelOf, READ_DIALECT_NAMES } from "../../dialects/registry.ts";
 import { adviceOnFinding, META_ADVICE } from "../../resume/advice.ts";
-import type { VerifyReport } from "../../signing/judging/report.ts";
+import { groupDigits } from "../../sessions/render/phrases.ts";
+import type { VerifyReport } from "../../trust/judge/report.ts";
+import { hasTurns } from "../../trust/proof/envelopes.ts";
 import { findingLine } from "../caring/findings-report.ts";
 
 /** One line with the verdict, and one for each reason. */
@@ -67,15 +67,16 @@ function amountOf({ signed_through: through, dialect }: VerifyReport): string {
   const [count, word] = hasTurns(dialect)
     ? [through.turns, "turn"]
     : [through.seq + 1, "checkpoint"];
-  return `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
+  return `${groupDigits(count)} ${word}${count === 1 ? "" : "s"}`;
 }
 
 function alteredOf({ bad_range: bad, dialect }: VerifyReport): string | null {
   if (!bad || bad.turns.length === 0) return null;
   const [word, turns] = [hasTurns(dialect) ? "turn" : "checkpoint", bad.turns];
   const which = turns.length === 1 ? `${word} ${turns[0]}` : `${word}s ${listOf(turns)}`;
-  if (bad.from === bad.to) return `${which}, before byte ${grouped(bad.to)}, changed after signing`;
-  return `bytes ${grouped(bad.from)} to ${grouped(bad.to)} (${which}) were changed after signing`;
+  if (bad.from === bad.to)
+    return `${which}, before byte ${groupDigits(bad.to)}, changed after signing`;
+  return `bytes ${groupDigits(bad.from)} to ${groupDigits(bad.to)} (${which}) were changed after signing`;
 }
 
 /** Signer and time of the last valid signature, as the signer states them. */
@@ -92,7 +93,7 @@ function erasureOf({ at, reason }: VerifyReport["erasures"][number]): string {
 }
 
 function linesOf(count: number): string {
-  return `${grouped(count)} ${count === 1 ? "line" : "lines"}`;
+  return `${groupDigits(count)} ${count === 1 ? "line" : "lines"}`;
 }
 
 function beginningOf(
@@ -102,7 +103,7 @@ function beginningOf(
   if (erasures.some((erasure) => erasure.log === log)) {
     return `  it replaced the log ${log} as of checkpoint ${seq} when text was erased`;
   }
-  return `  it began as a fork of the log ${log}, at byte ${grouped(at)}, signed by checkpoint ${seq}`;
+  return `  it began as a fork of the log ${log}, at byte ${groupDigits(at)}, signed by checkpoint ${seq}`;
 }
 
 function linkOf({ id, log, seq }: VerifyReport["links"][number]): string {
@@ -170,9 +171,7 @@ function adviceOn(report: VerifyReport): string | undefined {
 }
 
 function programOf(dialect: string): string | null {
-  return READ_DIALECT_NAMES.some((name) => name === dialect)
-    ? (dialectNamed(dialect).program?.label ?? null)
-    : null;
+  return READ_DIALECT_NAMES.some((name) => name === dialect) ? labelOf(dialect) : null;
 }
 
 /** What to do about a verdict. */

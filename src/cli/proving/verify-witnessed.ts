@@ -6,38 +6,37 @@
  * a witness (`--ask-witness`) tells whether it has seen more.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import { userPaths } from "../../base/node-paths.ts";
-import { type Run, textOption, textOptions } from "../../command/command.ts";
-import { concat, utf8 } from "../../proof/bytes.ts";
-import { kidOf } from "../../proof/ed25519-keys.ts";
-import { spellNote } from "../../proof/tlog/note.ts";
-import { originOf } from "../../proof/tlog/tree-head.ts";
-import { type Finding, findingOf } from "../../proof/verdict.ts";
-import type { VerifyReport } from "../../signing/judging/report.ts";
-import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
-import { transcriptKeys } from "../../signing/trust/trust.ts";
-import { withFindings } from "../../verifying/judge-streams.ts";
-import type { UserJudging } from "../../verifying/user-judging.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { userPaths } from "../../core/base/node-paths.ts";
+import { withFindings } from "../../evidence/verify/judge-streams.ts";
+import type { UserJudging } from "../../evidence/verify/user-judging.ts";
 import {
   compareWith,
   type FindCheckpoint,
-  type JudgedLog,
+  type JudgedReport,
   noteOfLog,
   type SignedNote,
   witnessesOf,
-} from "../../witness/judging.ts";
-import type { Kept } from "../../witness/kept.ts";
-import { type KnownWitness, readKnownWitnesses } from "../../witness/known-witnesses.ts";
-import { BRANCH_DEFAULT, readPublished } from "../../witness/publish.ts";
-import { checkpointAt, checkpointInCopy } from "../../witness/signed-log.ts";
-import { askNewest } from "../../witness/submit.ts";
-import { checkStamp } from "../../witness/timestamp.ts";
-import { keptNotes, nameIn } from "./witnessing.ts";
+} from "../../evidence/witness/compare-note.ts";
+import { type KnownWitness, readKnownWitnesses } from "../../evidence/witness/known-witnesses.ts";
+import { checkpointAt, checkpointInCopy } from "../../evidence/witness/signed-log.ts";
+import { askNewest } from "../../evidence/witness/submit.ts";
+import { checkStamp } from "../../evidence/witness/timestamp.ts";
+import type { WitnessFolder } from "../../evidence/witness/witness-folder.ts";
+import type { VerifyReport } from "../../trust/judge/report.ts";
+import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
+import { concat, utf8 } from "../../trust/proof/bytes.ts";
+import { kidOf } from "../../trust/proof/ed25519-keys.ts";
+import { spellNote } from "../../trust/proof/tlog/note.ts";
+import { originOf } from "../../trust/proof/tlog/tree-head.ts";
+import { type Finding, findingOf } from "../../trust/proof/verdict.ts";
+import { transcriptKeys } from "../../trust/trusted-keys/trust.ts";
+import { type Run, textOption, textOptions } from "../command/command.ts";
+import { nameInNote, witnessFolder } from "./run-witness.ts";
 
 /** A head that a witness cosigned and that the log has. */
-export interface Witnessed {
+export interface Cosignature {
   readonly witness: string;
   readonly time: string;
   readonly seq: number;
@@ -46,13 +45,13 @@ export interface Witnessed {
   readonly asked: boolean;
 }
 
-export type WitnessedReport<R> = R & { readonly witnessed?: readonly Witnessed[] };
+export type WitnessedReport<R> = R & { readonly witnessed?: readonly Cosignature[] };
 
 export class WitnessJudge {
   readonly #run: Run;
   readonly #judging: UserJudging;
   readonly #known: readonly KnownWitness[];
-  readonly #kept: Kept = keptNotes();
+  readonly #kept: WitnessFolder = witnessFolder();
   readonly #required: readonly string[];
 
   constructor(run: Run, judging: UserJudging) {
@@ -67,12 +66,15 @@ export class WitnessJudge {
   }
 
   /** `key`: also trusted, by the user's word. */
-  extendCopy<R extends JudgedLog>(report: R, key: Uint8Array | null): Promise<WitnessedReport<R>> {
+  extendCopy<R extends JudgedReport>(
+    report: R,
+    key: Uint8Array | null,
+  ): Promise<WitnessedReport<R>> {
     const find = (seq: number) => checkpointInCopy(nodeHost, report.path, report.log ?? "", seq);
     return this.#extend(report, key, find, true);
   }
 
-  async #extend<R extends JudgedLog>(
+  async #extend<R extends JudgedReport>(
     report: R,
     key: Uint8Array | null,
     find: FindCheckpoint,
@@ -95,19 +97,17 @@ export class WitnessJudge {
   }
 
   async #judge(one: OneLog, log: string): Promise<void> {
-    const { askWitness, origin, tsaCa, published } = this.#run.options;
+    const { askWitness, origin, tsaCa } = this.#run.options;
     for (const { text, isGivenUp } of this.#kept.notes(log)) {
       await (isGivenUp ? one.givenUp(text) : one.cosigned(text));
     }
     if (askWitness === true) await one.ask(textOption("--origin", origin));
     await one.stamps(textOption("--tsa-ca", tsaCa) ?? null);
-    const directory = textOption("--published", published);
-    if (directory !== undefined) await one.published(directory);
   }
 
   /** The trusted keys that signed the log. */
   #keysOf(
-    { keys, session, signed_through: through }: JudgedLog,
+    { keys, session, signed_through: through }: JudgedReport,
     given: Uint8Array | null,
   ): Uint8Array[] {
     const trusted = transcriptKeys(this.#judging.trust, session);
@@ -122,20 +122,20 @@ export class WitnessJudge {
 
 class OneLog {
   readonly findings: Finding[] = [];
-  readonly witnessed: Witnessed[] = [];
-  readonly #report: JudgedLog;
+  readonly witnessed: Cosignature[] = [];
+  readonly #report: JudgedReport;
   readonly #find: FindCheckpoint;
   readonly #keys: readonly Uint8Array[];
   readonly #known: readonly KnownWitness[];
-  readonly #kept: Kept;
+  readonly #kept: WitnessFolder;
   readonly #mayBeOlder: boolean;
 
   constructor(
-    report: JudgedLog,
+    report: JudgedReport,
     keys: readonly Uint8Array[],
     parts: {
       readonly known: readonly KnownWitness[];
-      readonly kept: Kept;
+      readonly kept: WitnessFolder;
       readonly find: FindCheckpoint;
       /** A copy may end before what a witness saw: that is no rollback. */
       readonly mayBeOlder: boolean;
@@ -191,7 +191,7 @@ class OneLog {
 
   /** Asks every known witness. Freshness was asked for, so that no answer is `unpinned`. */
   async ask(origin: string | undefined): Promise<void> {
-    const names = new Set(this.#kept.notes(this.#log).map(({ text }) => nameIn(text)));
+    const names = new Set(this.#kept.notes(this.#log).map(({ text }) => nameInNote(text)));
     if (origin !== undefined) names.add(origin);
     let answers = 0;
     for (const name of names) {
@@ -229,16 +229,6 @@ class OneLog {
         this.#say("TIMESTAMPED", `${what} ${how}: ${stamped.why}`);
       }
     }
-  }
-
-  async published(directory: string): Promise<void> {
-    const found = await readPublished(directory, BRANCH_DEFAULT, this.#log);
-    const signed = found && noteOfLog(found.note, this.#log, this.#keys);
-    if (!found || !signed) return this.#note(`no head of this log is published in ${directory}`);
-    const where = `published in ${directory}, commit ${found.commit} of ${found.time}`;
-    const compared = await this.#compare(signed, where);
-    if (compared === null) return;
-    this.#say("PUBLISHED", `${where}, to ${compared.to}; a branch can be rewritten: no witness`);
   }
 
   notCompared(): void {

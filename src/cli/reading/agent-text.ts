@@ -1,14 +1,15 @@
 /** Agent text: what a person reads about an agent program's sessions. */
 
-import { surroundings } from "../../base/node-paths.ts";
-import { type FoundAgent, lookedInFor } from "../../listing/agents.ts";
-import { grouped } from "../../render/phrases.ts";
+import { surroundings } from "../../core/base/node-paths.ts";
+import { type FoundAgent, lookedInFor, unreadDatabaseNote } from "../../sessions/list/agents.ts";
+import { groupDigits } from "../../sessions/render/phrases.ts";
 
 export function agentLines(agent: FoundAgent, nowMs: number): string[] {
   const { label, root, sessions, bytes, rows, firstMs, lastMs, unreadable } = agent;
+  const notes = agent.unreadDatabases.map((path) => unreadDatabaseNote(label, shortPath(path)));
   const sizes = [
     ...(bytes > 0 || rows === 0 ? [bytesText(bytes)] : []),
-    ...(rows > 0 ? [rows === 1 ? "1 row" : `${grouped(rows)} rows`] : []),
+    ...(rows > 0 ? [rows === 1 ? "1 row" : `${groupDigits(rows)} rows`] : []),
   ];
   const used = firstMs === null ? "" : `, ${dayOf(firstMs)} to ${lastDay(lastMs ?? 0, nowMs)}`;
   return [
@@ -16,6 +17,7 @@ export function agentLines(agent: FoundAgent, nowMs: number): string[] {
     `  ${[sessionsText(sessions), ...sizes].join(", ")}${used}`,
     `  ${retentionText(agent)}`,
     ...(unreadable > 0 ? [`  ${unreadable} places there could not be read`] : []),
+    ...notes.map((note) => `  ${note}`),
   ];
 }
 
@@ -38,7 +40,7 @@ export function lookedInText(): string {
 }
 
 export function sessionsText(count: number): string {
-  return count === 1 ? "1 session" : `${grouped(count)} sessions`;
+  return count === 1 ? "1 session" : `${groupDigits(count)} sessions`;
 }
 
 /** With `~` for the user's home. */

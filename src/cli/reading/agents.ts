@@ -1,8 +1,8 @@
 /** `verbatim agents`: the agent programs found, and what they are about to delete. */
 
-import type { CliCommand, Io } from "../../command/command.ts";
-import { jsonLine } from "../../command/json-line.ts";
-import type { FoundAgent } from "../../listing/agents.ts";
+import type { FoundAgent } from "../../sessions/list/agents.ts";
+import type { CliCommand, Io } from "../command/command.ts";
+import { jsonLine } from "../command/json-line.ts";
 
 export const agents: CliCommand = {
   name: "agents",
@@ -11,9 +11,9 @@ export const agents: CliCommand = {
   examples: ["verbatim agents", "verbatim agents --json | jq -r 'select(.due > 0).label'"],
 
   async run({ options, io }) {
-    const { findAgents } = await import("../../listing/agents.ts");
+    const { findAgents } = await import("../../sessions/list/agents.ts");
     const nowMs = Date.now();
-    const found = findAgents(process.cwd(), nowMs);
+    const found = await findAgents(process.cwd(), nowMs);
     if (found.length === 0) {
       const { lookedInText } = await import("./agent-text.ts");
       io.err(`no agent's sessions were found; ${lookedInText()}`);
@@ -47,6 +47,6 @@ function isoOf(ms: number | null): string | null {
 
 async function print(agent: FoundAgent, nowMs: number, io: Io): Promise<void> {
   const { agentLines } = await import("./agent-text.ts");
-  const { safeText } = await import("../../render/text.ts");
+  const { safeText } = await import("../../sessions/render/text.ts");
   await io.print(`${safeText(agentLines(agent, nowMs).join("\n"))}\n`);
 }

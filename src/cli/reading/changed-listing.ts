@@ -9,13 +9,13 @@
  * reads only what they grew by. A cache like the listing.
  */
 
-import { nodeHost } from "../../base/node-host.ts";
-import { keptListingPath } from "../../base/node-paths.ts";
-import { keepText, readKept } from "../../catalog/kept-text.ts";
-import { compareRows, lineOf, type SessionRow } from "../../catalog/session-row.ts";
-import { bareRow, CATALOG_VERSION } from "../../catalog/table.ts";
-import type { KeptSummary } from "../../listing/grown/grown-summary.ts";
-import { placeOf, type SessionLine } from "../../store/list.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { keptListingPath } from "../../core/base/node-paths.ts";
+import { compareRows, rowLineOf, type SessionRow } from "../../dialects/session-row.ts";
+import { keepText, readCachedText } from "../../sessions/catalog/kept-text.ts";
+import { bareRow, CATALOG_VERSION } from "../../sessions/catalog/table.ts";
+import { rowPlaceOf, type SessionLine } from "../../sessions/store/list.ts";
+import type { KeptSummary } from "../../sessions/summary/grown/grown-summary.ts";
 import type { ChangedLog } from "./changed-logs.ts";
 import { fullerGenerations } from "./fuller-generations.ts";
 import { jsonLines, mark } from "./listing-json.ts";
@@ -77,16 +77,16 @@ async function sessionOf(
   { store: { dialect, root }, log }: ChangedLog,
   before: KeptSummary | undefined,
 ): Promise<{ session: SessionLine; kept: KeptSummary | null } | null> {
-  const { Store } = await import("../../store/store.ts");
-  const { grownSummary } = await import("../../listing/grown/grown-summary.ts");
+  const { Store } = await import("../../sessions/store/store.ts");
+  const { grownSummary } = await import("../../sessions/summary/grown/grown-summary.ts");
   const onWarning = (warning: string) => {
     throw new Error(warning);
   };
   const store = new Store(nodeHost, { dialect, root, onWarning });
   const read = await grownSummary(nodeHost, store, log, before, CHANGED_BYTES_MAX);
   if (read === null) return null;
-  const line = lineOf({ ...bareRow(log), ...read.summary }, "updated");
-  const session = { id: line.id, key: line.key, line, place: placeOf(dialect, root) };
+  const line = rowLineOf({ ...bareRow(log), ...read.summary }, "updated");
+  const session = { id: line.id, key: line.key, line, place: rowPlaceOf(dialect, root) };
   return { session, kept: read.kept };
 }
 
@@ -108,7 +108,7 @@ function placeIn(text: Buffer, { key, id, place }: SessionLine): number {
     const start = middle === 0 ? 0 : text.lastIndexOf(LF, middle - 1) + 1;
     const end = text.indexOf(LF, middle) + 1;
     const row = JSON.parse(text.toString("utf8", start, end)) as SessionRow & { dialect: string };
-    const order = compareRows(lineOf(row, "updated"), { key, id });
+    const order = compareRows(rowLineOf(row, "updated"), { key, id });
     if (order < 0 || (order === 0 && row.dialect < place.dialect)) low = end;
     else high = start;
   }
@@ -116,7 +116,7 @@ function placeIn(text: Buffer, { key, id, place }: SessionLine): number {
 }
 
 function readSummaries(nowMs: number): KeptSummaries {
-  const kept = readKept(summariesPath(), { question: SUMMARIES, nowMs });
+  const kept = readCachedText(summariesPath(), { question: SUMMARIES, nowMs });
   try {
     return new Map(JSON.parse(kept?.text.toString("utf8") ?? "[]") as [string, KeptSummary][]);
   } catch {

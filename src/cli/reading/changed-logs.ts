@@ -4,11 +4,11 @@
  * for each log: the id of one that is unchanged is not made.
  */
 
-import { eachLog } from "../../catalog/find.ts";
-import type { KeptLogs } from "../../catalog/kept-text.ts";
-import type { FoundLog } from "../../catalog/session-row.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import type { FoundStore } from "../../listing/find-stores.ts";
+import { iterateLogs } from "../../dialects/find.ts";
+import type { FoundLog } from "../../dialects/session-row.ts";
+import type { CachedLogs } from "../../sessions/catalog/kept-text.ts";
+import type { FoundStore } from "../../sessions/list/find-stores.ts";
 
 export interface ChangedLog {
   readonly store: FoundStore;
@@ -20,7 +20,7 @@ export interface ChangedLog {
  * something could not be read.
  */
 export function changedLogs(
-  kept: KeptLogs,
+  kept: CachedLogs,
   stores: readonly FoundStore[],
   changedMax: number,
 ): ChangedLog[] | null {
@@ -32,7 +32,7 @@ export function changedLogs(
   const { isKnown } = kept;
   for (const store of stores) {
     const { layout } = dialectNamed(store.dialect);
-    for (const log of eachLog(store.root, layout, { onUnreadable, isKnown })) {
+    for (const log of iterateLogs(store.root, layout, { onUnreadable, isKnown })) {
       if (isKnown(log.path, log.size, log.mtimeMs)) continue; // The layout did not ask.
       if (changed.length === changedMax || !kept.isNext(log)) return null;
       changed.push({ store, log });

@@ -3,22 +3,22 @@
  * session is shown only on request if the session that started it is listed.
  */
 
-import { UsageError } from "../../command/command.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import type { FoundStore } from "../../listing/find-stores.ts";
+import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import {
   isAgentMeant,
   isDialectMeant,
   isKnownAgent,
   knownAgents,
-  nameIn,
+  programIdOf,
   projectFilter,
   projectOf,
-} from "../../listing/whose.ts";
-import { type SessionLine, summaryOf } from "../../store/list.ts";
-import type { SessionSummary } from "../../store/published.ts";
+} from "../../sessions/list/whose.ts";
+import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
+import type { SessionSummary } from "../../sessions/store/published.ts";
+import { UsageError } from "../command/command.ts";
 
-export interface Choice {
+export interface SessionChoice {
   readonly agent: string | undefined;
   readonly project: string | undefined;
   /** Subagents too. */
@@ -29,7 +29,7 @@ export interface Choice {
 const NAMES_LISTED_MAX = 40;
 
 export class ChosenSessions {
-  readonly #choice: Choice;
+  readonly #choice: SessionChoice;
   readonly #isProject: ((project: string | null) => boolean) | null;
   readonly #found = new Set<string>();
   readonly #agents = new Set<string>();
@@ -37,7 +37,7 @@ export class ChosenSessions {
   #isAgentKnown: boolean;
   hidden = 0;
 
-  constructor(choice: Choice) {
+  constructor(choice: SessionChoice) {
     const { agent, project, cwd } = choice;
     this.#choice = choice;
     this.#isProject = project === undefined ? null : projectFilter(project, cwd);
@@ -65,7 +65,7 @@ export class ChosenSessions {
     if (this.isShown === null) return;
     for (const { id, place } of lines) {
       this.#found.add(keyOf(place, id));
-      this.#found.add(keyOf(place, nameIn(place.dialect, id)));
+      this.#found.add(keyOf(place, programIdOf(place.dialect, id)));
     }
   }
 

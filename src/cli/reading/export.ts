@@ -1,20 +1,14 @@
 /** `verbatim export`: a session in another program's format. */
 
-import {
-  type CliCommand,
-  type Io,
-  type Run,
-  textOption,
-  UsageError,
-} from "../../command/command.ts";
-import { EXPORT_FORMATS } from "../../dialects/commands.ts";
-import type { Session } from "../../store/session.ts";
+import type { Session } from "../../sessions/store/session.ts";
 import { giveDocument } from "../chunked-output.ts";
+import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command/command.ts";
+import { EXPORT_FORMATS } from "../dialects/dialect-commands.ts";
 import {
   BadLines,
   NOTHING_SHOWN,
-  openIdentifiedNamed,
-  openNamed,
+  openByName,
+  openIdentifiedByName,
   SESSION_ARGUMENT,
   tellNotUnderstood,
   tellTornTail,
@@ -82,7 +76,7 @@ export const exportSession: CliCommand = {
     const exporter = FORMATS[options.format as keyof typeof FORMATS];
     if (!exporter)
       throw new UsageError(`give --format ${Object.keys(FORMATS).join(" or ")}, or --otlp URL`);
-    const session = await openNamed(args[0] ?? "", run);
+    const session = await openByName(args[0] ?? "", run);
     const badLines = new BadLines();
     const pieces = exporter(session, badLines, io);
     await giveDocument(pieces, { io, file: output, logPath: session.path });
@@ -100,7 +94,7 @@ async function sendSpans(run: Run): Promise<number> {
   if (options.format !== undefined || options.output !== undefined) {
     throw new UsageError("choose --otlp, or --format with --output");
   }
-  const session = await openIdentifiedNamed(args[0] ?? "", run);
+  const session = await openIdentifiedByName(args[0] ?? "", run);
   const { exportOtlp } = await import("./otlp-export.ts");
   const code = await exportOtlp(session, run);
   await tellTornTail(session, io);
@@ -109,8 +103,8 @@ async function sendSpans(run: Run): Promise<number> {
 
 async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGenerator<string> {
   const EtfExport = await EXPORT_FORMATS.etf.load();
-  const { packageVersion } = await import("../../base/package-file.ts");
-  const { safeText } = await import("../../render/text.ts");
+  const { packageVersion } = await import("../../core/package-file.ts");
+  const { safeText } = await import("../../sessions/render/text.ts");
   const etf = new EtfExport({ agent: "verbatim", cliVersion: packageVersion() });
   const reading = { onBadLine: badLines.add, restoresSpilled: true };
   const { dialect, id } = session;

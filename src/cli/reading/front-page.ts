@@ -3,17 +3,17 @@
  * and what to do next. Reads only the sessions that it shows, and those only once.
  */
 
-import { nodeHost } from "../../base/node-host.ts";
-import { catalogPath } from "../../base/node-paths.ts";
-import { Catalog } from "../../catalog/catalog.ts";
-import { type FoundLog, lineOf, type SessionRow } from "../../catalog/session-row.ts";
-import { bareRow } from "../../catalog/table.ts";
-import type { Io } from "../../command/command.ts";
-import { findAgents } from "../../listing/agents.ts";
-import type { FoundStore } from "../../listing/find-stores.ts";
-import { knownRow } from "../../listing/known-row.ts";
-import { safeText } from "../../render/text.ts";
-import { placeOf, type SessionLine } from "../../store/list.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { catalogPath } from "../../core/base/node-paths.ts";
+import { type FoundLog, rowLineOf, type SessionRow } from "../../dialects/session-row.ts";
+import { Catalog } from "../../sessions/catalog/catalog.ts";
+import { bareRow } from "../../sessions/catalog/table.ts";
+import { findAgents } from "../../sessions/list/agents.ts";
+import type { FoundStore } from "../../sessions/list/find-stores.ts";
+import { knownRow } from "../../sessions/list/known-row.ts";
+import { safeText } from "../../sessions/render/text.ts";
+import { rowPlaceOf, type SessionLine } from "../../sessions/store/list.ts";
+import type { Io } from "../command/command.ts";
 import { retentionText, sessionsText, shortPath } from "./agent-text.ts";
 import { liveAmong } from "./live-sessions.ts";
 import { sessionTable } from "./session-table.ts";
@@ -34,7 +34,7 @@ const NEXT = `Next:
 export async function printFrontPage(io: Io): Promise<boolean> {
   const nowMs = Date.now();
   const logs: { readonly log: FoundLog; readonly store: FoundStore }[] = [];
-  const found = findAgents(process.cwd(), nowMs, (log, store) => logs.push({ log, store }));
+  const found = await findAgents(process.cwd(), nowMs, (log, store) => logs.push({ log, store }));
   if (logs.length === 0) return false;
   const agents = found
     .filter(({ sessions }) => sessions > 0)
@@ -76,6 +76,6 @@ function keyOf({ dialect, root }: FoundStore, id: string): string {
 }
 
 function lineIn({ dialect, root }: FoundStore, row: SessionRow): SessionLine {
-  const line = lineOf(row, "updated");
-  return { id: line.id, key: line.key, line, place: placeOf(dialect, root) };
+  const line = rowLineOf(row, "updated");
+  return { id: line.id, key: line.key, line, place: rowPlaceOf(dialect, root) };
 }

@@ -3,9 +3,9 @@
 import { join } from "node:path";
 import { type GuardedRoot, guardedRoots, JOURNAL } from "../../dialects/files/guard-store.ts";
 import { fullerGeneration, guardOf } from "../../dialects/files/guarded.ts";
-import { statOf } from "../../listing/find-stores.ts";
-import { nameIn } from "../../listing/whose.ts";
-import type { SessionLine } from "../../store/list.ts";
+import { statOf } from "../../sessions/list/find-stores.ts";
+import { programIdOf } from "../../sessions/list/whose.ts";
+import type { SessionLine } from "../../sessions/store/list.ts";
 
 const NAMED_MAX = 5;
 
@@ -38,7 +38,7 @@ function withLosses(guarded: GuardedRoot | null): GuardedRoot | null {
 /** What to tell about them. */
 export function fullerNotes(fuller: FullerGenerations): string[] {
   const notes = Array.from(fuller, ([{ id, place }, generation]) => {
-    const name = nameIn(place.dialect, id);
+    const name = programIdOf(place.dialect, id);
     return (
       `${name}: generation ${generation}, kept by the guard, holds more than the newest; ` +
       `verbatim show ${name} --generation ${generation}`

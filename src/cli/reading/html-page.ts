@@ -5,19 +5,19 @@
  * rest is not read, and the head says what these entries say.
  */
 
-import { nodeHost } from "../../base/node-host.ts";
-import { NOTHING_KNOWN, SummaryFold } from "../../catalog/summary.ts";
-import type { Run } from "../../command/command.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import type { SessionStatus, Summary } from "../../core/model/summary.ts";
+import { usageOnce } from "../../core/model/usage-once.ts";
 import { listedAside } from "../../dialects/dialect.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { toolViews } from "../../dialects/tool-table.ts";
-import { OutlineFold } from "../../listing/outline-fold.ts";
-import type { SessionStatus, Summary } from "../../model/summary.ts";
-import { usageOnce } from "../../model/usage-once.ts";
-import { editPlaces } from "../../render/html/edit-places.ts";
-import { type BadLineRun, SessionPage } from "../../render/html/page.ts";
-import type { Session } from "../../store/session.ts";
+import { OutlineFold } from "../../sessions/outline/outline-fold.ts";
+import { editPlaces } from "../../sessions/render/html/edit-places.ts";
+import { type BadLineRun, SessionPage } from "../../sessions/render/html/page.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { NOTHING_KNOWN, SummaryFold } from "../../sessions/summary/summary.ts";
 import { giveDocument } from "../chunked-output.ts";
+import type { Run } from "../command/command.ts";
 import {
   BadLines,
   NOTHING_SHOWN,

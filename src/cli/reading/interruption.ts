@@ -3,9 +3,9 @@
  * the next command continues from there.
  */
 
-import type { FreshenProgress } from "../../catalog/catalog.ts";
-import type { Io } from "../../command/command.ts";
-import { dialectNamed } from "../../dialects/all.ts";
+import { labelOf } from "../../dialects/registry.ts";
+import type { FreshenProgress } from "../../sessions/catalog/catalog.ts";
+import type { Io } from "../command/command.ts";
 
 /** As shells report a program that was stopped by SIGINT. */
 export const EXIT_INTERRUPTED = 130;
@@ -51,7 +51,7 @@ export function progressOn(
     const isFirst = done === 0 && total >= WORTH_A_BAR;
     if (!isFirst && nowMs - shownMs < PROGRESS_EVERY_MS) return;
     shownMs = nowMs;
-    const whose = dialect === null ? "" : `${dialectNamed(dialect).program?.label ?? dialect}: `;
+    const whose = dialect === null ? "" : `${labelOf(dialect) ?? dialect}: `;
     const [part, of] = bytes ?? [0, 1];
     const filled = Math.round((BAR_CHARS * (done + Math.min(1, part / of))) / total);
     const bar = "█".repeat(filled) + "░".repeat(BAR_CHARS - filled);

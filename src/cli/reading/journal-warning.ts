@@ -1,15 +1,15 @@
 /** Journal warning: warns readers of streams about a journal that a killed server left. */
 
-import type { Io } from "../../command/command.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import type { FoundStore } from "../../listing/find-stores.ts";
+import type { FoundStore } from "../../sessions/list/find-stores.ts";
+import type { Io } from "../command/command.ts";
 
 /** Warns once for each data directory among the stores. */
 export async function warnOfJournal(stores: readonly FoundStore[], io: Io): Promise<void> {
   const roots = new Set(stores.filter(isOfServer).map(rootOf));
   if (roots.size === 0) return;
-  const { nodeHost } = await import("../../base/node-host.ts");
-  const { bytesLeftInJournal } = await import("../../streams/journal/journal-left.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { bytesLeftInJournal } = await import("../../streams/journal/journal-remainder.ts");
   for (const root of roots) {
     const left = await bytesLeftInJournal(nodeHost, root);
     if (left === 0) continue;

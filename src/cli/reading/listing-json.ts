@@ -1,9 +1,9 @@
 /** Listing JSON: a line of `ls --json` for each session, escaped for a terminal. */
 
-import { dialectNamed } from "../../dialects/all.ts";
-import { nameIn } from "../../listing/whose.ts";
-import { safeText } from "../../render/text.ts";
-import { type SessionLine, unclosedJson } from "../../store/list.ts";
+import { labelOf } from "../../dialects/registry.ts";
+import { programIdOf } from "../../sessions/list/whose.ts";
+import { safeText } from "../../sessions/render/text.ts";
+import { type SessionLine, unclosedJson } from "../../sessions/store/list.ts";
 import type { FullerGenerations } from "./fuller-generations.ts";
 
 export interface Flags {
@@ -26,7 +26,7 @@ export function mark({ line, place }: SessionLine): string {
 function flagsOf(session: SessionLine, { live, fuller, records }: Flags): string {
   const { id, place, isMissing } = session;
   // The name is first: `mark` ends with it.
-  const facts = [nameIn(place.dialect, id), dialectNamed(place.dialect).program?.label ?? null];
+  const facts = [programIdOf(place.dialect, id), labelOf(place.dialect)];
   const [name, program] = facts.map((fact) => JSON.stringify(fact));
   const whose = `"name":${name},"program":${program}`;
   if (isMissing) return `${whose},"live":false,"missing":true`;

@@ -1,16 +1,16 @@
 /**
  * Live sessions: which sessions of a listing a writer is at work on, as the viewer says it
- * (listing/at-work.ts). One look: a log that grows without times in its lines is not noticed.
+ * (sessions/list/at-work.ts). One look: a log that grows without times in its lines is not noticed.
  *
  * Runs for each `verbatim ls`: what opens logs is loaded only if one may be live.
  */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { rowOf } from "../../catalog/session-row.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import { AtWork, GROWING_MS } from "../../listing/at-work.ts";
-import type { SessionLine } from "../../store/list.ts";
+import { parseRow } from "../../dialects/session-row.ts";
+import { AtWork, GROWING_MS } from "../../sessions/list/at-work.ts";
+import type { SessionLine } from "../../sessions/store/list.ts";
 
 export async function liveAmong(
   sessions: readonly SessionLine[],
@@ -19,10 +19,10 @@ export async function liveAmong(
   const live = new Set<SessionLine>();
   const possible = sessions.filter((session) => mayBeLive(session, nowMs));
   if (possible.length === 0) return live;
-  const { nodeHost } = await import("../../base/node-host.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
   const atWork = new AtWork(nodeHost, () => nowMs);
   for (const session of possible) {
-    const row = rowOf(session.line);
+    const row = parseRow(session.line);
     if (await atWork.isLive(session.place, row.logPath, row)) live.add(session);
   }
   return live;

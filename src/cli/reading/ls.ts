@@ -3,8 +3,8 @@
  * without reading a log twice.
  */
 
-import type { SessionSort } from "../../catalog/session-row.ts";
-import { type CliCommand, textOption, UsageError, wholeNumber } from "../../command/command.ts";
+import type { SessionSort } from "../../dialects/session-row.ts";
+import { type CliCommand, textOption, UsageError, wholeNumber } from "../command/command.ts";
 import { WHERE_OPTIONS, whereOf } from "./reading.ts";
 
 const SORTS: Readonly<Record<string, SessionSort>> = {
@@ -50,11 +50,11 @@ export const ls: CliCommand = {
       if (options.agent !== undefined || options.project !== undefined) {
         throw new UsageError("--ids reads no log, so it takes no --agent or --project; use --json");
       }
-      const { printIds } = await import("./listing.ts");
+      const { printIds } = await import("./run-ls.ts");
       await printIds(whereOf(options), options.sourceGone === true, io);
       return 0;
     }
-    const { printListing } = await import("./listing.ts");
+    const { printListing } = await import("./run-ls.ts");
     const isJson = options.json === true;
     const choice = {
       agent: textOption("--agent", options.agent),

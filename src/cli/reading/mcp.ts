@@ -1,6 +1,6 @@
 /** `verbatim mcp`: past sessions for agents, over the Model Context Protocol on stdin and stdout. */
 
-import type { CliCommand } from "../../command/command.ts";
+import type { CliCommand } from "../command/command.ts";
 import { WHERE_OPTIONS, whereOf } from "./reading.ts";
 
 export const mcp: CliCommand = {
@@ -13,8 +13,8 @@ export const mcp: CliCommand = {
   ],
 
   async run({ options, io }) {
-    const { nodeHost } = await import("../../base/node-host.ts");
-    const { serveMcp } = await import("../../integrations/mcp/serve.ts");
+    const { nodeHost } = await import("../../core/base/node-host.ts");
+    const { serveMcp } = await import("../../integrations/mcp/server.ts");
     const parts = {
       host: nodeHost,
       where: whereOf(options),

@@ -5,14 +5,7 @@
  * need not be on a command line. They are never printed.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import {
-  type Run,
-  textOption,
-  textOptions,
-  UsageError,
-  wholeNumber,
-} from "../../command/command.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
 import { endpointOf } from "../../integrations/otel/endpoint.ts";
 import {
   type ExportReport,
@@ -20,8 +13,9 @@ import {
   exportSpans,
   type SpanTarget,
 } from "../../integrations/otel/export.ts";
-import { safeText } from "../../render/text.ts";
-import type { Session } from "../../store/session.ts";
+import { safeText } from "../../sessions/render/text.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { type Run, textOption, textOptions, UsageError, wholeNumber } from "../command/command.ts";
 
 /** 1: the collector rejected some spans. */
 const EXIT_REJECTED = 1;

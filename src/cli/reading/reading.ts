@@ -4,6 +4,16 @@
  */
 
 import { realpathSync } from "node:fs";
+import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
+import { READ_DIALECT_NAMES } from "../../dialects/registry.ts";
+import type { StoreLookup } from "../../sessions/list/find-stores.ts";
+import type { FoundSession } from "../../sessions/list/found-session.ts";
+import { type EntryMarkdownOptions, renderEntry } from "../../sessions/render/entry-markdown.ts";
+import { colourMarkdown } from "../../sessions/render/terminal.ts";
+import { safeText } from "../../sessions/render/text.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
+import { ChunkedOutput } from "../chunked-output.ts";
 import {
   type CommandArgument,
   type CommandOption,
@@ -12,18 +22,8 @@ import {
   textOption,
   UsageError,
   wholeNumber,
-} from "../../command/command.ts";
-import { jsonLine } from "../../command/json-line.ts";
-import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
-import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
-import type { FoundSession } from "../../listing/find-session.ts";
-import type { Where } from "../../listing/find-stores.ts";
-import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
-import { type EntryMarkdownOptions, renderEntry } from "../../render/entry-markdown.ts";
-import { colourMarkdown } from "../../render/terminal.ts";
-import { safeText } from "../../render/text.ts";
-import type { Session } from "../../store/session.ts";
-import { ChunkedOutput } from "../chunked-output.ts";
+} from "../command/command.ts";
+import { jsonLine } from "../command/json-line.ts";
 import { warnOfJournal } from "./journal-warning.ts";
 
 export const SESSION_ARGUMENT: CommandArgument = {
@@ -64,7 +64,7 @@ export const VIEW_OPTIONS: readonly CommandOption[] = [
 ];
 
 /** The search place from the options. */
-export function whereOf(options: Run["options"]): Where {
+export function whereOf(options: Run["options"]): StoreLookup {
   return {
     cwd: process.cwd(),
     root: textOption("--root", options.root),
@@ -73,16 +73,16 @@ export function whereOf(options: Run["options"]): Where {
 }
 
 /** The named session; reports an ambiguous name. */
-export async function openNamed(name: string, run: Run): Promise<Session> {
-  const { openFound } = await import("../../listing/find-session.ts");
-  const { nodeHost } = await import("../../base/node-host.ts");
-  return openFound(nodeHost, await findNamed(name, run));
+export async function openByName(name: string, run: Run): Promise<Session> {
+  const { openFoundSession } = await import("../../sessions/list/found-session.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  return openFoundSession(nodeHost, await findNamed(name, run));
 }
 
 /** The same if its id must be known: its lines may contain it. */
-export async function openIdentifiedNamed(name: string, run: Run): Promise<Session> {
-  const { openIdentified } = await import("../../listing/find-session.ts");
-  const { nodeHost } = await import("../../base/node-host.ts");
+export async function openIdentifiedByName(name: string, run: Run): Promise<Session> {
+  const { openIdentified } = await import("../../sessions/list/found-session.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
   const found = await findNamed(name, run);
   const session = await openIdentified(nodeHost, found);
   if (found.id === null)
@@ -92,8 +92,8 @@ export async function openIdentifiedNamed(name: string, run: Run): Promise<Sessi
 
 async function findNamed(name: string, { options, io }: Run): Promise<FoundSession> {
   if (name === "") throw new UsageError("name a session: the name given is empty");
-  const { findSession } = await import("../../listing/find-session.ts");
-  const { nodeHost } = await import("../../base/node-host.ts");
+  const { findSession } = await import("../../sessions/list/find-session.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
   const found = await findSession(nodeHost, name, whereOf(options));
   await warnOfJournal([found], io);
   for (const note of await otherFiles(found)) io.err(note);
@@ -122,7 +122,7 @@ async function keptGeneration(found: FoundSession, generation: unknown): Promise
 }
 
 /** Markdown for people: always escaped, coloured if colours are on. */
-export function shownMarkdown(markdown: string, io: Io): string {
+export function markdownText(markdown: string, io: Io): string {
   const safe = safeText(markdown);
   return io.hasColour ? colourMarkdown(safe) : safe;
 }
@@ -157,7 +157,7 @@ export class EntryPrinter {
 
   #shown(entry: StoredEntry): string {
     const markdown = renderEntry(entry, this.#options);
-    if (markdown !== "") return shownMarkdown(markdown, this.#io);
+    if (markdown !== "") return markdownText(markdown, this.#io);
     if (entry.kind === "other") this.#unshown++;
     return "";
   }
@@ -172,8 +172,10 @@ export const NOTHING_SHOWN = 7;
 
 /** Reports a session without any message, and which program wrote the file. Returns the text. */
 export async function tellNotUnderstood(session: Session, io: Io): Promise<string | null> {
-  const { notUnderstood, notUnderstoodText } = await import("../../listing/not-understood.ts");
-  const { nodeHost } = await import("../../base/node-host.ts");
+  const { notUnderstood, notUnderstoodText } = await import(
+    "../../sessions/list/not-understood.ts"
+  );
+  const { nodeHost } = await import("../../core/base/node-host.ts");
   const found = await notUnderstood(nodeHost, session);
   const text = found && notUnderstoodText(found);
   if (text !== null) io.err(text);

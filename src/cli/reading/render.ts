@@ -1,13 +1,14 @@
 /** `verbatim render`: a session as a document: its dialect's Markdown, or HTML. */
 
-import { type CliCommand, type Run, textOption, UsageError } from "../../command/command.ts";
-import { DIALECT_NAMES, dialectNamed } from "../../dialects/all.ts";
+import { dialectNamed, loadDialects } from "../../dialects/all.ts";
+import { DIALECT_NAMES } from "../../dialects/registry.ts";
 import { giveDocument } from "../chunked-output.ts";
+import { type CliCommand, type Run, textOption, UsageError } from "../command/command.ts";
 import {
   BadLines,
+  markdownText,
   NOTHING_SHOWN,
-  openNamed,
-  shownMarkdown,
+  openByName,
   tellNotUnderstood,
   tellTornTail,
   WHERE_OPTIONS,
@@ -45,8 +46,8 @@ export const render: CliCommand = {
       const { giveHtmlPage } = await import("./html-page.ts");
       return giveHtmlPage(session, run, { file: output ?? null, last: null });
     }
-    const { documentOf } = await import("../../listing/session-document.ts");
-    const { renderEntry } = await import("../../render/entry-markdown.ts");
+    const { documentOf } = await import("../../sessions/list/session-document.ts");
+    const { renderEntry } = await import("../../sessions/render/entry-markdown.ts");
     const badLines = new BadLines();
     const [thinking, tools] = [options.thinking === true, options.tools !== false];
     const pieces = documentOf(session, {
@@ -57,7 +58,7 @@ export const render: CliCommand = {
       onBadLine: badLines.add,
     });
     // A terminal gets escaped text; a program or a file gets the exact document.
-    const shown = (piece: string) => (io.isTerminal ? shownMarkdown(piece, io) : piece);
+    const shown = (piece: string) => (io.isTerminal ? markdownText(piece, io) : piece);
     await giveDocument(pieces, { io, file: output, logPath: session.path, shown });
     const notice = await tellNotUnderstood(session, io);
     badLines.tell(io);
@@ -73,15 +74,16 @@ async function openGiven(run: Run) {
   if ((threadId === undefined) === (name === undefined)) {
     throw new UsageError("name one session, by itself or with --thread-id");
   }
-  if (threadId === undefined) return openNamed(name ?? "", run);
+  if (threadId === undefined) return openByName(name ?? "", run);
   // The only dialect whose sessions are called threads.
+  await loadDialects(DIALECT_NAMES);
   const dialect = DIALECT_NAMES.find((each) => dialectNamed(each).document !== undefined);
   if (options.dialect !== undefined && options.dialect !== dialect) {
     throw new UsageError(`--thread-id names a ${dialect} thread`);
   }
-  const { findStores } = await import("../../listing/find-stores.ts");
-  const { nodeHost } = await import("../../base/node-host.ts");
-  const { Store } = await import("../../store/store.ts");
-  const [store] = findStores({ ...whereOf(options), dialect: dialect ?? "" });
+  const { findStores } = await import("../../sessions/list/find-stores.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { Store } = await import("../../sessions/store/store.ts");
+  const [store] = await findStores({ ...whereOf(options), dialect: dialect ?? "" });
   return new Store(nodeHost, { dialect, root: store?.root ?? "." }).open(threadId);
 }

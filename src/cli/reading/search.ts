@@ -1,6 +1,6 @@
 /** `verbatim search`: finds entries of all sessions that contain the given words. */
 
-import { type CliCommand, UsageError, wholeNumber } from "../../command/command.ts";
+import { type CliCommand, UsageError, wholeNumber } from "../command/command.ts";
 import { WHERE_OPTIONS, whereOf } from "./reading.ts";
 
 export const search: CliCommand = {
@@ -36,7 +36,7 @@ export const search: CliCommand = {
     const isRebuilt = options.rebuild === true;
     if (query === "" && !isRebuilt) throw new UsageError("give words to search for");
     const limit = wholeNumber("--limit", options.limit, 1);
-    const { runSearch } = await import("./searching.ts");
+    const { runSearch } = await import("./run-search.ts");
     const asked = { query: query === "" ? null : query, limit, isRebuilt };
     return runSearch(whereOf(options), { ...asked, isJson: options.json === true }, io);
   },

@@ -4,12 +4,12 @@
  */
 
 import { basename } from "node:path";
-import type { SessionSort } from "../../catalog/session-row.ts";
-import type { Io } from "../../command/command.ts";
-import { type Column, formatTable } from "../../command/table.ts";
-import { agentOf, nameIn, projectOf } from "../../listing/whose.ts";
-import { type SessionLine, summaryOf } from "../../store/list.ts";
-import type { SessionSummary } from "../../store/published.ts";
+import type { SessionSort } from "../../dialects/session-row.ts";
+import { agentOf, programIdOf, projectOf } from "../../sessions/list/whose.ts";
+import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
+import type { SessionSummary } from "../../sessions/store/published.ts";
+import type { Io } from "../command/command.ts";
+import { formatTable, type TableColumn } from "../command/table.ts";
 
 export interface TableOptions {
   readonly sort: SessionSort;
@@ -28,7 +28,7 @@ export function sessionTable(
   return io.isTerminal ? forPeople(sessions, options, io.columns) : forPipes(sessions, options);
 }
 
-const PIPE_COLUMNS: readonly Column[] = [
+const PIPE_COLUMNS: readonly TableColumn[] = [
   { heading: "ID" },
   { heading: "AGENT" },
   { heading: "MODEL" },
@@ -80,7 +80,7 @@ function forPeople(
     if (sort === "created") return relativeTime(session.createdAt ?? updatedAt(session), nowMs);
     return live.has(line) ? "live" : relativeTime(updatedAt(session), nowMs);
   };
-  const columns: (Column & { readonly cell: Cell })[] = [
+  const columns: (TableColumn & { readonly cell: Cell })[] = [
     { heading: sort === "created" ? "CREATED" : "WHEN", cell: when },
     { heading: "AGENT", widthMin: 11, droppedAs: 5, cell: agentOf },
     { heading: "PROJECT", widthMin: 8, droppedAs: 4, cell: (session) => projectName(session) },
@@ -139,13 +139,15 @@ function inTrees(sessions: readonly SessionLine[]): TreeRow[] {
 }
 
 /** The column that the sessions are sorted by, if it is not among the others. */
-function sortedBy(sort: SessionSort): (Column & { readonly cell: Cell })[] {
+function sortedBy(sort: SessionSort): (TableColumn & { readonly cell: Cell })[] {
   if (sort === "tokens") return [{ heading: "TOKENS", align: "right", cell: tokensOf }];
   return sort === "spend" ? [{ heading: "COST", align: "right", cell: costOf }] : [];
 }
 
-function tokensOf({ totalTokens }: SessionSummary): string {
-  return totalTokens === null ? NONE : String(totalTokens);
+function tokensOf({ totalTokens, inputTokens, outputTokens }: SessionSummary): string {
+  if (totalTokens === null) return NONE;
+  const isLeast = inputTokens === null && outputTokens !== null;
+  return isLeast ? `${totalTokens} + ?` : String(totalTokens);
 }
 
 function costOf({ spend }: SessionSummary): string {
@@ -176,7 +178,12 @@ function updatedAt({ updatedAt: at, mtimeMs }: SessionSummary): string {
 }
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun"].concat(
-  ...["Jul", "Aug", "Sep", "Oct", "Nov", "Dec"],
+  "Jul",
+  "Aug",
+  "Sep",
+  "Oct",
+  "Nov",
+  "Dec",
 );
 
 /** At most 8 characters: `3h ago`, a day of the last year, or a month. */
@@ -234,6 +241,6 @@ function sharedWith(
 }
 
 function lastPart({ id, place }: SessionLine): string {
-  const name = nameIn(place.dialect, id);
+  const name = programIdOf(place.dialect, id);
   return name.slice(name.lastIndexOf("/") + 1);
 }

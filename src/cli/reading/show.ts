@@ -1,13 +1,13 @@
 /** `verbatim show`: a session for people, or entry by entry for programs. */
 
 import { resolve } from "node:path";
-import { type CliCommand, textOption, UsageError, wholeNumber } from "../../command/command.ts";
-import { usageOnce } from "../../model/usage-once.ts";
+import { usageOnce } from "../../core/model/usage-once.ts";
+import { type CliCommand, textOption, UsageError, wholeNumber } from "../command/command.ts";
 import {
   BadLines,
   EntryPrinter,
   NOTHING_SHOWN,
-  openNamed,
+  openByName,
   SESSION_ARGUMENT,
   tellNotUnderstood,
   tellTornTail,
@@ -44,7 +44,7 @@ export const show: CliCommand = {
       options.last === undefined ? null : wholeNumber("--last", options.last, 1, LAST_MAX);
     const html = textOption("--html", options.html);
     if (html !== undefined && options.json) throw new UsageError("choose --html or --json");
-    const session = await openNamed(args[0] ?? "", run);
+    const session = await openByName(args[0] ?? "", run);
     if (html !== undefined) {
       const { giveHtmlPage } = await import("./html-page.ts");
       const file = html === "-" ? null : resolve(html);

@@ -1,15 +1,15 @@
 /** `verbatim tail`: the end of a session, and entries that any process appends from now on. */
 
-import { type ByteOffset, START } from "../../base/offset.ts";
-import { type CliCommand, type Io, wholeNumber } from "../../command/command.ts";
+import { type ByteOffset, START } from "../../core/base/offset.ts";
+import { HeldEntries, usageOnce } from "../../core/model/usage-once.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
-import { HeldEntries, usageOnce } from "../../model/usage-once.ts";
-import { jsonText } from "../../render/text.ts";
-import type { Session } from "../../store/session.ts";
+import { jsonText } from "../../sessions/render/text.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { type CliCommand, type Io, wholeNumber } from "../command/command.ts";
 import {
   BadLines,
   EntryPrinter,
-  openNamed,
+  openByName,
   SESSION_ARGUMENT,
   VIEW_OPTIONS,
   WHERE_OPTIONS,
@@ -36,7 +36,7 @@ export const tail: CliCommand = {
   async run(run) {
     const { args, options, io } = run;
     const last = wholeNumber("--last", options.last, 0, LAST_MAX);
-    const session = await openNamed(args[0] ?? "", run);
+    const session = await openByName(args[0] ?? "", run);
     const printer = new EntryPrinter(run);
     const badLines = new BadLines();
     const signal = io.interruption();

@@ -2,28 +2,18 @@
 
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import {
-  type CliCommand,
-  type Io,
-  type Run,
-  textOption,
-  UsageError,
-} from "../../command/command.ts";
-import { DEFAULT_DIALECT, DIALECT_NAMES, dialectNamed } from "../../dialects/all.ts";
-import { RECORD_SOURCES } from "../../dialects/commands.ts";
+import type { Durability } from "../../core/log/log-options.ts";
+import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import type { RecordedSession, RecordOption } from "../../dialects/recording.ts";
-import type { Durability } from "../../log/log-options.ts";
-import type { Session } from "../../store/session.ts";
-import type { Follower, Store, StoreOptions } from "../../store/store.ts";
-import type { Outcome } from "./recording.ts";
+import { DEFAULT_DIALECT, DIALECT_NAMES } from "../../dialects/registry.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import type { Follower, Store, StoreOptions } from "../../sessions/store/store.ts";
+import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command/command.ts";
+import { RECORD_OPTIONS, RECORD_SOURCES } from "../dialects/dialect-commands.ts";
+import type { RecordOutcome } from "./record-input.ts";
 import type { SseSource } from "./sse-recording.ts";
 
-/** Options of single dialects. */
-const OWN_OPTIONS = DIALECT_NAMES.flatMap((dialect) =>
-  (dialectNamed(dialect).recording?.options ?? []).map((option) => ({ dialect, option })),
-);
-
-const EXIT: Readonly<Record<Outcome, number>> = { recorded: 0, malformed: 2, failed: 7 };
+const EXIT: Readonly<Record<RecordOutcome, number>> = { recorded: 0, malformed: 2, failed: 7 };
 
 export const record: CliCommand = {
   name: "record",
@@ -40,7 +30,7 @@ export const record: CliCommand = {
       choices: ["anthropic-sse", "openai-sse", ...RECORD_SOURCES.flatMap(({ names }) => names)],
     },
     ...RECORD_SOURCES.flatMap(({ options }) => options),
-    ...OWN_OPTIONS.map(({ option: { flags, summary, choices }, dialect }) => ({
+    ...RECORD_OPTIONS.map(({ option: { flags, summary, choices }, dialect }) => ({
       flags,
       summary: `${dialect}: ${summary}`,
       ...(choices ? { choices } : {}),
@@ -101,7 +91,7 @@ export const record: CliCommand = {
     if (source !== undefined) return source.record(String(from), run);
     refuseSourceOptions(options);
     if (from !== undefined) refuseLineOptions(options);
-    const asked = askedFor(options);
+    const asked = await askedFor(options);
     const { input } = io; // Before anything is created: refuse unreadable input.
     const sending = to === undefined ? null : await openSending(to, io);
     const store = await openStore(asked, io, sending?.follower ?? null);
@@ -120,9 +110,9 @@ export const record: CliCommand = {
         return EXIT[await recordResponses(session, sse)];
       }
       if (input.isTTY) io.err("reading entries, one JSON object per line; Ctrl-D ends");
-      const { LOG_LIMITS } = await import("../../base/limits.ts");
+      const { LOG_LIMITS } = await import("../../core/base/limits.ts");
       const { InputLines } = await import("./input-lines.ts");
-      const { recordInput } = await import("./recording.ts");
+      const { recordInput } = await import("./record-input.ts");
       const outcome = await recordInput(session, {
         input: new InputLines(input, { lineBytesMax: LOG_LIMITS.lineBytesMax, signal }),
         isSkipping: options.onError === "skip",
@@ -133,7 +123,7 @@ export const record: CliCommand = {
       return EXIT[outcome];
     } finally {
       if (isNew && writer.end === 0)
-        isEmpty = (await import("./empty-session.ts")).removeEmptyLog(session.path);
+        isEmpty = (await import("./record-input.ts")).removeEmptyLog(session.path);
       await store.close();
       if (isEmpty) await tellEmpty(session, io);
       await sending?.tell();
@@ -144,7 +134,7 @@ export const record: CliCommand = {
 /** The session was named on stdout, so stderr says that it is gone. */
 async function tellEmpty({ id, path, dialect }: Session, io: Io): Promise<void> {
   const names = (await dialect.files?.())?.derived?.names;
-  const { removeEmptyDirectory } = await import("./empty-session.ts");
+  const { removeEmptyDirectory } = await import("./record-input.ts");
   // Only dialects with derived files have a directory for each session.
   if (names) removeEmptyDirectory(dirname(path), names);
   io.err(`no entry was recorded, so there is no session ${id}`);
@@ -158,8 +148,8 @@ async function warnIfSigned(store: Store, session: Session, io: Io): Promise<voi
 
 /** Loaded only on request: it needs the network. */
 async function openSending(to: string, io: Io) {
-  const { openSender, tellLeft } = await import("../sending/sending.ts");
-  const { followerOf } = await import("../../remote/followed-store.ts");
+  const { openSender, tellLeft } = await import("../sending/open-sender.ts");
+  const { followerOf } = await import("../../guard/remote/followed-store.ts");
   const sender = await openSender(to, io);
   sender.sendOthers();
   const follower = followerOf(sender, (warning) => io.err(`warning: ${warning}`));
@@ -175,10 +165,10 @@ interface Asked {
   readonly storeOptions: StoreOptions;
 }
 
-function askedFor(options: Run["options"]): Asked {
+async function askedFor(options: Run["options"]): Promise<Asked> {
   const dialect = typeof options.dialect === "string" ? options.dialect : DEFAULT_DIALECT;
   const own: Record<string, string | undefined> = {};
-  for (const { dialect: owner, option } of OWN_OPTIONS) {
+  for (const { dialect: owner, option } of RECORD_OPTIONS) {
     const value = givenTo(option, options);
     if (value === undefined) continue;
     // An option that would have no effect is an error.
@@ -187,6 +177,7 @@ function askedFor(options: Run["options"]): Asked {
     }
     own[option.name] = value;
   }
+  await loadDialects([dialect]);
   return {
     dialect,
     root: textOption("--root", options.root),
@@ -236,22 +227,22 @@ async function openStore(
   io: Io,
   follower: Follower | null,
 ): Promise<Store> {
-  const { nodeHost } = await import("../../base/node-host.ts");
-  const { Store } = await import("../../store/store.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { Store } = await import("../../sessions/store/store.ts");
   const options = {
     dialect,
     ...(root === undefined ? {} : { root }),
     ...storeOptions,
     onWarning: (warning: string) => io.err(`warning: ${warning}`),
   };
-  return new Store(nodeHost, options, follower);
+  return Store.open(nodeHost, options, follower);
 }
 
 async function openSession(
   store: Store,
   { dialect, own, sessionId }: Asked,
 ): Promise<{ readonly session: Session; readonly isNew: boolean }> {
-  const { nodeHost } = await import("../../base/node-host.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
   const given = { ...own, session: sessionId };
   const found: RecordedSession =
     (await dialectNamed(dialect).recording?.session?.(given, {

@@ -1,14 +1,14 @@
 /** Signed so far: whether the session that `record` continues without `--sign` is a signed one. */
 
 import { existsSync } from "node:fs";
-import { nodeHost } from "../../base/node-host.ts";
-import { userPaths } from "../../base/node-paths.ts";
-import { hasSidecar } from "../../proof/envelopes.ts";
-import { Heads } from "../../signing/heads/heads.ts";
-import { rootNames } from "../../signing/heads/session-head.ts";
-import { sidecarOf } from "../../signing/session-log.ts";
-import type { Session } from "../../store/session.ts";
-import type { Store } from "../../store/store.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { userPaths } from "../../core/base/node-paths.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import type { Store } from "../../sessions/store/store.ts";
+import { Heads } from "../../trust/heads/heads.ts";
+import { rootNames } from "../../trust/heads/session-head.ts";
+import { hasSidecar } from "../../trust/proof/envelopes.ts";
+import { sidecarOf } from "../../trust/session-log.ts";
 
 /** By its checkpoints, or its pinned head. Verifies nothing. */
 export async function isSignedSoFar({ dialect, root }: Store, session: Session): Promise<boolean> {

@@ -6,16 +6,16 @@
  */
 
 import type { Readable } from "node:stream";
-import { VerbatimError } from "../../base/errors.ts";
-import { captureAnthropic } from "../../capture/anthropic.ts";
-import type { CaptureSession } from "../../capture/capture.ts";
-import { captureOpenAI } from "../../capture/openai.ts";
-import { Responses } from "../../capture/responses.ts";
-import type { Io } from "../../command/command.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
 import type { Native } from "../../dialects/dialect.ts";
-import type { Session } from "../../store/session.ts";
+import { captureAnthropic } from "../../sessions/capture/anthropic.ts";
+import type { CaptureSession } from "../../sessions/capture/capture.ts";
+import { captureOpenAI } from "../../sessions/capture/openai.ts";
+import { Responses } from "../../sessions/capture/responses.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import type { Io } from "../command/command.ts";
 import { chunksOf } from "./input-lines.ts";
-import type { Outcome } from "./recording.ts";
+import type { RecordOutcome } from "./record-input.ts";
 
 export type SseSource = "anthropic-sse" | "openai-sse";
 
@@ -42,12 +42,12 @@ const FAULTS: readonly string[] = [
 export async function recordResponses(
   session: Session,
   options: SseRecordingOptions,
-): Promise<Outcome> {
+): Promise<RecordOutcome> {
   const { from, input, signal, io } = options;
   const isAnthropic = from === "anthropic-sse";
   const responses = new Responses(isAnthropic ? "anthropic" : "openai", chunksOf(input, signal));
   const sink = entrySink(session, options);
-  let outcome: Outcome = "recorded";
+  let outcome: RecordOutcome = "recorded";
   let count = 0;
   for (let isMore = true; isMore; ) {
     try {

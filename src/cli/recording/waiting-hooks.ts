@@ -3,13 +3,20 @@
  * drain it repeatedly.
  */
 
-import { nodeHost } from "../../base/node-host.ts";
-import type { Run } from "../../command/command.ts";
-import { bringInHooks } from "../../listing/bring-in-hooks.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { bringInHooks } from "../../sessions/list/bring-in-hooks.ts";
+import type { Run } from "../command/command.ts";
 
 /** Commands that read sessions. `verify` and `doctor` only report waiting hooks. */
 const READERS: readonly string[] = [
-  ...["ls", "search", "show", "tail", "render", "export", "stats", "resume", "handoff"],
+  "ls",
+  "search",
+  "show",
+  "tail",
+  "render",
+  "export",
+  "resume",
+  "handoff",
   "repair",
 ];
 /** Commands of these that run until stopped and do not drain by themselves. */

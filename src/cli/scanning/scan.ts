@@ -1,6 +1,6 @@
 /** `verbatim scan`: finds keys, passwords and personal data in sessions. */
 
-import { type CliCommand, textOption, textOptions } from "../../command/command.ts";
+import { type CliCommand, textOption, textOptions } from "../command/command.ts";
 import { WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
 
 export const scan: CliCommand = {
@@ -49,7 +49,7 @@ export const scan: CliCommand = {
       isRescan: options.rescan === true,
       isJson: options.json === true,
     };
-    const { runScan } = await import("./scanning.ts");
+    const { runScan } = await import("./run-scan.ts");
     return runScan(asked, io);
   },
 };

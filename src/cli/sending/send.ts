@@ -1,7 +1,7 @@
 /** `verbatim send`: delivers sessions to a server: those that wait, and those that are named. */
 
-import { type CliCommand, type Run, textOption, UsageError } from "../../command/command.ts";
-import type { OutgoingSession } from "../../remote/sending/outbox.ts";
+import type { OutgoingSession } from "../../guard/remote/delivery/outbox.ts";
+import { type CliCommand, type Run, textOption, UsageError } from "../command/command.ts";
 import { WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
 
 const EXIT_LEFT = 7;
@@ -24,7 +24,7 @@ export const send: CliCommand = {
     const { args, options, io } = run;
     const to = textOption("--to", options.to);
     if (to === undefined) throw new UsageError("--to is missing: the address of the server");
-    const { openSender, tellLeft } = await import("./sending.ts");
+    const { openSender, tellLeft } = await import("./open-sender.ts");
     const sender = await openSender(to, io);
     try {
       const sessions = args.length > 0 ? await named(run) : await sender.waiting();
@@ -41,8 +41,8 @@ export const send: CliCommand = {
 };
 
 async function named(run: Run): Promise<OutgoingSession[]> {
-  const { findSession } = await import("../../listing/find-session.ts");
-  const { nodeHost } = await import("../../base/node-host.ts");
+  const { findSession } = await import("../../sessions/list/find-session.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
   const { dialectNamed } = await import("../../dialects/all.ts");
   const sessions: OutgoingSession[] = [];
   for (const name of run.args) {

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type CliCommand, textOption } from "../../command/command.ts";
+import { type CliCommand, textOption } from "../command/command.ts";
 
 /** Some openers run as long as the browser does. */
 const OPENER_MS = 3000;
@@ -20,10 +20,12 @@ export const open: CliCommand = {
   examples: ["verbatim open", "verbatim open --print"],
 
   async run({ options, io }) {
-    const { dataDirectory } = await import("../../base/node-paths.ts");
+    const { dataDirectory } = await import("../../core/base/node-paths.ts");
     const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
-    const { isServed, newLink, readServedViewer } = await import("../../tokens/browser-keys.ts");
-    const { nodeHost } = await import("../../base/node-host.ts");
+    const { isServed, newLink, readServedViewer } = await import(
+      "../../server/auth/browser-keys.ts"
+    );
+    const { nodeHost } = await import("../../core/base/node-host.ts");
     const viewer = (await isServed(nodeHost, directory)) ? readServedViewer(directory) : null;
     if (viewer === null) {
       io.err(

@@ -8,14 +8,22 @@ import type { RequestRecord } from "../../server/http/request-track.ts";
 import { LOG_BUFFER_BYTES_MAX, RequestLog } from "./request-log.ts";
 
 const RECORD: RequestRecord = {
-  ...{ time: "2026-11-15T12:00:00.000Z", method: "POST", route: "stream", stream: "/chat/1" },
-  ...{ status: 204, code: null, ms: 1.5, bytesIn: 17, bytesOut: 187, token: null },
+  time: "2026-11-15T12:00:00.000Z",
+  method: "POST",
+  route: "stream",
+  stream: "/chat/1",
+  status: 204,
+  code: null,
+  ms: 1.5,
+  bytesIn: 17,
+  bytesOut: 187,
+  token: null,
 };
 
 test("a log is readable by its owner only, and continues where it ended", async () => {
   const path = join(tempDirectory(), "requests.jsonl");
   for (const status of [201, 204]) {
-    const log = RequestLog.open(path, (cause) => assert.fail(String(cause)));
+    const log = await RequestLog.open(path, (cause) => assert.fail(String(cause)));
     log.write({ ...RECORD, status });
     await log.close();
   }
@@ -56,7 +64,7 @@ test("lines that a slow disk does not accept are dropped at the limit, and count
 
 test("a log that cannot be written is reported, and delays no request", async () => {
   const causes: unknown[] = [];
-  const log = RequestLog.open(tempDirectory(), (cause) => causes.push(cause));
+  const log = await RequestLog.open(tempDirectory(), (cause) => causes.push(cause));
   log.write(RECORD);
   while (causes.length === 0) await new Promise((resolve) => setImmediate(resolve));
   log.write(RECORD);

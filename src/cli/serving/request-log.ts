@@ -22,9 +22,9 @@ export class RequestLog {
    * `-` is stderr; a file is created with mode 0600, only appended to, and must not be a log of
    * ours.
    */
-  static open(path: string, onFailure: (cause: unknown) => void): RequestLog {
+  static async open(path: string, onFailure: (cause: unknown) => void): Promise<RequestLog> {
     if (path === "-") return new RequestLog(process.stderr, false);
-    refuseLogPlace(path);
+    await refuseLogPlace(path);
     const file = createWriteStream(path, { flags: "a", mode: 0o600 });
     file.on("error", onFailure);
     return new RequestLog(file, true);

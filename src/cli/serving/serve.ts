@@ -2,6 +2,8 @@
 
 import { once } from "node:events";
 import { resolve } from "node:path";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { CreateShare } from "../../evidence/share/share-request.ts";
 import {
   type CliCommand,
   type Io,
@@ -10,9 +12,7 @@ import {
   textOptions,
   UsageError,
   wholeNumber,
-} from "../../command/command.ts";
-import type { CreateShare } from "../../share/asked.ts";
-import { faultText } from "./fault-text.ts";
+} from "../command/command.ts";
 import { ACCESS_OPTIONS, accessSettings } from "./server-access.ts";
 
 const PORT_MAX = 65_535;
@@ -109,15 +109,15 @@ export const serve: CliCommand = {
     const roots = textOptions("--root", options.root) ?? "found";
     const access = accessSettings(options);
     const logPath = textOption("--request-log", options.requestLog);
-    const { dataDirectory } = await import("../../base/node-paths.ts");
+    const { dataDirectory } = await import("../../core/base/node-paths.ts");
     const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
     const { RequestLog } = await import("./request-log.ts");
     const onLogFault = (cause: unknown) => io.err(`fault: the request log: ${faultText(cause)}`);
     const database = await databaseOf(options);
-    const log = logPath === undefined ? null : RequestLog.open(logPath, onLogFault);
+    const log = logPath === undefined ? null : await RequestLog.open(logPath, onLogFault);
     const witness = textOption("--witness", options.witness);
     const createShare: CreateShare = async (...asked) =>
-      (await import("../../share/create-share.ts")).createShare(...asked);
+      (await import("../../evidence/share/create-share.ts")).createShare(...asked);
     const { startHere, welcome } = await import("./starting.ts");
     const data = options.data === undefined ? "" : ` --data ${directory}`;
     const server = await startHere(data, {
@@ -158,7 +158,7 @@ export const serve: CliCommand = {
 
 /** A guard that cannot run is reported, and the server runs without it. */
 async function guardUntil(signal: AbortSignal, io: Io): Promise<{ ended: Promise<void> }> {
-  const { guardInside } = await import("../keeping/guarding.ts");
+  const { guardInside } = await import("../keeping/run-guard.ts");
   const ended = guardInside(signal, io).catch((cause: unknown) => {
     io.err(`fault: the guard ended: ${cause instanceof Error ? cause.message : String(cause)}`);
   });
@@ -180,7 +180,7 @@ async function databaseOf(options: Run["options"]) {
     return {};
   }
   const { databaseUrl } = await import("../caring/copy-places.ts");
-  const { DURABILITIES } = await import("../../postgres/store-options.ts");
+  const { DURABILITIES } = await import("../../streams/postgres/store-options.ts");
   const durability = DURABILITIES.find((each) => each === (level ?? "disk"));
   if (durability === undefined) {
     throw new UsageError(`--durability must be ${DURABILITIES.join(", ")}`);
@@ -191,4 +191,10 @@ async function databaseOf(options: Run["options"]) {
     statementMs: wholeNumber("--statement-timeout", statementTimeout ?? "5000", 1, TIMEOUT_MS_MAX),
     connectMs: wholeNumber("--connect-timeout", connectTimeout ?? "5000", 1, TIMEOUT_MS_MAX),
   };
+}
+
+/** A stack is for faults of the program; what a disk or a database refuses needs none. */
+export function faultText(cause: unknown): string {
+  if (cause instanceof VerbatimError) return `${cause.message} (${cause.code})`;
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }

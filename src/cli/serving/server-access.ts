@@ -1,14 +1,14 @@
 /** Server access: the options of `serve` for access and limits. */
 
 import { resolve } from "node:path";
+import type { ServeOptions } from "../../server/settings/serve-options.ts";
 import {
   type CommandOption,
   type Run,
   textOption,
   UsageError,
   wholeNumber,
-} from "../../command/command.ts";
-import type { ServeOptions } from "../../server/serve.ts";
+} from "../command/command.ts";
 
 const CONNECTIONS_MAX = 1_000_000;
 

@@ -1,6 +1,6 @@
 /** `verbatim share`: links that show part of a session, and prove it. */
 
-import { type CliCommand, UsageError } from "../../command/command.ts";
+import { type CliCommand, UsageError } from "../command/command.ts";
 import { YES_OPTION } from "../question.ts";
 import { WHERE_OPTIONS } from "../reading/reading.ts";
 import { DATA_OPTION } from "./token.ts";
@@ -65,12 +65,12 @@ export const share: CliCommand = {
 
   async run(run) {
     const [what = "", id] = run.args;
-    const sharing = await import("./sharing.ts");
+    const sharing = await import("./run-share.ts");
     if (what === "revoke") {
       if (id === undefined) throw new UsageError("name the share: verbatim share revoke ID");
       return sharing.revoke(run, id);
     }
     if (id !== undefined) throw new UsageError(`${id} is one name too many`);
-    return what === "ls" ? sharing.list(run) : sharing.shareNamed(run, what);
+    return what === "ls" ? sharing.list(run) : sharing.runShare(run, what);
   },
 };

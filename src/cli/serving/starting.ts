@@ -1,17 +1,12 @@
 /** Starting: starts the server of `serve`, and prints how to use it. */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import type { Io } from "../../command/command.ts";
-import { placeOf } from "../../postgres/store-options.ts";
-import {
-  HOST_DEFAULT,
-  isOwnAddress,
-  type RunningServer,
-  type ServeOptions,
-  startServer,
-} from "../../server/serve.ts";
-import { isServed, readServedViewer } from "../../tokens/browser-keys.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { isServed, readServedViewer } from "../../server/auth/browser-keys.ts";
+import { HOST_DEFAULT, isOwnAddress, type RunningServer, startServer } from "../../server/serve.ts";
+import type { ServeOptions } from "../../server/settings/serve-options.ts";
+import { urlWithoutPassword } from "../../streams/postgres/store-options.ts";
+import type { Io } from "../command/command.ts";
 
 /** `data`: the option that other commands need too. */
 export async function startHere(data: string, options: ServeOptions): Promise<RunningServer> {
@@ -32,7 +27,7 @@ export async function startHere(data: string, options: ServeOptions): Promise<Ru
   }
 }
 
-export interface Started {
+export interface StartedServer {
   readonly host: string | undefined;
   /** The database; undefined: streams are in the directory. */
   readonly store: string | undefined;
@@ -40,7 +35,7 @@ export interface Started {
   readonly data: string;
 }
 
-export function welcome(io: Io, server: RunningServer, started: Started): void {
+export function welcome(io: Io, server: RunningServer, started: StartedServer): void {
   const { url, needsToken } = server;
   const { host = HOST_DEFAULT, store, directory, data } = started;
   const link = server.newLink();
@@ -60,7 +55,7 @@ export function welcome(io: Io, server: RunningServer, started: Started): void {
     );
   }
   if (!isLocal) io.out(`others can reach it on ${host}, with a token`);
-  io.out(`streams are kept in ${store === undefined ? directory : placeOf(store)}`);
+  io.out(`streams are kept in ${store === undefined ? directory : urlWithoutPassword(store)}`);
   tryOut(io, `${url}/v1/stream/chat/1`, needsToken ? create : null);
   const by = link === null && !needsToken ? "" : `, with a token of ${create}`;
   io.out(`programs read sessions at ${url}/v1/sessions${by}`);

@@ -1,7 +1,8 @@
 /** `verbatim token`: manages access tokens of the server. */
 
 import { dirname, resolve } from "node:path";
-import { momentOf } from "../../base/choice.ts";
+import { momentOf } from "../../core/base/choice.ts";
+import type { TokenEntry, TokenScope } from "../../server/auth/token-file.ts";
 import {
   type CliCommand,
   type CommandGroup,
@@ -9,10 +10,9 @@ import {
   type Run,
   textOption,
   UsageError,
-} from "../../command/command.ts";
-import { jsonLine } from "../../command/json-line.ts";
-import { type Column, printList } from "../../command/table.ts";
-import type { Scope, TokenEntry } from "../../tokens/token-file.ts";
+} from "../command/command.ts";
+import { jsonLine } from "../command/json-line.ts";
+import { printList, type TableColumn } from "../command/table.ts";
 
 export const DATA_OPTION: CommandOption = {
   flags: "--data <directory>",
@@ -113,26 +113,26 @@ export const token: CommandGroup = {
 
 /** Not loaded to print help (C1). */
 async function parts(options: Run["options"]) {
-  const { dataDirectory } = await import("../../base/node-paths.ts");
-  const { nodeHost: host } = await import("../../base/node-host.ts");
-  const file = await import("../../tokens/token-file.ts");
+  const { dataDirectory } = await import("../../core/base/node-paths.ts");
+  const { nodeHost: host } = await import("../../core/base/node-host.ts");
+  const file = await import("../../server/auth/token-file.ts");
   const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
   const path = file.tokenFilePath(directory);
-  return { ...file, ...(await import("../../tokens/tokens.ts")), host, path };
+  return { ...file, ...(await import("../../server/auth/tokens.ts")), host, path };
 }
 
-async function scopesOf(text: string): Promise<readonly Scope[]> {
-  const { SCOPES } = await import("../../tokens/token-file.ts");
+async function scopesOf(text: string): Promise<readonly TokenScope[]> {
+  const { SCOPES } = await import("../../server/auth/token-file.ts");
   const asked = new Set(text.split(",").map((each) => each.trim()));
   for (const each of asked) {
-    if (SCOPES.includes(each as Scope)) continue;
+    if (SCOPES.includes(each as TokenScope)) continue;
     throw new UsageError(`--scope takes ${SCOPES.join(", ")}, comma-separated, not ${each}`);
   }
   return SCOPES.filter((scope) => asked.has(scope));
 }
 
 async function globsOf(text: string): Promise<readonly string[]> {
-  const { globFault } = await import("../../subscriptions/glob.ts");
+  const { globFault } = await import("../../streams/subscriptions/glob.ts");
   return text.split(",").map((each) => {
     const glob = each.trim().replace(/^\//, "");
     const fault = globFault(glob);
@@ -157,7 +157,7 @@ function timeOf(text: string): number {
   return TIME.test(text) ? momentOf(text) : Number.NaN;
 }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { heading: "ID" },
   { heading: "NAME", widthMin: 8 },
   { heading: "SCOPES" },

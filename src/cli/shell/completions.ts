@@ -3,7 +3,7 @@
  * with the package (scripts/shell-files.mjs) from the commands' declarations.
  */
 
-import { type CliCommand, UsageError } from "../../command/command.ts";
+import { type CliCommand, UsageError } from "../command/command.ts";
 
 const SHELLS: readonly string[] = ["bash", "zsh", "fish"];
 
@@ -23,7 +23,7 @@ export const completions: CliCommand = {
       throw new UsageError(`there is no script for ${shell}; choose one of ${SHELLS.join(", ")}`);
     }
     const { readFile } = await import("node:fs/promises");
-    const { packageFile } = await import("../../base/package-file.ts");
+    const { packageFile } = await import("../../core/package-file.ts");
     await io.print(await readFile(packageFile(`dist/completions/${shell}`)));
     return 0;
   },

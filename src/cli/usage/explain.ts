@@ -3,19 +3,19 @@
  * what each prompt cost, with the subagents that it started.
  */
 
-import { nodeHost } from "../../base/node-host.ts";
-import { type Io, UsageError } from "../../command/command.ts";
-import { jsonLine } from "../../command/json-line.ts";
-import { formatTable } from "../../command/table.ts";
-import type { PriceBook } from "../../prices/price-book.ts";
-import { safeLine } from "../../render/text.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { safeLine } from "../../sessions/render/text.ts";
+import type { PriceBook } from "../../usage/prices/price-book.ts";
 import { type PromptGroup, PromptRows } from "../../usage/prompts/prompt-rows.ts";
 import { sessionsOf } from "../../usage/prompts/sessions.ts";
 import { traceCopies } from "../../usage/prompts/trace.ts";
 import type { CountedUsage } from "../../usage/report/counted-usage.ts";
 import { Days } from "../../usage/report/days.ts";
 import { explainSession } from "../../usage/report/explain.ts";
-import { costText, dollars, tokens } from "./usage-numbers.ts";
+import { type Io, UsageError } from "../command/command.ts";
+import { jsonLine } from "../command/json-line.ts";
+import { formatTable } from "../command/table.ts";
+import { costText, dollars, tokens, totalText } from "./usage-numbers.ts";
 import { costOrNull } from "./usage-text.ts";
 
 const CANDIDATES_MAX = 10;
@@ -41,23 +41,24 @@ export async function explain(
   }
   const right = { align: "right" } as const;
   const columns = [
-    ...[{ heading: "time" }, { heading: "model" }, { heading: "input", ...right }],
-    ...[
-      { heading: "output", ...right },
-      { heading: "write 5m", ...right },
-    ],
-    ...[
-      { heading: "write 1h", ...right },
-      { heading: "cache read", ...right },
-    ],
-    ...[
-      { heading: "cost", ...right },
-      { heading: "", widthMin: 10 },
-    ],
+    { heading: "time" },
+    { heading: "model" },
+    { heading: "input", ...right },
+    { heading: "output", ...right },
+    { heading: "write 5m", ...right },
+    { heading: "write 1h", ...right },
+    { heading: "cache read", ...right },
+    { heading: "cost", ...right },
+    { heading: "", widthMin: 10 },
   ];
   const cells = rows.map(({ at, model, counts, cost: each, ignored, notes }) => [
-    ...[at ?? "unknown", model, tokens(counts.input), tokens(counts.output)],
-    ...[tokens(counts.cacheWrite5m), tokens(counts.cacheWrite1h), tokens(counts.cacheRead)],
+    at ?? "unknown",
+    model,
+    tokens(counts.input),
+    tokens(counts.output),
+    tokens(counts.cacheWrite5m),
+    tokens(counts.cacheWrite1h),
+    tokens(counts.cacheRead),
     each === null ? "unknown" : ignored === null ? dollars(each) : "-",
     ignored === null ? notes.join(", ") : `ignored: ${ignored}`,
   ]);
@@ -102,8 +103,11 @@ function promptLines(prompts: readonly PromptGroup[]): string[] {
     { heading: "cost", ...right },
   ];
   const cells = prompts.map((group) => [
-    ...[shortened(group.prompt?.text ?? BEFORE), tokens(group.responses), tokens(group.subagents)],
-    ...[tokens(group.total), costText(group)],
+    shortened(group.prompt?.text ?? BEFORE),
+    tokens(group.responses),
+    tokens(group.subagents),
+    totalText(group),
+    costText(group),
   ]);
   return formatTable(columns, cells);
 }

@@ -1,12 +1,12 @@
 /** Glance: today, this month and the last two weeks, in one look. */
 
-import type { Io } from "../../command/command.ts";
-import { formatTable } from "../../command/table.ts";
 import { type Days, dayNumber, dayText, periodsBetween } from "../../usage/report/days.ts";
 import type { DayRange, GroupSource } from "../../usage/report/group-source.ts";
 import { type Group, totalOf } from "../../usage/report/groups.ts";
+import type { Io } from "../command/command.ts";
+import { formatTable } from "../command/table.ts";
 import { lookedInText } from "../reading/agent-text.ts";
-import { bar, costText, tokens } from "./usage-numbers.ts";
+import { bar, costText, totalText } from "./usage-numbers.ts";
 import { tellDoubts } from "./usage-text.ts";
 
 const DAYS_SHOWN = 14;
@@ -60,7 +60,7 @@ export async function printGlance(
 }
 
 function figures(group: Group): string[] {
-  return [costText(group), tokens(group.total, true)];
+  return [costText(group), totalText(group, true)];
 }
 
 function byCost(a: Group, b: Group): number {
@@ -85,7 +85,7 @@ function dayLines(
 
 function modelLines({ models }: Group): string[] {
   const cells = models.slice(0, MODELS_SHOWN).map((sums) => {
-    return [sums.model, costText(sums), tokens(sums.total, true)];
+    return [sums.model, costText(sums), totalText(sums, true)];
   });
   if (cells.length === 0)
     return ["no usage this month; `verbatim usage monthly` shows earlier months"];

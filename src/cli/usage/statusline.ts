@@ -2,17 +2,18 @@
  * Status line: one line for Claude Code's status line: the cost of the session and of today, the
  * time that is left of the block, and how fast money is spent.
  *
- * Claude Code asks every few seconds and waits. So this reads kept sums and the new bytes of the
- * one session that it names, and keeps nothing. What other sessions used meanwhile is counted by a
- * process in the background, at most once a minute; the line says if that was long ago. main.ts
- * loads this without the rest of the command line.
+ * Claude Code asks every few seconds and waits. So this reads the sums of the last look at all
+ * sessions, and nothing else. A process in the background looks again, at most once a minute; the
+ * line says if the last look was long ago. main.ts loads this without the rest of the command line.
  */
 
 import { fstatSync, mkdirSync, readSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
-import { type Peeked, peekUsage } from "../../usage/kept/peek-usage.ts";
-import { activeBlock, todayIn } from "../../usage/kept/status-figures.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { lastLook, ledgerPlaceOf } from "../../usage/ledger/ledger-file.ts";
+import { readOwnPrices } from "../../usage/prices/own-prices.ts";
+import { activeBlock, todayIn } from "../../usage/sums/status-figures.ts";
+import { isOf, priceMark, readSums, type SumsFile } from "../../usage/sums/sums-file.ts";
 import { ownPricesPath, usageDirectory } from "../../usage/usage-places.ts";
 import { costText, dollars } from "./usage-numbers.ts";
 
@@ -24,11 +25,6 @@ const INPUT_PIECE_BYTES = 16 * 1024;
 /** For input that is not there at once. */
 const INPUT_MS_MAX = 2_000;
 const STAMP = "background";
-
-interface Given {
-  readonly session: string | null;
-  readonly transcript: string | null;
-}
 
 export interface StatusLine {
   readonly line: string;
@@ -50,13 +46,19 @@ export function printStatusLine(nowMs: number): number {
 /** `input` is what Claude Code writes. */
 export function statusLine(input: string, nowMs: number): StatusLine {
   try {
-    const { session, transcript } = givenIn(input);
     const directory = usageDirectory();
-    const ownPath = ownPricesPath();
-    const peeked = peekUsage({ directory, ownPath, nowMs, transcript, session });
-    const since = nowMs - peeked.lookedAt;
-    const isOld = since < 0 || since >= LOOK_MS || peeked.isStale;
-    return { line: statusText(peeked, session, nowMs), error: null, isOld };
+    const kept = readSums(directory);
+    const lookedAt = lastLook(directory);
+    if (kept === null || lookedAt === 0) {
+      return { line: "usage is being counted", error: null, isOld: true };
+    }
+    const { prices } = kept.head;
+    const isRepriced = prices !== priceMark(directory, ownPricesPath());
+    if (isRepriced) readOwnPrices(ownPricesPath()); // Refused ones are never counted with.
+    const since = nowMs - lookedAt;
+    const isOld =
+      since < 0 || since >= LOOK_MS || isRepriced || !isOf(kept.head, ledgerPlaceOf(directory));
+    return { line: statusText(kept, sessionIn(input), lookedAt, nowMs), error: null, isOld };
   } catch (cause) {
     const isOurs = cause instanceof VerbatimError;
     const error = isOurs ? `${cause.message} (${cause.code})` : "run `verbatim usage` for why";
@@ -64,23 +66,25 @@ export function statusLine(input: string, nowMs: number): StatusLine {
   }
 }
 
-export function statusText(peeked: Peeked, session: string | null, nowMs: number): string {
-  const { sums, limited, lookedAt } = peeked;
+function statusText(
+  { head, sums }: SumsFile,
+  session: string | null,
+  lookedAt: number,
+  nowMs: number,
+): string {
   const parts: string[] = [];
   if (session !== null) {
-    const none = { cost: 0, unpriced: 0, total: 0 };
-    parts.push(`${costText(peeked.sessionSums(session) ?? none)} session`);
+    const ofSession = sums.sessions.get(session);
+    parts.push(ofSession ? `${costText(ofSession)} session` : "session not counted yet");
   }
   parts.push(`${costText(todayIn(sums, nowMs))} today`);
-  const active = activeBlock(sums, limited, nowMs);
+  const active = activeBlock(sums, head.limited, nowMs);
   if (active) {
     const minutes = Math.ceil((active.end - nowMs) / 60_000);
     parts.push(`${Math.floor(minutes / 60)}h ${minutes % 60}m left`);
     if (active.costPerHour !== null) parts.push(`${dollars(active.costPerHour)}/h`);
   }
-  if (lookedAt === 0) parts.push("other sessions are being counted");
-  else if (nowMs - lookedAt > OLD_MS)
-    parts.push(`other sessions as of ${ago(nowMs - lookedAt)} ago`);
+  if (nowMs - lookedAt > OLD_MS) parts.push(`as of ${ago(nowMs - lookedAt)} ago`);
   return parts.join(" · ");
 }
 
@@ -164,16 +168,12 @@ function isJson(text: string): boolean {
   }
 }
 
-function givenIn(text: string): Given {
-  let value: unknown;
+/** The session that Claude Code names; null: none. */
+function sessionIn(text: string): string | null {
   try {
-    value = JSON.parse(text);
+    const { session_id: id } = JSON.parse(text) ?? {};
+    return typeof id === "string" && id !== "" ? id : null;
   } catch {
-    value = null;
+    return null; // Not JSON: the line has no session.
   }
-  const { session_id, transcript_path } = (value ?? {}) as Record<string, unknown>;
-  const textOf = (each: unknown) => {
-    return typeof each === "string" && each !== "" && !each.includes("\0") ? each : null;
-  };
-  return { session: textOf(session_id), transcript: textOf(transcript_path) };
 }

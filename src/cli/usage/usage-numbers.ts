@@ -7,10 +7,25 @@ export function dollars(amount: number): string {
   return `$${amount.toFixed(digits).replace(/\B(?=(\d{3})+\.)/g, ",")}`;
 }
 
-/** "$1.20", "unknown", or "$1.20 + ?" where a part has no known price. */
-export function costText(sums: { cost: number; unpriced: number; total: number }): string {
-  if (sums.unpriced === 0) return dollars(sums.cost);
-  return sums.unpriced === sums.total ? "unknown" : `${dollars(sums.cost)} + ?`;
+interface Costs {
+  readonly cost: number;
+  readonly unpriced: number;
+  readonly total: number;
+  readonly unknownInputs?: number;
+}
+
+/** "$1.20", "unknown", or "$1.20 + ?" where a part has no known price, or was not recorded. */
+export function costText({ cost, unpriced, total, unknownInputs = 0 }: Costs): string {
+  if (unpriced > 0 && unpriced === total) return "unknown";
+  return unpriced + unknownInputs > 0 ? `${dollars(cost)} + ?` : dollars(cost);
+}
+
+/** "1,234", or "1,234 + ?" where the input of some responses was not recorded. */
+export function totalText(
+  { total, unknownInputs }: { readonly total: number; readonly unknownInputs: number },
+  isShort = false,
+): string {
+  return unknownInputs > 0 ? `${tokens(total, isShort)} + ?` : tokens(total, isShort);
 }
 
 /** "1,234", or "29.8M" if it must be short. */

@@ -1,15 +1,22 @@
 /** Usage report: opens the ledger, makes the report that was asked for, and prints it. */
 
-import { nodeHost } from "../../base/node-host.ts";
-import { type Io, UsageError } from "../../command/command.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import { openUsage, sumsAgain } from "../../usage/open-usage.ts";
-import { wantedFiles } from "../../usage/report/agent-choice.ts";
+import { agentNames, fileFilter } from "../../usage/report/agent-choice.ts";
 import type { CountedUsage } from "../../usage/report/counted-usage.ts";
-import { Days, dayNumber, type Period, periodsBetween, UNKNOWN } from "../../usage/report/days.ts";
+import {
+  Days,
+  dayNumber,
+  type Period,
+  periodsBetween,
+  periodText,
+  UNKNOWN,
+} from "../../usage/report/days.ts";
 import { type DayRange, type GroupSource, groupSource } from "../../usage/report/group-source.ts";
 import { byFile, type Group, groupBy, totalOf } from "../../usage/report/groups.ts";
-import { overBudget, parseBudget } from "./budget.ts";
+import { type Io, UsageError } from "../command/command.ts";
+import { dollars } from "./usage-numbers.ts";
 
 export type UsageReport =
   | "glance"
@@ -20,6 +27,7 @@ export type UsageReport =
   | "project"
   | "model"
   | "agent"
+  | "directive"
   | "blocks";
 
 export interface ReportOptions {
@@ -94,7 +102,7 @@ async function print(counted: Counted, options: ReportOptions): Promise<void> {
     const { printGlance } = await import("./glance.ts");
     return printGlance(source, days, range, nowMs, io);
   }
-  const rows = reportRows(counted, options);
+  const rows = await reportRows(counted, options);
   const total = totalOf(rows);
   const printing = await import("./usage-text.ts");
   const named = report === "glance" ? "daily" : report;
@@ -103,14 +111,14 @@ async function print(counted: Counted, options: ReportOptions): Promise<void> {
   else await printing.printReport(named, rows, total, options.isCompact, io);
 }
 
-function reportRows(
+async function reportRows(
   { usage, source, days, range, nowMs }: Counted,
   { report, agent, project }: ReportOptions,
-): Group[] {
+): Promise<Group[]> {
   const period = report === "glance" ? "day" : PERIODS[report];
   if (period !== undefined) return withEmpty(source.byPeriod(range, period), days, period);
   const byRows = (textOf: (file: LedgerFile) => string) => {
-    const isWanted = wantedFiles(agent, project);
+    const isWanted = fileFilter(agent, project);
     const rows = usage.chosen(days, isWanted ? { ...range, isWanted } : range);
     return groupBy(usage, rows, byFile(usage, textOf));
   };
@@ -122,6 +130,13 @@ function reportRows(
       return byLast(byRows((file) => usage.sessionOf(file)));
     case "project":
       return byCost(byRows((file) => usage.projectOf(file)));
+    case "directive": {
+      const names = await agentNames(
+        nodeHost,
+        usage.ledger.files.filter(fileFilter(agent, project) ?? Boolean),
+      );
+      return byCost(byRows(({ index }) => names[index] ?? ""));
+    }
     case "model":
       return byCost(source.byModel(range));
     default:
@@ -172,4 +187,45 @@ function tellFailures(failures: readonly string[], io: Io): void {
   const listed = failures.slice(0, FAILURES_LISTED_MAX).join(", ");
   const more = failures.length > FAILURES_LISTED_MAX ? " …" : "";
   io.err(`${failures.length} sessions could not be read and are not counted: ${listed}${more}`);
+}
+
+interface Budget {
+  readonly amount: number;
+  readonly period: Period;
+}
+
+const EXIT_OVER = 1;
+
+/** "20/day", "$300/month". */
+function parseBudget(text: string): Budget {
+  const [, amount, period] = /^\$?(\d+(?:\.\d+)?)\/(day|week|month)$/.exec(text) ?? [];
+  if (amount === undefined || period === undefined) {
+    throw new UsageError(
+      `--budget takes dollars for a day, week or month, such as 20/day, not ${text}`,
+    );
+  }
+  return { amount: Number(amount), period: period as Period };
+}
+
+/** Prints what was spent; the exit code is 1 if it is more than the budget. */
+function overBudget(
+  source: GroupSource,
+  days: Days,
+  { amount, period }: Budget,
+  nowMs: number,
+  io: Io,
+): number {
+  io.goOnUnread(); // The result is the exit code.
+  const today = days.dayOf(nowMs);
+  const first = periodText(days.numberOf(nowMs), period);
+  const since = period === "month" ? `${first}-01` : first;
+  const sums = source.total({ since, until: today });
+  const spent = sums.cost;
+  const isOver = spent > amount;
+  const verb = isOver ? "over" : "within";
+  io.out(`${dollars(spent)} of ${dollars(amount)} this ${period}: ${verb} budget`);
+  if (sums.unpriced > 0) {
+    io.err("tokens of models without a known price are not in this; `verbatim usage model`");
+  }
+  return isOver ? EXIT_OVER : 0;
 }

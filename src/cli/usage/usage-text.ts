@@ -1,14 +1,14 @@
 /** Usage text: a report as a table with bars, as JSON, and as comma-separated values. */
 
-import type { Io } from "../../command/command.ts";
-import { jsonLine } from "../../command/json-line.ts";
-import { type Column, formatTable } from "../../command/table.ts";
-import { safeText } from "../../render/text.ts";
-import { labelOf } from "../../usage/report/agent-choice.ts";
-import type { Block } from "../../usage/report/blocks.ts";
+import { safeText } from "../../sessions/render/text.ts";
+import { agentNameOf } from "../../usage/report/agent-choice.ts";
+import type { UsageBlock } from "../../usage/report/blocks.ts";
 import { UNKNOWN_MODEL } from "../../usage/report/counted-usage.ts";
 import type { Group, ModelSums, Sums } from "../../usage/report/groups.ts";
-import { bar, costText, dollars, tokens } from "./usage-numbers.ts";
+import type { Io } from "../command/command.ts";
+import { jsonLine } from "../command/json-line.ts";
+import { formatTable, type TableColumn } from "../command/table.ts";
+import { bar, costText, dollars, tokens, totalText } from "./usage-numbers.ts";
 
 const HEADINGS: Readonly<Record<string, string>> = {
   daily: "day",
@@ -18,6 +18,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   project: "project",
   model: "model",
   agent: "agent",
+  directive: "directive",
   blocks: "block",
 };
 /** Narrower terminals get fewer columns. */
@@ -45,7 +46,7 @@ export async function printReport(
   tellDoubts(total, io);
 }
 
-function columnsOf(report: string, isShort: boolean): Column[] {
+function columnsOf(report: string, isShort: boolean): TableColumn[] {
   const right = { align: "right" } as const;
   const name = { heading: HEADINGS[report] ?? report, widthMin: 10 };
   const cost = { heading: "cost", ...right };
@@ -67,7 +68,7 @@ function cellsOf(report: string, row: Group, most: number, isShort: boolean): st
   const cost = costText(row);
   const drawn = isTotal ? "" : bar(row.cost, most, BAR_COLUMNS);
   const name = isTotal ? "total" : nameOf(report, row);
-  if (isShort) return [name, tokens(row.total, true), cost, drawn];
+  if (isShort) return [name, totalText(row, true), cost, drawn];
   const about =
     report === "model" ? [] : [isTotal ? "" : report === "session" ? row.project : modelsOf(row)];
   return [
@@ -75,8 +76,11 @@ function cellsOf(report: string, row: Group, most: number, isShort: boolean): st
     ...about,
     inputText(row),
     tokens(row.output),
-    ...[tokens(row.cacheWrite5m + row.cacheWrite1h), tokens(row.cacheRead), tokens(row.total)],
-    ...[cost, drawn],
+    tokens(row.cacheWrite5m + row.cacheWrite1h),
+    tokens(row.cacheRead),
+    totalText(row),
+    cost,
+    drawn,
   ];
 }
 
@@ -94,7 +98,7 @@ function inputOrNull(sums: Pick<Sums, "input" | "responses" | "unknownInputs">):
 
 function nameOf(report: string, row: Group): string {
   if (report !== "blocks") return row.key;
-  const { start, isActive, end } = row as Block;
+  const { start, isActive, end } = row as UsageBlock;
   const left = Math.max(0, Math.round((end - Date.now()) / 60_000));
   const state = isActive ? ` (active, ${Math.floor(left / 60)}h ${left % 60}m left)` : "";
   return `${new Date(start).toISOString().slice(0, 16).replace("T", " ")}Z${state}`;
@@ -147,7 +151,7 @@ function jsonOf({ key: _, models, agents, project, firstAt, lastAt, ...sums }: G
     ...sums,
     input: inputOrNull(sums),
     cost: costOrNull(sums),
-    agents: agents.map(labelOf),
+    agents: agents.map(agentNameOf),
     project: project === "" ? null : project,
     firstAt: isoOf(firstAt),
     lastAt: isoOf(lastAt),
@@ -168,8 +172,17 @@ function isoOf(ms: number | null): string | null {
 }
 
 const CSV_FIELDS = [
-  ...["responses", "input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead", "reasoning"],
-  ...["total", "cost", "unpriced", "recorded"],
+  "responses",
+  "input",
+  "output",
+  "cacheWrite5m",
+  "cacheWrite1h",
+  "cacheRead",
+  "reasoning",
+  "total",
+  "cost",
+  "unpriced",
+  "recorded",
 ] as const;
 
 export function reportCsv(report: string, rows: readonly Group[]): string {

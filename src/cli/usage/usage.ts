@@ -1,10 +1,20 @@
 /** `verbatim usage`: what all agents on this machine used, and what it cost. */
 
-import { type CliCommand, type Run, textOption, UsageError } from "../../command/command.ts";
+import { type CliCommand, type Run, textOption, UsageError } from "../command/command.ts";
 import type { UsageReport } from "./usage-report.ts";
 
 const REPORTS: readonly UsageReport[] = [
-  ...(["daily", "weekly", "monthly", "session", "project", "model", "agent", "blocks"] as const),
+  ...([
+    "daily",
+    "weekly",
+    "monthly",
+    "session",
+    "project",
+    "model",
+    "agent",
+    "directive",
+    "blocks",
+  ] as const),
 ];
 
 export const usage: CliCommand = {
@@ -33,6 +43,7 @@ export const usage: CliCommand = {
     "verbatim usage",
     "verbatim usage daily --since 7d",
     "verbatim usage session --project . --json",
+    "verbatim usage directive --agent rye",
     "verbatim usage --explain 7dce3a",
     "verbatim usage --budget 20/day || echo 'enough for today'",
   ],
@@ -43,7 +54,7 @@ export const usage: CliCommand = {
       return printStatus(run.io);
     }
     if (report !== "glance" && !(REPORTS as readonly string[]).includes(report)) {
-      const { nearest } = await import("../../base/choice.ts");
+      const { nearest } = await import("../../core/base/choice.ts");
       const meant = nearest(report, REPORTS);
       const hint = meant === null ? "" : `did you mean ${meant}? `;
       throw new UsageError(`there is no report ${report}; ${hint}Choose ${REPORTS.join(", ")}`);

@@ -1,8 +1,8 @@
 /** Aside: rows that Claude Code keeps in a conversation's log but that are not part of it. */
 
-import type { Aside, Part, Speaker } from "../../model/entry.ts";
+import type { Aside, Part, Speaker } from "../../core/model/entry.ts";
 import type { Native } from "../dialect.ts";
-import { get, getObject, isObject, type JsonObject } from "../fields.ts";
+import { get, getObject, isObject, type JsonObject } from "../shared/fields.ts";
 import { ATTACHMENT_TYPE, attachedIn, isNotification } from "./attachment.ts";
 
 /** A report of a call that is not done; some have a row of the agent that the call started. */
@@ -70,7 +70,7 @@ export function asideOf(native: Native, _id?: string | null, isSubagents = false
     return attachedIn(native) === null ? "attachment" : null;
   }
   if (agentRowIn(native) !== null) return "other_agent";
-  return isProgramsOwn(native) ? "program" : null;
+  return isSyntheticAnswer(native) ? "program" : null;
 }
 
 /** Whether a program wrote a row in the user's name. */
@@ -99,7 +99,7 @@ export function isSummary(row: Native): boolean {
 }
 
 /** Whether the program wrote a row in the model's name. */
-export function isProgramsOwn(native: Native): boolean {
+export function isSyntheticAnswer(native: Native): boolean {
   const message = get(native, "message");
   const isAnswer = get(native, "type") === "assistant" && isObject(message);
   return isAnswer && get(message, "model") === SYNTHETIC_MODEL;

@@ -6,8 +6,8 @@
  * counts. An attachment with neither is empty here, and `asideOf` reports it.
  */
 
-import type { Part, Role } from "../../model/entry.ts";
-import { get, getString, has, isObject, type JsonObject } from "../fields.ts";
+import type { Part, Role } from "../../core/model/entry.ts";
+import { get, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { partsOf } from "./blocks.ts";
 
 export const ATTACHMENT_TYPE = "attachment";
@@ -20,7 +20,7 @@ const LISTS: readonly unknown[] = ["agent_listing_delta", "deferred_tools_delta"
 /** Modes of prompts typed by a person; other modes are the program's. */
 const TYPED_MODES: readonly unknown[] = [undefined, "prompt"];
 
-export interface Attached {
+export interface AttachmentMessage {
   readonly role: Role;
   readonly parts: readonly Part[];
   /** A person typed it. */
@@ -28,7 +28,7 @@ export interface Attached {
 }
 
 /** The content of an attachment's row; null if it is not one, or has none. */
-export function attachedIn(row: JsonObject): Attached | null {
+export function attachedIn(row: JsonObject): AttachmentMessage | null {
   if (get(row, "type") !== ATTACHMENT_TYPE) return null;
   const attachment = get(row, "attachment");
   if (!isObject(attachment) || LISTS.includes(get(attachment, "type"))) return null;

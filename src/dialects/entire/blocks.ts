@@ -6,10 +6,18 @@
  * `duration_ms`, `error`, `is_json`, `withheld`, `provider`, and blocks `child_session`.
  */
 
-import type { Part } from "../../model/entry.ts";
-import { refuseEntry } from "../../model/plain-json.ts";
-import { get, getCount, getString, has, isObject, type JsonObject, parsed } from "../fields.ts";
-import { toJsonValue } from "../json-value.ts";
+import type { Part } from "../../core/model/entry.ts";
+import { refuseEntry } from "../../core/model/plain-json.ts";
+import {
+  get,
+  getCount,
+  getString,
+  has,
+  isObject,
+  type JsonObject,
+  parseJsonText,
+} from "../shared/fields.ts";
+import { toJsonValue } from "../shared/json-value.ts";
 import { withStructured } from "./structured-content.ts";
 
 /** The parts of a message's content, a string or a list of blocks. */
@@ -84,7 +92,7 @@ function providerOf(block: JsonObject): { readonly provider?: string } {
 /** For a failed tool without an `error` field, the text of the content is the error. */
 function resultOf(block: JsonObject): Part {
   const content = withStructured(get(block, "content", null), get(block, "structuredContent"));
-  const output = get(block, "is_json") === true ? parsed(content) : content;
+  const output = get(block, "is_json") === true ? parseJsonText(content) : content;
   const callId = idOf(block, "tool_use_id");
   const durationMs = getCount(block, "duration_ms");
   const isFailed = get(block, "is_error") === true;
@@ -93,11 +101,11 @@ function resultOf(block: JsonObject): Part {
     return { type: "tool_result", callId, output, error, durationMs };
   }
   const rest = isOnlyText(content) ? null : content;
-  return { type: "tool_result", callId, output: rest, error: textOf(content), durationMs };
+  return { type: "tool_result", callId, output: rest, error: blockText(content), durationMs };
 }
 
 /** The text of a content: the string, or its text blocks joined by blank lines. */
-export function textOf(content: unknown): string {
+export function blockText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content

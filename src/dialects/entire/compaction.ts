@@ -5,7 +5,7 @@
  */
 
 import type { Compaction, Native } from "../dialect.ts";
-import { get, getObject, getString, isObject } from "../fields.ts";
+import { get, getObject, getString, isObject } from "../shared/fields.ts";
 import { isSummary } from "./aside.ts";
 
 export const compaction: Compaction = {

@@ -13,10 +13,10 @@
  *   callers.
  */
 
-import { refuseEntry } from "../../model/plain-json.ts";
+import { refuseEntry } from "../../core/model/plain-json.ts";
 import type { Native, WriterFacts } from "../dialect.ts";
-import { get, getString, has, isObject, type JsonObject, withRest } from "../fields.ts";
-import { toJsonValue } from "../json-value.ts";
+import { get, getString, has, isObject, type JsonObject, withRest } from "../shared/fields.ts";
+import { toJsonValue } from "../shared/json-value.ts";
 import { isBlock } from "./blocks.ts";
 import { completeUsage } from "./usage.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { type Entry, emptyEntry } from "../../model/entry.ts";
+import { type Entry, emptyEntry } from "../../core/model/entry.ts";
 import { ACTION_CHARS_MAX, ACTIONS_MAX, ContextFold, isOurContext, promptIn } from "./context.ts";
 
 function foldOf(entries: readonly Partial<Entry>[]): ContextFold {

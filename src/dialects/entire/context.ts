@@ -8,12 +8,12 @@
  * names none.
  */
 
-import { oneLine } from "../../base/one-line.ts";
-import { compactJson } from "../../base/print-json.ts";
-import type { Entry } from "../../model/entry.ts";
-import { get, isObject } from "../fields.ts";
+import { oneLine } from "../../core/base/one-line.ts";
+import { compactJson } from "../../core/base/print-json.ts";
+import type { Entry } from "../../core/model/entry.ts";
+import { get, isObject } from "../shared/fields.ts";
 import { asideOf, isProgramsPrompt } from "./aside.ts";
-import { textOf } from "./blocks.ts";
+import { blockText } from "./blocks.ts";
 
 /** Maximum characters of an action's value. */
 export const ACTION_CHARS_MAX = 200;
@@ -101,6 +101,6 @@ export function promptIn(row: unknown): string | null {
   if (!isObject(row) || get(row, "type") !== "user") return null;
   if (isProgramsPrompt(row) || asideOf(row) !== null) return null;
   const message = get(row, "message");
-  const text = isObject(message) ? textOf(get(message, "content")) : "";
+  const text = isObject(message) ? blockText(get(message, "content")) : "";
   return text.trim() === "" ? null : text;
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { writerFacts } from "../../../test/support/facts.ts";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import type { Entry, NewEntry, Part } from "../../model/entry.ts";
+import type { Entry, NewEntry, Part } from "../../core/model/entry.ts";
 import { complete } from "./complete.ts";
 import { decode, isRow } from "./decode.ts";
 import { express } from "./express.ts";

@@ -5,10 +5,10 @@
  * ignored, and the parsed row is kept in `native`.
  */
 
-import type { Mutable } from "../../base/files.ts";
-import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
+import type { Mutable } from "../../core/base/files.ts";
+import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
 import type { Understood } from "../dialect.ts";
-import { get, getString, has, isObject, type JsonObject } from "../fields.ts";
+import { get, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { agentRowIn, PROGRESS_TYPE, speakerOf } from "./aside.ts";
 import { attachedIn } from "./attachment.ts";
 import { partsOf } from "./blocks.ts";
@@ -32,7 +32,7 @@ export function decode(value: unknown): Understood {
 /** The entry of a row of that type, whatever else it holds. */
 export function rowEntry(row: JsonObject, type: string): Entry {
   const entry: Mutable<Entry> = emptyEntry(row);
-  entry.at = timeOf(get(row, "timestamp"));
+  entry.at = timestampOf(get(row, "timestamp"));
   const attached = attachedIn(row);
   if (attached !== null) {
     entry.kind = "message";
@@ -98,7 +98,7 @@ const IN_UTC =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /** Any time that JavaScript parses, in UTC; null outside the years with four digits. */
-export function timeOf(timestamp: unknown): string | null {
+export function timestampOf(timestamp: unknown): string | null {
   if (typeof timestamp === "string" && IN_UTC.test(timestamp)) return timestamp;
   const ms = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
   const text = Number.isNaN(ms) ? "" : new Date(ms).toISOString();

@@ -4,29 +4,28 @@
  * Root: the project's directory, which is also `cwd` in rows.
  */
 
-import type { Role } from "../../model/entry.ts";
-import type { TurnMark } from "../../model/turns.ts";
-import { envelopeText } from "../../proof/checkpoint.ts";
-import { openingWith } from "../checkpoint-opening.ts";
-import type { Chain, Dialect, Native, Signing, WriterFacts } from "../dialect.ts";
-import { getString, isObject } from "../fields.ts";
-import { dated } from "../new-ids.ts";
-import { isTranscriptRow } from "../recognise.ts";
+import type { Role } from "../../core/model/entry.ts";
+import type { TurnMark } from "../../core/model/turns.ts";
+import { envelopeText } from "../../trust/proof/checkpoint.ts";
+import type { Dialect, DialectSigning, LineChain, Native, WriterFacts } from "../dialect.ts";
+import { openingWith } from "../shared/checkpoint-opening.ts";
+import { getString, isObject } from "../shared/fields.ts";
+import { datedIds } from "../shared/new-ids.ts";
 import { asideOf, isProgramsPrompt, isSilent } from "./aside.ts";
 import { complete } from "./complete.ts";
 import { express } from "./express.ts";
 import { documentHost } from "./files/document-host.ts";
 import { recording } from "./files/recording.ts";
-import { OPTIONS } from "./options.ts";
 import { compactionOfAny, decodeAny, isOthers, TranscriptMemory } from "./others.ts";
 import { resultViews } from "./result-views.ts";
 import { idAt, LOG_NAME, logPath, SESSIONS_PATH } from "./session-id.ts";
 import { spilling } from "./spill.ts";
 import { subagents } from "./subagents.ts";
 import { tools } from "./tools.ts";
+import { isTranscriptRow } from "./transcript-row.ts";
 
 /** A checkpoint is a row without `message`, and part of the chain: Entire ignores it. */
-const signing: Signing = {
+const signing: DialectSigning = {
   turnMark(native: Native): TurnMark {
     const { role = null, saidBy } = decodeAny(native).entry ?? {};
     if (isOthers(native) && saidBy) return null;
@@ -68,7 +67,7 @@ const ID_CHARS_MAX = 200;
  * Rows of other programs may form a tree or have no id. The next row refers to the last row in the
  * log that has one.
  */
-export const chain: Chain = {
+export const chain: LineChain = {
   idOf(value: unknown): string | null {
     const id = isObject(value) ? getString(value, "uuid") : null;
     return id === null || id === "" || id.length > ID_CHARS_MAX ? null : id;
@@ -86,11 +85,10 @@ export const entire: Dialect<"entire"> = {
   resultViews,
   subagents,
   layout: { under: SESSIONS_PATH, logName: LOG_NAME, depthMax: 1, idAt },
-  newIds: dated,
+  newIds: datedIds,
   splitsMessages: true,
   recording,
   hostFor: documentHost,
-  options: OPTIONS,
   files: async () => (await import("./files/entire-files.ts")).entireFiles,
   signing,
   logPath,

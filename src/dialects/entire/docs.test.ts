@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
-import type { Entry } from "../../model/entry.ts";
+import type { Entry } from "../../core/model/entry.ts";
 import type { Native } from "../dialect.ts";
 import { complete } from "./complete.ts";
 import { ACTION_CHARS_MAX, ACTIONS_MAX, ContextFold } from "./context.ts";

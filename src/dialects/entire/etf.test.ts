@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry.ts";
+import { type Entry, emptyEntry, type Part, type Usage } from "../../core/model/entry.ts";
 import { decode } from "./decode.ts";
 import { EtfExport, HELD_CHARS_MAX, HELD_LINES_MAX } from "./etf.ts";
 

@@ -9,14 +9,14 @@
  * - Held lines are bounded: beyond the limit the oldest line is emitted as it is, and its calls
  *   count as unanswered.
  * - Content with no place in the format is counted, never dropped silently.
- * - A result goes only to the call that model/pairing.ts matches it with.
+ * - A result goes only to the call that core/model/pairing.ts matches it with.
  */
 
-import { compactJson } from "../../base/print-json.ts";
-import type { Entry, Part, Usage } from "../../model/entry.ts";
-import { type CallMessage, CallPairing, opensTurn } from "../../model/pairing.ts";
-import { get, isObject } from "../fields.ts";
-import { blockOf, textOf } from "./blocks.ts";
+import { compactJson } from "../../core/base/print-json.ts";
+import type { Entry, Part, Usage } from "../../core/model/entry.ts";
+import { type CallMessage, CallPairing, opensTurn } from "../../core/model/pairing.ts";
+import { get, isObject } from "../shared/fields.ts";
+import { blockOf, blockText } from "./blocks.ts";
 
 export interface EtfFacts {
   /** Name of the agent in the transcript. */
@@ -219,11 +219,11 @@ function resultText(output: unknown, error: string | null): string {
 
 function outputText(output: unknown): string {
   if (output === null || output === undefined) return "";
-  return textOf(output) || (typeof output === "string" ? "" : compactJson(output));
+  return blockText(output) || (typeof output === "string" ? "" : compactJson(output));
 }
 
 /** How many blocks of an output are not text. */
 function blocksBesideText(output: unknown): number {
-  if (!Array.isArray(output) || textOf(output) === "") return 0;
+  if (!Array.isArray(output) || blockText(output) === "") return 0;
   return output.filter((block) => !isObject(block) || get(block, "type") !== "text").length;
 }

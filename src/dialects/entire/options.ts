@@ -1,6 +1,6 @@
 /** Options of `openStore` that only entire has. */
 
-import type { OwnOptions } from "../../base/choice.ts";
+import type { OwnOptions } from "../../core/base/choice.ts";
 
 export interface EntireOptions {
   /** The model of messages that name none. */

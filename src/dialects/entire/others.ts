@@ -3,15 +3,14 @@
  * of Codex, events of Copilot CLI, rows of Gemini CLI. Each line says whose it is.
  */
 
-import type { Entry } from "../../model/entry.ts";
-import * as codex from "../codex/decode.ts";
-import { RolloutMemory } from "../codex/memory.ts";
-import { decode as decodeEvent, isEvent } from "../copilot-cli/decode.ts";
-import { Runs } from "../copilot-cli/runs.ts";
+import type { Entry } from "../../core/model/entry.ts";
+import * as codex from "../agents/codex/decode.ts";
+import { RolloutMemory } from "../agents/codex/memory.ts";
+import { decode as decodeEvent, isEvent } from "../agents/copilot-cli/decode.ts";
+import { Runs } from "../agents/copilot-cli/runs.ts";
+import * as gemini from "../agents/gemini-cli/decode.ts";
 import type { Compaction, LineMemory, Native, Understood } from "../dialect.ts";
-import { getString, has, isObject } from "../fields.ts";
-import * as gemini from "../gemini-cli/decode.ts";
-import { GrowingMessages } from "../gemini-cli/growing.ts";
+import { getString, has, isObject } from "../shared/fields.ts";
 import { compaction } from "./compaction.ts";
 import { decode } from "./decode.ts";
 import { QueueMemory } from "./queue.ts";
@@ -44,7 +43,7 @@ const OTHERS: readonly Other[] = [
     isOwn: isGeminis,
     decode: gemini.decode,
     isSummary: gemini.rows.compaction.isSummary,
-    remembers: (state) => new GrowingMessages(state),
+    remembers: (state) => new gemini.GrowingMessages(state),
   },
 ];
 

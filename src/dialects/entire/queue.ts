@@ -11,11 +11,11 @@
  * bounded; the oldest prompts beyond the limit are dropped.
  */
 
-import type { Entry } from "../../model/entry.ts";
+import type { Entry } from "../../core/model/entry.ts";
 import type { LineMemory } from "../dialect.ts";
-import { get, getString } from "../fields.ts";
+import { get, getString } from "../shared/fields.ts";
 import { ATTACHMENT_TYPE, attachedIn, isNotification } from "./attachment.ts";
-import { textOf } from "./blocks.ts";
+import { blockText } from "./blocks.ts";
 
 /**
  * Reason of a prompt that leaves the queue in the middle of a turn; older versions have no reason.
@@ -113,7 +113,7 @@ export class QueueMemory implements LineMemory {
     const taken = this.#taken;
     this.#taken = null;
     if (this.#waiting.length === 0) return;
-    const text = textOf(parts);
+    const text = blockText(parts);
     const at = this.#waiting.indexOf(text);
     if (text === taken || at < 0) return;
     this.#waiting.splice(at, 1);

@@ -1,8 +1,16 @@
 /** Result views: the patch that Claude Code records next to the result of an edit. */
 
 import type { Native } from "../dialect.ts";
-import { get, getCount, getList, getObject, getObjects, getString, isObject } from "../fields.ts";
 import { DIFF_CHARS_MAX, diffViews, type ResultView } from "../result-view.ts";
+import {
+  get,
+  getCount,
+  getList,
+  getObject,
+  getObjects,
+  getString,
+  isObject,
+} from "../shared/fields.ts";
 
 export function resultViews(row: Native): ResultView[] {
   const hunks = getObjects(getObject(row, "toolUseResult"), "structuredPatch");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import { datedId } from "../new-ids.ts";
+import { datedId } from "../shared/new-ids.ts";
 import { idAt, logPath } from "./session-id.ts";
 
 const UUID = "a1b2c3d4-e5f6-4890-abcd-ef1234567890";

@@ -7,9 +7,9 @@
  * Ours begin with their date.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { idSegments } from "../../base/ids.ts";
-import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { idSegments } from "../../core/base/ids.ts";
+import { ID_SEGMENT_BYTES_MAX } from "../../core/base/limits.ts";
 
 /** Where sessions are, below the project. */
 export const SESSIONS_PATH: readonly string[] = [".entire", "metadata"];

@@ -10,10 +10,17 @@
  * - Restoring returns exactly the original row, or nothing.
  */
 
-import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
-import { refuseEntry } from "../../model/plain-json.ts";
+import { ID_SEGMENT_BYTES_MAX } from "../../core/base/limits.ts";
+import { refuseEntry } from "../../core/model/plain-json.ts";
 import type { Native, SpillFile, Spilling, SpillReference, SpillTools } from "../dialect.ts";
-import { get, getNumber, getString, isObject, type JsonObject, without } from "../fields.ts";
+import {
+  get,
+  getNumber,
+  getString,
+  isObject,
+  type JsonObject,
+  withoutKeys,
+} from "../shared/fields.ts";
 import { ROW_KEYS } from "./complete.ts";
 
 /** Entire's reader fails on lines over 10 MiB. */
@@ -40,7 +47,9 @@ interface Found {
 export const spilling: Spilling = {
   lineBytesMax: ROW_BYTES_MAX,
   mark: ".spill",
-  ...{ split, referencesOf, restore },
+  split,
+  referencesOf,
+  restore,
 };
 
 function split(row: Native, tools: SpillTools): { native: Native; files: readonly SpillFile[] } {
@@ -127,7 +136,7 @@ function referenceOf(value: unknown): Reference | null {
 }
 
 function restore(row: Native, contents: readonly Uint8Array[]): Native | null {
-  let native: unknown = without(row, ["spill"]);
+  let native: unknown = withoutKeys(row, ["spill"]);
   for (const [index, { at, path, bytes }] of referencesOf(row).entries()) {
     const text = stringOf(contents[index]);
     const place = segmentsOf(at);

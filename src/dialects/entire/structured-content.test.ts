@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { decode as decodeClaude } from "../claude/lines.ts";
+import { decode as decodeClaude } from "../hooks/lines.ts";
 import { decode } from "./decode.ts";
 
 const STRUCTURED = { temperature: 21, rooms: ["kitchen"] };

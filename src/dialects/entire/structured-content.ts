@@ -5,8 +5,8 @@
  * it as text in the content; then the content stays unchanged.
  */
 
-import type { Part } from "../../model/entry.ts";
-import { get, getString, isObject, type JsonObject } from "../fields.ts";
+import type { Part } from "../../core/model/entry.ts";
+import { get, getString, isObject, type JsonObject } from "../shared/fields.ts";
 
 /** The content with the structured content appended as text, unless it already has it. */
 export function withStructured(content: unknown, structured: unknown): unknown {

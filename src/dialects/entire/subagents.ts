@@ -6,9 +6,9 @@
  * continues one before it. Versions of early 2026 repeat its rows in rows of `progress`.
  */
 
-import type { Entry, Part } from "../../model/entry.ts";
-import { get, getObject, getString, isObject } from "../fields.ts";
-import type { Started, SubagentRows, Subagents } from "../subagents.ts";
+import type { Entry, Part } from "../../core/model/entry.ts";
+import { get, getObject, getString, isObject } from "../shared/fields.ts";
+import type { StartedSession, SubagentRows, Subagents } from "../subagents.ts";
 import { agentRowIn } from "./aside.ts";
 
 /** Rows and prompts that are remembered, the latest ones. */
@@ -16,7 +16,7 @@ const ROWS_MAX = 20_000;
 const PROMPTS_MAX = 256;
 
 export const subagents: Subagents = {
-  startedIn({ native, parts }): readonly Started[] {
+  startedIn({ native, parts }): readonly StartedSession[] {
     const agent = getString(getObject(native, "toolUseResult"), "agentId");
     const result = parts.find((part) => part.type === "tool_result");
     if (!agent || !result?.callId) return [];

@@ -5,11 +5,11 @@
  * whole usage if one count is `7.0`.
  */
 
-import type { Mutable } from "../../base/files.ts";
-import type { Usage } from "../../model/entry.ts";
-import { refuseEntry } from "../../model/plain-json.ts";
-import { NOTHING_COUNTED } from "../entry-parts.ts";
-import { get, getCount, isObject, type JsonObject, withRest } from "../fields.ts";
+import type { Mutable } from "../../core/base/files.ts";
+import type { Usage } from "../../core/model/entry.ts";
+import { refuseEntry } from "../../core/model/plain-json.ts";
+import { NOTHING_COUNTED } from "../shared/entry-parts.ts";
+import { get, getCount, isObject, type JsonObject, withRest } from "../shared/fields.ts";
 
 /** In the order of the document's example. */
 export const USAGE_FIELDS = [

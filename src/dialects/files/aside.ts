@@ -6,10 +6,10 @@
  * after a kill at any point, either the old or the new file is there.
  */
 
-import { errnoOf } from "../../base/errors.ts";
-import { diskFull, openAgain, openIfThere } from "../../base/file-steps.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
-import { readChunks } from "../../log/bytes.ts";
+import { errnoOf } from "../../core/base/errors.ts";
+import { openAgain, openIfThere, writeAll } from "../../core/base/file-steps.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
+import { readChunks } from "../../core/log/bytes.ts";
 
 /** Text is buffered before writing: events are short, and one call for each would be slow. */
 const WRITTEN_CHARS = 64 * 1024;
@@ -80,15 +80,5 @@ export function openAside(
     } catch (cause) {
       if (errnoOf(cause) !== "EEXIST") throw cause;
     }
-  }
-}
-
-/** Writes all bytes, at the end or in place. A write may be short; a full disk refuses the rest. */
-export function writeAll(file: OpenFile, bytes: Uint8Array, start?: number): void {
-  for (let at = 0; at < bytes.length; ) {
-    const rest = bytes.subarray(at);
-    const taken = start === undefined ? file.write(rest) : file.writeAt(rest, start + at);
-    if (taken === 0) throw diskFull();
-    at += taken;
   }
 }

@@ -7,9 +7,9 @@
 
 import { watch } from "node:fs";
 import { basename, dirname, relative, resolve } from "node:path";
-import { errnoOf, VerbatimError } from "../../base/errors.ts";
-import type { Directory, Files, OpenFile, OpenMode } from "../../base/files.ts";
-import type { Host } from "../../base/host.ts";
+import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
+import type { Directory, Files, OpenFile, OpenMode } from "../../core/base/files.ts";
+import type { Host } from "../../core/base/host.ts";
 
 /** A session as lines. */
 export interface ConvertedLog {

@@ -5,7 +5,7 @@
  * because the next landed line differs from it.
  */
 
-import { parseExactly } from "../../base/exact-numbers.ts";
+import { parseExactly } from "../../core/base/exact-numbers.ts";
 import type { Native } from "../dialect.ts";
 
 const LF = 0x0a;

@@ -7,17 +7,18 @@
  * ours: its bytes begin as our lines do. Lines of NULs are ignored: a power cut leaves them.
  */
 
-import { ioError, VerbatimError } from "../../base/errors.ts";
-import type { OpenFile } from "../../base/files.ts";
-import type { Host } from "../../base/host.ts";
-import { LOG_LIMITS } from "../../base/limits.ts";
-import { readStretch } from "../../log/bytes.ts";
-import { decodeLine } from "../../log/json.ts";
-import { openLogPath, openToRead } from "../../log/log-path.ts";
-import { spansForward } from "../../log/spans.ts";
-import { findTail } from "../../log/tail.ts";
+import { ioError, VerbatimError } from "../../core/base/errors.ts";
+import type { OpenFile } from "../../core/base/files.ts";
+import type { Host } from "../../core/base/host.ts";
+import { LOG_LIMITS } from "../../core/base/limits.ts";
+import { readStretch } from "../../core/log/bytes.ts";
+import { decodeLine } from "../../core/log/json.ts";
+import { openLogPath, openToRead } from "../../core/log/log-path.ts";
+import { spansForward } from "../../core/log/spans.ts";
+import { findTail } from "../../core/log/tail.ts";
 import type { Dialect } from "../dialect.ts";
-import { type Beginning, recognise, SUPPORTED } from "../recognise.ts";
+import { SUPPORTED } from "../others.ts";
+import { type Beginning, recognise } from "../recognise.ts";
 
 /** Lines and bytes that are enough to recognise a format. */
 export const RECOGNISED_LINES = 20;
@@ -38,14 +39,14 @@ export async function refuseForeign(
   dialect: Dialect,
   isOurs: boolean,
 ): Promise<void> {
-  if (dialect.program) throw ofProgram(dialect.program.label, place.logId, dialect.name);
+  if (dialect.program) throw programSessionError(dialect.program.label, place.logId, dialect.name);
   const look = await lookAt(host, place, (file) => lookFor(file, dialect));
   if (look === null || look.hasOwn) return;
   const { path, lines, size, head } = look;
   if (size === 0) return;
   // A crash in the first append leaves only the beginning of one of our lines.
   if (lines === 0 && isOurs && /^[{\0\s]/.test(head)) return;
-  const found = recognise(look);
+  const found = await recognise(look);
   const counted = lines === 1 ? "its only line is not" : `none of its ${lines} lines is`;
   const what = lines === 0 ? "it has no whole line" : `${counted} of the dialect ${dialect.name}`;
   throw new VerbatimError(
@@ -57,7 +58,7 @@ export async function refuseForeign(
 }
 
 /** A session of another program, which is only read, however its lines look. */
-export function ofProgram(
+export function programSessionError(
   label: string,
   path: string,
   dialect: string,

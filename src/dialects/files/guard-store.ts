@@ -15,14 +15,14 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { dataDirectory } from "../../base/node-paths.ts";
+import { dataDirectory } from "../../core/base/node-paths.ts";
 
 export const JOURNAL = "journal.jsonl";
 /** A generation that is larger is not read from its compressed copy. */
 export const INFLATED_BYTES_MAX = 1024 * 1024 * 1024;
 const GUARDED_ROOT = /^[a-z0-9-]+@[0-9a-f]{8}$/;
 
-export type Kind = "bytes" | "rows";
+export type GuardedForm = "bytes" | "rows";
 
 /** One session in a guarded root, by the journal. */
 export interface Kept {
@@ -30,7 +30,7 @@ export interface Kept {
   readonly id: string;
   /** The newest generation that began. */
   readonly generation: number;
-  readonly kind: Kind;
+  readonly kind: GuardedForm;
   readonly mode: number | null;
   /** The newest generation is closed; the next has not begun. */
   readonly isClosed: boolean;

@@ -8,11 +8,11 @@
 
 import { lstatSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf } from "../../base/errors.ts";
-import type { Host } from "../../base/host.ts";
-import { eachLog, type LookedAt } from "../../catalog/find.ts";
-import type { FoundLog } from "../../catalog/session-row.ts";
+import { errnoOf } from "../../core/base/errors.ts";
+import type { Host } from "../../core/base/host.ts";
 import type { Dialect } from "../dialect.ts";
+import { iterateLogs, type LookedAt } from "../find.ts";
+import type { FoundLog } from "../session-row.ts";
 import { convertedHost } from "./converted-host.ts";
 import { latestRows } from "./guard-rows.ts";
 import {
@@ -41,7 +41,7 @@ export function isSourceGone(root: GuardedRoot, kept: Kept, { layout }: Dialect)
     if (errnoOf(cause) !== "ENOTDIR") return false; // Not permitted: it may be there.
   }
   if (live?.of !== root || Date.now() - live.atMs > LIVE_MS) {
-    const ids = new Set(Array.from(eachLog(root.source, layout), ({ id }) => id));
+    const ids = new Set(Array.from(iterateLogs(root.source, layout), ({ id }) => id));
     live = { of: root, atMs: Date.now(), ids };
   }
   return !live.ids.has(kept.id);
@@ -52,17 +52,17 @@ type Place = NonNullable<ReturnType<typeof guardedPlace>>;
 /** Sessions of a guarded root by id, or one. Of two files of one session, the plain one. */
 function keptById(place: Place, dialect: Dialect, id?: string): Map<string, Kept> {
   const root = readGuardedRoot(place.at);
-  const found = new Map<string, Kept>();
+  const sessions = new Map<string, Kept>();
   for (const kept of root?.sessions.values() ?? []) {
-    if ((id !== undefined && kept.id !== id) || found.get(kept.id)?.kind === "bytes") continue;
+    if ((id !== undefined && kept.id !== id) || sessions.get(kept.id)?.kind === "bytes") continue;
     if (place.generation === null && root && !isSourceGone(root, kept, dialect)) continue;
-    found.set(kept.id, kept);
+    sessions.set(kept.id, kept);
   }
-  return found;
+  return sessions;
 }
 
 /** What the guard says about the log of a store. */
-export interface KeptState {
+export interface GuardState {
   /** The log is the guard's copy: its source is gone. */
   readonly isKept: boolean;
   /** When the guard noticed that. */
@@ -71,12 +71,12 @@ export interface KeptState {
   readonly fullerGeneration: number | null;
 }
 
-export function keptState(dialect: string, root: string, path: string): KeptState {
+export function guardState(dialect: string, root: string, path: string): GuardState {
   const guarded = guardOf(dialect, root);
-  const kept = guarded?.sessions.get(path);
+  const session = guarded?.sessions.get(path);
   const isKept = guardedPlace(root) !== null;
-  const deletedAt = isKept ? (kept?.deletedAt ?? null) : null;
-  const fuller = guarded && kept ? fullerGeneration(guarded, kept) : null;
+  const deletedAt = isKept ? (session?.deletedAt ?? null) : null;
+  const fuller = guarded && session ? fullerGeneration(guarded, session) : null;
   return { isKept, deletedAt, fullerGeneration: fuller };
 }
 
@@ -104,18 +104,18 @@ export function fullerGeneration({ directory }: GuardedRoot, kept: Kept): number
 /** The sessions that only the guard has, as logs of its root. */
 export function* goneLogs(place: Place, dialect: Dialect): Generator<FoundLog> {
   for (const { id, path, generation } of keptById(place, dialect).values()) {
-    const found = generationFile(place.at, path, place.generation ?? generation);
-    if (found === null) continue;
-    const { size, mtimeMs } = found.stats;
+    const log = generationFile(place.at, path, place.generation ?? generation);
+    if (log === null) continue;
+    const { size, mtimeMs } = log.stats;
     yield { id, path, size, mtimeMs };
   }
 }
 
 /** The state of one of them; null: it has none. */
 export function goneLog({ at, generation }: Place, path: string): LookedAt | null {
-  const kept = readGuardedRoot(at)?.sessions.get(path);
-  const found = kept ? generationFile(at, path, generation ?? kept.generation) : null;
-  return found && { size: found.stats.size, mtimeMs: found.stats.mtimeMs };
+  const session = readGuardedRoot(at)?.sessions.get(path);
+  const log = session ? generationFile(at, path, generation ?? session.generation) : null;
+  return log && { size: log.stats.size, mtimeMs: log.stats.mtimeMs };
 }
 
 /** The state of a log that is one file. */
@@ -129,15 +129,15 @@ export function guardedHost(host: Host, place: Place, dialect: Dialect): Host {
   const { at, generation } = place;
   const inner = convertedHost(host, at, (_, segments) => {
     const id = dialect.idAt(segments);
-    const kept = id === null ? undefined : keptById(place, dialect, id).get(id);
-    if (kept === undefined) return null;
-    const { path } = kept;
-    const found = generationFile(at, path, generation ?? kept.generation);
-    if (found === null) return null;
-    const { file } = found;
-    if (kept.kind === "bytes" && !found.isCompressed) return { plain: file };
-    const bytes = readGeneration(at, path, generation ?? kept.generation) ?? Buffer.alloc(0);
-    return { bytes: kept.kind === "rows" ? latestRows(bytes, dialect) : bytes, source: file };
+    const session = id === null ? undefined : keptById(place, dialect, id).get(id);
+    if (session === undefined) return null;
+    const { path } = session;
+    const log = generationFile(at, path, generation ?? session.generation);
+    if (log === null) return null;
+    const { file } = log;
+    if (session.kind === "bytes" && !log.isCompressed) return { plain: file };
+    const bytes = readGeneration(at, path, generation ?? session.generation) ?? Buffer.alloc(0);
+    return { bytes: session.kind === "rows" ? latestRows(bytes, dialect) : bytes, source: file };
   });
   const real = (path: string) => {
     const virtual = generation === null ? at : `${at}/@${generation}`;

@@ -7,10 +7,10 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, ioError, unsafePath, VerbatimError } from "../../base/errors.ts";
-import { parseExactly } from "../../base/exact-numbers.ts";
-import { compactJson } from "../../base/print-json.ts";
-import { get, isObject, type JsonObject, without } from "../fields.ts";
+import { errnoOf, ioError, unsafePath, VerbatimError } from "../../core/base/errors.ts";
+import { parseExactly } from "../../core/base/exact-numbers.ts";
+import { compactJson } from "../../core/base/print-json.ts";
+import { get, isObject, type JsonObject, withoutKeys } from "../shared/fields.ts";
 import type { ConvertedLog } from "./converted-host.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -96,7 +96,7 @@ export function convertedDocument(
   const document = jsonBelow(root, path, DOCUMENT_BYTES_MAX);
   if (!isObject(document)) return null;
   const list = get(document, messages);
-  const lines = Array.isArray(list) ? [without(document, [messages]), ...list] : [document];
+  const lines = Array.isArray(list) ? [withoutKeys(document, [messages]), ...list] : [document];
   return { bytes: linesOf(lines), source: join(root, ...path) };
 }
 

@@ -6,10 +6,10 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Host } from "../../base/host.ts";
-import type { FoundLog } from "../../catalog/session-row.ts";
-import { sidecarOf } from "../../signing/session-log.ts";
+import type { Host } from "../../core/base/host.ts";
+import { sidecarOf } from "../../trust/session-log.ts";
 import type { Dialect } from "../dialect.ts";
+import type { FoundLog } from "../session-row.ts";
 import { convertedHost } from "./converted-host.ts";
 import { latestRows } from "./guard-rows.ts";
 import { statOf } from "./guard-store.ts";

@@ -1,12 +1,12 @@
 /** Row lines: rows of a database, or small JSON files, as the lines of a converted log. */
 
 import { readdirSync } from "node:fs";
-import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
-import { parseExactly } from "../../base/exact-numbers.ts";
-import type { FindOptions } from "../../catalog/find.ts";
-import { type ForeignRows, textOf } from "../../catalog/foreign-database.ts";
-import type { SqlValue } from "../../catalog/sqlite.ts";
-import { isObject, type JsonObject } from "../fields.ts";
+import { errnoOf, ioError, VerbatimError } from "../../core/base/errors.ts";
+import { parseExactly } from "../../core/base/exact-numbers.ts";
+import { columnText, type ForeignRows } from "../../core/sqlite/foreign-database.ts";
+import type { SqlValue } from "../../core/sqlite/sqlite.ts";
+import type { FindLogsOptions } from "../find.ts";
+import { isObject, type JsonObject } from "../shared/fields.ts";
 
 /** A session with more text than this is not read: it is converted in memory. */
 export const SESSION_BYTES_MAX = 2 ** 28;
@@ -23,7 +23,7 @@ export function objectIn(text: string | null): JsonObject {
 }
 
 /** Whole lines, each with its LF. A value that is nested too deep to be written is left as text. */
-export function linesOf(values: Iterable<JsonObject>): Buffer {
+export function rowJsonLines(values: Iterable<JsonObject>): Buffer {
   const lines: Buffer[] = [];
   for (const value of values) lines.push(Buffer.from(`${jsonOf(value)}\n`));
   return Buffer.concat(lines);
@@ -48,14 +48,14 @@ export function checkBytes(path: string, bytes: number): void {
 const TIME_MAX_MS = 8_000_000_000_000;
 
 /** A time in a database, as the time of a log. */
-export function timeOf(value: unknown): number {
+export function databaseTime(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.min(value, TIME_MAX_MS) : 0;
 }
 
 /** Columns that are needed, by table. */
-export type Needed = Readonly<Record<string, readonly string[]>>;
+export type NeededColumns = Readonly<Record<string, readonly string[]>>;
 
-export function hasTables({ columns }: ForeignRows, tables: Needed): boolean {
+export function hasTables({ columns }: ForeignRows, tables: NeededColumns): boolean {
   return Object.entries(tables).every(([table, needed]) => {
     const there = columns(table);
     return needed.every((column) => there.includes(column));
@@ -63,7 +63,7 @@ export function hasTables({ columns }: ForeignRows, tables: Needed): boolean {
 }
 
 /** A database of the program whose tables are not those of a version that we know. */
-export function otherTables(path: string, tables: Needed): VerbatimError {
+export function otherTables(path: string, tables: NeededColumns): VerbatimError {
   const names = Object.keys(tables).join(", ");
   const text = `${path} has no tables ${names} that we know; it is left out`;
   return new VerbatimError("IO_ERROR", text, { path, operation: "reading", errno: "ENOTSUP" });
@@ -85,7 +85,7 @@ export function objectOf(
   const fields = columns.flatMap((name, at): [string, unknown][] => {
     const value = row[at];
     if (value === null || value === undefined) return [];
-    const text = textOf(value);
+    const text = columnText(value);
     if (text === null) return [[name, value]];
     return [[name, isJson(name) ? parsed(text) : text]];
   });
@@ -113,7 +113,7 @@ export function namesOrNone(directory: string): string[] {
 export function namesIn(
   directory: string,
   path: string,
-  onUnreadable: NonNullable<FindOptions["onUnreadable"]>,
+  onUnreadable: NonNullable<FindLogsOptions["onUnreadable"]>,
 ): string[] {
   try {
     return readdirSync(directory).sort();

@@ -1,30 +1,35 @@
 /**
  * Session database: the sessions of a program that keeps them as rows of an SQLite database. Only
- * read, by the rules of catalog/foreign-database.ts.
+ * read, by the rules of core/sqlite/foreign-database.ts.
  *
  * A session has a path as if its database were a directory. Its size is the number of its rows.
  */
 
 import { join } from "node:path";
-import type { VerbatimError } from "../../base/errors.ts";
-import type { FindOptions, LookedAt } from "../../catalog/find.ts";
-import { type ForeignRows, named, quoted, readForeign } from "../../catalog/foreign-database.ts";
-import type { FoundLog } from "../../catalog/session-row.ts";
-import type { SqlValue } from "../../catalog/sqlite.ts";
-import type { JsonObject } from "../fields.ts";
+import type { VerbatimError } from "../../core/base/errors.ts";
+import {
+  type ForeignRows,
+  quoteName,
+  quoteText,
+  readForeign,
+} from "../../core/sqlite/foreign-database.ts";
+import type { SqlValue } from "../../core/sqlite/sqlite.ts";
+import type { FindLogsOptions, LookedAt } from "../find.ts";
+import type { FoundLog } from "../session-row.ts";
+import type { JsonObject } from "../shared/fields.ts";
 import {
   checkBytes,
+  databaseTime,
   hasTables,
-  linesOf,
-  type Needed,
+  type NeededColumns,
   noId,
   otherTables,
-  timeOf,
+  rowJsonLines,
 } from "./row-lines.ts";
 
 export interface SessionTables {
   /** Columns that must be there, by table. */
-  readonly needed: Needed;
+  readonly needed: NeededColumns;
   /** The table with one row for each session, by `id`, and its time of change as SQL. */
   readonly sessions: { readonly table: string; readonly changedMs: string };
   /**
@@ -50,11 +55,11 @@ export function statesIn(
   return readForeign(path, (rows) => {
     if (!hasTables(rows, tables.needed)) throw otherTables(path, tables.needed);
     const where = (column: string) =>
-      only === undefined ? "" : `WHERE ${column} = ${quoted(only)}`;
+      only === undefined ? "" : `WHERE ${column} = ${quoteText(only)}`;
     const { table, changedMs } = tables.sessions;
     const found = new Map<string, { size: number; mtimeMs: number }>();
     for (const [id, changed] of rows.tell(`id, ${changedMs}`, `${table} ${where("id")}`)) {
-      found.set(String(id), { size: 1, mtimeMs: timeOf(changed) });
+      found.set(String(id), { size: 1, mtimeMs: databaseTime(changed) });
     }
     for (const counts of tables.counted(rows, `${where("session_id")} GROUP BY session_id`)) {
       for (const [id, count, time] of counts) {
@@ -74,14 +79,17 @@ export function linesIn(path: string, tables: SessionTables, id: string): Buffer
     if (!hasTables(rows, tables.needed)) throw otherTables(path, tables.needed);
     const { table } = tables.sessions;
     const columns = rows.columns(table);
-    const [row] = rows.tell(columns.map(named).join(", "), `${table} WHERE id = ${quoted(id)}`);
+    const [row] = rows.tell(
+      columns.map(quoteName).join(", "),
+      `${table} WHERE id = ${quoteText(id)}`,
+    );
     if (row === undefined) return null;
-    const own = `WHERE session_id = ${quoted(id)}`;
+    const own = `WHERE session_id = ${quoteText(id)}`;
     for (const [each, column] of Object.entries(tables.texts)) {
       const [[bytes = 0] = []] = rows.tell(`sum(octet_length(${column}))`, `${each} ${own}`);
       checkBytes(`${path}/${id}`, Number(bytes));
     }
-    return linesOf(tables.lines(rows, own, tables.session(columns, row)));
+    return rowJsonLines(tables.lines(rows, own, tables.session(columns, row)));
   });
 }
 
@@ -98,7 +106,7 @@ export interface DatabasePlace {
 export function* logsInDatabase(
   { root, path, tables, isOwn }: DatabasePlace,
   idAt: (path: readonly string[]) => string | null,
-  onUnreadable: NonNullable<FindOptions["onUnreadable"]>,
+  onUnreadable: NonNullable<FindLogsOptions["onUnreadable"]>,
 ): Generator<FoundLog> {
   const place = path.join("/");
   let states: ReturnType<typeof statesIn> = null;

@@ -8,9 +8,10 @@
  */
 
 import { createHash } from "node:crypto";
-import { errnoOf, ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
-import { encodeLine } from "../../log/json.ts";
+import { errnoOf, ioError, isNoSpace, VerbatimError } from "../../core/base/errors.ts";
+import { writeAll } from "../../core/base/file-steps.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
+import { encodeLine } from "../../core/log/json.ts";
 import type {
   Dialect,
   Native,
@@ -20,7 +21,6 @@ import type {
   SpillTools,
   Understood,
 } from "../dialect.ts";
-import { writeAll } from "./aside.ts";
 
 export const SPILL_TOOLS: SpillTools = {
   encode: encodeLine,

@@ -6,12 +6,12 @@
  */
 
 import { dirname } from "node:path";
-import type { Host } from "../../base/host.ts";
-import { decodeLine } from "../../log/json.ts";
-import type { Finding } from "../../proof/verdict.ts";
-import { WholeLines } from "../../proof/whole-lines.ts";
-import type { FilesProof } from "../../signing/judging/verify-options.ts";
-import type { SessionLog } from "../../signing/session-log.ts";
+import type { Host } from "../../core/base/host.ts";
+import { decodeLine } from "../../core/log/json.ts";
+import type { FilesProof } from "../../trust/judge/verify-options.ts";
+import type { Finding } from "../../trust/proof/verdict.ts";
+import { WholeLines } from "../../trust/proof/whole-lines.ts";
+import type { SessionLog } from "../../trust/session-log.ts";
 import type { Spilling, SpillReference } from "../dialect.ts";
 import { readSpill } from "./spill-files.ts";
 

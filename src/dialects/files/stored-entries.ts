@@ -1,12 +1,12 @@
 /** Stored entries: reads the lines of a session's log as entries, and handles bad lines. */
 
-import { checkOptions, type OptionKinds } from "../../base/choice.ts";
-import { VerbatimError } from "../../base/errors.ts";
-import type { Directory } from "../../base/files.ts";
-import type { ByteOffset } from "../../base/offset.ts";
-import type { OnBadLine } from "../../log/bad-line-warning.ts";
-import type { BadLine, LogReader, ReadOptions, ReadRange } from "../../log/reader.ts";
-import type { Entry } from "../../model/entry.ts";
+import { checkOptions, type OptionKinds } from "../../core/base/choice.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { Directory } from "../../core/base/files.ts";
+import type { ByteOffset } from "../../core/base/offset.ts";
+import type { OnBadLine } from "../../core/log/bad-line-warning.ts";
+import type { BadLine, LogReader, ReadOptions, ReadRange } from "../../core/log/reader.ts";
+import type { Entry } from "../../core/model/entry.ts";
 import type { Dialect } from "../dialect.ts";
 import { decodeWhole } from "./spill-files.ts";
 
@@ -88,7 +88,7 @@ export function rangeIn({ from, to }: EntryOptions): ReadRange {
   return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
 }
 
-export interface EachOptions {
+export interface ForEachEntryOptions {
   readonly onBadLine: (bad: BadEntry) => void;
   /** Hears the offset of each line. */
   readonly onOffset?: (offset: number) => void;
@@ -96,11 +96,11 @@ export interface EachOptions {
 }
 
 /** Passes the entries of a whole log to a function, without a promise for each. */
-export async function eachEntry(
+export async function forEachEntry(
   dialect: Dialect,
   reader: LogReader,
   onEntry: (entry: Entry) => void,
-  { onBadLine, onOffset }: EachOptions,
+  { onBadLine, onOffset }: ForEachEntryOptions,
 ): Promise<void> {
   const memory = dialect.remembers?.();
   await reader.each(({ value, start, number }) => {
@@ -132,7 +132,7 @@ export async function* understand(
 }
 
 /** Entries in order, adjusted by the entries before them. */
-export async function* inOrder<Read extends Entry>(
+export async function* adjustedEntries<Read extends Entry>(
   { remembers }: Dialect,
   entries: AsyncIterable<Read>,
 ): AsyncGenerator<Read> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { onTestFinished, test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { nodeHost } from "../../base/node-host.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
 import { TextComparison } from "../rye/files/check-files.ts";
 
 async function comparisonWith(content: string | Buffer): Promise<TextComparison> {

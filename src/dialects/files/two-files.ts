@@ -5,8 +5,8 @@
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { eachLog, type FindOptions, type Layout } from "../../catalog/find.ts";
-import type { FoundLog } from "../../catalog/session-row.ts";
+import { type FindLogsOptions, iterateLogs, type Layout } from "../find.ts";
+import type { FoundLog } from "../session-row.ts";
 
 export interface Endings {
   readonly preferred: string;
@@ -15,8 +15,8 @@ export interface Endings {
 
 /** Lists the logs of a layout, without those that have a preferred one. */
 export function logsOnce(layout: Layout, { preferred, other }: Endings) {
-  return function* logsIn(root: string, options: FindOptions): Generator<FoundLog> {
-    for (const log of eachLog(root, layout, options)) {
+  return function* logsIn(root: string, options: FindLogsOptions): Generator<FoundLog> {
+    for (const log of iterateLogs(root, layout, options)) {
       const isOther = log.path.endsWith(other);
       const instead = isOther ? log.path.slice(0, -other.length) + preferred : "";
       if (!isOther || !isThere(join(root, instead))) yield log;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import type { Entry } from "../../model/entry.ts";
+import type { Entry } from "../../core/model/entry.ts";
 import { homeagent } from "./dialect.ts";
 
 /** The entry of a valid line. */

@@ -5,12 +5,12 @@
  * unchanged as `native`.
  */
 
-import type { Mutable } from "../../base/files.ts";
-import type { Entry, Part, Usage } from "../../model/entry.ts";
+import type { Mutable } from "../../core/base/files.ts";
+import type { Entry, Part, Usage } from "../../core/model/entry.ts";
 import type { Understood } from "../dialect.ts";
-import { isObject } from "../fields.ts";
+import { isObject } from "../shared/fields.ts";
 import { entryFault } from "./entry-check.ts";
-import { inOrder } from "./part-order.ts";
+import { orderParts } from "./part-order.ts";
 import type { TranscriptEntry } from "./schema.ts";
 
 /**
@@ -24,7 +24,7 @@ const YEAR_0_MS = -62_167_219_200_000;
 const YEAR_10000_MS = 253_402_300_800_000;
 
 /** What a record's `ts` means. Page: docs/formats/homeagent.md, "Reading". */
-export function timeOf(ts: number): string | null {
+export function recordTime(ts: number): string | null {
   const ms = ts < MILLISECONDS_MIN ? ts * 1000 : ts;
   return ms >= YEAR_0_MS && ms < YEAR_10000_MS ? new Date(ms).toISOString() : null;
 }
@@ -41,7 +41,7 @@ function entryOf(native: TranscriptEntry): Entry {
   const { metadata } = native;
   const entry: Mutable<Entry> = {
     kind: "message",
-    at: timeOf(native.ts),
+    at: recordTime(native.ts),
     role: native.role,
     parts: partsOf(native),
     model: metadata?.model ?? null,
@@ -88,7 +88,7 @@ function partsOf({ content, toolCalls, toolResults, metadata }: TranscriptEntry)
   if (Array.isArray(metadata?.children)) pushChildren(parts, metadata.children);
   if (metadata?.parts === undefined) return parts;
   const others = parts.filter(({ type }) => type !== "text" && type !== "reasoning");
-  return inOrder(metadata.parts, { content, reasoning, others }) ?? parts;
+  return orderParts(metadata.parts, { content, reasoning, others }) ?? parts;
 }
 
 function pushChildren(parts: Part[], children: readonly unknown[]): void {

@@ -4,11 +4,10 @@
  * Root: the base directory (`~/.homeagent`). A neutral session id is `<agentId>/<sessionId>`.
  */
 
-import { homeagentRoot } from "../../base/node-paths.ts";
-import type { TurnMark } from "../../model/turns.ts";
-import { sidecarOpening } from "../checkpoint-opening.ts";
-import type { Dialect, Native, Signing } from "../dialect.ts";
-import { agentBefore, perAgent } from "../new-ids.ts";
+import type { TurnMark } from "../../core/model/turns.ts";
+import type { Dialect, DialectSigning, Native } from "../dialect.ts";
+import { sidecarOpening } from "../shared/checkpoint-opening.ts";
+import { agentBefore, perAgent } from "../shared/new-ids.ts";
 import { decode } from "./decode.ts";
 import { complete, express } from "./express.ts";
 import { recording } from "./files/recording.ts";
@@ -18,7 +17,7 @@ import { idAt, logPath } from "./session-id.ts";
  * Checkpoints are in a sidecar file, because readers of the log would take them for turn
  * records. A turn begins with the user's first message after the assistant or a tool.
  */
-const signing: Signing = {
+const signing: DialectSigning = {
   isSidecar: true,
 
   turnMark({ role }: Native): TurnMark {
@@ -37,7 +36,6 @@ export const homeagent: Dialect<"homeagent"> = {
     isLog: (name) => name.endsWith(".jsonl"),
     idAt,
   },
-  usersRoot: homeagentRoot,
   newIds: perAgent,
   agentOf: agentBefore,
   agentIsSegment: true,

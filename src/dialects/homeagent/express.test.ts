@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { runs } from "../../../test/support/seed.ts";
-import type { NewEntry, Part } from "../../model/entry.ts";
+import type { NewEntry, Part } from "../../core/model/entry.ts";
 import type { WriterFacts } from "../dialect.ts";
 import { homeagent } from "./dialect.ts";
 

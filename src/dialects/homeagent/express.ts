@@ -7,10 +7,10 @@
  * record here and are not written.
  */
 
-import type { NewEntry, Part, Usage } from "../../model/entry.ts";
-import { invalidEntry } from "../../model/plain-json.ts";
+import type { NewEntry, Part, Usage } from "../../core/model/entry.ts";
+import { invalidEntry } from "../../core/model/plain-json.ts";
 import type { Native, WriterFacts } from "../dialect.ts";
-import { timeOf } from "./decode.ts";
+import { recordTime } from "./decode.ts";
 import { entryFault } from "./entry-check.ts";
 import { hasBareInput, orderOf } from "./part-order.ts";
 
@@ -174,10 +174,10 @@ function usageOf(usage: Usage | null): Native {
   };
 }
 
-/** A time that `ts` cannot hold: finer than a millisecond, or before 1973 (`timeOf`). */
+/** A time that `ts` cannot hold: finer than a millisecond, or before 1973 (`recordTime`). */
 function timeBeyond(at: string | null, ts: number): Native {
   const isFiner = at !== null && /[.,]\d{4}/.test(at);
-  const isRead = new Date(timeOf(ts) ?? "").getTime() === ts;
+  const isRead = new Date(recordTime(ts) ?? "").getTime() === ts;
   return at === null || (isRead && !isFiner) ? {} : { at };
 }
 

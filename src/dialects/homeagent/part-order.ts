@@ -11,7 +11,7 @@
  * record's own fields reproduce is written without the list.
  */
 
-import type { Part } from "../../model/entry.ts";
+import type { Part } from "../../core/model/entry.ts";
 import type { Native } from "../dialect.ts";
 
 /** Separator between two texts in one field. */
@@ -85,7 +85,10 @@ export interface PlainParts {
 }
 
 /** The parts in the order of the list; null if the list does not match the record. */
-export function inOrder(list: unknown, { content, reasoning, others }: PlainParts): Part[] | null {
+export function orderParts(
+  list: unknown,
+  { content, reasoning, others }: PlainParts,
+): Part[] | null {
   if (!Array.isArray(list)) return null;
   const texts = new Pieces(content);
   const thoughts = new Pieces(reasoning);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import { idSegments } from "../../base/ids.ts";
+import { idSegments } from "../../core/base/ids.ts";
 import { homeagent } from "./dialect.ts";
 import { sessionIdOf } from "./session-id.ts";
 

@@ -7,9 +7,9 @@
  * separator: ("a/b", "c") and ("a", "b/c") are both refused, and cannot share a log.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { idSegments } from "../../base/ids.ts";
-import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { idSegments } from "../../core/base/ids.ts";
+import { ID_SEGMENT_BYTES_MAX } from "../../core/base/limits.ts";
 
 const ENDING = ".jsonl";
 

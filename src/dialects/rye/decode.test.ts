@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { runs } from "../../../test/support/seed.ts";
-import { type Entry, emptyEntry } from "../../model/entry.ts";
+import { type Entry, emptyEntry } from "../../core/model/entry.ts";
 import { decode } from "./decode.ts";
 import { EVENT_TYPES } from "./vocabulary.ts";
 

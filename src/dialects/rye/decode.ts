@@ -5,13 +5,13 @@
  * them, and the parsed line is kept in `native`.
  */
 
-import type { Mutable } from "../../base/files.ts";
-import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
+import type { Mutable } from "../../core/base/files.ts";
+import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
 import type { Understood } from "../dialect.ts";
-import { get, getNumber, getString, has, type JsonObject } from "../fields.ts";
+import { get, getNumber, getString, has, type JsonObject } from "../shared/fields.ts";
 import { type RyeEvent, readEnvelope } from "./envelope.ts";
 import { errorOf, threadUsageOf, turnUsageOf } from "./facts.ts";
-import { isTruthy, printed } from "./python.ts";
+import { isTruthy, printValue } from "./python.ts";
 import { utcOf } from "./time.ts";
 import { BLOCK_TYPE } from "./vocabulary.ts";
 
@@ -97,7 +97,7 @@ type MessageType =
   | "tool_call_result";
 
 function saidIn(type: MessageType, data: JsonObject): [Role, Part] {
-  const text = printed(get(data, "text"));
+  const text = printValue(get(data, "text"));
   const callId = getString(data, "call_id");
   switch (type) {
     case "user_message":
@@ -107,12 +107,12 @@ function saidIn(type: MessageType, data: JsonObject): [Role, Part] {
     case "assistant_reasoning":
       return ["assistant", reasoningIn(data, text)];
     case "tool_call_start": {
-      const tool = printed(get(data, "tool"));
+      const tool = printValue(get(data, "tool"));
       return ["assistant", { type: "tool_call", callId, tool, input: get(data, "input", null) }];
     }
     case "tool_call_result": {
       const failure = get(data, "error");
-      const error = isTruthy(failure) ? printed(failure) : null;
+      const error = isTruthy(failure) ? printValue(failure) : null;
       const output = get(data, "output", null);
       const durationMs = getNumber(data, "duration_ms");
       return ["tool", { type: "tool_result", callId, output, error, durationMs }];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
+import { ID_SEGMENT_BYTES_MAX } from "../../core/base/limits.ts";
 import type { WriterFacts } from "../dialect.ts";
 import { rye, ryeDialect } from "./dialect.ts";
 import { newThreadId } from "./thread-id.ts";

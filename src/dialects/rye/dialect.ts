@@ -1,18 +1,19 @@
 /** Dialect: rye's threads, as a `Dialect` for the store. The root is the project's directory. */
 
-import type { Role } from "../../model/entry.ts";
-import type { TurnMark } from "../../model/turns.ts";
-import { envelopeText } from "../../proof/checkpoint.ts";
-import { openingWith } from "../checkpoint-opening.ts";
-import type { CheckpointOpening, Dialect, Native, Signing, WriterFacts } from "../dialect.ts";
-import { getObject, getString, without } from "../fields.ts";
-import { named } from "../new-ids.ts";
+import type { Role } from "../../core/model/entry.ts";
+import type { TurnMark } from "../../core/model/turns.ts";
+import { envelopeText } from "../../trust/proof/checkpoint.ts";
+import type { CheckpointOpening } from "../../trust/signer/counted-turns.ts";
+import type { Dialect, DialectSigning, Native, WriterFacts } from "../dialect.ts";
+import { openingWith } from "../shared/checkpoint-opening.ts";
+import { getObject, getString, withoutKeys } from "../shared/fields.ts";
+import { requireAgent } from "../shared/new-ids.ts";
 import { decode, roleOf } from "./decode.ts";
 import { completeNative, type Envelope, readEnvelope } from "./envelope.ts";
 import { express } from "./express.ts";
 import { recording } from "./files/recording.ts";
 import { readPrinted, renderEvent } from "./markdown.ts";
-import { OPTIONS, type RyeOptions } from "./options.ts";
+import type { RyeOptions } from "./options.ts";
 import {
   idAt,
   LOG_NAME,
@@ -35,9 +36,9 @@ const STEPS: ReadonlySet<string> = new Set(["step_start", "cognition_in"]);
  *
  * The runner calls the model at `step_start`, or at `cognition_in` in the other vocabulary. Threads
  * with only messages have neither: there a turn ends before the user's next message
- * (model/turns.ts). A checkpoint line is spelt as in docs/formats/checkpoint.md.
+ * (core/model/turns.ts). A checkpoint line is spelt as in docs/formats/checkpoint.md.
  */
-function ryeSigning(envelope: Envelope): Signing {
+function ryeSigning(envelope: Envelope): DialectSigning {
   return { turnMark, opening: envelope === "flat" ? flatOpening : payloadOpening };
 }
 
@@ -82,7 +83,9 @@ function flatOpening(facts: WriterFacts, after: { readonly native: Native | null
   // The thread's directive, from the line before, which is flat too.
   const directive = (after.native && getString(after.native, "directive")) ?? facts.agent ?? "";
   return openingWith({
-    ...{ ts, type: "checkpoint", thread_id: facts.id },
+    ts,
+    type: "checkpoint",
+    thread_id: facts.id,
     directive: envelopeText(directive),
   });
 }
@@ -117,7 +120,7 @@ function forkStart(parent: string, natives: readonly Native[]) {
   const [first = {}] = natives;
   const { event } = readEnvelope(first);
   const isStart = event?.meaning === "thread_start";
-  const data = isStart && event ? without(event.data, ["type", "event_type"]) : {};
+  const data = isStart && event ? withoutKeys(event.data, ["type", "event_type"]) : {};
   const start = { ...data, type: "thread_start", parent_thread_id: parent };
   return { start, rest: isStart ? natives.slice(1) : natives };
 }
@@ -128,13 +131,12 @@ function makeDialect(envelope: Envelope): Dialect<"rye"> {
     tools,
     layout: { under: THREADS_PATH, logName: LOG_NAME, idAt },
     newIds: {
-      make: (agent, nowMs) => newThreadId(named(agent), nowMs),
+      make: (agent, nowMs) => newThreadId(requireAgent(agent), nowMs),
       isOfSecond: true,
       claimsDirectory: true,
     },
     agentOf: (id) => id.replace(/-\d+$/, ""),
     agentSaidIn: (native) => readEnvelope(native).event?.directive ?? null,
-    options: OPTIONS,
     withOptions: ryeDialect,
     // All lines of a file have the envelope of its first line.
     adopt: (first, options: RyeOptions) => {

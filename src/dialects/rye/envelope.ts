@@ -13,10 +13,10 @@
  * - A completed line is plain JSON in memory too: it reads back unchanged (json-value.ts).
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { refuseEntry } from "../../model/plain-json.ts";
-import { get, getString, has, isObject, type JsonObject, withRest } from "../fields.ts";
-import { toJsonValue } from "../json-value.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { refuseEntry } from "../../core/model/plain-json.ts";
+import { get, getString, has, isObject, type JsonObject, withRest } from "../shared/fields.ts";
+import { toJsonValue } from "../shared/json-value.ts";
 import { isTruthy } from "./python.ts";
 import { isoFormat, isoFromSeconds } from "./time.ts";
 import { CHECKPOINT_TYPE, type EventType, meaningOf } from "./vocabulary.ts";

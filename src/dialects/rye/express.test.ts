@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import type { Entry, NewEntry, Part, Usage } from "../../model/entry.ts";
+import type { Entry, NewEntry, Part, Usage } from "../../core/model/entry.ts";
 import type { WriterFacts } from "../dialect.ts";
 import { ryeDialect } from "./dialect.ts";
 import { express } from "./express.ts";

@@ -6,8 +6,8 @@
  * (docs/formats/rye.md): the writer's time replaces `at`, which is kept as `said_at`.
  */
 
-import type { NewEntry, Part, Role, Usage } from "../../model/entry.ts";
-import { refuseEntry } from "../../model/plain-json.ts";
+import type { NewEntry, Part, Role, Usage } from "../../core/model/entry.ts";
+import { refuseEntry } from "../../core/model/plain-json.ts";
 import type { Native } from "../dialect.ts";
 import { BLOCK_TYPE } from "./vocabulary.ts";
 

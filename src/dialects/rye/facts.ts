@@ -8,18 +8,18 @@
  *     cost           `elapsed_seconds` for `duration_seconds`; no `tokens`, the sum is used
  */
 
-import { SourceNumber } from "../../base/exact-numbers.ts";
-import type { Mutable } from "../../base/files.ts";
-import type { Usage } from "../../model/entry.ts";
-import { get, getNumber, getObject, has, isObject, type JsonObject } from "../fields.ts";
+import { SourceNumber } from "../../core/base/exact-numbers.ts";
+import type { Mutable } from "../../core/base/files.ts";
+import type { Usage } from "../../core/model/entry.ts";
+import { get, getNumber, getObject, has, isObject, type JsonObject } from "../shared/fields.ts";
 import type { RyeEvent } from "./envelope.ts";
-import { printed } from "./python.ts";
+import { printValue } from "./python.ts";
 
 /** The `cost` object, as the document's renderer would read it. */
 export function costOf({ data, envelope }: RyeEvent): JsonObject {
   const cost = getObject(data, "cost");
   if (envelope === "flat") return cost;
-  const tokens = tokensOf(cost);
+  const tokens = costTokens(cost);
   return {
     ...(tokens !== null && { tokens }),
     ...(has(cost, "elapsed_seconds") && { duration_seconds: get(cost, "elapsed_seconds") }),
@@ -28,7 +28,7 @@ export function costOf({ data, envelope }: RyeEvent): JsonObject {
 }
 
 /** The tokens of a cost: as recorded, else the sum of input and output; null if it has neither. */
-export function tokensOf(cost: JsonObject): number | null {
+export function costTokens(cost: JsonObject): number | null {
   const recorded = countIn(cost, "tokens");
   if (recorded !== null) return recorded;
   const input = countIn(cost, "input_tokens");
@@ -53,7 +53,7 @@ export function errorOf(
 ): { readonly code: string; readonly detail: string } | null {
   const detail = detailOf(event);
   if (detail === undefined && !has(event.data, "error_code")) return null;
-  return { code: printed(get(event.data, "error_code")), detail: printed(detail) };
+  return { code: printValue(get(event.data, "error_code")), detail: printValue(detail) };
 }
 
 /** Usage of one turn, from `tokens` and `cost`. Null if nothing is recorded. */

@@ -10,11 +10,11 @@
  * as empty. One unexpected line must not make a transcript unprintable.
  */
 
-import { SourceNumber } from "../../base/exact-numbers.ts";
-import { get, getObject, type JsonObject } from "../fields.ts";
+import { SourceNumber } from "../../core/base/exact-numbers.ts";
+import { get, getObject, type JsonObject } from "../shared/fields.ts";
 import { type ReadEnvelope, type RyeEvent, readEnvelope } from "./envelope.ts";
 import { costOf, detailOf } from "./facts.ts";
-import { isTruthy, printed, pythonFixed, pythonJson, withPythonNumbers } from "./python.ts";
+import { isTruthy, printValue, pythonFixed, pythonJson, withPythonNumbers } from "./python.ts";
 
 const CASED = /^\p{Cased}$/u;
 const GEORGIAN = /^[\u10d0-\u10fa\u10fd-\u10ff]$/;
@@ -122,14 +122,14 @@ export function renderEvent(event: RyeEvent, options: EventOptions = {}): string
     case "thread_start":
       return renderStart(event);
     case "user_message":
-      return `## ${roleOf(data)}\n\n${printed(get(data, "text"))}\n\n---\n\n`;
+      return `## ${roleOf(data)}\n\n${printValue(get(data, "text"))}\n\n---\n\n`;
     case "assistant_text": {
       const isHeaded = options.assistantMetadata ?? RENDERER_OPTIONS.assistantMetadata;
-      return `${isHeaded ? "## Assistant\n\n" : ""}${printed(get(data, "text"))}\n\n`;
+      return `${isHeaded ? "## Assistant\n\n" : ""}${printValue(get(data, "text"))}\n\n`;
     }
     case "assistant_reasoning":
       if (!(options.thinking ?? RENDERER_OPTIONS.thinking)) return "";
-      return `_Thinking:_\n\n${printed(get(data, "text"))}\n\n`;
+      return `_Thinking:_\n\n${printValue(get(data, "text"))}\n\n`;
     case "tool_call_start":
       return renderCall(data, toolDetails, options.plainFences);
     case "tool_call_result":
@@ -139,7 +139,7 @@ export function renderEvent(event: RyeEvent, options: EventOptions = {}): string
     case "thread_complete":
       return renderComplete(event);
     case "thread_error":
-      return `---\n\n**Error:** ${printed(get(data, "error_code"))} — ${printed(detailOf(event))}\n`;
+      return `---\n\n**Error:** ${printValue(get(data, "error_code"))} — ${printValue(detailOf(event))}\n`;
     default:
       return "";
   }
@@ -147,22 +147,22 @@ export function renderEvent(event: RyeEvent, options: EventOptions = {}): string
 
 function renderStart(event: RyeEvent): string {
   const { native, data } = event;
-  const started = event.envelope === "flat" ? printed(get(native, "ts")) : (event.ts ?? "");
+  const started = event.envelope === "flat" ? printValue(get(native, "ts")) : (event.ts ?? "");
   return (
-    `# ${printed(get(data, "directive", "Thread"))}\n\n` +
-    `**Thread ID:** ${printed(get(native, "thread_id"))}\n` +
-    `**Model:** ${printed(get(data, "model"))}\n` +
+    `# ${printValue(get(data, "directive", "Thread"))}\n\n` +
+    `**Thread ID:** ${printValue(get(native, "thread_id"))}\n` +
+    `**Model:** ${printValue(get(data, "model"))}\n` +
     `**Started:** ${started}\n\n---\n\n`
   );
 }
 
 function roleOf(data: JsonObject): string {
   const role = get(data, "role", "user");
-  return typeof role === "string" ? pythonTitle(role) : printed(role);
+  return typeof role === "string" ? pythonTitle(role) : printValue(role);
 }
 
 function renderCall(data: JsonObject, toolDetails: boolean, isPlain = false): string {
-  const name = `**Tool: ${printed(get(data, "tool"))}**\n`;
+  const name = `**Tool: ${printValue(get(data, "tool"))}**\n`;
   if (!toolDetails) return `${name}\n`;
   const input = get(data, "input");
   if (!isTruthy(input)) return name;
@@ -172,14 +172,14 @@ function renderCall(data: JsonObject, toolDetails: boolean, isPlain = false): st
 function renderResult(data: JsonObject, isPlain = false): string {
   const error = get(data, "error");
   const [label, text] = isTruthy(error) ? ["Error", error] : ["Output", get(data, "output")];
-  return `\n**${label}:**\n${fenced(printed(text), "", isPlain)}\n`;
+  return `\n**${label}:**\n${fenced(printValue(text), "", isPlain)}\n`;
 }
 
 function renderStep(event: RyeEvent): string {
   const tokens = getObject(event.data, "tokens");
   return (
-    `_Step: ${printed(get(tokens, "input_tokens", 0))}in ` +
-    `/ ${printed(get(tokens, "output_tokens", 0))}out ` +
+    `_Step: ${printValue(get(tokens, "input_tokens", 0))}in ` +
+    `/ ${printValue(get(tokens, "output_tokens", 0))}out ` +
     `· $${fixed(get(costOf(event), "spend", 0), 4)}_\n\n---\n\n`
   );
 }
@@ -188,8 +188,8 @@ function renderComplete(event: RyeEvent): string {
   const cost = costOf(event);
   return (
     `---\n\n**Completed** · ` +
-    `${printed(get(cost, "turns", 0))} turns · ` +
-    `${printed(get(cost, "tokens", 0))} tokens · ` +
+    `${printValue(get(cost, "turns", 0))} turns · ` +
+    `${printValue(get(cost, "tokens", 0))} tokens · ` +
     `$${fixed(get(cost, "spend", 0), 4)} · ` +
     `${fixed(get(cost, "duration_seconds", 0), 1)}s\n`
   );
@@ -198,7 +198,7 @@ function renderComplete(event: RyeEvent): string {
 /** A value that is not a number prints as it is; in Python, true and false are 1 and 0. */
 function fixed(value: unknown, digits: number): string {
   if (typeof value === "number" || value instanceof SourceNumber) return pythonFixed(value, digits);
-  return typeof value === "boolean" ? pythonFixed(Number(value), digits) : printed(value);
+  return typeof value === "boolean" ? pythonFixed(Number(value), digits) : printValue(value);
 }
 
 function fenced(text: string, language: string, isPlain: boolean): string {

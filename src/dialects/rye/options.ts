@@ -1,7 +1,7 @@
 /** Options of `openStore` that only rye has. */
 
-import type { OwnOptions } from "../../base/choice.ts";
-import { LEGACY_PROFILE, type LegacyProfile } from "../../proof/envelopes.ts";
+import type { OwnOptions } from "../../core/base/choice.ts";
+import { LEGACY_PROFILE, type LegacyProfile } from "../../trust/proof/envelopes.ts";
 import type { Envelope } from "./envelope.ts";
 
 export interface RyeOptions {

@@ -8,7 +8,7 @@ import {
   compactJson,
   INDENTED_CHARS_MAX,
   isTruthy,
-  printed,
+  printValue,
   pythonFixed,
   pythonJson,
   pythonJsonFile,
@@ -65,12 +65,12 @@ test("values are truthy when Python's are (S2-7)", () => {
 });
 
 test("in text fields, null and absent print nothing and other values print compact JSON", () => {
-  assert.equal(printed(null), "");
-  assert.equal(printed(undefined), "");
-  assert.equal(printed("é"), "é");
-  assert.equal(printed(true), "true");
-  assert.equal(printed(0.00001), "1e-05");
-  assert.equal(printed({ é: [1, null, "\n"], n: {} }), '{"é":[1,null,"\\n"],"n":{}}');
+  assert.equal(printValue(null), "");
+  assert.equal(printValue(undefined), "");
+  assert.equal(printValue("é"), "é");
+  assert.equal(printValue(true), "true");
+  assert.equal(printValue(0.00001), "1e-05");
+  assert.equal(printValue({ é: [1, null, "\n"], n: {} }), '{"é":[1,null,"\\n"],"n":{}}');
 });
 
 test("a file's text holds no Infinity, which JSON parsers refuse", () => {

@@ -13,8 +13,8 @@
  * Nothing here throws or recurses, whatever the value: a line may be nested a million deep.
  */
 
-import { parseWithSource, SourceNumber } from "../../base/exact-numbers.ts";
-import { type JsonStyle, printJson } from "../../base/print-json.ts";
+import { parseWithSource, SourceNumber } from "../../core/base/exact-numbers.ts";
+import { type JsonStyle, printJson } from "../../core/base/print-json.ts";
 
 /** Longer texts are printed compactly: indenting can turn a line of 16 MiB into gigabytes. */
 export const INDENTED_CHARS_MAX = 64 * 1024 * 1024;
@@ -85,7 +85,7 @@ export function isTruthy(value: unknown): boolean {
 }
 
 /** What Python's interpolation prints: null and absent are empty, non-strings compact JSON. */
-export function printed(value: unknown): string {
+export function printValue(value: unknown): string {
   if (typeof value === "string") return value;
   return value === null || value === undefined ? "" : compactJson(value);
 }

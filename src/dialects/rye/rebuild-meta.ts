@@ -6,7 +6,7 @@
  * are those of the first and the last event.
  */
 
-import { getString, type JsonObject } from "../fields.ts";
+import { getString, type JsonObject } from "../shared/fields.ts";
 import type { RyeEvent } from "./envelope.ts";
 import { errorOf, recordedCostOf } from "./facts.ts";
 import { metaAtStart, type ThreadMeta } from "./thread-meta.ts";

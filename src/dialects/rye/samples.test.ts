@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, test } from "vitest";
 import { RYE_THREADS } from "../../../test/support/rye-threads.ts";
-import { Turns } from "../../model/turns.ts";
+import { Turns } from "../../core/model/turns.ts";
 import type { Native } from "../dialect.ts";
 import { rye } from "./dialect.ts";
 import { type RyeEvent, readEnvelope } from "./envelope.ts";

@@ -7,8 +7,8 @@
  * `total`, counted in `skipped`, listed in `excluded`, or too old.
  */
 
-import { get, getNumber, getObject, getString, isObject } from "../fields.ts";
-import { tokensOf } from "./facts.ts";
+import { get, getNumber, getObject, getString, isObject } from "../shared/fields.ts";
+import { costTokens } from "./facts.ts";
 import { parseTime } from "./time.ts";
 
 export const TELEMETRY_DAYS = 7;
@@ -103,7 +103,7 @@ export class Telemetry {
 
     const cost = getObject(meta, "cost");
     const spend = getNumber(cost, "spend") ?? 0;
-    const tokens = tokensOf(cost) ?? 0;
+    const tokens = costTokens(cost) ?? 0;
     const status = nameIn(get(meta, "status"));
     const counted = TAKEN.includes(status) ? UNKNOWN : status;
     this.#statuses.set(counted, (this.#statuses.get(counted) ?? 0) + 1);

@@ -7,8 +7,8 @@
  * produce the path of another thread's own files.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { idSegments } from "../../base/ids.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { idSegments } from "../../core/base/ids.ts";
 
 /** Where threads are, below the project. */
 export const THREADS_PATH: readonly string[] = [".ai", "threads"];

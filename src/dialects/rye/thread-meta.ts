@@ -8,10 +8,10 @@
  * same object, so that a store can tell.
  */
 
-import { get, getString, has, isObject, type JsonObject, without } from "../fields.ts";
+import { get, getString, has, isObject, type JsonObject, withoutKeys } from "../shared/fields.ts";
 import type { RyeEvent } from "./envelope.ts";
 import { errorOf, recordedCostOf } from "./facts.ts";
-import { printed, pythonJsonFile } from "./python.ts";
+import { printValue, pythonJsonFile } from "./python.ts";
 import { isoFormat } from "./time.ts";
 
 export type ThreadStatus = "running" | "completed" | "error" | "paused";
@@ -79,8 +79,8 @@ export function metaAtStart(threadId: string, event: RyeEvent): ThreadMeta {
   return {
     thread_id: threadId,
     directive: event.directive ?? "",
-    model: printed(get(data, "model")),
-    provider: printed(get(data, "provider")),
+    model: printValue(get(data, "model")),
+    provider: printValue(get(data, "provider")),
     status: "running",
     thread_mode: getString(data, "thread_mode") || "single",
     parent_thread_id: getString(data, "parent_thread_id"),
@@ -126,7 +126,7 @@ export function resumedMeta(meta: StoredThreadMeta, nowMs: number): StoredThread
 /** Signatures cover the old content: a changed meta must not keep them. */
 export function withoutSignatures(meta: StoredThreadMeta): StoredThreadMeta {
   if (!has(meta, "_signature") && !has(meta, "_signature2")) return meta;
-  return without(meta, ["_signature", "_signature2"]) as StoredThreadMeta;
+  return withoutKeys(meta, ["_signature", "_signature2"]) as StoredThreadMeta;
 }
 
 /** The file's text: Python's `json.dumps(meta, indent=2)`, without a final newline. */
@@ -173,5 +173,5 @@ function kept(data: JsonObject): JsonObject {
 }
 
 function withoutError(meta: StoredThreadMeta): StoredThreadMeta {
-  return without(meta, ["error"]) as StoredThreadMeta;
+  return withoutKeys(meta, ["error"]) as StoredThreadMeta;
 }

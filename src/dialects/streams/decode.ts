@@ -8,15 +8,15 @@
  * sessions".
  */
 
-import { parseExactly } from "../../base/exact-numbers.ts";
-import type { Mutable } from "../../base/files.ts";
-import { compactJson } from "../../base/print-json.ts";
-import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
+import { parseExactly } from "../../core/base/exact-numbers.ts";
+import type { Mutable } from "../../core/base/files.ts";
+import { compactJson } from "../../core/base/print-json.ts";
+import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
 import type { Native, Understood } from "../dialect.ts";
-import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
-import { decode as decodeLine, neutralOf } from "../sdk/decode.ts";
-import { decodeItem } from "../sdk/item.ts";
-import { decodeMessage } from "../sdk/ui-message.ts";
+import { get, getObject, getString, isObject, type JsonObject } from "../shared/fields.ts";
+import { decode as decodeLine, neutralOf } from "../verbatim/decode.ts";
+import { decodeItem } from "../verbatim/item.ts";
+import { decodeMessage } from "../verbatim/ui-message.ts";
 
 const ROLES: readonly unknown[] = ["system", "user", "assistant", "tool"];
 const KINDS: readonly unknown[] = ["start", "message", "turn_start", "turn_end", "end"];

@@ -6,11 +6,11 @@
  * server, which holds the directory.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { streamPathToFilename } from "../../streams/stream-path.ts";
-import { sidecarOpening } from "../checkpoint-opening.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { streamPathToFilename } from "../../streams/files/stream-path.ts";
 import type { Dialect } from "../dialect.ts";
-import { getString } from "../fields.ts";
+import { sidecarOpening } from "../shared/checkpoint-opening.ts";
+import { getString } from "../shared/fields.ts";
 import { decode } from "./decode.ts";
 import { readingHost } from "./files/reading-host.ts";
 import { streamLogs } from "./files/stream-logs.ts";
@@ -21,7 +21,6 @@ export const streams: Dialect<"streams"> = {
   holdsAnything: true,
   layout: {
     under: ["logs"],
-    mark: "meta.jsonl",
     levels: [],
     isLog: () => false,
     idAt: () => null,

@@ -5,17 +5,17 @@
  * Root: the project.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { idSegments } from "../../base/ids.ts";
-import { checkedEntry } from "../../model/entry-check.ts";
-import { invalidEntry } from "../../model/plain-json.ts";
-import type { About } from "../agent-program.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { idSegments } from "../../core/base/ids.ts";
+import { checkedEntry } from "../../core/model/entry-check.ts";
+import { invalidEntry } from "../../core/model/plain-json.ts";
+import type { SessionDetails } from "../agent-program.ts";
 import type { Dialect, Native, WriterFacts } from "../dialect.ts";
-import { getObject, getString, isObject } from "../fields.ts";
-import { dated } from "../new-ids.ts";
-import { complete as completeLine, express } from "../sdk/complete.ts";
-import { decode } from "../sdk/decode.ts";
-import { signingAs } from "../sdk/dialect.ts";
+import { getObject, getString, isObject } from "../shared/fields.ts";
+import { datedIds } from "../shared/new-ids.ts";
+import { complete as completeLine, express } from "./complete.ts";
+import { decode } from "./decode.ts";
+import { signingAs } from "./sdk-dialect.ts";
 
 /** Where the sessions are, below the root. */
 const SESSIONS_PATH: readonly string[] = [".verbatim", "sessions"];
@@ -59,7 +59,7 @@ export const verbatim: Dialect<"verbatim"> = {
     isLog: (name) => name.endsWith(ENDING),
     idAt,
   },
-  newIds: dated,
+  newIds: datedIds,
   agentSaidIn: (native) => getString(native, "agent") || null,
   about,
   childStart: (parent) => ({ type: TYPE, parent, entry: { kind: "start" } }),
@@ -73,7 +73,7 @@ export const verbatim: Dialect<"verbatim"> = {
   isSilent: ({ type }) => type === TYPE,
 };
 
-function about(native: Native): About | null {
+function about(native: Native): SessionDetails | null {
   const parent = getString(native, "parent");
   return parent ? { parent } : null;
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
-import { KINDS } from "../../model/entry-check.ts";
+import { KINDS } from "../../core/model/entry-check.ts";
 import { verbatim } from "./dialect.ts";
 
 const lines = docsPage("formats/verbatim").lines("jsonl verbatim-line");
@@ -32,7 +32,10 @@ test("an entry with its own time is written with that time", () => {
     { type: "entry", entry: { kind: "start", at } },
   ]) {
     assert.deepEqual(verbatim.complete(given, known), {
-      ...{ type: "entry", id: "l1", at, entry: { kind: "start" } },
+      type: "entry",
+      id: "l1",
+      at,
+      entry: { kind: "start" },
     });
   }
 });

@@ -5,7 +5,7 @@
  */
 
 import type { UIMessageChunk } from "ai";
-import { VerbatimError } from "../../base/errors.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
 
 /** The part of a `JsonlEngine` that is used. */
 export interface EmbeddedStreams {

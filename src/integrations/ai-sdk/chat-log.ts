@@ -8,22 +8,22 @@
  */
 
 import type { UIMessage } from "ai";
-import type { Session } from "../../store/session.ts";
+import type { Session } from "../../sessions/store/session.ts";
 import {
   appendTogether,
-  countedBackward,
-  type Line,
-  lastSaid,
+  countedLines,
+  type HistoryLine,
+  lastLines,
   linesBackward,
-} from "../sdk/history.ts";
+} from "../history/history.ts";
 
 /** How an answer ended: by itself, by `stop`, with an error, or with its process or stream. */
-export type AnswerState = "finished" | "stopped" | "failed" | "interrupted";
+export type ChatAnswerState = "finished" | "stopped" | "failed" | "interrupted";
 
 export interface KeptMessage<M extends UIMessage> {
   readonly message: M;
   /** Null for a message that is not an answer. */
-  readonly state: AnswerState | null;
+  readonly state: ChatAnswerState | null;
 }
 
 /** An answer that was begun. */
@@ -38,16 +38,16 @@ const TYPES = ["message", "answer", "pop", "clear"];
 export async function keptMessages<M extends UIMessage>(
   session: Session,
 ): Promise<KeptMessage<M>[]> {
-  const lines = await lastSaid(session, { types: TYPES, type: "message" });
+  const lines = await lastLines(session, { types: TYPES, type: "message" });
   return lines.map(({ message, state = null }) => ({
     message: message as M,
-    state: state as AnswerState | null,
+    state: state as ChatAnswerState | null,
   }));
 }
 
 /** The answer that has not ended; null when none is open. */
 export async function openAnswer(session: Session): Promise<BegunAnswer | null> {
-  for await (const line of countedBackward(session, { types: TYPES })) return begunIn(line);
+  for await (const line of countedLines(session, { types: TYPES })) return begunIn(line);
   return null;
 }
 
@@ -60,7 +60,7 @@ export async function lastAnswer(session: Session, messageId: string): Promise<B
   return null;
 }
 
-function begunIn({ type, message, stream }: Line): BegunAnswer | null {
+function begunIn({ type, message, stream }: HistoryLine): BegunAnswer | null {
   return type === "answer" ? { messageId: String(message), path: String(stream) } : null;
 }
 

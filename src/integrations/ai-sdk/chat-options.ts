@@ -1,7 +1,7 @@
 /** Chat options: options and results of chats. */
 
 import type { UIMessage, UIMessageChunk } from "ai";
-import type { StoreOptions } from "../../store/store.ts";
+import type { StoreOptions } from "../../sessions/store/store.ts";
 import type { EmbeddedStreams, ServedStreams } from "./answer-streams.ts";
 
 const encoder = new TextEncoder();

@@ -10,13 +10,15 @@
  */
 
 import { generateId, UI_MESSAGE_STREAM_HEADERS, type UIMessage } from "ai";
-import { badOption, checkKind, checkOptions, type OptionKinds } from "../../base/choice.ts";
-import { type LockHolder, VerbatimError } from "../../base/errors.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import type { Session } from "../../store/session.ts";
-import { Store } from "../../store/store.ts";
+import { badOption, checkKind, checkOptions, type OptionKinds } from "../../core/base/choice.ts";
+import { type LockHolder, VerbatimError } from "../../core/base/errors.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { provideDialect } from "../../dialects/all.ts";
+import { sdk } from "../../dialects/verbatim/sdk-dialect.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { Store } from "../../sessions/store/store.ts";
+import { INTERRUPTED, messageOf, pump, STOPPED } from "./answer-pump.ts";
 import { type AnswerStreams, answerStreams, isStreams } from "./answer-streams.ts";
-import { INTERRUPTED, messageOf, pump, STOPPED } from "./answering.ts";
 import {
   addMessage,
   type BegunAnswer,
@@ -84,9 +86,13 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     this.#streams = answerStreams(streams);
     this.#onWarning = options.onWarning ?? ((text) => process.emitWarning(text, "VerbatimWarning"));
     // The lock is held for a whole answer, which takes long: do not wait for it.
-    this.#store = new Store(nodeHost, { dialect: "sdk", ...options, lockWaitMs: 0 });
+    this.#store = new Store(nodeHost, { dialect: provideDialect(sdk), ...options, lockWaitMs: 0 });
     const lockWaitMs = ENDING_WAIT_MS;
-    this.#waitingStore = new Store(nodeHost, { dialect: "sdk", ...options, lockWaitMs });
+    this.#waitingStore = new Store(nodeHost, {
+      dialect: provideDialect(sdk),
+      ...options,
+      lockWaitMs,
+    });
   }
 
   /** All messages, without undone ones. An answer in progress is not included. */
@@ -99,11 +105,11 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     checkKind("chatId", chatId, "string");
     const open = await this.#underWay(chatId);
     return this.#using(chatId, async (session) => {
-      const kept = await keptMessages<M>(session);
-      const said = kept.filter(({ message }) => message.parts.length > 0);
-      const broken = said.filter(({ state }) => state !== null && state !== "finished");
+      const storedMessages = await keptMessages<M>(session);
+      const nonEmpty = storedMessages.filter(({ message }) => message.parts.length > 0);
+      const broken = nonEmpty.filter(({ state }) => state !== null && state !== "finished");
       return {
-        messages: said.map(({ message }) => message),
+        messages: nonEmpty.map(({ message }) => message),
         brokenOff: broken.map(({ message }) => message.id),
         answering: open?.messageId ?? null,
       };
@@ -182,8 +188,8 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
         await takeBack(session, await keptMessages(session), options.regenerate);
       }
       if (options.message !== undefined) {
-        const kept = await keptMessages(session);
-        await addMessage(session, kept, { message: options.message, state: null });
+        const storedMessages = await keptMessages(session);
+        await addMessage(session, storedMessages, { message: options.message, state: null });
       }
       const messages = (await keptMessages<M>(session)).map(({ message }) => message);
       const last = messages.at(-1);
@@ -238,14 +244,14 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
 
   /** Stores an answer's message in the chat. */
   async #keep(session: Session, { messageId, path }: BegunAnswer): Promise<void> {
-    const kept = await keptMessages(session);
-    const before = kept.find(({ message }) => message.id === messageId)?.message ?? null;
+    const storedMessages = await keptMessages(session);
+    const before = storedMessages.find(({ message }) => message.id === messageId)?.message ?? null;
     const chunks = (await this.#streams.read(path)) ?? [];
     try {
-      await addMessage(session, kept, await messageOf(chunks, { messageId, before }));
+      await addMessage(session, storedMessages, await messageOf(chunks, { messageId, before }));
     } catch (cause) {
       if (!(cause instanceof VerbatimError && cause.code === "LINE_TOO_LONG")) throw cause;
-      await addMessage(session, kept, tooLong(messageId, path));
+      await addMessage(session, storedMessages, tooLong(messageId, path));
     }
   }
 

@@ -8,8 +8,8 @@ import { onTestFinished, test } from "vitest";
 import { compiledText } from "../../../test/support/program.ts";
 import { refusal } from "../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { LOG_LIMITS } from "../../base/limits.ts";
-import { ID_CHARS_MAX } from "../../dialects/claude/session-id.ts";
+import { LOG_LIMITS } from "../../core/base/limits.ts";
+import { ID_CHARS_MAX } from "../../dialects/hooks/session-id.ts";
 import type { ClaudeSessionEntry, ClaudeSessionKey } from "./contract.ts";
 import { type ClaudeSessionStoreOptions, claudeSessionStore } from "./session-store.ts";
 
@@ -226,7 +226,7 @@ test("an entry with a known uuid and other content is reported, and a retry is n
 
 test("without onWarning, other content under a known uuid is a process warning", async () => {
   const program = `
-    import { claudeSessionStore } from "./src/claude-agent.ts";
+    import { claudeSessionStore } from "./src/doors/claude-agent.ts";
     const store = claudeSessionStore({ root: process.argv[2], durability: "os" });
     const key = { projectKey: "p", sessionId: "s" };
     for (const tag of ["a", "b"]) await store.append(key, [{ type: "tag", uuid: "u-1", tag }]);

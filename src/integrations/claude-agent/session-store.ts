@@ -6,28 +6,30 @@
  *   passed again, and the missing part is added.
  * - Batches of one key are written in the order of the calls.
  * - `load` returns what was appended, entry by entry, since the session was last deleted.
- * - Nothing is erased: deleting appends a line that says so (dialects/claude/lines.ts).
+ * - Nothing is erased: deleting appends a line that says so (dialects/hooks/lines.ts).
  */
 
-import { badArgument, checkData, checkOptions, type OptionKinds } from "../../base/choice.ts";
-import { VerbatimError } from "../../base/errors.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import { eachLog, type Unreadable } from "../../catalog/find.ts";
-import { HOOK_SOURCES } from "../../dialects/claude/hook-spool.ts";
-import { DELETED_TYPE, deletion, isDeletion } from "../../dialects/claude/lines.ts";
+import { badArgument, checkData, checkOptions, type OptionKinds } from "../../core/base/choice.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { invalidEntry } from "../../core/model/plain-json.ts";
+import { provideDialect } from "../../dialects/all.ts";
+import type { BadEntry } from "../../dialects/files/stored-entries.ts";
+import { iterateLogs, type Unreadable } from "../../dialects/find.ts";
+import { claude } from "../../dialects/hooks/dialect.ts";
+import { HOOK_SOURCES } from "../../dialects/hooks/hook-spool.ts";
+import { DELETED_TYPE, deletion, isDeletion } from "../../dialects/hooks/lines.ts";
 import {
   directoryOf,
   idAt,
-  keyOf,
   LOG_NAME,
+  parseSessionKey,
   type SessionKey,
   sessionIdOf,
-} from "../../dialects/claude/session-id.ts";
-import type { BadEntry } from "../../dialects/files/stored-entries.ts";
-import { invalidEntry } from "../../model/plain-json.ts";
-import { SessionPool } from "../../store/pool.ts";
-import type { Session } from "../../store/session.ts";
-import { Store, type StoreOptions } from "../../store/store.ts";
+} from "../../dialects/hooks/session-id.ts";
+import { SessionPool } from "../../sessions/store/pool.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { Store, type StoreOptions } from "../../sessions/store/store.ts";
 import type {
   ClaudeSessionEntry,
   ClaudeSessionKey,
@@ -72,7 +74,7 @@ export class ClaudeSessionStore {
   constructor(options: ClaudeSessionStoreOptions = {}) {
     checkOptions("claudeSessionStore", options, OPTIONS);
     const { foldSessionSummary, mode = "shared", ...rest } = options;
-    this.#store = new Store(nodeHost, { ...rest, dialect: "claude", mode });
+    this.#store = new Store(nodeHost, { ...rest, dialect: provideDialect(claude), mode });
     this.root = this.#store.root;
     this.#pool = new SessionPool((id) => this.#store.session(id));
     this.#onWarning = options.onWarning ?? ((warning) => process.emitWarning(warning));
@@ -267,15 +269,15 @@ interface ClaudeLog {
 /**
  * Finds the transcripts of a project, or of a session, below a root, by their keys.
  *
- * Looks at names and sizes only (catalog/find.ts).
+ * Looks at names and sizes only (dialects/find.ts).
  *
  * The transcripts of a project's sessions, or of one session's subagents, unsorted. Refuses with
  * IO_ERROR when a directory cannot be read: the caller wants all of them.
  */
 function* claudeLogs(root: string, ...names: readonly string[]): Generator<ClaudeLog> {
   const layout = { under: directoryOf(...names), logName: LOG_NAME, idAt };
-  for (const { id, size, mtimeMs } of eachLog(root, layout, { onUnreadable })) {
-    const key = keyOf(id);
+  for (const { id, size, mtimeMs } of iterateLogs(root, layout, { onUnreadable })) {
+    const key = parseSessionKey(id);
     if (key !== null) yield { id, key, size, mtimeMs };
   }
 }

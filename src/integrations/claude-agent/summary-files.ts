@@ -11,13 +11,13 @@
 
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import { type ByteOffset, START, toByteOffset } from "../../base/offset.ts";
-import { readSmallFile, replaceFile } from "../../base/replace.ts";
-import { isDeletion } from "../../dialects/claude/lines.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { type ByteOffset, START, toByteOffset } from "../../core/base/offset.ts";
+import { readSmallFile, replaceFile } from "../../core/base/replace.ts";
 import type { StoredEntry } from "../../dialects/files/stored-entries.ts";
-import type { Session } from "../../store/session.ts";
+import { isDeletion } from "../../dialects/hooks/lines.ts";
+import type { Session } from "../../sessions/store/session.ts";
 import type {
   ClaudeSessionEntry,
   ClaudeSessionKey,

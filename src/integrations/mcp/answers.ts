@@ -29,8 +29,9 @@ export const LIST_ANSWER = holding({
     holding({
       session: text,
       dialect: text,
+      program: { ...textOrNull, description: "of another program, as its users call it" },
       title: textOrNull,
-      agent: textOrNull,
+      agent: { ...textOrNull, description: "the agent that the session names" },
       model: textOrNull,
       status: textOrNull,
       turns: count,

@@ -3,9 +3,9 @@
  * against. Everything is bounded here, so that no tool has to check.
  */
 
-import { boolean, described, partly, type Schema } from "../../client/schema.ts";
-import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
-import { SESSION_STATUSES } from "../../model/summary.ts";
+import { boolean, describeSchema, partly, type Schema } from "../../client/schema.ts";
+import { SESSION_STATUSES } from "../../core/model/summary.ts";
+import { READ_DIALECT_NAMES } from "../../dialects/registry.ts";
 
 /** Sessions and hits in one result. */
 export const ITEMS_MAX = 100;
@@ -31,7 +31,7 @@ function oneOf<V extends string>(values: readonly V[], description: string): Sch
   return { type: "string", enum: values, description };
 }
 
-const flag = (description: string) => described(boolean, description);
+const flag = (description: string) => describeSchema(boolean, description);
 const dialect = oneOf(READ_DIALECT_NAMES, "only sessions of this dialect");
 const session = name("a session's id, or the beginning of one when only one session has it");
 const cursor = name("`next` of the previous result, to continue from there");

@@ -8,19 +8,19 @@
  *   replaced.
  */
 
-import type { Host } from "../../base/host.ts";
-import type { Of } from "../../client/schema.ts";
-import { type PlacedEntry, SessionWindow } from "../../listing/session-window.ts";
-import { ENTRIES_HELD_MAX, isUsageRepeated } from "../../model/usage-once.ts";
-import { renderEntry } from "../../render/entry-markdown.ts";
-import type { Session } from "../../store/session.ts";
+import type { TypeOfSchema } from "../../client/schema.ts";
+import type { Host } from "../../core/base/host.ts";
+import { ENTRIES_HELD_MAX, isUsageRepeated } from "../../core/model/usage-once.ts";
+import { SessionWindow, type WindowEntry } from "../../sessions/list/session-window.ts";
+import { renderEntry } from "../../sessions/render/entry-markdown.ts";
+import type { Session } from "../../sessions/store/session.ts";
 import { CHARS_DEFAULT, type READ_ARGUMENTS } from "./arguments.ts";
 
 const LIMIT_DEFAULT = 50;
 /** Lines held at once. Usually more than enough for a result's characters. */
 const PIECE_BYTES_MAX = 1_048_576;
 
-export type ReadArguments = Of<typeof READ_ARGUMENTS>;
+export type ReadArguments = TypeOfSchema<typeof READ_ARGUMENTS>;
 
 interface ToldEntry {
   readonly start: number;
@@ -67,8 +67,8 @@ export async function readTool(
 /** A message's usage on its last entry only, even if that is after this part. */
 async function usageOnceIn(
   window: SessionWindow,
-  placed: readonly PlacedEntry[],
-): Promise<readonly PlacedEntry[]> {
+  placed: readonly WindowEntry[],
+): Promise<readonly WindowEntry[]> {
   const last = placed.at(-1);
   if (!placed.some(({ entry }) => entry?.messageId !== undefined && entry.usage)) return placed;
   const limits = { entriesMax: ENTRIES_HELD_MAX, bytesMax: PIECE_BYTES_MAX };
@@ -96,7 +96,7 @@ function previousOf({ entries: [first] }: Answer): { readonly before: number } |
   return first && first.start > 0 ? { before: first.start } : null;
 }
 
-function forward(placed: readonly PlacedEntry[], taken: ReadArguments): Answer {
+function forward(placed: readonly WindowEntry[], taken: ReadArguments): Answer {
   const { offset = 0, skip_chars = 0, chars = CHARS_DEFAULT } = taken;
   const entries: ToldEntry[] = [];
   let left = chars;
@@ -118,11 +118,11 @@ function forward(placed: readonly PlacedEntry[], taken: ReadArguments): Answer {
 }
 
 /** The last entries that fit; the beginning of one that does not fit by itself. */
-function backward(placed: readonly PlacedEntry[], taken: ReadArguments): Answer {
+function backward(placed: readonly WindowEntry[], taken: ReadArguments): Answer {
   let left = taken.chars ?? CHARS_DEFAULT;
   let first = placed.length;
   while (first > 0) {
-    const { text } = tell(placed[first - 1] as PlacedEntry, taken);
+    const { text } = tell(placed[first - 1] as WindowEntry, taken);
     if (text.length > left && first < placed.length) break;
     left -= Math.min(text.length, left);
     first--;
@@ -133,7 +133,7 @@ function backward(placed: readonly PlacedEntry[], taken: ReadArguments): Answer 
 }
 
 function tell(
-  { start, end, entry, fault }: PlacedEntry,
+  { start, end, entry, fault }: WindowEntry,
   { thinking = false, tools = true }: ReadArguments,
 ): { head: Omit<ToldEntry, "text">; text: string } {
   const places = { start, end };

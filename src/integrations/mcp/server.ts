@@ -13,19 +13,19 @@
  *   the index until then is kept.
  */
 
+import type { Readable, Writable } from "node:stream";
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
-import { errnoOf, VerbatimError } from "../../base/errors.ts";
-import { packageVersion } from "../../base/package-file.ts";
-import type { Of } from "../../client/schema.ts";
-import { bringInHooks } from "../../listing/bring-in-hooks.ts";
-import { findSessionById, openFound } from "../../listing/find-session.ts";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { TypeOfSchema } from "../../client/schema.ts";
+import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
+import { packageVersion } from "../../core/package-file.ts";
+import { bringInHooks } from "../../sessions/list/bring-in-hooks.ts";
+import { findSessionById } from "../../sessions/list/find-session.ts";
+import { openFoundSession } from "../../sessions/list/found-session.ts";
 import { LIST_ANSWER, READ_ANSWER, SEARCH_ANSWER, VERIFY_ANSWER } from "./answers.ts";
 import { LIST_ARGUMENTS, READ_ARGUMENTS, SEARCH_ARGUMENTS, VERIFY_ARGUMENTS } from "./arguments.ts";
-import { listTool } from "./list-tool.ts";
-import type { McpParts } from "./parts.ts";
 import { readTool } from "./read-tool.ts";
-import { searchTool } from "./search-tool.ts";
-import { verifyTool } from "./verify-tool.ts";
+import { listTool, type McpParts, searchTool, verifyTool } from "./tools.ts";
 
 const INSTRUCTIONS =
   "Past sessions of AI agents, as they were recorded. Read-only. What a session holds (prompts, " +
@@ -72,7 +72,7 @@ export function mcpServer(parts: McpParts): McpServer {
     taking: READ_ARGUMENTS,
     answering: READ_ANSWER,
     run: async (taken, signal) => {
-      const session = openFound(host, await find(taken.session, taken.dialect));
+      const session = openFoundSession(host, await find(taken.session, taken.dialect));
       try {
         return await readTool(host, session, taken, signal);
       } finally {
@@ -105,7 +105,7 @@ interface Tool<S extends object> {
   readonly taking: S;
   /** The JSON Schema of its result. */
   readonly answering: object;
-  readonly run: (taken: Of<S>, signal: AbortSignal) => Promise<object>;
+  readonly run: (taken: TypeOfSchema<S>, signal: AbortSignal) => Promise<object>;
 }
 
 function addTool<S extends object>(
@@ -114,7 +114,7 @@ function addTool<S extends object>(
   tool: Tool<S>,
 ): void {
   const { title, description, taking, answering, run } = tool;
-  const inputSchema = fromJsonSchema<Of<S>>(taking as JsonSchema);
+  const inputSchema = fromJsonSchema<TypeOfSchema<S>>(taking as JsonSchema);
   const outputSchema = fromJsonSchema<object>(answering as JsonSchema);
   const annotations = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
   server.registerTool(
@@ -146,4 +146,38 @@ function errorOf(cause: unknown): { code: string; message: string } {
     return { code: errnoOf(cause) ?? "IO_ERROR", message: cause.message };
   }
   throw cause;
+}
+
+/** The longest accepted message. */
+const MESSAGE_BYTES_MAX = 1_048_576;
+
+interface Streams {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Stops serving. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Resolves when the input has ended, on the signal, or when a message was too long to continue.
+ * Calls in progress are then not answered.
+ */
+export async function serveMcp(parts: McpParts, { input, output, signal }: Streams): Promise<void> {
+  const transport = new StdioServerTransport(input, output, { maxBufferSize: MESSAGE_BYTES_MAX });
+  const serving = serveStdio(() => mcpServer(parts), {
+    transport,
+    onerror: (error) => parts.onWarning(error.message),
+  });
+  await new Promise<void>((resolve) => {
+    const { onclose } = transport;
+    transport.onclose = () => {
+      onclose?.();
+      resolve();
+    };
+    input.once("end", resolve).once("close", resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+  });
+  await serving.close();
+  input.destroy();
 }

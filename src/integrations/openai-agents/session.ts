@@ -20,19 +20,21 @@ import type {
   SessionHistoryTransactionArgs,
   SessionHistoryTransactionAwareSession,
 } from "@openai/agents-core";
-import { badArgument, checkData, checkOptions, type OptionKinds } from "../../base/choice.ts";
-import { VerbatimError } from "../../base/errors.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import type { Session } from "../../store/session.ts";
-import { Store, type StoreOptions } from "../../store/store.ts";
+import { badArgument, checkData, checkOptions, type OptionKinds } from "../../core/base/choice.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { provideDialect } from "../../dialects/all.ts";
+import { sdk } from "../../dialects/verbatim/sdk-dialect.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { Store, type StoreOptions } from "../../sessions/store/store.ts";
 import {
   AT_START,
   appendTogether,
-  countedBackward,
+  countedLines,
+  type HistoryLine,
   inGroups,
-  type Line,
-  lastSaid,
-} from "../sdk/history.ts";
+  lastLines,
+} from "../history/history.ts";
 
 export interface VerbatimSessionOptions
   extends Pick<StoreOptions, "root" | "durability" | "sign" | "lockWaitMs"> {
@@ -66,7 +68,11 @@ export class VerbatimSession
     checkOptions("VerbatimSession", options, OPTIONS);
     const { sessionId = randomUUID(), ...storeOptions } = options;
     this.#sessionId = sessionId;
-    this.#store = new Store(nodeHost, { dialect: "sdk", mode: "shared", ...storeOptions });
+    this.#store = new Store(nodeHost, {
+      dialect: provideDialect(sdk),
+      mode: "shared",
+      ...storeOptions,
+    });
     this.#session = this.#store.session(`${DOOR}/${sessionId}`);
   }
 
@@ -103,7 +109,7 @@ export class VerbatimSession
       const id = randomUUID();
       const to = await appendTogether(session, [{ type: "pop", id, count: 1 }]);
       // Which item it removed is known only now: another process may have been faster.
-      const [taken] = await lastSaid(session, { ...LOOK, to, limit: 1, skip: id });
+      const [taken] = await lastLines(session, { ...LOOK, to, limit: 1, skip: id });
       return taken?.item as AgentInputItem | undefined;
     });
   }
@@ -156,7 +162,7 @@ export class VerbatimSession
   async #items(limit?: number): Promise<AgentInputItem[]> {
     // Like `slice`: a fraction counts, and NaN is no limit.
     const count = limit === undefined || Number.isNaN(limit) ? {} : { limit: Math.ceil(limit) };
-    const lines = await lastSaid(this.#session, { ...LOOK, ...count });
+    const lines = await lastLines(this.#session, { ...LOOK, ...count });
     return lines.map((line) => line.item as AgentInputItem);
   }
 
@@ -183,11 +189,11 @@ export class VerbatimSession
         const change = await read();
         if (change === null) return;
         const back = { type: "pop", count: change.count, after, ...(operation && { operation }) };
-        const lines: Line[] = [back, ...change.items.map(lineOf)];
+        const lines: HistoryLine[] = [back, ...change.items.map(lineOf)];
         const id = randomUUID();
         const to = await appendTogether(session, [...lines.slice(0, -1), { ...lines.at(-1), id }]);
         // Our lines are the last up to there. If others came in between, ours do not count.
-        for await (const line of countedBackward(session, { types: TYPES, to })) {
+        for await (const line of countedLines(session, { types: TYPES, to })) {
           if (line.id === id) return;
           break;
         }
@@ -197,14 +203,13 @@ export class VerbatimSession
   }
 
   async #lastLine(): Promise<string | null> {
-    for await (const { id } of countedBackward(this.#session, { types: TYPES }))
-      return id as string;
+    for await (const { id } of countedLines(this.#session, { types: TYPES })) return id as string;
     return null;
   }
 
   /** An operation that was applied since the session was cleared. */
   async #operation(id: string): Promise<Operation | null> {
-    for await (const { type, operation } of countedBackward(this.#session, { types: TYPES })) {
+    for await (const { type, operation } of countedLines(this.#session, { types: TYPES })) {
       if (type === "clear") return null;
       if ((operation as Operation | undefined)?.id === id) return operation as Operation;
     }
@@ -240,7 +245,7 @@ interface Operation {
 
 const LOOK = { types: TYPES, type: "item" } as const;
 
-function lineOf(item: AgentInputItem): Line {
+function lineOf(item: AgentInputItem): HistoryLine {
   return { type: "item", item };
 }
 

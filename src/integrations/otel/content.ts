@@ -8,7 +8,7 @@
  *   ones are exported.
  */
 
-import type { Part, Role, Speaker } from "../../model/entry.ts";
+import type { Part, Role, Speaker } from "../../core/model/entry.ts";
 
 /** The longest text that is exported whole, in UTF-16 units. */
 export const CONTENT_CHARS_MAX = 16_384;
@@ -25,7 +25,7 @@ interface ToldMessage {
 }
 
 /** Collects the input or the output of a model call. */
-export class ToldMessages {
+export class MessageCollector {
   readonly #messages: ToldMessage[] = [];
   #parts = 0;
   #chars = 0;
@@ -94,7 +94,7 @@ export class ToldMessages {
 }
 
 /** A value of any shape as a text of bounded length. */
-export function toldValue(value: unknown): string {
+export function valueText(value: unknown): string {
   return cut(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 }
 
@@ -128,7 +128,7 @@ function idOf(callId: string | null): string | null {
 /** The value itself when its text is short enough, else the text's beginning. */
 function boundedValue(value: unknown): unknown {
   const text = JSON.stringify(value) ?? "null";
-  return text.length <= CONTENT_CHARS_MAX ? value : toldValue(value);
+  return text.length <= CONTENT_CHARS_MAX ? value : valueText(value);
 }
 
 function cut(text: string): string {

@@ -6,7 +6,7 @@
  *   collector.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
 
 const TRACES_PATH = "/v1/traces";
 /** Shorter values occur in any text. */

@@ -8,18 +8,18 @@
  * - A slow or unreachable collector delays only the export: the log waits.
  */
 
-import { nodeHost } from "../../base/node-host.ts";
-import { toByteOffset } from "../../base/offset.ts";
-import { packageVersion } from "../../base/package-file.ts";
-import { isHostedCall } from "../../dialects/sdk/item.ts";
-import { followSession, SessionWindow } from "../../listing/session-window.ts";
-import type { Entry } from "../../model/entry.ts";
-import type { Session } from "../../store/session.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { toByteOffset } from "../../core/base/offset.ts";
+import type { Entry } from "../../core/model/entry.ts";
+import { packageVersion } from "../../core/package-file.ts";
+import { isHostedCall } from "../../dialects/verbatim/item.ts";
+import { followSession, SessionWindow } from "../../sessions/list/session-window.ts";
+import type { Session } from "../../sessions/store/session.ts";
 import { endpointOf } from "./endpoint.ts";
-import { type Deliver, Outbox } from "./outbox.ts";
+import { type DeliverSpans, SpanOutbox } from "./outbox.ts";
 import { OtlpSender, RETRIES_MAX, type SenderTools } from "./sender.ts";
 import { SessionSpans, type SpansReport } from "./session-spans.ts";
-import type { Span } from "./span.ts";
+import type { TraceSpan } from "./span.ts";
 
 /** Where spans go: a collector, or a function of the caller. */
 export type SpanTarget =
@@ -121,13 +121,13 @@ async function checkReached(session: Session, { after = 0 }: ExportOptions): Pro
   }
 }
 
-function outboxFor(options: ExportOptions, retriesMax: number, signal?: AbortSignal): Outbox {
+function outboxFor(options: ExportOptions, retriesMax: number, signal?: AbortSignal): SpanOutbox {
   const { serviceName = "verbatim", after = 0 } = options;
   const teller = { serviceName, version: packageVersion() };
-  return new Outbox(teller, deliverTo(options, retriesMax, signal), after);
+  return new SpanOutbox(teller, deliverTo(options, retriesMax, signal), after);
 }
 
-function deliverTo(options: ExportOptions, retriesMax: number, signal?: AbortSignal): Deliver {
+function deliverTo(options: ExportOptions, retriesMax: number, signal?: AbortSignal): DeliverSpans {
   const { exporter, onRetry } = options;
   if (exporter) {
     return async (body) => {
@@ -144,13 +144,13 @@ function deliverTo(options: ExportOptions, retriesMax: number, signal?: AbortSig
 class Pass {
   readonly #session: Session;
   readonly #spans: SessionSpans;
-  readonly #outbox: Outbox;
+  readonly #outbox: SpanOutbox;
   readonly #after: number;
   #badLines = 0;
   /** End of the last line read. */
   end = 0;
 
-  constructor(session: Session, { content = false, after = 0 }: ExportOptions, outbox: Outbox) {
+  constructor(session: Session, { content = false, after = 0 }: ExportOptions, outbox: SpanOutbox) {
     const { dialect, id } = session;
     this.#session = session;
     this.#spans = new SessionSpans({
@@ -192,7 +192,7 @@ class Pass {
     return { ...this.#spans.report, spans, rejectedSpans, messages, badLines, deliveredTo };
   }
 
-  async #send(spans: readonly Span[]): Promise<void> {
+  async #send(spans: readonly TraceSpan[]): Promise<void> {
     for (const span of spans) {
       if (span.completedAt === null || span.completedAt > this.#after) await this.#outbox.add(span);
     }
@@ -203,13 +203,13 @@ class Pass {
 class LivePass {
   readonly #session: Session;
   readonly #pass: Pass;
-  readonly #outbox: Outbox;
+  readonly #outbox: SpanOutbox;
   readonly #lingerMs: number;
   readonly #over = new AbortController();
   #isLingering = false;
   #failure: unknown = null;
 
-  constructor(session: Session, pass: Pass, outbox: Outbox, lingerMs: number) {
+  constructor(session: Session, pass: Pass, outbox: SpanOutbox, lingerMs: number) {
     this.#session = session;
     this.#pass = pass;
     this.#outbox = outbox;

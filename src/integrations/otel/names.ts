@@ -35,7 +35,7 @@ export const ATTR = {
 } as const;
 
 /** Names for what the conventions do not cover. */
-export const OWN = {
+export const VERBATIM_ATTRIBUTES = {
   DIALECT: "verbatim.dialect",
   /** The offset of the entry that a span begins with. */
   OFFSET: "verbatim.offset",

@@ -4,7 +4,7 @@
  */
 
 import { ATTR, SCHEMA_URL } from "./names.ts";
-import type { Attributes, AttributeValue, Span } from "./span.ts";
+import type { Attributes, AttributeValue, TraceSpan } from "./span.ts";
 
 const KIND = { internal: 1, client: 3 } as const;
 const STATUS_ERROR = 2;
@@ -38,7 +38,7 @@ export class OtlpBatch {
   }
 
   /** Returns false, and adds nothing, when there is no room. */
-  add(span: Span): boolean {
+  add(span: TraceSpan): boolean {
     const json = JSON.stringify(otlpSpan(span));
     const bytes = Buffer.byteLength(json) + 1;
     const isFull = this.spans === BATCH_SPANS_MAX || this.#bytes + bytes > BATCH_BYTES_MAX;
@@ -61,7 +61,7 @@ export class OtlpBatch {
   }
 }
 
-function otlpSpan(span: Span): object {
+function otlpSpan(span: TraceSpan): object {
   const { traceId, spanId, parentSpanId, failure } = span;
   const message = failure?.message ?? null;
   return {

@@ -6,17 +6,17 @@
  */
 
 import { OtlpBatch, type Teller } from "./otlp.ts";
-import type { Accepted } from "./sender.ts";
-import type { Span } from "./span.ts";
+import type { CollectorReply } from "./sender.ts";
+import type { TraceSpan } from "./span.ts";
 
 /** Sends the body of a request. */
-export type Deliver = (body: string) => Promise<Accepted>;
+export type DeliverSpans = (body: string) => Promise<CollectorReply>;
 
 const MESSAGES_MAX = 5;
 
-export class Outbox {
+export class SpanOutbox {
   readonly #teller: Teller;
-  readonly #deliver: Deliver;
+  readonly #deliver: DeliverSpans;
   #batch: OtlpBatch;
   /** The end of the last entry all of whose spans were added. */
   #noted: number;
@@ -27,7 +27,7 @@ export class Outbox {
   rejectedSpans = 0;
   deliveredTo: number;
 
-  constructor(teller: Teller, deliver: Deliver, from: number) {
+  constructor(teller: Teller, deliver: DeliverSpans, from: number) {
     this.#teller = teller;
     this.#deliver = deliver;
     this.#batch = new OtlpBatch(teller);
@@ -44,7 +44,7 @@ export class Outbox {
     return [...this.#messages];
   }
 
-  async add(span: Span): Promise<void> {
+  async add(span: TraceSpan): Promise<void> {
     while (!this.#batch.add(span)) await this.flush();
   }
 

@@ -8,9 +8,9 @@
  * - Of a response at most ANSWER_BYTES_MAX are read.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import type { Clock } from "../../base/host.ts";
-import { oneLine } from "../../base/one-line.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { Clock } from "../../core/base/host.ts";
+import { oneLine } from "../../core/base/one-line.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 export const RETRIES_MAX = 5;
@@ -31,7 +31,7 @@ export interface SenderTools {
   readonly nowMs: () => number;
 }
 
-export interface SenderOptions {
+export interface SpanSenderOptions {
   /** Number of retries; Infinity: until the signal. */
   readonly retriesMax?: number;
   /** Called before each wait. */
@@ -39,7 +39,7 @@ export interface SenderOptions {
 }
 
 /** The collector's reply to an accepted request. */
-export interface Accepted {
+export interface CollectorReply {
   readonly rejectedSpans: number;
   /** Its message, on one line; null when it sent none. */
   readonly message: string | null;
@@ -55,16 +55,16 @@ interface Problem {
 export class OtlpSender {
   readonly #endpoint: Endpoint;
   readonly #tools: SenderTools;
-  readonly #options: SenderOptions;
+  readonly #options: SpanSenderOptions;
 
-  constructor(endpoint: Endpoint, tools: SenderTools, options: SenderOptions = {}) {
+  constructor(endpoint: Endpoint, tools: SenderTools, options: SpanSenderOptions = {}) {
     this.#endpoint = endpoint;
     this.#tools = tools;
     this.#options = options;
   }
 
   /** Refuses with EXPORT_FAILED; the signal ends the waiting, not a request in flight. */
-  async send(body: string, signal?: AbortSignal): Promise<Accepted> {
+  async send(body: string, signal?: AbortSignal): Promise<CollectorReply> {
     const { retriesMax = RETRIES_MAX, onRetry } = this.#options;
     for (let retries = 0; ; retries++) {
       const answer = await this.#try(body);
@@ -80,7 +80,7 @@ export class OtlpSender {
     }
   }
 
-  async #try(body: string): Promise<Accepted | Problem> {
+  async #try(body: string): Promise<CollectorReply | Problem> {
     const { url } = this.#endpoint;
     const headers = new Headers(this.#endpoint.headers);
     headers.set("content-type", "application/json");
@@ -147,7 +147,7 @@ async function boundedText(response: Response): Promise<string> {
 }
 
 /** A partial success is a success: rejected spans would be rejected again. */
-function acceptedBy(text: string, said: (text: string) => string): Accepted {
+function acceptedBy(text: string, said: (text: string) => string): CollectorReply {
   const nothing = { rejectedSpans: 0, message: null };
   let answer: unknown;
   try {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
+import { type Entry, emptyEntry, type Part } from "../../core/model/entry.ts";
 import { CONTENT_CHARS_MAX, CONTENT_MESSAGES_CHARS_MAX, CONTENT_PARTS_MAX } from "./content.ts";
 import { providerOf } from "./names.ts";
 import { BATCH_BYTES_MAX, BATCH_SPANS_MAX, OtlpBatch } from "./otlp.ts";
 import { SessionSpans } from "./session-spans.ts";
-import type { Span } from "./span.ts";
+import type { TraceSpan } from "./span.ts";
 
 const T0 = Date.parse("2026-11-15T10:00:00Z");
 
@@ -23,7 +23,7 @@ function foldOf(content = false): SessionSpans {
 }
 
 /** Entries one after the other; `at` is in seconds, and each line takes 100 bytes. */
-function fold(entries: readonly Told[], spans = foldOf()): Span[] {
+function fold(entries: readonly Told[], spans = foldOf()): TraceSpan[] {
   return [...entries.flatMap((entry, n) => spans.add(placed(entry, n))), ...spans.finish()];
 }
 
@@ -45,7 +45,7 @@ const result = (callId: string | null, error: string | null = null): Part => {
 };
 
 /** Name, parent's name, seconds from and to. */
-function outline(spans: readonly Span[]): string[] {
+function outline(spans: readonly TraceSpan[]): string[] {
   const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
   const seconds = (ns: bigint) => Number(ns / 1_000_000n - BigInt(T0)) / 1000;
   return spans.map(({ name, parentSpanId, startNs, endNs }) => {

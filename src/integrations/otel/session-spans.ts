@@ -14,20 +14,20 @@
  *      input, output or error text. Names of models, agents and tools, ids, counts and times are.
  * - Each span is returned once, when the entry that ends it is known. Open ones are returned by
  *   `finish`, and marked.
- * - Memory is bounded, however long the session (model/pairing.ts, CP3; said-again.ts, SA2).
+ * - Memory is bounded, however long the session (core/model/pairing.ts, CP3; said-again.ts, SA2).
  * - What cannot be exported is counted: `report`.
  */
 
-import { SaidAgain } from "../../catalog/search/said-again.ts";
-import type { Entry, Part } from "../../model/entry.ts";
-import { CallPairing, opensTurn } from "../../model/pairing.ts";
-import { ToldMessages, toldValue } from "./content.ts";
+import type { Entry, Part } from "../../core/model/entry.ts";
+import { CallPairing, opensTurn } from "../../core/model/pairing.ts";
+import { RepeatDetector } from "../../sessions/search/said-again.ts";
+import { MessageCollector, valueText } from "./content.ts";
 import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span.ts";
-import { nsOf, type Span, type SpannedSession, spanIdOf, traceIdOf } from "./span.ts";
-import { type Attributing, chatOf, named, sessionOf, toolOf, turnOf } from "./span-shapes.ts";
+import { nsOf, type SpannedSession, spanIdOf, type TraceSpan, traceIdOf } from "./span.ts";
+import { type Attributing, boundedName, chatOf, sessionOf, toolOf, turnOf } from "./span-shapes.ts";
 
 /** An entry and its position. */
-export interface PlacedEntry extends Entry {
+export interface TracedEntry extends Entry {
   readonly start: number;
   readonly end: number;
 }
@@ -61,12 +61,12 @@ export class SessionSpans {
   #run: RunFacts | null = null;
   #turn: TurnFacts | null = null;
   #calls = new CallPairing<CallFacts>();
-  readonly #again = new SaidAgain();
-  #input: ToldMessages | null;
+  readonly #again = new RepeatDetector();
+  #input: MessageCollector | null;
   /** The latest time, and the latest at which the model had something to answer. */
   #nowNs: bigint | null = null;
   #askedNs: bigint | null = null;
-  #done: Span[] = [];
+  #done: TraceSpan[] = [];
   #completedAt: number | null = null;
   #untimed = 0;
   #strayResults = 0;
@@ -76,7 +76,7 @@ export class SessionSpans {
     this.#options = options;
     this.#traceId = traceIdOf(options.session);
     this.#shape = { ...options, traceId: this.#traceId };
-    this.#input = options.content ? new ToldMessages() : null;
+    this.#input = options.content ? new MessageCollector() : null;
   }
 
   get report(): SpansReport {
@@ -84,7 +84,7 @@ export class SessionSpans {
   }
 
   /** Adds the next entry; returns the spans that it ends. */
-  add(entry: PlacedEntry): readonly Span[] {
+  add(entry: TracedEntry): readonly TraceSpan[] {
     if (this.#options.isAside(entry)) {
       this.#asides++;
       return [];
@@ -98,7 +98,7 @@ export class SessionSpans {
   }
 
   /** The spans that are still open when nothing more is read. */
-  finish(): readonly Span[] {
+  finish(): readonly TraceSpan[] {
     this.#completedAt = null;
     this.#closeTurn();
     for (const { at: call } of this.#calls.open()) {
@@ -109,7 +109,7 @@ export class SessionSpans {
     return this.#given();
   }
 
-  #take(entry: PlacedEntry): void {
+  #take(entry: TracedEntry): void {
     const run = this.#run ?? this.#begin(entry);
     run.startNs ??= this.#nowNs;
     run.model = entry.model ?? run.model;
@@ -131,7 +131,7 @@ export class SessionSpans {
     if (this.#turn) this.#turn.endNs = this.#nowNs;
   }
 
-  #begin({ start, model }: PlacedEntry): RunFacts {
+  #begin({ start, model }: TracedEntry): RunFacts {
     this.#run = {
       spanId: spanIdOf(this.#traceId, "session", start),
       offset: start,
@@ -143,7 +143,7 @@ export class SessionSpans {
     return this.#run;
   }
 
-  #openTurn(run: RunFacts, { start }: PlacedEntry, isMarked: boolean): TurnFacts {
+  #openTurn(run: RunFacts, { start }: TracedEntry, isMarked: boolean): TurnFacts {
     run.turns++;
     this.#turn = {
       spanId: spanIdOf(this.#traceId, "turn", start),
@@ -158,7 +158,7 @@ export class SessionSpans {
     return this.#turn;
   }
 
-  #message(run: RunFacts, entry: PlacedEntry): void {
+  #message(run: RunFacts, entry: TracedEntry): void {
     const { role, parts } = entry;
     this.#again.beginEntry(entry);
     if (role === "assistant") {
@@ -175,7 +175,7 @@ export class SessionSpans {
   }
 
   /** The turn that a message of the model belongs to. */
-  #turnFor(run: RunFacts, entry: PlacedEntry): TurnFacts {
+  #turnFor(run: RunFacts, entry: TracedEntry): TurnFacts {
     const turn = this.#turn;
     if (!turn) return this.#openTurn(run, entry, false);
     if (!turn.chat || !isAnother(turn.chat, entry)) return turn;
@@ -187,7 +187,7 @@ export class SessionSpans {
     return this.#openTurn(run, entry, false);
   }
 
-  #say(turn: TurnFacts, entry: PlacedEntry): void {
+  #say(turn: TurnFacts, entry: TracedEntry): void {
     const chat = turn.chat ?? this.#ask(turn, entry);
     chat.endNs = this.#nowNs;
     chat.model = entry.model ?? chat.model;
@@ -209,18 +209,18 @@ export class SessionSpans {
         parentSpanId: turn.spanId,
         offset: entry.start,
         startNs: this.#nowNs,
-        tool: named(part.tool),
-        callId: part.callId === null ? null : named(part.callId),
+        tool: boundedName(part.tool),
+        callId: part.callId === null ? null : boundedName(part.callId),
         isHosted: this.#options.isHosted(entry, part.callId),
-        input: this.#options.content ? toldValue(part.input) : null,
+        input: this.#options.content ? valueText(part.input) : null,
       };
       this.#calls.addCall(part, facts, { ...said, entry: entry.start });
     }
   }
 
-  #ask(turn: TurnFacts, { start, messageId }: PlacedEntry): ChatFacts {
+  #ask(turn: TurnFacts, { start, messageId }: TracedEntry): ChatFacts {
     const input = this.#input;
-    this.#input = input ? new ToldMessages() : null;
+    this.#input = input ? new MessageCollector() : null;
     turn.chat = {
       offset: start,
       messageId: messageId ?? null,
@@ -233,7 +233,7 @@ export class SessionSpans {
       isPartial: false,
       isAnswered: false,
       input,
-      output: input ? new ToldMessages() : null,
+      output: input ? new MessageCollector() : null,
     };
     return turn.chat;
   }
@@ -250,7 +250,7 @@ export class SessionSpans {
     this.#push(toolOf(this.#shape, call.at, { endNs: this.#nowNs, result: part }));
   }
 
-  #endTurn({ usage, stopReason }: PlacedEntry): void {
+  #endTurn({ usage, stopReason }: TracedEntry): void {
     const chat = this.#turn?.chat;
     if (this.#turn) this.#turn.endNs = this.#nowNs;
     if (chat) {
@@ -260,7 +260,7 @@ export class SessionSpans {
     this.#closeTurn();
   }
 
-  #end(run: RunFacts, entry: PlacedEntry): void {
+  #end(run: RunFacts, entry: TracedEntry): void {
     this.#closeTurn();
     for (const { at: call } of this.#calls.open()) {
       this.#push(toolOf(this.#shape, call, { endNs: this.#nowNs }));
@@ -296,12 +296,12 @@ export class SessionSpans {
     }
   }
 
-  #push(span: Omit<Span, "completedAt"> | null): void {
+  #push(span: Omit<TraceSpan, "completedAt"> | null): void {
     if (span) this.#done.push({ ...span, completedAt: this.#completedAt });
     else this.#untimed++;
   }
 
-  #given(): readonly Span[] {
+  #given(): readonly TraceSpan[] {
     const given = this.#done;
     if (given.length > 0) this.#done = [];
     return given;

@@ -4,12 +4,12 @@
  * A span without a known time is null.
  */
 
-import { oneLine } from "../../base/one-line.ts";
-import type { Entry, Part, Usage } from "../../model/entry.ts";
-import { toldValue } from "./content.ts";
-import { ATTR, OPERATION, OTHER, OWN, providerOf, TOOL_TYPE } from "./names.ts";
+import { oneLine } from "../../core/base/one-line.ts";
+import type { Entry, Part, Usage } from "../../core/model/entry.ts";
+import { valueText } from "./content.ts";
+import { ATTR, OPERATION, OTHER, providerOf, TOOL_TYPE, VERBATIM_ATTRIBUTES } from "./names.ts";
 import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span.ts";
-import { type AttributeValue, type Span, type SpannedSession, spanIdOf } from "./span.ts";
+import { type AttributeValue, type SpannedSession, spanIdOf, type TraceSpan } from "./span.ts";
 
 /** Common to all spans of a session. */
 export interface Attributing {
@@ -19,7 +19,7 @@ export interface Attributing {
   readonly traceId: string;
 }
 
-type Shaped = Omit<Span, "completedAt">;
+type Shaped = Omit<TraceSpan, "completedAt">;
 
 /** The longest name of a model, an agent, a tool; the longest id. */
 const NAME_CHARS_MAX = 200;
@@ -38,19 +38,20 @@ export function sessionOf(
     traceId: shape.traceId,
     spanId: run.spanId,
     parentSpanId: null,
-    name: agent === null ? OPERATION.INVOKE_AGENT : `${OPERATION.INVOKE_AGENT} ${named(agent)}`,
+    name:
+      agent === null ? OPERATION.INVOKE_AGENT : `${OPERATION.INVOKE_AGENT} ${boundedName(agent)}`,
     kind: "internal",
     attributes: {
       ...common(shape, OPERATION.INVOKE_AGENT, run.offset),
       ...modelOf(shape, run.model),
       ...usageOf(end?.usage ?? null),
-      [OWN.DIALECT]: shape.session.dialect,
-      [OWN.TURNS]: run.turns,
+      [VERBATIM_ATTRIBUTES.DIALECT]: shape.session.dialect,
+      [VERBATIM_ATTRIBUTES.TURNS]: run.turns,
       ...(error ? { [ATTR.ERROR_TYPE]: codeOf(error.code) } : {}),
-      ...(end === null ? { [OWN.UNFINISHED]: true } : {}),
+      ...(end === null ? { [VERBATIM_ATTRIBUTES.UNFINISHED]: true } : {}),
     },
     links: run.links,
-    failure: error && { message: shape.content && error.detail ? toldValue(error.detail) : null },
+    failure: error && { message: shape.content && error.detail ? valueText(error.detail) : null },
   });
 }
 
@@ -67,10 +68,10 @@ export function turnOf(
     name: "turn",
     kind: "internal",
     attributes: {
-      [ATTR.GEN_AI_CONVERSATION_ID]: named(shape.session.id),
-      [OWN.TURN]: turn.number,
-      [OWN.OFFSET]: turn.offset,
-      ...(isUnfinished ? { [OWN.UNFINISHED]: true } : {}),
+      [ATTR.GEN_AI_CONVERSATION_ID]: boundedName(shape.session.id),
+      [VERBATIM_ATTRIBUTES.TURN]: turn.number,
+      [VERBATIM_ATTRIBUTES.OFFSET]: turn.offset,
+      ...(isUnfinished ? { [VERBATIM_ATTRIBUTES.UNFINISHED]: true } : {}),
     },
     links: turn.links,
     failure: null,
@@ -91,19 +92,19 @@ export function chatOf(
     traceId: shape.traceId,
     spanId: spanIdOf(shape.traceId, "chat", chat.offset),
     parentSpanId,
-    name: asked === null ? OPERATION.CHAT : `${OPERATION.CHAT} ${named(asked)}`,
+    name: asked === null ? OPERATION.CHAT : `${OPERATION.CHAT} ${boundedName(asked)}`,
     kind: "client",
     attributes: {
       ...common(shape, OPERATION.CHAT, chat.offset),
       ...modelOf(shape, asked),
-      ...(model === null ? {} : { [ATTR.GEN_AI_RESPONSE_MODEL]: named(model) }),
-      ...(messageId === null ? {} : { [ATTR.GEN_AI_RESPONSE_ID]: named(messageId) }),
+      ...(model === null ? {} : { [ATTR.GEN_AI_RESPONSE_MODEL]: boundedName(model) }),
+      ...(messageId === null ? {} : { [ATTR.GEN_AI_RESPONSE_ID]: boundedName(messageId) }),
       ...(stopReason === null
         ? {}
-        : { [ATTR.GEN_AI_RESPONSE_FINISH_REASONS]: [named(stopReason)] }),
+        : { [ATTR.GEN_AI_RESPONSE_FINISH_REASONS]: [boundedName(stopReason)] }),
       ...usageOf(chat.usage),
       ...(isPartial ? { [ATTR.ERROR_TYPE]: "interrupted" } : {}),
-      ...(isUnfinished ? { [OWN.UNFINISHED]: true } : {}),
+      ...(isUnfinished ? { [VERBATIM_ATTRIBUTES.UNFINISHED]: true } : {}),
       ...(input === null ? {} : { [ATTR.GEN_AI_INPUT_MESSAGES]: input }),
       ...(output === null ? {} : { [ATTR.GEN_AI_OUTPUT_MESSAGES]: output }),
     },
@@ -124,7 +125,7 @@ export function toolOf(shape: Attributing, call: CallFacts, end: ToolEnd): Shape
   const { tool, callId, input } = call;
   const errorType = errorTypeOf(end);
   const failure = errorType === null ? null : { message: null };
-  const told = shape.content && result ? toldValue(result.error ?? result.output ?? "") : null;
+  const told = shape.content && result ? valueText(result.error ?? result.output ?? "") : null;
   return timed(startOf(call, end), end.endNs, {
     traceId: shape.traceId,
     spanId: call.spanId,
@@ -137,7 +138,7 @@ export function toolOf(shape: Attributing, call: CallFacts, end: ToolEnd): Shape
       [ATTR.GEN_AI_TOOL_TYPE]: call.isHosted ? TOOL_TYPE.EXTENSION : TOOL_TYPE.FUNCTION,
       ...(callId === null ? {} : { [ATTR.GEN_AI_TOOL_CALL_ID]: callId }),
       ...(errorType === null ? {} : { [ATTR.ERROR_TYPE]: errorType }),
-      ...(unfinished ? { [OWN.UNFINISHED]: true } : {}),
+      ...(unfinished ? { [VERBATIM_ATTRIBUTES.UNFINISHED]: true } : {}),
       ...(input === null ? {} : { [ATTR.GEN_AI_TOOL_CALL_ARGUMENTS]: input }),
       ...(told === null ? {} : { [ATTR.GEN_AI_TOOL_CALL_RESULT]: told }),
     },
@@ -162,7 +163,7 @@ function startOf({ startNs }: CallFacts, { endNs, result }: ToolEnd): bigint | n
 }
 
 /** A text of the log as a name: one line, well-formed, bounded. */
-export function named(text: string): string {
+export function boundedName(text: string): string {
   return oneLine(text, NAME_CHARS_MAX);
 }
 
@@ -177,16 +178,16 @@ function common(
 ): Record<string, AttributeValue> {
   return {
     [ATTR.GEN_AI_OPERATION_NAME]: operation,
-    [ATTR.GEN_AI_CONVERSATION_ID]: named(session.id),
-    ...(agent === null ? {} : { [ATTR.GEN_AI_AGENT_NAME]: named(agent) }),
-    [OWN.OFFSET]: offset,
+    [ATTR.GEN_AI_CONVERSATION_ID]: boundedName(session.id),
+    ...(agent === null ? {} : { [ATTR.GEN_AI_AGENT_NAME]: boundedName(agent) }),
+    [VERBATIM_ATTRIBUTES.OFFSET]: offset,
   };
 }
 
 function modelOf({ session }: Attributing, model: string | null): Record<string, AttributeValue> {
   return {
     [ATTR.GEN_AI_PROVIDER_NAME]: providerOf(model, session),
-    ...(model === null ? {} : { [ATTR.GEN_AI_REQUEST_MODEL]: named(model) }),
+    ...(model === null ? {} : { [ATTR.GEN_AI_REQUEST_MODEL]: boundedName(model) }),
   };
 }
 
@@ -205,7 +206,10 @@ function usageOf(usage: Usage | null): Record<string, AttributeValue> {
     count !== null && Number.isSafeInteger(count) ? [[name, count] as const] : [],
   );
   const isPaid = spend !== null && Number.isFinite(spend);
-  return { ...Object.fromEntries(counts), ...(isPaid ? { [OWN.SPEND]: spend } : {}) };
+  return {
+    ...Object.fromEntries(counts),
+    ...(isPaid ? { [VERBATIM_ATTRIBUTES.SPEND]: spend } : {}),
+  };
 }
 
 function timed(

@@ -6,9 +6,9 @@
  */
 
 import { createHash } from "node:crypto";
-import { checkData, checkKind, checkWhole, requireChoice } from "../../base/choice.ts";
-import type { Entry } from "../../model/entry.ts";
-import type { ToldMessages } from "./content.ts";
+import { checkData, checkKind, checkWhole, requireChoice } from "../../core/base/choice.ts";
+import type { Entry } from "../../core/model/entry.ts";
+import type { MessageCollector } from "./content.ts";
 
 export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Readonly<Record<string, AttributeValue>>;
@@ -18,7 +18,7 @@ export interface SpanLink {
   readonly spanId: string;
 }
 
-export interface Span {
+export interface TraceSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | null;
@@ -119,8 +119,8 @@ export interface ChatFacts {
   isPartial: boolean;
   /** A tool has answered it: the model's next text is another message. */
   isAnswered: boolean;
-  readonly input: ToldMessages | null;
-  readonly output: ToldMessages | null;
+  readonly input: MessageCollector | null;
+  readonly output: MessageCollector | null;
 }
 
 export interface CallFacts {

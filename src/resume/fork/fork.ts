@@ -12,14 +12,15 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { VerbatimError } from "../../base/errors.ts";
-import type { Host } from "../../base/host.ts";
-import { type DialectName, dialectNamed } from "../../dialects/all.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { Host } from "../../core/base/host.ts";
+import type { NewEntry } from "../../core/model/entry.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import type { Dialect, Native } from "../../dialects/dialect.ts";
-import type { NewEntry } from "../../model/entry.ts";
-import type { SignedHead } from "../../proof/checkpoint.ts";
-import type { Session } from "../../store/session.ts";
-import type { BeginOptions, Store } from "../../store/store.ts";
+import type { DialectName } from "../../dialects/registry.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import type { BeginOptions, Store } from "../../sessions/store/store.ts";
+import type { SignedHead } from "../../trust/proof/checkpoint.ts";
 import { Traces } from "../handoff/install.ts";
 
 const LINES_AT_ONCE = 64;
@@ -62,7 +63,8 @@ export class GroupedAppends {
   /** Resolves when every line is written. */
   async settle(): Promise<void> {
     const group = this.#group;
-    [this.#group, this.#chars] = [[], 0];
+    this.#group = [];
+    this.#chars = 0;
     for (const failure of await Promise.all(group)) if (failure) this.#onRefused(failure.reason);
   }
 }
@@ -81,14 +83,14 @@ export interface ForkParts {
   readonly id?: string;
 }
 
-export interface Forked {
+export interface ForkResult {
   readonly session: Session;
   /** Lines that were not copied. */
   readonly leftBehind: number;
 }
 
 /** Refuses with SESSION_EXISTS and disk errors; then nothing of it is there. */
-export async function forkInto(host: Host, store: Store, parts: ForkParts): Promise<Forked> {
+export async function forkInto(host: Host, store: Store, parts: ForkParts): Promise<ForkResult> {
   const { head, agent } = parts;
   const id = parts.id ?? dialectNamed(store.dialect).forkId?.(parts.parent, randomUUID());
   const { session, filled: leftBehind } = await createWhole(

@@ -7,9 +7,9 @@
  *   there is no link.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import type { Due, LinkTo } from "../../signing/writing/dues.ts";
-import type { Store } from "../../store/store.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { Store } from "../../sessions/store/store.ts";
+import type { Due, LinkTo } from "../../trust/signer/dues.ts";
 
 /** Adds the link; returns null, or why the session could not be linked. */
 export async function linkSession(

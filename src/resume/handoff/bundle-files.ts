@@ -4,14 +4,13 @@
  * anywhere.
  */
 
-import { randomUUID } from "node:crypto";
-import { basename, dirname } from "node:path";
-import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
-import type { Directory, Files, OpenFile } from "../../base/files.ts";
-import type { Host } from "../../base/host.ts";
-import { statOf } from "../../listing/find-stores.ts";
-import { isLogPlace } from "../../listing/log-places.ts";
-import { type SessionLog, sidecarOf } from "../../signing/session-log.ts";
+import { ioError, isNoSpace, VerbatimError } from "../../core/base/errors.ts";
+import type { Directory, Files, OpenFile } from "../../core/base/files.ts";
+import type { Host } from "../../core/base/host.ts";
+import { writeUserFile } from "../../core/base/node-user-files.ts";
+import { statOf } from "../../sessions/list/find-stores.ts";
+import { isLogPlace } from "../../sessions/list/log-places.ts";
+import { type SessionLog, sidecarOf } from "../../trust/session-log.ts";
 import type { Member, OpenBundle } from "./bundle-reader.ts";
 import { CHECKPOINTS, LOG, spillMember } from "./member-names.ts";
 
@@ -88,8 +87,8 @@ function refuse(errno: "EROFS" | "ENOENT"): never {
  * Refuses to replace the log itself, by any name or link, another log, or something that is not a
  * file.
  */
-export function refuseOutput(path: string, logPath: string): void {
-  if (isLogPlace(path)) {
+export async function refuseOutput(path: string, logPath: string): Promise<void> {
+  if (await isLogPlace(path)) {
     throw new VerbatimError(
       "IO_ERROR",
       `${path} belongs to a log or is next to one; choose another file`,
@@ -103,31 +102,13 @@ export function refuseOutput(path: string, logPath: string): void {
 }
 
 /** Puts what `pack` writes there, once it is durable; an existing file stays until then. */
-export async function writeWhole<T>(
-  host: Host,
+export async function writeBundle<T>(
+  { files }: Host,
   path: string,
   pack: (file: OpenFile) => Promise<T>,
 ): Promise<T> {
-  const temporary = `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`;
   try {
-    const directory = await host.files.openDirectory(dirname(path), { create: false });
-    try {
-      const file = directory.open(temporary, "update");
-      try {
-        const packed = await pack(file);
-        await file.sync();
-        directory.rename(temporary, basename(path));
-        await directory.sync();
-        return packed;
-      } catch (cause) {
-        directory.remove(temporary);
-        throw cause;
-      } finally {
-        file.close();
-      }
-    } finally {
-      directory.close();
-    }
+    return await writeUserFile(files, path, "update", pack);
   } catch (cause) {
     throw handoffError(path, cause);
   }

@@ -8,8 +8,8 @@
  */
 
 import { createHash } from "node:crypto";
-import type { OpenFile } from "../../base/files.ts";
-import { BUNDLE_LIMITS } from "../../base/limits.ts";
+import type { OpenFile } from "../../core/base/files.ts";
+import { BUNDLE_LIMITS } from "../../core/base/limits.ts";
 import { badBundle, isMemberName, LOG, MANIFEST } from "./member-names.ts";
 import { BLOCK_BYTES, END_BYTES, paddingAfter, readHeader } from "./tar.ts";
 

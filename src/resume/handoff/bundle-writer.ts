@@ -6,10 +6,10 @@
  */
 
 import { createHash } from "node:crypto";
-import { VerbatimError } from "../../base/errors.ts";
-import type { OpenFile } from "../../base/files.ts";
-import { BUNDLE_LIMITS } from "../../base/limits.ts";
-import { writeAll } from "../../dialects/files/aside.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { writeAll } from "../../core/base/file-steps.ts";
+import type { OpenFile } from "../../core/base/files.ts";
+import { BUNDLE_LIMITS } from "../../core/base/limits.ts";
 import { isDerived, MANIFEST } from "./member-names.ts";
 import { BLOCK_BYTES, END_BYTES, memberHeader, paddingAfter } from "./tar.ts";
 

@@ -15,14 +15,14 @@ import { isCommit, remoteAddress } from "./manifest.ts";
 const execute = promisify(execFile);
 const GIT_MS_MAX = 5000;
 
-export interface FoundGit {
+export interface GitLookup {
   /** Null where there is no repository, or no git. */
   readonly git: GitIdentity | null;
   /** Why the remote was left out; null when it was not, or there is none. */
   readonly remoteDoubt: string | null;
 }
 
-export async function gitIdentity(directory: string): Promise<FoundGit> {
+export async function gitIdentity(directory: string): Promise<GitLookup> {
   const commit = await git(directory, ["rev-parse", "--verify", "HEAD"]);
   if (commit === null || !isCommit(commit)) return { git: null, remoteDoubt: null };
   const url = await git(directory, ["config", "--get", "remote.origin.url"]);

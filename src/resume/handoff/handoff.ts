@@ -3,39 +3,40 @@
  * sessions of other programs, which sign nothing (of-program.ts).
  *
  * - The log in a bundle consists of the same bytes that were judged
- *   (signing/judging/open-verified.ts, N1).
+ *   (trust/judge/open-verified.ts, N1).
  * - Sidecar files are read a second time, so the bundle is judged by its own bytes, as at
  *   unpacking, before it gets its name. Derived members are made from there too.
  * - Whole or not at all: until then an existing file of that name stays.
  */
 
 import { basename, dirname, relative, resolve } from "node:path";
-import { checkChoice } from "../../base/choice.ts";
-import { assert, VerbatimError } from "../../base/errors.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
-import type { Host } from "../../base/host.ts";
-import { userPaths } from "../../base/node-paths.ts";
-import { packageVersion } from "../../base/package-file.ts";
+import { checkChoice } from "../../core/base/choice.ts";
+import { assert, VerbatimError } from "../../core/base/errors.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
+import type { Host } from "../../core/base/host.ts";
+import { userPaths } from "../../core/base/node-paths.ts";
+import { packageVersion } from "../../core/package-file.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import type { SignedFile } from "../../dialects/dialect-files.ts";
 import { readSpill } from "../../dialects/files/spill-files.ts";
-import { type FoundSession, ofNobody } from "../../listing/find-session.ts";
-import { LF } from "../../proof/bytes.ts";
-import { publicKeyPem } from "../../proof/ed25519-keys.ts";
-import { hasSidecar, LEGACY_PROFILE, type LegacyProfile } from "../../proof/envelopes.ts";
-import { renderEntry } from "../../render/entry-markdown.ts";
-import type { VerifiedLine, VerifiedLog } from "../../signing/judging/open-verified.ts";
-import type { VerifyReport } from "../../signing/judging/report.ts";
-import { loadSigner } from "../../signing/keys/keys.ts";
-import { type SessionLog, sidecarOf } from "../../signing/session-log.ts";
-import type { Session } from "../../store/session.ts";
-import { listedAside, SummaryFold } from "../../store/summaries.ts";
-import { openWithCopy } from "../../verifying/erased-copy.ts";
-import { UserJudging } from "../../verifying/user-judging.ts";
-import { entriesOf } from "../../verifying/verified-entries.ts";
+import { registryEntry } from "../../dialects/registry.ts";
+import { openWithCopy } from "../../evidence/verify/erased-copy.ts";
+import { UserJudging } from "../../evidence/verify/user-judging.ts";
+import { entriesOf } from "../../evidence/verify/verified-entries.ts";
+import { type FoundSession, noStoreError } from "../../sessions/list/found-session.ts";
+import { renderEntry } from "../../sessions/render/entry-markdown.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { listedAside, SummaryFold } from "../../sessions/store/summaries.ts";
+import type { VerifiedLine, VerifiedLog } from "../../trust/judge/open-verified.ts";
+import type { VerifyReport } from "../../trust/judge/report.ts";
+import { loadSigner } from "../../trust/keys/keys.ts";
+import { LF } from "../../trust/proof/bytes.ts";
+import { publicKeyPem } from "../../trust/proof/ed25519-keys.ts";
+import { hasSidecar, LEGACY_PROFILE, type LegacyProfile } from "../../trust/proof/envelopes.ts";
+import { type SessionLog, sidecarOf } from "../../trust/session-log.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
-import { askedFor, refuseWhenBusy } from "../resume.ts";
-import { refuseOutput, writeWhole } from "./bundle-files.ts";
+import { refuseWhenBusy, sessionRequestOf } from "../resume.ts";
+import { refuseOutput, writeBundle } from "./bundle-files.ts";
 import type { Member } from "./bundle-reader.ts";
 import { BundleWriter } from "./bundle-writer.ts";
 import { gitIdentity } from "./git-identity.ts";
@@ -91,13 +92,13 @@ export async function handoffSession(
   named: string | Session,
   options: HandoffOptions = {},
 ): Promise<HandedOff> {
-  const found = await refuseWhenBusy(host, askedFor(named, options), "signed", "");
+  const found = await refuseWhenBusy(host, sessionRequestOf(named, options), "signed", "");
   const { program, nameOf } = dialectNamed(found.dialect);
   const id = found.id ?? basename(found.path);
   const name = program ? (nameOf?.(id) ?? id) : id;
   const path = resolve(options.output ?? `${name.replaceAll("/", "__")}.vbx`);
   if (!program) return { ...(await handoffFound(host, found, path, options)), recordedFrom: null };
-  refuseOutput(path, found.path);
+  await refuseOutput(path, found.path);
   return withRecorded(host, found, async (recorded, recordedFrom) => {
     return { ...(await handoffFound(host, recorded, path, options)), recordedFrom };
   });
@@ -119,8 +120,8 @@ async function handoffFound(
   const opened = await openStrictly(target, judge, meta, options.profile !== undefined);
   try {
     if (opened.report.log === null) throw olderFormat(found.path);
-    refuseOutput(path, found.path);
-    const packed = await writeWhole(host, path, (file) => {
+    await refuseOutput(path, found.path);
+    const packed = await writeBundle(host, path, (file) => {
       return new Packing(judge, target, { file, path }).pack(opened, meta, options);
     });
     return { ...packed, path };
@@ -138,7 +139,7 @@ function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
     throw new VerbatimError("BAD_SETTING", `${id} cannot be handed off: ${reason}`, details);
   }
   if (id !== null) return { dialect, root, id, logId: relative(root, path) };
-  throw ofNobody(path);
+  throw noStoreError(path);
 }
 
 async function openStrictly(
@@ -207,7 +208,7 @@ class Packing {
     await this.#addTranscript();
     if (summary !== undefined) this.#writer.add(SUMMARY, `${LABEL}${summary}\n`);
     // A directory of the user's is no project.
-    const found = dialectNamed(dialect).usersRoot ? null : await gitIdentity(root);
+    const found = registryEntry(dialect).usersRoot ? null : await gitIdentity(root);
     const manifest: BundleManifest = {
       schema: "verbatim.bundle/1",
       session: id,
@@ -308,7 +309,8 @@ async function* copying(
   let bytes = 0;
   const flush = () => {
     write(Buffer.concat(pieces));
-    [pieces, bytes] = [[], 0];
+    pieces = [];
+    bytes = 0;
   };
   for await (const each of lines) {
     pieces.push(each.line, LINE_END);

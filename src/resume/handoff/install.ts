@@ -2,7 +2,7 @@
  * Install: puts a session that was verified elsewhere into a store, byte for byte; and removes one
  * that could not be finished.
  *
- * - The id is reserved first (store/session-ids.ts), the log comes last, by a rename: no
+ * - The id is reserved first (sessions/store/session-ids.ts), the log comes last, by a rename: no
  *   reader, and no crash, ever finds a part of a log. Everything else is durable before.
  * - The written files have the stated hashes, or nothing of them stays.
  * - Removing deletes what we made and nothing else.
@@ -11,13 +11,13 @@
 import { createHash } from "node:crypto";
 import { rmdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
-import type { Directory } from "../../base/files.ts";
-import type { Host } from "../../base/host.ts";
+import { ioError, isNoSpace, VerbatimError } from "../../core/base/errors.ts";
+import { writeAll } from "../../core/base/file-steps.ts";
+import type { Directory } from "../../core/base/files.ts";
+import type { Host } from "../../core/base/host.ts";
+import { LogLock } from "../../core/log/lock.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import { writeAll } from "../../dialects/files/aside.ts";
-import { LogLock } from "../../log/lock.ts";
-import { SessionIds, sessionExists } from "../../store/session-ids.ts";
+import { SessionIds, sessionExists } from "../../sessions/store/session-ids.ts";
 
 /** A file of the session, by its name in the log's directory. */
 export interface InstalledFile {

@@ -11,29 +11,29 @@
  *   that place count, and pins of this log elsewhere.
  */
 
-import type { Host } from "../../base/host.ts";
-import { BUNDLE_LIMITS } from "../../base/limits.ts";
-import { dialectNamed } from "../../dialects/all.ts";
+import type { Host } from "../../core/base/host.ts";
+import { BUNDLE_LIMITS } from "../../core/base/limits.ts";
+import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import type { SignedFile } from "../../dialects/dialect-files.ts";
 import { decodeWhole } from "../../dialects/files/spill-files.ts";
 import { SpillProof } from "../../dialects/files/spill-proof.ts";
-import { toHex } from "../../proof/bytes.ts";
-import { hasSidecar } from "../../proof/envelopes.ts";
-import { rememberedIn } from "../../signing/heads/heads.ts";
-import { changedWhileRead } from "../../signing/judging/inspect.ts";
-import { openVerifiedLog } from "../../signing/judging/open-verified.ts";
-import type { VerifyReport } from "../../signing/judging/report.ts";
-import { verifyLog } from "../../signing/judging/verify.ts";
-import type { VerifyOptions } from "../../signing/judging/verify-options.ts";
-import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
-import type { SessionLog } from "../../signing/session-log.ts";
-import { transcriptKeys } from "../../signing/trust/trust.ts";
-import type { UserJudging } from "../../verifying/user-judging.ts";
+import type { UserJudging } from "../../evidence/verify/user-judging.ts";
 import {
   type BadVerifiedLine,
   entriesOf,
   type VerifiedEntry,
-} from "../../verifying/verified-entries.ts";
+} from "../../evidence/verify/verified-entries.ts";
+import { rememberedIn } from "../../trust/heads/heads.ts";
+import { changedWhileRead } from "../../trust/judge/inspect.ts";
+import { openVerifiedLog } from "../../trust/judge/open-verified.ts";
+import type { VerifyReport } from "../../trust/judge/report.ts";
+import { verifyLog } from "../../trust/judge/verify.ts";
+import type { VerifyOptions } from "../../trust/judge/verify-options.ts";
+import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
+import { toHex } from "../../trust/proof/bytes.ts";
+import { hasSidecar } from "../../trust/proof/envelopes.ts";
+import type { SessionLog } from "../../trust/session-log.ts";
+import { transcriptKeys } from "../../trust/trusted-keys/trust.ts";
 import { bundleFiles } from "./bundle-files.ts";
 import {
   type Member,
@@ -89,6 +89,7 @@ export async function judgeBundle(bundle: OpenBundle, judge: BundleJudge): Promi
   const { members, manifest: member } = await readMembers(bundle);
   const read = await manifestIn(bundle, member);
   const { manifest } = read;
+  await loadDialects([manifest.dialect]);
   const keys = transcriptKeys(judge.judging.trust, manifest.session);
   requireSigned(read, path, keys, nodeCrypto);
   requirePlace(path, manifest);

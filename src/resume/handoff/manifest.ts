@@ -10,13 +10,13 @@
  * - The key is trusted like one that signs transcripts: by the user's list, at the time it states.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { DIALECT_NAMES } from "../../dialects/all.ts";
-import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "../../proof/bytes.ts";
-import { asciiJson, type Sign } from "../../proof/checkpoint.ts";
-import type { ProofCrypto } from "../../proof/crypto.ts";
-import type { Keys } from "../../proof/ed25519-keys.ts";
-import type { Verdict } from "../../proof/verdict.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { DIALECT_NAMES } from "../../dialects/registry.ts";
+import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "../../trust/proof/bytes.ts";
+import { asciiJson, type Sign } from "../../trust/proof/checkpoint.ts";
+import type { ProofCrypto } from "../../trust/proof/crypto.ts";
+import type { Keys } from "../../trust/proof/ed25519-keys.ts";
+import type { Verdict } from "../../trust/proof/verdict.ts";
 import type { ListedMember } from "./bundle-writer.ts";
 import { isMemberName } from "./member-names.ts";
 
@@ -147,7 +147,11 @@ function inOrder(manifest: BundleManifest): BundleManifest {
   const { schema, session, dialect, made, by, head, git, members, kid } = manifest;
   const { log, seq, byte_offset, line } = head;
   return {
-    ...{ schema, session, dialect, made, by },
+    schema,
+    session,
+    dialect,
+    made,
+    by,
     head: { log, seq, byte_offset, line },
     git: git && { remote: git.remote, commit: git.commit },
     members: members.map(({ name, bytes, sha256, derived }) => ({ name, bytes, sha256, derived })),

@@ -3,8 +3,8 @@
  * where it goes, not its name.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { isKid } from "../../proof/ed25519-keys.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { isKid } from "../../trust/proof/ed25519-keys.ts";
 
 export const LOG = "log.jsonl";
 /** HomeAgent's sidecar of the log. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { type Entry, emptyEntry } from "../../model/entry.ts";
+import { type Entry, emptyEntry } from "../../core/model/entry.ts";
 import { RUN_ENTRIES_MAX, withMessageIds } from "./transcode.ts";
 
 const said = (role: Entry["role"], messageId?: string): Entry => ({
@@ -28,7 +28,11 @@ test("consecutive assistant lines have the id of one of them", async () => {
 test("without one they get a new id, and another after another speaker", async () => {
   const turn: Entry = { ...emptyEntry({}), kind: "turn_start" };
   const [one, same, , next, , third] = await idsOf(
-    ...[said("assistant"), said("assistant"), said("tool"), said("assistant"), turn],
+    said("assistant"),
+    said("assistant"),
+    said("tool"),
+    said("assistant"),
+    turn,
     said("assistant"),
   );
   assert.ok(one && one === same);

@@ -11,12 +11,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { assert } from "../../base/errors.ts";
-import type { Host } from "../../base/host.ts";
-import { DEFAULT_DIALECT } from "../../dialects/all.ts";
-import type { FoundSession } from "../../listing/find-session.ts";
-import { changedWhileRead } from "../../signing/judging/inspect.ts";
-import { type BadVerifiedLine, openVerifiedSession } from "../../verifying/verified-entries.ts";
+import { assert } from "../../core/base/errors.ts";
+import type { Host } from "../../core/base/host.ts";
+import { DEFAULT_DIALECT } from "../../dialects/registry.ts";
+import {
+  type BadVerifiedLine,
+  openVerifiedSession,
+} from "../../evidence/verify/verified-entries.ts";
+import type { FoundSession } from "../../sessions/list/found-session.ts";
+import { changedWhileRead } from "../../trust/judge/inspect.ts";
 import { type Fidelity, type Original, recordAnew } from "./transcode.ts";
 
 /** Where the handed-off session comes from. */

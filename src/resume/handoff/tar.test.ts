@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import { BUNDLE_LIMITS } from "../../base/limits.ts";
+import { BUNDLE_LIMITS } from "../../core/base/limits.ts";
 import { BLOCK_BYTES, memberHeader, paddingAfter, readHeader } from "./tar.ts";
 
 const { memberBytesMax, memberNameMax } = BUNDLE_LIMITS;

@@ -6,9 +6,9 @@
  *   paths and everything else in tars are refused.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { BUNDLE_LIMITS } from "../../base/limits.ts";
-import { asAscii, utf8 } from "../../proof/bytes.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { BUNDLE_LIMITS } from "../../core/base/limits.ts";
+import { asAscii, utf8 } from "../../trust/proof/bytes.ts";
 
 export const BLOCK_BYTES = 512;
 /** Two blocks of zeros end the file. */

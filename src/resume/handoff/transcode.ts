@@ -2,27 +2,27 @@
  * Transcode: writes the entries of a bundle, or of another program's session, as a session of
  * another dialect.
  *
- * - The fate of every line is known before the first is written (store/mapping.ts).
+ * - The fate of every line is known before the first is written (sessions/store/mapping.ts).
  * - The new session begins with its origin: the session, its signed head if it has one, and what
  *   was kept, approximated and dropped. No provider sees that.
  * - All or nothing: when a write fails the session is removed (`createWhole`).
  */
 
 import { randomUUID } from "node:crypto";
-import type { Host } from "../../base/host.ts";
+import type { Host } from "../../core/base/host.ts";
+import type { Entry, NewEntry } from "../../core/model/entry.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import type { Entry, NewEntry } from "../../model/entry.ts";
-import type { SignedHead } from "../../proof/checkpoint.ts";
+import type { BadVerifiedLine, VerifiedEntry } from "../../evidence/verify/verified-entries.ts";
 import {
   type DroppedWhy,
-  type Mapped,
+  type MappingResult,
   mapEntry,
   mappingFacts,
   neutral,
-} from "../../store/mapping.ts";
-import type { Session } from "../../store/session.ts";
-import { Store } from "../../store/store.ts";
-import type { BadVerifiedLine, VerifiedEntry } from "../../verifying/verified-entries.ts";
+} from "../../sessions/store/mapping.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { Store } from "../../sessions/store/store.ts";
+import type { SignedHead } from "../../trust/proof/checkpoint.ts";
 import { RECORDED_ACTIONS_MAX } from "../continue.ts";
 import { agentIn, createWhole, GroupedAppends } from "../fork/fork.ts";
 import { HANDOFF_TYPE } from "../gather.ts";
@@ -52,7 +52,8 @@ export async function* withMessageIds<T extends Entry>(
     const isOther = id !== null && told !== null && told !== id;
     if (isBreak(entry) || isOther || run.length === RUN_ENTRIES_MAX) {
       yield* named(run, id);
-      [run, id] = [[], null];
+      run = [];
+      id = null;
     }
     run.push(entry);
     if (isSpoken(entry)) id ??= told;
@@ -107,14 +108,14 @@ export interface Fidelity {
 
 /** The session that is written again. */
 export interface Original {
-  readonly origin: Origin;
+  readonly origin: TranscodeOrigin;
   /** The signed head of its log, all of which goes into the new session; null if it has none. */
   readonly from: SignedHead | null;
   /** The same entries each time. */
   entries(onBadLine: (bad: BadVerifiedLine) => void): AsyncGenerator<VerifiedEntry>;
 }
 
-export type Origin =
+export type TranscodeOrigin =
   | Pick<BundleManifest, "session" | "dialect" | "head" | "made" | "kid">
   /** Nothing of it is signed: the hash is that of the log as it was read. */
   | (Pick<BundleManifest, "session" | "dialect"> & {
@@ -202,7 +203,7 @@ class Counting {
   #approximated = 0;
   #hasNewTimes = false;
 
-  take(line: number, fate: Mapped): void {
+  take(line: number, fate: MappingResult): void {
     if (fate.fate === "dropped") {
       this.drop(line, fate.why);
       return;
@@ -242,7 +243,12 @@ export function originEntry({ origin }: Pick<Original, "origin">, fidelity: Fide
     type: HANDOFF_TYPE,
     schema: "verbatim.handoff/1",
     ...origin,
-    ...{ byteExact, times, entries, kept, approximated, dropped },
+    byteExact,
+    times,
+    entries,
+    kept,
+    approximated,
+    dropped,
     changes: changes.slice(0, RECORDED_ACTIONS_MAX),
     ...(changes.length > RECORDED_ACTIONS_MAX ? { changesInAll: changes.length } : {}),
   };

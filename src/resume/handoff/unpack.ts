@@ -11,25 +11,30 @@
  */
 
 import { basename, dirname, join, resolve } from "node:path";
-import { checkChoice } from "../../base/choice.ts";
-import { assert, ioError, VerbatimError } from "../../base/errors.ts";
-import type { OpenFile } from "../../base/files.ts";
-import type { Host } from "../../base/host.ts";
-import { nodeSurroundings } from "../../base/node-surroundings.ts";
-import { DIALECT_NAMES, dialectNamed } from "../../dialects/all.ts";
-import { examineOne } from "../../doctor/examine.ts";
-import { mendSession } from "../../doctor/mend.ts";
-import type { Finding } from "../../findings/finding.ts";
-import type { FoundSession } from "../../listing/find-session.ts";
-import { readStretch } from "../../log/bytes.ts";
-import { beginsAsCopy, disclosedCopy, MAGIC_BYTES } from "../../proof/disclosure/copy-file.ts";
-import type { VerifyReport } from "../../signing/judging/report.ts";
-import { sidecarOf } from "../../signing/session-log.ts";
-import type { Session } from "../../store/session.ts";
-import { sessionExists } from "../../store/session-ids.ts";
-import { Store } from "../../store/store.ts";
-import { SessionVerifier } from "../../verifying/session-verifier.ts";
-import { UserJudging } from "../../verifying/user-judging.ts";
+import { checkChoice } from "../../core/base/choice.ts";
+import { assert, ioError, VerbatimError } from "../../core/base/errors.ts";
+import type { OpenFile } from "../../core/base/files.ts";
+import type { Host } from "../../core/base/host.ts";
+import { nodeSurroundings } from "../../core/base/node-surroundings.ts";
+import type { Finding } from "../../core/findings/finding.ts";
+import { readStretch } from "../../core/log/bytes.ts";
+import { dialectNamed, loadDialects } from "../../dialects/all.ts";
+import { DIALECT_NAMES, registryEntry } from "../../dialects/registry.ts";
+import { examineOne } from "../../evidence/doctor/examine.ts";
+import { mendSession } from "../../evidence/doctor/mend.ts";
+import { SessionVerifier } from "../../evidence/verify/session-verifier.ts";
+import { UserJudging } from "../../evidence/verify/user-judging.ts";
+import type { FoundSession } from "../../sessions/list/found-session.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { sessionExists } from "../../sessions/store/session-ids.ts";
+import { Store } from "../../sessions/store/store.ts";
+import type { VerifyReport } from "../../trust/judge/report.ts";
+import {
+  beginsAsCopy,
+  disclosedCopy,
+  MAGIC_BYTES,
+} from "../../trust/proof/disclosure/copy-file.ts";
+import { sidecarOf } from "../../trust/session-log.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
 import { linkSession } from "../fork/link.ts";
 import { chunksOf, type Member, type OpenBundle } from "./bundle-reader.ts";
@@ -105,7 +110,7 @@ async function unpackOpen(
   const judging = await UserJudging.load(host, { onWarning: () => {} });
   const { requirePin = false, dialect: asked } = options;
   const rootIn = (dialect: string) => {
-    return resolve(options.root ?? dialectNamed(dialect).usersRoot?.() ?? ".");
+    return resolve(options.root ?? registryEntry(dialect).usersRoot?.() ?? ".");
   };
   const rootFor = ({ dialect }: SessionName) => {
     return asked === undefined || asked === dialect ? rootIn(dialect) : null;
@@ -113,6 +118,7 @@ async function unpackOpen(
   const judged = await judgeBundle(bundle, { host, judging, rootFor, requirePin });
   const { dialect: own, session: id } = judged.manifest;
   const dialect = asked ?? own;
+  await loadDialects([dialect]);
   const root = rootIn(dialect);
   if (dialect !== own) return recorded(host, judged, { ...options, dialect, root });
   if (options.id !== undefined && options.id !== id) throw otherId(options.id, id);
@@ -130,7 +136,9 @@ async function installed(
   const { id, dialect, logId } = target;
   const onWarning = warningsOf(options);
   const traces = await installSession(host, {
-    ...{ dialect, root, id },
+    dialect,
+    root,
+    id,
     log: fileOf(judged, LOG, basename(logId)),
     others: otherFiles(judged),
   });
@@ -151,8 +159,13 @@ async function installed(
   await makeFollowers(host, { dialect, root, id, path }, onWarning);
   const lines = await linesIn(judged);
   const fidelity: Fidelity = {
-    ...{ byteExact: true, times: "kept", entries: lines, kept: lines },
-    ...{ approximated: 0, dropped: 0, changes: [] },
+    byteExact: true,
+    times: "kept",
+    entries: lines,
+    kept: lines,
+    approximated: 0,
+    dropped: 0,
+    changes: [],
   };
   const { verdict } = report;
   return {

@@ -4,12 +4,18 @@
  * signature for Anthropic, the only provider that sends one.
  */
 
-import { RESUME_LIMITS } from "../../base/limits.ts";
-import type { CallPiece, CallResult, Content, NeutralMessage, Spoken } from "../conversation.ts";
+import { RESUME_LIMITS } from "../../core/base/limits.ts";
+import type {
+  AnswerPiece,
+  CallPiece,
+  CallResult,
+  InputPiece,
+  NeutralMessage,
+} from "../conversation.ts";
 import { callsIn } from "../conversation.ts";
 import type { ImageType } from "../image.ts";
 import { urlOf } from "../image.ts";
-import { type MessageList, piecesOf, type Target, textOf } from "./target.ts";
+import { contentText, type MessageList, type MessageTarget, piecesOf } from "./target.ts";
 
 export type AiSdkContent =
   | { type: "text"; text: string }
@@ -44,7 +50,7 @@ export type AiSdkMessage =
   | { role: "assistant"; content: AiSdkSpoken[] }
   | { role: "tool"; content: AiSdkResult[] };
 
-export const aiSdk: Target<AiSdkMessage> = {
+export const aiSdk: MessageTarget<AiSdkMessage> = {
   takes: {
     thinking: true,
     details: false,
@@ -70,14 +76,14 @@ function add(message: NeutralMessage, list: MessageList<AiSdkMessage>): void {
   if (results.length > 0) list.add({ role: "tool", content: results }, pieces);
 }
 
-function userPart(piece: Content): AiSdkContent {
+function userPart(piece: InputPiece): AiSdkContent {
   if (piece.type === "text") return { type: "text", text: piece.text };
   const { image } = piece;
   const typed = image.kind === "data" ? { mediaType: image.mediaType } : {};
   return { type: "image", image: urlOf(image), ...typed };
 }
 
-function spokenParts(piece: Spoken): AiSdkSpoken[] {
+function spokenParts(piece: AnswerPiece): AiSdkSpoken[] {
   switch (piece.type) {
     case "text":
       return [{ type: "text", text: piece.text }];
@@ -102,7 +108,7 @@ function resultPart({ id, tool }: CallPiece, result: CallResult): AiSdkResult {
 
 function outputOf({ content, isError }: CallResult): AiSdkOutput {
   if (!content.some(({ type }) => type === "image")) {
-    return { type: isError ? "error-text" : "text", value: textOf(content) };
+    return { type: isError ? "error-text" : "text", value: contentText(content) };
   }
   const value = content.flatMap((piece): AiSdkOutputPart[] => {
     if (piece.type === "text") return [{ type: "text", text: piece.text }];

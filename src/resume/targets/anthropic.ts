@@ -4,10 +4,16 @@
  * compares them.
  */
 
-import type { CallResult, Content, DetailsPiece, NeutralMessage, Spoken } from "../conversation.ts";
+import type {
+  AnswerPiece,
+  CallResult,
+  DetailsPiece,
+  InputPiece,
+  NeutralMessage,
+} from "../conversation.ts";
 import { callsIn } from "../conversation.ts";
 import type { Image, ImageType } from "../image.ts";
-import { type MadeFrom, type MessageList, piecesOf, type Target } from "./target.ts";
+import { type MessageList, type MessageTarget, piecesOf, type SourcedPiece } from "./target.ts";
 
 export type AnthropicImage = {
   type: "image";
@@ -28,7 +34,7 @@ export interface AnthropicMessage {
   content: AnthropicBlock[];
 }
 
-export const anthropic: Target<AnthropicMessage> = {
+export const anthropic: MessageTarget<AnthropicMessage> = {
   takes: {
     thinking: true,
     details: false,
@@ -60,7 +66,7 @@ function add(message: NeutralMessage, list: MessageList<AnthropicMessage>): void
 function say(
   role: AnthropicMessage["role"],
   blocks: readonly AnthropicBlock[],
-  pieces: readonly MadeFrom[],
+  pieces: readonly SourcedPiece[],
   list: MessageList<AnthropicMessage>,
 ): void {
   const last = list.messages.at(-1);
@@ -72,7 +78,7 @@ function say(
   list.grow(pieces);
 }
 
-function spokenBlock(piece: Exclude<Spoken, DetailsPiece>): AnthropicBlock {
+function spokenBlock(piece: Exclude<AnswerPiece, DetailsPiece>): AnthropicBlock {
   switch (piece.type) {
     case "text":
       return { type: "text", text: piece.text };
@@ -97,7 +103,7 @@ function resultBlock(id: string, { content, isError }: CallResult): AnthropicBlo
   };
 }
 
-function contentBlock(piece: Content): AnthropicContent {
+function contentBlock(piece: InputPiece): AnthropicContent {
   return piece.type === "text"
     ? { type: "text", text: piece.text }
     : { type: "image", source: sourceOf(piece.image) };

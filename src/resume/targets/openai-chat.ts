@@ -3,11 +3,11 @@
  * with the calls. Written from the types of `openai` 6.49.0; a test compares them.
  */
 
-import { RESUME_LIMITS } from "../../base/limits.ts";
-import type { CallResult, Content, NeutralMessage } from "../conversation.ts";
+import { RESUME_LIMITS } from "../../core/base/limits.ts";
+import type { CallResult, InputPiece, NeutralMessage } from "../conversation.ts";
 import { callsIn } from "../conversation.ts";
 import { urlOf } from "../image.ts";
-import { type MessageList, piecesOf, type Target, textOf } from "./target.ts";
+import { contentText, type MessageList, type MessageTarget, piecesOf } from "./target.ts";
 
 export type ChatContent =
   | { type: "text"; text: string }
@@ -31,7 +31,7 @@ export type ChatMessage =
     }
   | { role: "tool"; tool_call_id: string; content: string };
 
-export const openaiChat: Target<ChatMessage> = {
+export const openaiChat: MessageTarget<ChatMessage> = {
   takes: {
     thinking: false,
     details: true,
@@ -48,7 +48,7 @@ export const openaiChat: Target<ChatMessage> = {
 function add(message: NeutralMessage, list: MessageList<ChatMessage>): void {
   const { content } = message;
   if (message.role === "system") {
-    list.add({ role: "system", content: textOf(content) }, content);
+    list.add({ role: "system", content: contentText(content) }, content);
     return;
   }
   if (message.role === "user") {
@@ -56,7 +56,7 @@ function add(message: NeutralMessage, list: MessageList<ChatMessage>): void {
     return;
   }
   const calls = callsIn(message);
-  const said = textOf(content) || null;
+  const said = contentText(content) || null;
   const toolCalls = calls.map(({ id, tool, input }): ChatToolCall => {
     return { id, type: "function", function: { name: tool, arguments: JSON.stringify(input) } };
   });
@@ -71,7 +71,7 @@ function add(message: NeutralMessage, list: MessageList<ChatMessage>): void {
   }
 }
 
-function userContent(content: readonly Content[]): string | ChatContent[] {
+function userContent(content: readonly InputPiece[]): string | ChatContent[] {
   const [only, ...more] = content;
   if (only?.type === "text" && more.length === 0) return only.text;
   return content.map((piece) =>
@@ -83,6 +83,6 @@ function userContent(content: readonly Content[]): string | ChatContent[] {
 
 /** The schema cannot say that a tool failed, so the text does. */
 export function resultText({ content, isError }: CallResult): string {
-  const text = textOf(content);
+  const text = contentText(content);
   return isError ? `Error: ${text}` : text;
 }

@@ -4,11 +4,11 @@
  * reasoning that came before it. Written from the types of `openai` 6.49.0; a test compares them.
  */
 
-import type { CallResult, Content, NeutralMessage } from "../conversation.ts";
+import type { CallResult, InputPiece, NeutralMessage } from "../conversation.ts";
 import { callsIn } from "../conversation.ts";
 import { urlOf } from "../image.ts";
 import { resultText } from "./openai-chat.ts";
-import { type MessageList, piecesOf, type Target } from "./target.ts";
+import { type MessageList, type MessageTarget, piecesOf } from "./target.ts";
 
 export type ResponsesContent =
   | { type: "input_text"; text: string }
@@ -21,7 +21,7 @@ export type ResponsesItem =
   | { type: "function_call"; call_id: string; name: string; arguments: string }
   | { type: "function_call_output"; call_id: string; output: string | ResponsesContent[] };
 
-export const openaiResponses: Target<ResponsesItem> = {
+export const openaiResponses: MessageTarget<ResponsesItem> = {
   takes: {
     thinking: false,
     details: false,
@@ -66,7 +66,7 @@ function outputOf(result: CallResult): string | ResponsesContent[] {
   return hasImages ? result.content.map(inputContent) : resultText(result);
 }
 
-function inputContent(piece: Content): ResponsesContent {
+function inputContent(piece: InputPiece): ResponsesContent {
   return piece.type === "text"
     ? { type: "input_text", text: piece.text }
     : { type: "input_image", image_url: urlOf(piece.image), detail: "auto" };

@@ -5,7 +5,7 @@
  *   (settle.ts).
  */
 
-import type { CallResult, Content, NeutralMessage, Spoken } from "../conversation.ts";
+import type { AnswerPiece, CallResult, InputPiece, NeutralMessage } from "../conversation.ts";
 import type { EntryLine, Made } from "../repair-report.ts";
 
 /** Which parts of a conversation it accepts. */
@@ -24,7 +24,7 @@ export interface Takes {
   readonly callsMax: number | null;
 }
 
-export interface Target<Message> {
+export interface MessageTarget<Message> {
   readonly takes: Takes;
   build(messages: readonly NeutralMessage[], list: MessageList<Message>): void;
 }
@@ -32,30 +32,30 @@ export interface Target<Message> {
 /** Messages under construction, with the entries that each was made from. */
 export class MessageList<Message> {
   readonly messages: Message[] = [];
-  readonly #pieces: MadeFrom[][] = [];
+  readonly #pieces: SourcedPiece[][] = [];
 
   get made(): readonly Made[] {
-    return this.#pieces.map(madeFrom);
+    return this.#pieces.map(madeOfPieces);
   }
 
-  add(message: Message, pieces: readonly MadeFrom[]): void {
+  add(message: Message, pieces: readonly SourcedPiece[]): void {
     this.messages.push(message);
     this.#pieces.push([...pieces]);
   }
 
   /** The last message was made from these pieces too. */
-  grow(pieces: readonly MadeFrom[]): void {
+  grow(pieces: readonly SourcedPiece[]): void {
     const made = this.#pieces.at(-1);
     for (const piece of pieces) made?.push(piece);
   }
 }
 
-export interface MadeFrom {
+export interface SourcedPiece {
   readonly from: EntryLine | null;
 }
 
 /** The lines of pieces. */
-export function madeFrom(pieces: readonly MadeFrom[]): Made {
+export function madeOfPieces(pieces: readonly SourcedPiece[]): Made {
   const lines = new Set<number>();
   let isUnverified = false;
   for (const { from } of pieces) {
@@ -67,11 +67,11 @@ export function madeFrom(pieces: readonly MadeFrom[]): Made {
 }
 
 /** A result and its pieces. */
-export function piecesOf(result: CallResult): readonly MadeFrom[] {
+export function piecesOf(result: CallResult): readonly SourcedPiece[] {
   return [result, ...result.content];
 }
 
 /** All texts of a content as one, with a blank line between them. */
-export function textOf(content: readonly (Content | Spoken)[]): string {
+export function contentText(content: readonly (InputPiece | AnswerPiece)[]): string {
   return content.flatMap((piece) => (piece.type === "text" ? [piece.text] : [])).join("\n\n");
 }

@@ -2,7 +2,7 @@
  * Gate: requires a token where one is needed, and returns what it allows.
  *
  * - Where sessions are private, each request about them needs a token or the cookie of a browser
- *   that opened a link (tokens/browser-keys.ts), from the start and on this machine too. The cookie
+ *   that opened a link (browser-keys.ts), from the start and on this machine too. The cookie
  *   allows all requests about sessions, and nothing else.
  * - Once there were tokens, one is required as long as the process runs: deleting or emptying the
  *   file does not open the server. If the file cannot be used, every request is refused and the
@@ -16,23 +16,28 @@
 
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { VerbatimError } from "../../base/errors.ts";
-import { userFileMark } from "../../base/node-user-files.ts";
-import { SHARE_PATH, SHARES_PATH } from "../../share/routes.ts";
-import { Glob, segmentsOf } from "../../subscriptions/glob.ts";
-import { type BrowserKeys, OPEN_PATH } from "../../tokens/browser-keys.ts";
-import { maySeeSessions } from "../../tokens/seen-paths.ts";
-import { ALL_PATHS, readTokenFile, type Scope, type TokenEntry } from "../../tokens/token-file.ts";
-import { TOKEN_PREFIX, tokenHash, tokenState } from "../../tokens/tokens.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { userFileMark } from "../../core/base/node-user-files.ts";
+import { Glob, segmentsOf } from "../../streams/subscriptions/glob.ts";
+import {
+  ASSET_ROOT,
+  CONTROL_ROOT,
+  isBelow,
+  OPEN_PATH,
+  SHARE_PATH,
+  SHARES_PATH,
+  WITNESS_ROOT,
+} from "../router/paths.ts";
 import { forkOf } from "../streams/create-request.ts";
-import { CONTROL_ROOT } from "../subscriptions/answers.ts";
-import { routeOf } from "../subscriptions/service.ts";
-import { ASSET_ROOT } from "../viewer.ts";
-import { WITNESS_ROOT } from "../witness.ts";
+import { routeOf } from "../subscriptions/control-paths.ts";
+import type { BrowserKeys } from "./browser-keys.ts";
+import { ALL_PATHS, readTokenFile, type TokenEntry, type TokenScope } from "./token-file.ts";
+import { TOKEN_PREFIX, tokenHash, tokenState } from "./tokens.ts";
+import { maySeeSessions } from "./visible-paths.ts";
 
 interface Need {
   /** A token with `admin` also has the others. */
-  readonly scope: Scope;
+  readonly scope: TokenScope;
   /** The stream; null for routes that need a token for all paths. */
   readonly path: string | null;
   /** Counts of the whole server, which a token for some paths may also see. */
@@ -43,8 +48,15 @@ interface Need {
 
 /** Routes that reveal nothing that is stored. */
 const PUBLIC: ReadonlySet<string> = new Set([
-  ...["/", "/favicon.svg", "/licenses.md"],
-  ...["/live", "/health", "/ready", "/v1/openapi.json", OPEN_PATH, SHARE_PATH],
+  "/",
+  "/favicon.svg",
+  "/licenses.md",
+  "/live",
+  "/health",
+  "/ready",
+  "/v1/openapi.json",
+  OPEN_PATH,
+  SHARE_PATH,
 ]);
 /** What is stored in sessions, or about them. */
 const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|tools|demo|shares)(?:\/|$)/;
@@ -62,8 +74,8 @@ function needsOf(request: IncomingMessage, path: string, stream: string | null):
   const method = request.method ?? "";
   if (stream !== null) return streamNeeds(method, stream, request);
   if (path.startsWith(CONTROL_ROOT)) return subscriptionNeeds(path);
-  if (PUBLIC.has(path) || path.startsWith(ASSET_ROOT)) return [];
-  if (path.startsWith(WITNESS_ROOT)) return []; // A signature admits a log.
+  if (PUBLIC.has(path) || isBelow(path, ASSET_ROOT)) return [];
+  if (path.startsWith(`${WITNESS_ROOT}/`)) return []; // A signature admits a log.
   const isRead = LOOKS.has(method) && !path.startsWith(SHARES_PATH); // Shares are their owner's.
   const scope = isRead ? "read" : "admin";
   const isForSessions = scope === "read" && SESSION_ROUTES.test(path);
@@ -115,7 +127,7 @@ export interface GateOptions {
 }
 
 /** What admitted a request. */
-export interface Pass {
+export interface Admission {
   /** The token's id. */
   readonly token: string;
   readonly sha256: string;
@@ -153,7 +165,7 @@ export class TokenGate {
   }
 
   /** The pass, null when no token is required; throws a refusal. */
-  admit(request: IncomingMessage, path: string, stream: string | null): Pass | null {
+  admit(request: IncomingMessage, path: string, stream: string | null): Admission | null {
     const browsers = SESSION_ROUTES.test(path) ? this.#options.browsers : null;
     // Making a share signs with the user's key: never for everyone on the machine.
     if (!this.isRequired && browsers === null && !path.startsWith(SHARES_PATH)) return null;
@@ -171,7 +183,7 @@ export class TokenGate {
   }
 
   /** Whether the pass would be admitted now. */
-  holds({ sha256, needs }: Pass): boolean {
+  holds({ sha256, needs }: Admission): boolean {
     if (!this.isRequired && this.#options.browsers === null) return true;
     const held = this.#held.get(sha256);
     if (held === undefined) return false;

@@ -6,9 +6,9 @@
  * directly.
  */
 
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type ErrorCode, errnoOf, VerbatimError } from "../../base/errors.ts";
+import { type ErrorCode, errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import { STATUS } from "./status.ts";
 
 type Reason = "malformed" | "timeout" | "too-large" | "broken-off";
@@ -185,4 +185,9 @@ export function badRequest(part: string, reason: string): VerbatimError {
 export function methodNotAllowed(allowed: string): VerbatimError<"METHOD_NOT_ALLOWED"> {
   const message = `this path does not take the request's method; it takes ${allowed}`;
   return new VerbatimError("METHOD_NOT_ALLOWED", message, { allowed });
+}
+
+/** For paths that only return something. */
+export function refuseWriting({ method }: IncomingMessage): void {
+  if (method !== "GET" && method !== "HEAD") throw methodNotAllowed("GET, HEAD, OPTIONS");
 }

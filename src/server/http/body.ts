@@ -10,8 +10,8 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { VerbatimError } from "../../base/errors.ts";
-import { DISCARDED_BYTES_MAX, DISCARDING_MS_MAX } from "../settings.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { DISCARDED_BYTES_MAX, DISCARDING_MS_MAX } from "../settings/limits.ts";
 import { badRequest, errorBody, newHeaders } from "./answer.ts";
 import { STATUS } from "./status.ts";
 

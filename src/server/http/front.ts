@@ -13,13 +13,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { errnoOf, VerbatimError } from "../../base/errors.ts";
-import type { TlsFiles } from "../../base/tls-files.ts";
+import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import { ServerMetrics } from "../metrics/server-metrics.ts";
-import type { ServerSettings } from "../settings.ts";
+import type { ServerSettings } from "../settings/limits.ts";
 import { answerBroken, answerError, answerJson, badRequest, newHeaders } from "./answer.ts";
 import { type RequestRecord, RequestTrack } from "./request-track.ts";
 import { hasSeveralHosts, rawPath, takeHostOfTarget } from "./target.ts";
+import type { TlsFiles } from "./tls-files.ts";
 
 export type Handler = (
   request: IncomingMessage,

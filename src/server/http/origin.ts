@@ -13,21 +13,45 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { VerbatimError } from "../../base/errors.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
 import { answer, newHeaders } from "./answer.ts";
 
 const OWN_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const METHODS = "GET, HEAD, POST, PUT, DELETE, OPTIONS";
 const REQUEST_HEADERS = [
-  ...["Content-Type", "Authorization", "If-None-Match", "Stream-Seq", "Stream-TTL"],
-  ...["Stream-Expires-At", "Stream-Closed", "Producer-Id", "Producer-Epoch", "Producer-Seq"],
-  ...["Stream-Forked-From", "Stream-Fork-Offset", "Stream-Fork-Sub-Offset", "Last-Event-ID"],
+  "Content-Type",
+  "Authorization",
+  "If-None-Match",
+  "Stream-Seq",
+  "Stream-TTL",
+  "Stream-Expires-At",
+  "Stream-Closed",
+  "Producer-Id",
+  "Producer-Epoch",
+  "Producer-Seq",
+  "Stream-Forked-From",
+  "Stream-Fork-Offset",
+  "Stream-Fork-Sub-Offset",
+  "Last-Event-ID",
 ].join(", ");
 const RESPONSE_HEADERS = [
-  ...["Stream-Next-Offset", "Stream-Cursor", "Stream-Up-To-Date", "Stream-Closed", "Stream-TTL"],
-  ...["Stream-Expires-At", "Stream-SSE-Data-Encoding", "Producer-Epoch", "Producer-Seq"],
-  ...["Producer-Expected-Seq", "Producer-Received-Seq", "ETag", "Location", "Retry-After"],
-  ...["Session-From", "Session-To", "Session-End"],
+  "Stream-Next-Offset",
+  "Stream-Cursor",
+  "Stream-Up-To-Date",
+  "Stream-Closed",
+  "Stream-TTL",
+  "Stream-Expires-At",
+  "Stream-SSE-Data-Encoding",
+  "Producer-Epoch",
+  "Producer-Seq",
+  "Producer-Expected-Seq",
+  "Producer-Received-Seq",
+  "ETag",
+  "Location",
+  "Retry-After",
+  "Session-From",
+  "Session-To",
+  "Session-End",
 ].join(", ");
 
 export interface OriginRules {

@@ -4,7 +4,7 @@
  * A slot is released also when the work fails. Waiting work starts in the order of its arrival.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
 
 export class Semaphore {
   readonly #max: number;

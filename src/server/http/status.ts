@@ -5,7 +5,7 @@
  * never meet (a bad line of a transcript, a key) are 500.
  */
 
-import type { ErrorCode } from "../../base/errors.ts";
+import type { ErrorCode } from "../../core/base/errors.ts";
 
 const FAULT = 500;
 
@@ -28,7 +28,7 @@ export const STATUS = {
   SHARE_NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   STREAM_CONFLICT: 409,
-  SUBSCRIPTION_REFUSED: 409, // Its `reason` says more: subscriptions/handle.ts.
+  SUBSCRIPTION_REFUSED: 409, // Its `reason` says more: subscriptions/route.ts.
   SESSION_EXISTS: 409,
   SESSION_BUSY: 409,
   HISTORY_CONFLICT: 409,

@@ -7,10 +7,8 @@
  */
 
 import type { IncomingMessage } from "node:http";
+import { STREAM_ROOT } from "../router/paths.ts";
 import { badRequest } from "./answer.ts";
-
-/** The prefix of stream URLs; the stream's path follows, with its slash. */
-export const STREAM_ROOT = "/v1/stream";
 
 const EMPTY_QUERY: ReadQuery = { offset: undefined, live: undefined, cursor: undefined };
 

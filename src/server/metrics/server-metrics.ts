@@ -98,9 +98,17 @@ export class ServerMetrics {
 
   text(moments: Moments): string {
     const counted: readonly Metric[] = [
-      ...[this.#requests, this.#durations.append, this.#durations.other, this.#errors],
-      ...[this.#broken, this.#refusedConnections, this.#appends, this.#received],
-      ...[this.#syncs, this.#batches, this.#commits],
+      this.#requests,
+      this.#durations.append,
+      this.#durations.other,
+      this.#errors,
+      this.#broken,
+      this.#refusedConnections,
+      this.#appends,
+      this.#received,
+      this.#syncs,
+      this.#batches,
+      this.#commits,
     ];
     return metricsText([...counted, ...this.#now(moments), ...ofProcess()]);
   }

@@ -4,11 +4,11 @@
  */
 
 import type { ServerResponse } from "node:http";
-import { userPaths } from "../../base/node-paths.ts";
-import { SessionWindow } from "../../listing/session-window.ts";
-import { toBase64url } from "../../proof/bytes.ts";
-import { Trust, transcriptKeys } from "../../signing/trust/trust.ts";
-import { type Covering, coveringCheckpoints } from "../../verifying/covering.ts";
+import { userPaths } from "../../core/base/node-paths.ts";
+import { coveringCheckpoints, type RangeCover } from "../../evidence/verify/covering.ts";
+import { SessionWindow } from "../../sessions/list/session-window.ts";
+import { toBase64url } from "../../trust/proof/bytes.ts";
+import { Trust, transcriptKeys } from "../../trust/trusted-keys/trust.ts";
 import { answerBytes, badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
 import type { ServedSession, SessionService } from "./service.ts";
@@ -63,7 +63,7 @@ export async function checkpointsPage(
 }
 
 /** The keys that these checkpoints name, with the trust of the user who runs the server. */
-async function keysOf({ genesis, checkpoints }: Covering, id: string) {
+async function keysOf({ genesis, checkpoints }: RangeCover, id: string) {
   const known = transcriptKeys(await Trust.load(userPaths()), id);
   const keys = new Map<string, unknown>();
   for (const { keyId, line } of [...(genesis ? [genesis] : []), ...checkpoints]) {

@@ -8,8 +8,12 @@
  * Without any of these: the last ones.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { type PieceLimits, type PlacedEntry, SessionWindow } from "../../listing/session-window.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import {
+  type PieceLimits,
+  SessionWindow,
+  type WindowEntry,
+} from "../../sessions/list/session-window.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
 import type { ServedSession, SessionService } from "./service.ts";
@@ -71,7 +75,7 @@ async function take(
   window: SessionWindow,
   range: Range,
   limits: PieceLimits,
-): Promise<PlacedEntry[]> {
+): Promise<WindowEntry[]> {
   const { entriesMax, bytesMax } = limits;
   const offset = range?.offset ?? window.end;
   if (range === null || range.by === "before") return window.before(offset, limits);
@@ -90,7 +94,7 @@ async function take(
 
 /** `place`: the offsets of a page without entries. `isAll`: nothing comes after these. */
 function pageJson(
-  entries: readonly PlacedEntry[],
+  entries: readonly WindowEntry[],
   items: readonly string[],
   { end, log }: SessionWindow,
   { place, isAll }: { readonly place: number; readonly isAll: boolean },

@@ -11,11 +11,11 @@
 
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { repeat } from "../../base/time.ts";
-import { followSession, type PlacedEntry } from "../../listing/session-window.ts";
-import type { Session } from "../../store/session.ts";
-import type { Pass } from "../auth/gate.ts";
-import type { ServerContext } from "../context.ts";
+import { repeat } from "../../core/base/time.ts";
+import { followSession, type WindowEntry } from "../../sessions/list/session-window.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import type { Admission } from "../auth/gate.ts";
+import type { SessionContext } from "../context.ts";
 import { badRequest } from "../http/answer.ts";
 import { checkOffset } from "./entries.ts";
 import { Query } from "./query.ts";
@@ -27,11 +27,11 @@ export const EVENT_PARAMETERS = ["offset", "native", "exact"] as const;
 const KEEP_ALIVE_MS = 15_000;
 
 export async function liveEntries(
-  context: ServerContext,
+  context: SessionContext,
   served: ServedSession,
   request: IncomingMessage,
   response: ServerResponse,
-  pass: Pass | null,
+  pass: Admission | null,
 ): Promise<void> {
   const { sessions } = context;
   const query = new Query(request.url ?? "/", EVENT_PARAMETERS);
@@ -59,7 +59,7 @@ function offsetOf(query: Query, request: IncomingMessage): number | "end" {
 }
 
 class LiveFeed {
-  readonly #context: ServerContext;
+  readonly #context: SessionContext;
   readonly #response: ServerResponse;
   readonly #form: EntryForm;
   readonly #session: Session;
@@ -67,10 +67,10 @@ class LiveFeed {
   readonly #cleanup: (() => void)[] = [];
 
   constructor(
-    context: ServerContext,
+    context: SessionContext,
     response: ServerResponse,
     form: EntryForm,
-    pass: Pass | null,
+    pass: Admission | null,
     session: Session,
   ) {
     this.#context = context;
@@ -110,12 +110,12 @@ class LiveFeed {
     );
   }
 
-  async entry(entry: PlacedEntry): Promise<void> {
+  async entry(entry: WindowEntry): Promise<void> {
     if (this.#sendEntry(entry)) return;
     await once(this.#response, "drain", { signal: this.signal }).catch(() => {}); // Or it left.
   }
 
-  badLine(line: PlacedEntry): void {
+  badLine(line: WindowEntry): void {
     // A session with only such lines would fill the memory.
     if (this.#response.writableLength <= this.#context.settings.readerBufferBytesMax) {
       this.#sendEntry(line);
@@ -133,7 +133,7 @@ class LiveFeed {
     this.#response.destroy();
   }
 
-  #sendEntry(entry: PlacedEntry): boolean {
+  #sendEntry(entry: WindowEntry): boolean {
     const data = entryJson(entry, this.#form, this.#session); // JSON has no line ends.
     return this.#send(`id: ${entry.end}\nevent: entry\ndata: ${data}\n\n`);
   }

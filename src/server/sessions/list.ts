@@ -1,39 +1,58 @@
 /** List: the sessions of all stores in one order, in pages. Memory holds one page per store. */
 
-import type { Catalog } from "../../catalog/catalog.ts";
-import { isListed, type ListFilter, type Mark, page, type Source } from "../../catalog/page.ts";
+import type { SessionFacets, SessionItem, SessionPage } from "../../client/session-shapes.ts";
+import { SESSION_STATUSES } from "../../core/model/summary.ts";
+import { dialectNamed } from "../../dialects/all.ts";
+import type { ListedSession } from "../../evidence/verify/kept-verdicts.ts";
+import type { Catalog } from "../../sessions/catalog/catalog.ts";
+import {
+  isListed,
+  type ListFilter,
+  type Mark,
+  type PageSource,
+  page,
+} from "../../sessions/catalog/page.ts";
 import {
   PAGE_SORTS,
   type PageRow,
   type PageSort,
   readIds,
   readPage,
-} from "../../catalog/page-rows.ts";
-import type { SessionFacets, SessionItem, SessionPage } from "../../client/session-shapes.ts";
-import { dialectNamed } from "../../dialects/all.ts";
-import { type FacetFilter, facetsOf } from "../../listing/facets.ts";
-import { programsOwn } from "../../listing/hook-records.ts";
+} from "../../sessions/catalog/page-rows.ts";
+import { programSessions } from "../../sessions/list/hook-records.ts";
+import { ownerOf } from "../../sessions/list/whose.ts";
+import { VERDICTS } from "../../trust/proof/verdict.ts";
+import { badRequest } from "../http/answer.ts";
+import { type FacetFilter, facetsOf } from "./facets.ts";
+import { Query } from "./query.ts";
+import { SERVED_DIALECTS, type Sees, type ServedStore } from "./roots.ts";
 import {
-  type AskedRows,
   MISSING_VERDICT,
   mayHave,
   missingRow,
   placeKey,
+  type RowRequest,
   rowFilterOf,
-} from "../../listing/row-filter.ts";
-import { ownerOf } from "../../listing/whose.ts";
-import { SESSION_STATUSES } from "../../model/summary.ts";
-import { VERDICTS } from "../../proof/verdict.ts";
-import type { Listed as Judgeable } from "../../verifying/kept-verdicts.ts";
-import { badRequest } from "../http/answer.ts";
-import { Query } from "./query.ts";
-import { SERVED_DIALECTS, type Sees, type ServedStore } from "./roots.ts";
+} from "./row-filter.ts";
 import type { SessionService } from "./service.ts";
 import { sessionItem } from "./wire.ts";
 
 export const LIST_PARAMETERS = [
-  ...["dialect", "status", "since", "until", "title", "parent", "limit", "cursor"],
-  ...["agent", "project", "model", "verdict", "subagents", "sort", "facets"],
+  "dialect",
+  "status",
+  "since",
+  "until",
+  "title",
+  "parent",
+  "limit",
+  "cursor",
+  "agent",
+  "project",
+  "model",
+  "verdict",
+  "subagents",
+  "sort",
+  "facets",
 ] as const;
 
 interface Listed extends PageRow {
@@ -41,7 +60,7 @@ interface Listed extends PageRow {
 }
 
 /** What a request asks for. */
-interface Asked extends ListFilter, FacetFilter, AskedRows {
+interface Asked extends ListFilter, FacetFilter, RowRequest {
   readonly dialect: string | null;
   readonly sees: Sees;
   /** The parent and its store. */
@@ -94,7 +113,7 @@ export async function listPage(
   const asked = { ...wanted, records: await hookRecords(catalog, openStores(service, wanted)) };
   const stores = service.roots.stores().filter((store) => isAsked(store, asked));
   const gone = new Map<ServedStore, string[]>();
-  const old: Judgeable[] = [];
+  const old: ListedSession[] = [];
   const take = async (listed: Listed, store: ServedStore): Promise<SessionItem | null> => {
     const { row, isMissing, verdict } = listed;
     if (asked.parent !== null && row.parent !== asked.parent.id) return null;
@@ -138,7 +157,7 @@ async function hookRecords(
     if (!hooksOf && !program) continue;
     for (const id of await readIds(catalog, place.dialect, place.root, {})) all.push({ id, place });
   }
-  for (const { id, place } of programsOwn(all).keys()) {
+  for (const { id, place } of programSessions(all).keys()) {
     const ids = records.get(placeKey(place));
     if (ids) ids.push(id);
     else records.set(placeKey(place), [id]);
@@ -172,7 +191,7 @@ async function sourcesOf(
   service: SessionService,
   stores: readonly ServedStore[],
   asked: Asked,
-): Promise<Source<ServedStore, Listed>[]> {
+): Promise<PageSource<ServedStore, Listed>[]> {
   const { sort, limit, verdict } = asked;
   const sources = stores.map((store) => ({
     store,

@@ -6,8 +6,8 @@
 
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { documentOf } from "../../listing/session-document.ts";
-import { renderEntry } from "../../render/entry-markdown.ts";
+import { documentOf } from "../../sessions/list/session-document.ts";
+import { renderEntry } from "../../sessions/render/entry-markdown.ts";
 import { Query } from "./query.ts";
 import type { ServedSession } from "./service.ts";
 import { sessionHeaders } from "./wire.ts";

@@ -5,7 +5,7 @@
  * matches everything.
  */
 
-import { momentOf } from "../../base/choice.ts";
+import { momentOf } from "../../core/base/choice.ts";
 import { badRequest } from "../http/answer.ts";
 
 const OFFSET_MAX = Number.MAX_SAFE_INTEGER;

@@ -6,28 +6,28 @@
  * - A URL names a store by a hash of its dialect and directory, so it cannot name a directory that
  *   is not configured.
  * - A session's id is checked by its dialect and has one spelling. An invalid id, or one behind a
- *   symbolic link, is not found. (Links: base/node-files.ts.)
+ *   symbolic link, is not found. (Links: core/base/node-files.ts.)
  * - An id stays the same while the session stays in its place.
  */
 
 import { createHash } from "node:crypto";
 import { resolve as resolvePath } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
-import { realRoot } from "../../catalog/catalog.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
-import { dialectNamed, READ_DIALECT_NAMES } from "../../dialects/all.ts";
-import { lookedInFor } from "../../listing/agents.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { isWritten, programOf, READ_DIALECT_NAMES } from "../../dialects/registry.ts";
+import { realRoot } from "../../sessions/catalog/catalog.ts";
+import { lookedInFor } from "../../sessions/list/agents.ts";
 import {
   type FoundStore,
-  findStores,
-  isProgramsOwn,
+  isProgramRoot,
   isStore,
+  type StoreLookup,
   statOf,
-  type Where,
-} from "../../listing/find-stores.ts";
-import type { ReceivedStore } from "../../remote/receiving/received-sessions.ts";
-import { seesAllBelow } from "../../tokens/seen-paths.ts";
-import type { Pass } from "../auth/gate.ts";
+  storesAt,
+} from "../../sessions/list/find-stores.ts";
+import type { Admission } from "../auth/gate.ts";
+import { seesAllBelow } from "../auth/visible-paths.ts";
+import type { ReceivedStore } from "../received/received-sessions.ts";
 
 /** Where to look: these directories, or stores found from the current and home directories. */
 export type RootChoice = readonly string[] | "found";
@@ -44,7 +44,7 @@ export interface ServedStore extends FoundStore {
 export type Sees = (store: Pick<ServedStore, "path">) => boolean;
 
 /** Without a token, or with one for every path: all of them. */
-export function seenBy(pass: Pick<Pass, "paths"> | null): Sees {
+export function seenBy(pass: Pick<Admission, "paths"> | null): Sees {
   const paths = pass?.paths ?? null;
   if (paths === null) return () => true;
   return ({ path }) => path !== undefined && seesAllBelow(paths, path);
@@ -75,7 +75,7 @@ export class SessionRoots {
     this.#received = received ?? (() => []);
     this.#roots = roots === "found" ? roots : roots.map((root) => resolvePath(cwd, root));
     this.#cwd = cwd;
-    if (roots !== "found") for (const root of roots) findStores({ cwd, root });
+    if (roots !== "found") for (const root of roots) storesAt({ cwd, root });
   }
 
   /** The existing stores, by key: a project can get its first session any time. */
@@ -83,9 +83,10 @@ export class SessionRoots {
     const roots = this.#roots;
     const cwd = this.#cwd;
     const inside = (root: string) => {
-      return statOf(root)?.isDirectory() ? findStores({ cwd, root }).flatMap(served) : [];
+      return statOf(root)?.isDirectory() ? storesAt({ cwd, root }).flatMap(servedStoresOf) : [];
     };
-    const own = roots === "found" ? findStores({ cwd }).flatMap(served) : roots.flatMap(inside);
+    const own =
+      roots === "found" ? storesAt({ cwd }).flatMap(servedStoresOf) : roots.flatMap(inside);
     if (roots !== "found") for (const store of own) this.#known.set(store.key, store);
     const received = this.#received().map((store) => ({ ...store, key: keyOf(store) }));
     const found = [...own, ...this.#more().flatMap(inside), ...received] as ServedStore[];
@@ -103,7 +104,7 @@ export class SessionRoots {
   }
 
   /** Where to look for sessions that are gone, perhaps with their store. */
-  get wheres(): readonly Where[] {
+  get wheres(): readonly StoreLookup[] {
     const cwd = this.#cwd;
     const roots = this.#roots;
     if (roots === "found") return [{ cwd }, ...this.#more().map((root) => ({ cwd, root }))];
@@ -115,8 +116,8 @@ export class SessionRoots {
     const [, key, encoded = ""] = URL_ID.exec(urlId) ?? [];
     const store = key === undefined ? undefined : this.#store(key);
     const id = decoded(encoded);
-    if (store === undefined || id === null || urlIdOf(store, id) !== urlId) throw notFound();
-    if (!sees(store)) throw notFound();
+    if (store === undefined || id === null || urlIdOf(store, id) !== urlId) throw sessionNotFound();
+    if (!sees(store)) throw sessionNotFound();
     return { store, id };
   }
 
@@ -132,8 +133,7 @@ export class SessionRoots {
 export const SERVED_DIALECTS = READ_DIALECT_NAMES.filter(isServed);
 
 function isServed(dialect: string): boolean {
-  const { isReadOnly, program } = dialectNamed(dialect);
-  return !isReadOnly || program !== undefined;
+  return isWritten(dialect) || programOf(dialect) !== null;
 }
 
 /**
@@ -142,12 +142,12 @@ function isServed(dialect: string): boolean {
  */
 export function arePrivate(roots: RootChoice, cwd: string): boolean {
   if (roots === "found") return true;
-  const programs = READ_DIALECT_NAMES.filter((name) => dialectNamed(name).program);
-  return roots.some((root) => programs.some((name) => isProgramsOwn(name, resolvePath(cwd, root))));
+  const programs = READ_DIALECT_NAMES.filter(programOf);
+  return roots.some((root) => programs.some((name) => isProgramRoot(name, resolvePath(cwd, root))));
 }
 
 /** The store as it is served; none for streams, which are served below /v1/stream. */
-export function served(store: FoundStore): ServedStore[] {
+export function servedStoresOf(store: FoundStore): ServedStore[] {
   const { dialect, root } = store;
   return isServed(dialect) ? [{ dialect, root, key: keyOf(store) }] : [];
 }
@@ -156,7 +156,7 @@ export function urlIdOf(store: Pick<ServedStore, "key">, id: string): string {
   return `${store.key}.${Buffer.from(id).toString("base64url")}`;
 }
 
-export function notFound(): VerbatimError {
+export function sessionNotFound(): VerbatimError {
   return new VerbatimError(
     "SESSION_NOT_FOUND",
     "there is no such session; GET /v1/sessions lists all sessions",

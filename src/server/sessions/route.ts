@@ -6,43 +6,44 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { lookAtLog } from "../../catalog/pages.ts";
 import type { ExchangesPage, OutlinePage } from "../../client/outline-shapes.ts";
 import type { Whereabouts } from "../../client/session-shapes.ts";
-import { dialectNamed } from "../../dialects/all.ts";
-import { resumeCommandOf } from "../../listing/resume-command.ts";
-import { MISSING_VERDICT } from "../../listing/row-filter.ts";
-import type { SessionLimits } from "../../listing/session-limits.ts";
-import { isAbsence } from "../../listing/session-window.ts";
-import { whereaboutsOf } from "../../listing/whereabouts.ts";
-import { nameIn } from "../../listing/whose.ts";
-import type { Pass } from "../auth/gate.ts";
-import type { ServerContext } from "../context.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { dialectNamed, loadDialects } from "../../dialects/all.ts";
+import { lookAtLog } from "../../sessions/catalog/pages.ts";
+import { isAbsence } from "../../sessions/list/session-window.ts";
+import { programIdOf } from "../../sessions/list/whose.ts";
+import type { Admission } from "../auth/gate.ts";
+import type { ServerContext, SessionContext } from "../context.ts";
+import { refuseWriting } from "../http/answer.ts";
 import { rawPath } from "../http/target.ts";
+import type { OpenMount, SharedParts } from "../router/mount.ts";
+import { SESSIONS_ROOT } from "../router/paths.ts";
+import { costsAnswer } from "../usage/route.ts";
 import { answerSessionBytes, checkpointsPage } from "./bytes.ts";
 import { entriesPage } from "./entries.ts";
 import { liveEntries } from "./events.ts";
 import { listPage } from "./list.ts";
 import { answerMarkdown } from "./markdown.ts";
-import { refuseWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
-import { notFound, type Sees, seenBy, urlIdOf } from "./roots.ts";
-import type { ServedSession, SessionService } from "./service.ts";
+import { resumeCommandOf } from "./resume-command.ts";
+import { type Sees, seenBy, sessionNotFound, urlIdOf } from "./roots.ts";
+import { MISSING_VERDICT } from "./row-filter.ts";
+import { type ServedSession, SessionService } from "./service.ts";
+import type { SessionLimits } from "./session-limits.ts";
 import { threadsAnswer } from "./threads.ts";
-import { costsAnswer } from "./usage.ts";
+import { whereaboutsOf } from "./whereabouts.ts";
 import { answerJsonText, itemOf, programOf, sessionItem, usageItem } from "./wire.ts";
-
-export const SESSIONS_ROOT = "/v1/sessions";
 
 export const EXCHANGES_PARAMETERS = ["from", "limit"] as const;
 export const OUTLINE_PARAMETERS = [...EXCHANGES_PARAMETERS, "reads"] as const;
 
 interface Asked {
-  readonly context: ServerContext;
+  readonly context: SessionContext;
   readonly served: ServedSession;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly pass: Pass | null;
+  readonly pass: Admission | null;
 }
 
 type Handler = (asked: Asked) => Promise<void>;
@@ -108,8 +109,8 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
   },
   usage: async ({ context: { sessions }, served, request, response }) => {
     new Query(request.url ?? "/", []);
-    const known = await sessions.known(served);
-    answerJsonText(response, JSON.stringify(usageItem(served.store, known)), sessions.room);
+    const facts = await sessions.known(served);
+    answerJsonText(response, JSON.stringify(usageItem(served.store, facts)), sessions.room);
   },
 };
 
@@ -118,12 +119,46 @@ function outlineRange(query: Query, { outlineDefault, outlineMax }: SessionLimit
   return { from: query.offset("from") ?? 0, limit };
 }
 
-/** Answers a request under the root. */
-export async function handleSessions(
+export async function sessionsMount(
   context: ServerContext,
+  parts: SharedParts,
+): Promise<OpenMount> {
+  await loadDialects(); // Any agent may begin to write while we run.
+  const sessions = serviceOf(context, parts);
+  const served: SessionContext = { ...context, sessions };
+  return {
+    async handle({ request, response, track, pass }) {
+      track.route = "sessions";
+      await handleSessions(served, request, response, pass);
+      return true;
+    },
+    stop: () => sessions.followers.stop(),
+    close: () => sessions.close(),
+    parts: { sessions },
+  };
+}
+
+function serviceOf(
+  { options, settings, time, onFault }: ServerContext,
+  { demo, received }: SharedParts,
+): SessionService {
+  return new SessionService({
+    host: nodeHost,
+    roots: options.roots ?? [],
+    moreRoots: () => (demo?.isShown ? [demo.root] : []),
+    received: () => received?.stores() ?? [],
+    cwd: process.cwd(),
+    limits: settings.sessions,
+    nowMs: time.nowMs,
+    onFault,
+  });
+}
+
+async function handleSessions(
+  context: SessionContext,
   request: IncomingMessage,
   response: ServerResponse,
-  pass: Pass | null,
+  pass: Admission | null,
 ): Promise<void> {
   refuseWriting(request);
   const { sessions } = context;
@@ -136,15 +171,15 @@ export async function handleSessions(
     return answerJsonText(response, JSON.stringify(page), sessions.room);
   }
   const handler = Object.hasOwn(SESSION_PARTS, part) ? SESSION_PARTS[part] : undefined;
-  if (more.length > 0 || handler === undefined) throw notFound();
-  const asked = { context, request, response, pass };
+  if (more.length > 0 || handler === undefined) throw sessionNotFound();
+  const call = { context, request, response, pass };
   try {
-    await handler({ ...asked, served: await sessions.open(id, sees) });
+    await handler({ ...call, served: await sessions.open(id, sees) });
   } catch (cause) {
     if (!isAbsence(cause)) throw cause;
     // It was removed or replaced, or it is pinned and its log is gone.
     sessions.roots.resolve(id, sees);
-    if (!(await answerMissing(asked, id, part))) throw notFound();
+    if (!(await answerMissing(call, id, part))) throw sessionNotFound();
   }
 }
 
@@ -161,19 +196,19 @@ async function answerMissing(
     return true;
   }
   if (part !== "" && part !== "verify") return false;
-  const found = (await sessions.missing()).find(({ store, row }) => {
+  const missing = (await sessions.missing()).find(({ store, row }) => {
     return urlIdOf(store, row.id) === urlId;
   });
-  if (found === undefined) return false;
+  if (missing === undefined) return false;
   new Query(request.url ?? "/", []);
-  const { store, row } = found;
+  const { store, row } = missing;
   const session = { id: row.id, logId: row.logPath };
-  const known = { row, isCurrent: true, cost: row.spend, verdict: MISSING_VERDICT };
+  const facts = { row, isCurrent: true, cost: row.spend, verdict: MISSING_VERDICT };
   const ends = { end: 0, tornBytes: 0, unfinishedBytes: 0, resumeCommand: null, hooks: null };
   const answer =
     part === "verify"
       ? await sessions.verdicts.verify(store, session)
-      : { ...sessionItem(store, known, { isLive: false, isMissing: true }), ...ends };
+      : { ...sessionItem(store, facts, { isLive: false, isMissing: true }), ...ends };
   answerJsonText(response, JSON.stringify(answer), sessions.room);
   return true;
 }
@@ -186,14 +221,14 @@ async function answerWhereabouts(asked: Omit<Asked, "served">, urlId: string): P
   const { roots, host, room } = sessions;
   const sees = seenBy(pass);
   const { store, id } = roots.resolve(urlId, sees);
-  const found = await whereaboutsOf(host, store, id, roots.stores().filter(sees));
-  const isGone = found.store === null;
+  const whereabouts = await whereaboutsOf(host, store, id, roots.stores().filter(sees));
+  const isGone = whereabouts.store === null;
   const pinned = isGone ? await sessions.missing() : [];
   const answer: Whereabouts = {
-    state: found.state,
-    id: found.store && urlIdOf(found.store, id),
+    state: whereabouts.state,
+    id: whereabouts.store && urlIdOf(whereabouts.store, id),
     program: programOf(store.dialect),
-    deletedAt: found.deletedAt,
+    deletedAt: whereabouts.deletedAt,
     isPinned: pinned.some((each) => urlIdOf(each.store, each.row.id) === urlId),
   };
   answerJsonText(response, JSON.stringify(answer), room);
@@ -213,7 +248,7 @@ async function answerSession(asked: Asked): Promise<void> {
 
 /** The record of a program's session that its hooks made, which lists leave out; null if none. */
 function hooksOf({ roots }: SessionService, { store, session }: ServedSession, sees: Sees) {
-  const name = nameIn(store.dialect, session.id);
+  const name = programIdOf(store.dialect, session.id);
   if (!dialectNamed(store.dialect).program) return null;
   for (const other of roots.stores().filter(sees)) {
     const { hooksIdOf, logPath } = dialectNamed(other.dialect);

@@ -1,62 +1,47 @@
-/** Search and tools: requests about all sessions; usage is in usage.ts. */
+/** Search and tools: which entries have these words, and which tools were called, in all sessions. */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { ENTRY_KINDS, type Filter } from "../../catalog/search/query.ts";
-import { sumTools, type ToolRow } from "../../catalog/search/tool-report.ts";
 import type {
   SearchHit as SearchItem,
   SearchPage,
   ToolReport,
 } from "../../client/search-shapes.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
-import { idsThatFit } from "../../listing/row-filter.ts";
-import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
-import { isAbsence } from "../../listing/session-window.ts";
-import type { Pass } from "../auth/gate.ts";
-import type { ServerContext } from "../context.ts";
+import { isAbsence } from "../../sessions/list/session-window.ts";
+import { ENTRY_KINDS, type QueryFilter } from "../../sessions/search/query.ts";
+import { type SearchHit, searchPage, understandQuery } from "../../sessions/search/search-page.ts";
+import { sumTools, type ToolRow } from "../../sessions/search/tool-report.ts";
 import { badRequest } from "../http/answer.ts";
-import { rawPath } from "../http/target.ts";
+import type { OpenMount, SharedParts } from "../router/mount.ts";
+import { SEARCH_PATH, TOOLS_PATH } from "../router/paths.ts";
+import { overSessions } from "./all-sessions.ts";
 import { sessionFilterIn } from "./list.ts";
-import { refuseWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
-import { SERVED_DIALECTS, type Sees, type ServedStore, seenBy, urlIdOf } from "./roots.ts";
+import { SERVED_DIALECTS, type Sees, type ServedStore, urlIdOf } from "./roots.ts";
+import { idsThatFit } from "./row-filter.ts";
 import type { SessionService } from "./service.ts";
-import { USAGE_PATH, usageAnswer } from "./usage.ts";
-import { answerJsonText, itemOf } from "./wire.ts";
-
-export const SEARCH_PATH = "/v1/search";
-export const TOOLS_PATH = "/v1/tools";
+import { itemOf } from "./wire.ts";
 
 export const SEARCH_PARAMETERS = [
-  ...["q", "session", "typing", "limit", "cursor", "perSession", "kind", "since", "until"],
-  ...["agent", "project", "model", "verdict", "status", "subagents"],
+  "q",
+  "session",
+  "typing",
+  "limit",
+  "cursor",
+  "perSession",
+  "kind",
+  "since",
+  "until",
+  "agent",
+  "project",
+  "model",
+  "verdict",
+  "status",
+  "subagents",
 ] as const;
 export const TOOLS_PARAMETERS = ["since", "until", "dialect"] as const;
 
-type Maker = (service: SessionService, url: string, sees: Sees) => Promise<unknown>;
-const MAKERS: Readonly<Record<string, Maker>> = {
-  [SEARCH_PATH]: searchAnswer,
-  [USAGE_PATH]: usageAnswer,
-  [TOOLS_PATH]: toolsAnswer,
-};
-
-/** Whether the path is handled here. */
-export function isOverSessions(path: string): boolean {
-  return Object.hasOwn(MAKERS, path);
-}
-
-export async function handleOverSessions(
-  { sessions }: ServerContext,
-  request: IncomingMessage,
-  response: ServerResponse,
-  pass: Pass | null,
-): Promise<void> {
-  refuseWriting(request);
-  const url = request.url ?? "/";
-  const make = MAKERS[rawPath(url)] ?? searchAnswer;
-  await sessions.hooks.drain();
-  const made = await sessions.reads.run(() => make(sessions, url, seenBy(pass)));
-  answerJsonText(response, JSON.stringify(made), sessions.room);
+export async function searchMount({ sessions }: SharedParts): Promise<OpenMount> {
+  return overSessions(sessions, { [SEARCH_PATH]: searchAnswer, [TOOLS_PATH]: toolsAnswer });
 }
 
 async function searchAnswer(service: SessionService, url: string, sees: Sees): Promise<SearchPage> {
@@ -92,10 +77,10 @@ async function searchAnswer(service: SessionService, url: string, sees: Sees): P
   return { hits, leftOut, next: page.next === null ? null : String(page.next), isComplete };
 }
 
-function entryFilters(query: Query): Filter[] {
+function entryFilters(query: Query): QueryFilter[] {
   const kind = query.choice("kind", ENTRY_KINDS);
   const [since, until] = [query.time("since"), query.time("until")];
-  const filters: Filter[] = [];
+  const filters: QueryFilter[] = [];
   if (kind) filters.push({ by: "kind", value: kind, isNot: false });
   if (since) filters.push({ by: "since", value: since, isNot: false });
   if (until) filters.push({ by: "until", value: until, isNot: false });

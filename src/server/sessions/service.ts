@@ -7,40 +7,46 @@
  * - A signed session that is gone is listed as missing.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import type { Host } from "../../base/host.ts";
-import { searchPathNextTo, catalogPath as userCatalogPath } from "../../base/node-paths.ts";
-import { Catalog } from "../../catalog/catalog.ts";
-import { eachLog, type Unreadable } from "../../catalog/find.ts";
-import { forgetRows, freshenInSlices, keepRow, lookAtLog, readRow } from "../../catalog/pages.ts";
-import type { FoundLog, SessionRow } from "../../catalog/session-row.ts";
-import { bareRow, isFresh } from "../../catalog/table.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { Host } from "../../core/base/host.ts";
+import { searchPathNextTo, catalogPath as userCatalogPath } from "../../core/base/node-paths.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import { AtWork } from "../../listing/at-work.ts";
-import { goneSessions } from "../../listing/gone-sessions.ts";
-import { KeptCosts } from "../../listing/kept-costs.ts";
-import { Outlines } from "../../listing/outlines.ts";
-import { SearchService } from "../../listing/search-service.ts";
-import type { SessionLimits } from "../../listing/session-limits.ts";
-import { isAbsence, SessionWindow } from "../../listing/session-window.ts";
-import { WaitingHooks } from "../../listing/waiting-hooks.ts";
-import type { ReceivedStore } from "../../remote/receiving/received-sessions.ts";
-import { mayStandOtherwise } from "../../store/list.ts";
-import type { Session } from "../../store/session.ts";
-import { Store } from "../../store/store.ts";
-import { LiveUsage } from "../../usage/answers/live-usage.ts";
-import { KeptVerdicts } from "../../verifying/kept-verdicts.ts";
+import { iterateLogs, type Unreadable } from "../../dialects/find.ts";
+import type { FoundLog, SessionRow } from "../../dialects/session-row.ts";
+import { KeptVerdicts } from "../../evidence/verify/kept-verdicts.ts";
+import { Catalog } from "../../sessions/catalog/catalog.ts";
+import {
+  forgetRows,
+  freshenInSlices,
+  keepRow,
+  lookAtLog,
+  readRow,
+} from "../../sessions/catalog/pages.ts";
+import { bareRow, isFresh } from "../../sessions/catalog/table.ts";
+import { AtWork } from "../../sessions/list/at-work.ts";
+import { goneSessions } from "../../sessions/list/gone-sessions.ts";
+import { isAbsence, SessionWindow } from "../../sessions/list/session-window.ts";
+import { WaitingHooks } from "../../sessions/list/waiting-hooks.ts";
+import { Outlines } from "../../sessions/outline/outlines.ts";
+import { mayStandOtherwise } from "../../sessions/store/list.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { Store } from "../../sessions/store/store.ts";
 import { AnswerRoom } from "../http/answer.ts";
 import { Semaphore } from "../http/semaphore.ts";
+import type { ReceivedStore } from "../received/received-sessions.ts";
 import { LiveReaders } from "../streams/live-readers.ts";
+import { LiveUsage } from "../usage/live-usage.ts";
+import { CatalogCosts } from "./catalog-costs.ts";
 import {
-  notFound,
   type RootChoice,
   type Sees,
   type ServedStore,
   SessionRoots,
-  served,
+  servedStoresOf,
+  sessionNotFound,
 } from "./roots.ts";
+import { SearchService } from "./search-service.ts";
+import type { SessionLimits } from "./session-limits.ts";
 
 export interface SessionServiceOptions {
   readonly host: Host;
@@ -94,7 +100,7 @@ export class SessionService {
   readonly hooks: WaitingHooks;
   readonly outlines: Outlines;
   readonly verdicts: KeptVerdicts;
-  readonly costs: KeptCosts;
+  readonly costs: CatalogCosts;
   readonly #atWork: AtWork;
   readonly #options: SessionServiceOptions;
   readonly #stopping = new AbortController();
@@ -114,7 +120,8 @@ export class SessionService {
     this.limits = limits;
     this.nowMs = nowMs;
     this.roots = new SessionRoots(roots, cwd, {
-      ...{ more: options.moreRoots, received: options.received },
+      more: options.moreRoots,
+      received: options.received,
     });
     this.reads = new Semaphore(limits.readersMax, limits.waitingMax);
     this.wholeReads = new Semaphore(limits.wholeReadersMax, limits.waitingMax);
@@ -140,14 +147,18 @@ export class SessionService {
       onFault: options.onFault,
     });
     this.usage = new LiveUsage({
-      ...{ host, cwd, stores, limits, nowMs },
+      host,
+      cwd,
+      stores,
+      limits,
+      nowMs,
       isOfUser: () => {
         const more = [...(options.moreRoots?.() ?? []), ...(options.received?.() ?? [])];
         return roots === "found" && more.length === 0;
       },
       onUnreadable: (id, cause) => this.#tell(id, cause),
     });
-    this.costs = new KeptCosts({ usage: this.usage, catalog, nowMs, onFault });
+    this.costs = new CatalogCosts({ usage: this.usage, catalog, nowMs, onFault });
   }
 
   /** The session that a URL names; throws SESSION_NOT_FOUND. */
@@ -156,7 +167,7 @@ export class SessionService {
     try {
       return { store, session: await this.#store(store).open(id) };
     } catch (cause) {
-      throw isAbsence(cause) ? notFound() : cause;
+      throw isAbsence(cause) ? sessionNotFound() : cause;
     }
   }
 
@@ -166,7 +177,7 @@ export class SessionService {
       this.#missingUntilMs = this.nowMs() + this.limits.freshMs;
       this.#missing = goneSessions(this.host, this.roots.wheres).then((gone) => {
         return gone.flatMap(({ store, row }) =>
-          served(store).map((each) => ({ store: each, row })),
+          servedStoresOf(store).map((each) => ({ store: each, row })),
         );
       });
     }
@@ -178,7 +189,7 @@ export class SessionService {
     const { dialect, root } = store;
     const { id, logId } = session;
     const now = lookAtLog(root, logId, dialectNamed(dialect).layout);
-    if (now === null) throw notFound();
+    if (now === null) throw sessionNotFound();
     const catalog = await this.catalog().catch(() => null); // Else read each time.
     const kept = catalog && (await readRow(catalog, dialect, root, id));
     const log = { id, path: logId, ...now };
@@ -314,7 +325,7 @@ export class SessionService {
       this.#unreadable++;
       if (!isAbsence(cause)) this.#tell(id ?? path, cause); // Else a link: not a fault.
     };
-    const found = eachLog(root, dialectNamed(dialect).layout, { onUnreadable });
+    const found = iterateLogs(root, dialectNamed(dialect).layout, { onUnreadable });
     return freshenInSlices(catalog, dialect, root, found, {
       summarise: (id) => summaries.summarise(id),
       isLeft: (log) => this.#isLeft(log),

@@ -1,8 +1,8 @@
 /** Threads of a session, as the API has them (listing/threads). */
 
 import type { SessionThreads } from "../../client/session-shapes.ts";
-import { isAbsence } from "../../listing/session-window.ts";
-import { threadsOf } from "../../listing/threads/threads.ts";
+import { isAbsence } from "../../sessions/list/session-window.ts";
+import { threadsOf } from "../../sessions/outline/threads/threads.ts";
 import { urlIdOf } from "./roots.ts";
 import type { ServedSession, SessionService } from "./service.ts";
 

@@ -6,16 +6,16 @@
  */
 
 import type { ServerResponse } from "node:http";
-import { exactJson } from "../../base/print-json.ts";
-import { type PageRow, readKnown } from "../../catalog/page-rows.ts";
 import type { SessionItem, SessionUsage } from "../../client/session-shapes.ts";
-import { dialectNamed } from "../../dialects/all.ts";
-import { keptState } from "../../dialects/files/guarded.ts";
+import { exactJson } from "../../core/base/print-json.ts";
+import { guardState } from "../../dialects/files/guarded.ts";
+import { labelOf } from "../../dialects/registry.ts";
 import { toolViews } from "../../dialects/tool-table.ts";
-import type { PlacedEntry } from "../../listing/session-window.ts";
-import { ownerOf } from "../../listing/whose.ts";
-import { jsonText } from "../../render/text.ts";
-import type { Session } from "../../store/session.ts";
+import { type PageRow, readRowFacts } from "../../sessions/catalog/page-rows.ts";
+import type { WindowEntry } from "../../sessions/list/session-window.ts";
+import { ownerOf } from "../../sessions/list/whose.ts";
+import { jsonText } from "../../sessions/render/text.ts";
+import type { Session } from "../../sessions/store/session.ts";
 import type { AnswerRoom } from "../http/answer.ts";
 import { answerText, type Headers, newHeaders } from "../http/answer.ts";
 import type { Query } from "./query.ts";
@@ -43,7 +43,7 @@ export function sessionItem(
 ): SessionItem {
   const { id, logPath, mtimeMs, size, ...summary } = row;
   const { agent: agentLabel, project } = ownerOf(store, row);
-  const kept = keptState(store.dialect, store.root, logPath);
+  const state = guardState(store.dialect, store.root, logPath);
   return {
     id: urlIdOf(store, id),
     session: id,
@@ -57,22 +57,22 @@ export function sessionItem(
     verdict,
     bytes: size,
     modifiedAt: new Date(mtimeMs).toISOString(),
-    isLive: isLive && !kept.isKept,
+    isLive: isLive && !state.isKept,
     isCurrent,
     isMissing,
-    ...kept,
+    ...state,
   };
 }
 
 /** A session on its own, as the list has it. */
 export async function itemOf(service: SessionService, served: ServedSession): Promise<SessionItem> {
   const { store, session } = served;
-  const known = await service.known(served);
+  const facts = await service.known(served);
   const catalog = await service.catalog().catch(() => null);
-  const kept = catalog && (await readKnown(catalog, store.dialect, store.root, session.id));
-  const { cost, verdict } = { cost: known.row.spend, verdict: null, ...kept };
-  const isLive = await service.isLive(store, known.row);
-  return sessionItem(store, { ...known, cost, verdict }, { isLive });
+  const rowFacts = catalog && (await readRowFacts(catalog, store.dialect, store.root, session.id));
+  const { cost, verdict } = { cost: facts.row.spend, verdict: null, ...rowFacts };
+  const isLive = await service.isLive(store, facts.row);
+  return sessionItem(store, { ...facts, cost, verdict }, { isLive });
 }
 
 /** A row, and what else is known of its session. */
@@ -80,7 +80,7 @@ export type ItemFacts = KnownSession & Pick<PageRow, "cost" | "verdict">;
 
 /** As its users call it; null for a dialect of our own. */
 export function programOf(dialect: string): string | null {
-  return dialectNamed(dialect).program?.label ?? null;
+  return labelOf(dialect);
 }
 
 /** The recorded usage of a session. */
@@ -104,20 +104,24 @@ export function entryFormOf(query: Query): EntryForm {
 
 /** The JSON of one line. */
 export function entryJson(
-  { start, end, entry, fault }: PlacedEntry,
+  { start, end, entry, fault }: WindowEntry,
   form: EntryForm,
   { dialect, id }: Session,
 ): string {
   const place = { start, end, bytes: end - start };
-  const said = { kind: entry?.kind ?? "other", role: entry?.role ?? null, at: entry?.at ?? null };
+  const description = {
+    kind: entry?.kind ?? "other",
+    role: entry?.role ?? null,
+    at: entry?.at ?? null,
+  };
   const aside = entry === null ? null : (dialect.asideOf?.(entry.native, id) ?? null);
   const tools = toolViews(dialect.tools, entry?.parts ?? []);
   const results = (entry && dialect.resultViews?.(entry.native)) ?? [];
-  const head = JSON.stringify({ ...place, ...said, fault, aside, tools, results });
+  const head = JSON.stringify({ ...place, ...description, fault, aside, tools, results });
   return `${head.slice(0, -1)},"entry":${entry === null ? "null" : neutralJson(entry, form)}}`;
 }
 
-function neutralJson(entry: NonNullable<PlacedEntry["entry"]>, form: EntryForm): string {
+function neutralJson(entry: NonNullable<WindowEntry["entry"]>, form: EntryForm): string {
   const print = form.exact ? exactJson : jsonText;
   if (form.native) return print(entry);
   const { native: _, ...neutral } = entry;

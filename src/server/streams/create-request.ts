@@ -1,11 +1,12 @@
 /** Create request: parses the headers of a PUT. */
 
 import type { IncomingHttpHeaders } from "node:http";
-import { momentOf } from "../../base/choice.ts";
-import { type OffsetToken, parseOffset } from "../../streams/offset-token.ts";
-import type { ForkRequest, Lifetime } from "../../streams/stream-store.ts";
+import { momentOf } from "../../core/base/choice.ts";
+import { type OffsetToken, parseOffset } from "../../streams/files/offset-token.ts";
+import type { ForkRequest, Lifetime } from "../../streams/files/stream-store.ts";
 import { badRequest } from "../http/answer.ts";
-import { rawPath, STREAM_ROOT, streamPathOf } from "../http/target.ts";
+import { rawPath, streamPathOf } from "../http/target.ts";
+import { STREAM_ROOT } from "../router/paths.ts";
 
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,14})$/;
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+/;

@@ -1,17 +1,17 @@
 /**
  * Event feeds: reads and encodes new data once for all readers that have caught up.
  *
- * Readers catch up on their own (`events.ts`) and join when they are at the feed's offset. All
+ * Readers catch up on their own (`event-reader.ts`) and join when they are at the feed's offset. All
  * readers of a feed are at its offset: a frame goes to each of them, or the reader is disconnected.
  * So none misses or repeats a message. The feed watches before it reads and reads again after each
  * change, so it misses no append.
  */
 
 import { setImmediate } from "node:timers/promises";
-import { VerbatimError } from "../../base/errors.ts";
-import { repeat, type Time } from "../../base/time.ts";
-import type { OffsetToken } from "../../streams/offset-token.ts";
-import type { StreamStore } from "../../streams/stream-store.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { repeat, type Time } from "../../core/base/time.ts";
+import type { OffsetToken } from "../../streams/files/offset-token.ts";
+import type { StreamStore } from "../../streams/files/stream-store.ts";
 import { currentCursor } from "./cursor.ts";
 import { controlEvent, type EventFrame, eventFrame } from "./event-frame.ts";
 

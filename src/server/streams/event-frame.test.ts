@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { parseEvents } from "../../../test/server/sse.ts";
-import { formatOffset } from "../../streams/offset-token.ts";
-import type { Chunk, StreamHead } from "../../streams/stream-store.ts";
+import { formatOffset } from "../../streams/files/offset-token.ts";
+import type { Chunk, StreamHead } from "../../streams/files/stream-store.ts";
 import { controlEvent, eventFrame } from "./event-frame.ts";
 
 function head(contentType: string, isJson = false): StreamHead {

@@ -6,8 +6,8 @@
  * after the colon, so a line that begins with one gets a second.
  */
 
-import type { Chunk, StreamHead } from "../../streams/stream-store.ts";
-import { isFinal, joined } from "./reading.ts";
+import type { Chunk, StreamHead } from "../../streams/files/stream-store.ts";
+import { isFinal, joinLines } from "./reads.ts";
 
 /** Encoded once and sent to many readers; only the cursor may differ. */
 export interface EventFrame {
@@ -47,7 +47,7 @@ function dataEvent({ bytes, head }: Chunk): Uint8Array {
     // JSON is one line once its separators are commas.
     return Buffer.concat([
       Buffer.from("event: data\ndata:["),
-      joined(buffer),
+      joinLines(buffer),
       Buffer.from("]\n\n"),
     ]);
   }

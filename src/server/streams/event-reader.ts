@@ -9,14 +9,16 @@
  */
 
 import type { ServerResponse } from "node:http";
-import type { StreamHead } from "../../streams/stream-store.ts";
-import type { Pass } from "../auth/gate.ts";
+import type { Chunk, ReadFrom, StreamHead } from "../../streams/files/stream-store.ts";
+import type { Admission } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
-import { newHeaders } from "../http/answer.ts";
+import { badRequest, newHeaders } from "../http/answer.ts";
+import type { ReadQuery } from "../http/target.ts";
 import { currentCursor, cursorAfter } from "./cursor.ts";
-import type { FeedReader } from "./event-feed.ts";
-import { controlEvent, type EventFrame, isBase64 } from "./event-frame.ts";
+import { type FeedReader, sharedFrame } from "./event-feed.ts";
+import { controlEvent, type EventFrame, eventFrame, isBase64 } from "./event-frame.ts";
 import { keepTouched } from "./live-wait.ts";
+import { readChunk, readFrom } from "./reads.ts";
 
 const LIFETIME_SPREAD = 0.1;
 
@@ -33,7 +35,7 @@ export class EventReader implements FeedReader {
     context: ServerContext,
     response: ServerResponse,
     cursor: string | undefined,
-    pass: Pass | null,
+    pass: Admission | null,
   ) {
     this.#context = context;
     this.#response = response;
@@ -115,5 +117,74 @@ export class EventReader implements FeedReader {
     this.#isOver = true;
     for (const work of this.#cleanup.splice(0)) work();
     this.#onDrain();
+  }
+}
+
+/**
+ * `GET` with `live=sse`. Sends the existing data chunk by chunk, then new data, until the
+ * stream is closed, the reader leaves or loses its permission, or its time is over.
+ */
+export async function streamEvents(
+  context: ServerContext,
+  path: string,
+  query: ReadQuery,
+  response: ServerResponse,
+  pass: Admission | null,
+): Promise<void> {
+  if (query.offset === undefined) throw badRequest("offset", "is missing; a live read needs one");
+  const asked = readFrom(query.offset);
+  const from = asked === "now" ? (await context.store.head(path)).end : asked;
+  // Before the head is written, so that a failed read gets an error status.
+  const first = await heldChunk(context, path, from, response);
+  const reader = new EventReader(context, response, query.cursor, pass);
+  reader.begin(first.chunk.head);
+  try {
+    await catchUp(context, path, reader, response, first);
+  } catch (error) {
+    reader.cut();
+    throw error;
+  }
+}
+
+/** A chunk that counts as a held answer until it is released. */
+interface HeldChunk {
+  readonly chunk: Chunk;
+  readonly letGo: () => void;
+}
+
+async function heldChunk(
+  context: ServerContext,
+  path: string,
+  from: ReadFrom,
+  response: ServerResponse,
+): Promise<HeldChunk> {
+  const chunk = await readChunk(context, path, from);
+  return { chunk, letGo: context.answers.hold(response, chunk.bytes.length) };
+}
+
+async function catchUp(
+  context: ServerContext,
+  path: string,
+  reader: EventReader,
+  response: ServerResponse,
+  first: HeldChunk,
+): Promise<void> {
+  const { feeds } = context;
+  let held = first;
+  for (;;) {
+    const { chunk, letGo } = held;
+    const frame = eventFrame(chunk);
+    if (held === first || frame.data.length > 0 || frame.isFinal) {
+      reader.send(frame, sharedFrame(frame, context.time.nowMs()));
+    }
+    // A slow reader holds one chunk at a time.
+    await reader.drained();
+    letGo();
+    if (reader.isOver) return;
+    if (chunk.isAtEnd) {
+      if (feeds.join(path, reader, chunk.next)) return;
+      await feeds.settled(path); // The feed is behind us, or there is more to read.
+    }
+    held = await heldChunk(context, path, chunk.next, response);
   }
 }

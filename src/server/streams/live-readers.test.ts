@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { ManualTime } from "../../../test/support/manual-time.ts";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import { LOOK_MS, type Pass } from "../auth/gate.ts";
+import { type Admission, LOOK_MS } from "../auth/gate.ts";
 import { LiveReaders } from "./live-readers.ts";
 
-const PASS: Pass = { token: "0123abcd", sha256: "0".repeat(64), needs: [], paths: null };
+const PASS: Admission = { token: "0123abcd", sha256: "0".repeat(64), needs: [], paths: null };
 
 test("readers up to the limit are accepted, and one more is refused", () => {
   const readers = new LiveReaders(2, () => true);
@@ -49,7 +49,7 @@ test("readers that end are removed, and all are ended when the server stops", ()
   const time = new ManualTime();
   const readers = new LiveReaders(10, ({ token }) => token !== "revoked", time);
   const ended: string[] = [];
-  const add = (name: string, pass: Pass | null) => {
+  const add = (name: string, pass: Admission | null) => {
     const leave = readers.add(() => {
       ended.push(name);
       leave();

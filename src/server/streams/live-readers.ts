@@ -6,23 +6,23 @@
  * (auth/gate.ts). One timer checks all of them, and only while there are any.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { nodeTime, repeat, type Time } from "../../base/time.ts";
-import { LOOK_MS, type Pass } from "../auth/gate.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { nodeTime, repeat, type Time } from "../../core/base/time.ts";
+import { type Admission, LOOK_MS } from "../auth/gate.ts";
 
 export class LiveReaders {
   readonly #max: number;
-  readonly #holds: (pass: Pass) => boolean;
+  readonly #holds: (pass: Admission) => boolean;
   readonly #time: Time;
   /** How to end each reader, and the pass that admitted it. */
-  readonly #readers = new Map<() => void, Pass | null>();
+  readonly #readers = new Map<() => void, Admission | null>();
   /** How many were admitted by a token. */
   #passes = 0;
   #stopLooking: (() => void) | null = null;
   #isStopping = false;
 
   /** `holds`: whether the pass would be admitted now. */
-  constructor(max: number, holds: (pass: Pass) => boolean, time: Time = nodeTime) {
+  constructor(max: number, holds: (pass: Admission) => boolean, time: Time = nodeTime) {
     this.#max = max;
     this.#holds = holds;
     this.#time = time;
@@ -40,7 +40,7 @@ export class LiveReaders {
    * `end` is called when the server stops or the pass is no longer valid. Call the returned
    * function when the reader is done.
    */
-  add(end: () => void, pass: Pass | null): () => void {
+  add(end: () => void, pass: Admission | null): () => void {
     if (this.#readers.size >= this.#max) {
       throw new VerbatimError(
         "TOO_MANY_READERS",

@@ -7,16 +7,16 @@
  */
 
 import type { ServerResponse } from "node:http";
-import { repeat, type Time } from "../../base/time.ts";
-import type { StreamHead, StreamStore } from "../../streams/stream-store.ts";
-import type { Pass } from "../auth/gate.ts";
+import { repeat, type Time } from "../../core/base/time.ts";
+import type { StreamHead, StreamStore } from "../../streams/files/stream-store.ts";
+import type { Admission } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 
 /**
  * `over`: the time is over, the sender may not read any more, or the server stops. `left`: the
  * sender has left.
  */
-export type Woken = "changed" | "over" | "left";
+export type WakeReason = "changed" | "over" | "left";
 
 const TOUCH_MS_MAX = 15_000;
 const TOUCH_MS_MIN = 100;
@@ -26,10 +26,15 @@ export class LiveWait {
   readonly #response: ServerResponse;
   readonly #cancelTimer: () => void;
   readonly #leave: () => void;
-  #woken: Woken | null = null;
-  #wake: ((woken: Woken) => void) | null = null;
+  #woken: WakeReason | null = null;
+  #wake: ((woken: WakeReason) => void) | null = null;
 
-  constructor(context: ServerContext, path: string, response: ServerResponse, pass: Pass | null) {
+  constructor(
+    context: ServerContext,
+    path: string,
+    response: ServerResponse,
+    pass: Admission | null,
+  ) {
     const over = () => this.#tell("over");
     this.#leave = context.readers.add(over, pass);
     this.#cancelTimer = context.time.setTimer(context.settings.longPollTimeoutMs, over);
@@ -40,7 +45,7 @@ export class LiveWait {
     if (response.destroyed) this.#onClose(); // It left before we listened.
   }
 
-  next(): Promise<Woken> {
+  next(): Promise<WakeReason> {
     return new Promise((resolve) => {
       const woken = this.#woken;
       if (woken === null) {
@@ -62,7 +67,7 @@ export class LiveWait {
   readonly #onClose = () => this.#tell("left");
 
   /** `over` and `left` replace a change, never the other way round. */
-  #tell(woken: Woken): void {
+  #tell(woken: WakeReason): void {
     const wake = this.#wake;
     this.#wake = null;
     if (woken !== "changed" || (wake === null && this.#woken === null)) this.#woken = woken;

@@ -1,15 +1,15 @@
 /** Long-poll: a `GET` that waits for new data when there is none. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { OffsetToken } from "../../streams/offset-token.ts";
-import type { Chunk, ReadFrom, StreamHead } from "../../streams/stream-store.ts";
-import type { Pass } from "../auth/gate.ts";
+import type { OffsetToken } from "../../streams/files/offset-token.ts";
+import type { Chunk, ReadFrom, StreamHead } from "../../streams/files/stream-store.ts";
+import type { Admission } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 import { answer, badRequest, newHeaders } from "../http/answer.ts";
 import type { ReadQuery } from "../http/target.ts";
 import { cursorAfter } from "./cursor.ts";
 import { keepTouched, LiveWait } from "./live-wait.ts";
-import { answerFresh, readChunk, readFrom, type TagFrom } from "./reading.ts";
+import { answerFresh, readChunk, readFrom, type TagFrom } from "./reads.ts";
 
 export async function longPoll(
   context: ServerContext,
@@ -17,7 +17,7 @@ export async function longPoll(
   query: ReadQuery,
   request: IncomingMessage,
   response: ServerResponse,
-  pass: Pass | null,
+  pass: Admission | null,
 ): Promise<void> {
   if (query.offset === undefined) throw badRequest("offset", "is missing; a live read needs one");
   const asked = readFrom(query.offset);

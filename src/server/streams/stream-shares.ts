@@ -6,7 +6,7 @@
  * accepted, however large.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
 
 interface Share {
   appends: number;

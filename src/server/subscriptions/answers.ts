@@ -1,23 +1,24 @@
 /** Answers about subscriptions, in the protocol's fields. */
 
-import type { LinkedStream } from "../../subscriptions/links.ts";
-import type { Subscription } from "../../subscriptions/subscription.ts";
-import type { WakeNotice } from "../../subscriptions/waking.ts";
-import { STREAM_ROOT } from "../http/target.ts";
-
-export const CONTROL_ROOT = `${STREAM_ROOT}/__ds`;
+import type { LinkedStream } from "../../streams/subscriptions/links.ts";
+import type { Subscription } from "../../streams/subscriptions/subscription.ts";
+import type { WakeNotice } from "../../streams/subscriptions/wakes.ts";
+import { CONTROL_ROOT } from "../router/paths.ts";
 
 export function subscriptionUrl(baseUrl: string, id: string): string {
   return `${baseUrl}${CONTROL_ROOT}/subscriptions/${encodeURIComponent(id)}`;
 }
 
 /** The server's URL, and the key that it signs with. */
-export interface Signing {
+export interface WebhookSigning {
   readonly baseUrl: string;
   readonly keys: { readonly kid: string };
 }
 
-export function subscriptionJson(subscription: Subscription, { keys, baseUrl }: Signing): unknown {
+export function subscriptionJson(
+  subscription: Subscription,
+  { keys, baseUrl }: WebhookSigning,
+): unknown {
   const { id, config, links, createdAtMs, phase } = subscription;
   const jwksUrl = `${baseUrl}${CONTROL_ROOT}/jwks.json`;
   const signing = { alg: "ed25519", kid: keys.kid, jwks_url: jwksUrl };

@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { compiledText } from "../../../test/support/program.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import { WebhookKeys } from "../../subscriptions/webhooks/webhook-keys.ts";
+import { SUBSCRIPTION_LIMITS } from "../../core/base/limits.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { WebhookKeys } from "./webhooks/webhook-keys.ts";
 
 const page = readFileSync(new URL("../../../docs/subscriptions.md", import.meta.url), "utf8");
 

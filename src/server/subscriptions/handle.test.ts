@@ -11,7 +11,7 @@ import {
 } from "../../../test/support/subscription-http.ts";
 import { until } from "../../../test/support/until.ts";
 import { answerWith, WebhookReceiver } from "../../../test/support/webhook-receiver.ts";
-import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
+import { SUBSCRIPTION_LIMITS } from "../../core/base/limits.ts";
 
 test("a subscription can be created, read, created again and deleted", async () => {
   const server = await startTestServer();

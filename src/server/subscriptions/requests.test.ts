@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { HOOK, PULL } from "../../../test/support/subscription-http.ts";
-import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
+import { SUBSCRIPTION_LIMITS } from "../../core/base/limits.ts";
 import { SubscriptionRequest } from "./requests.ts";
 
 test("a configuration keeps the fields of its own kind and drops those of the other", () => {

@@ -5,17 +5,17 @@
  * sent would lose wakes silently.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
-import { checkStreamPath } from "../../streams/stream-path.ts";
-import type { Ack, AckRequest, Fence } from "../../subscriptions/acks.ts";
-import { globFault } from "../../subscriptions/glob.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { SUBSCRIPTION_LIMITS } from "../../core/base/limits.ts";
+import { checkStreamPath } from "../../streams/files/stream-path.ts";
+import type { Ack, AckRequest, Fence } from "../../streams/subscriptions/acks.ts";
+import { globFault } from "../../streams/subscriptions/glob.ts";
 import {
   LEASE_TTL_MS,
-  refused,
   type SubscriptionConfig,
-} from "../../subscriptions/subscription.ts";
-import { judgeWebhookUrl } from "../../subscriptions/webhooks/webhook-url.ts";
+  subscriptionRefusal,
+} from "../../streams/subscriptions/subscription.ts";
+import { judgeWebhookUrl } from "./webhooks/webhook-url.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -141,7 +141,7 @@ export class SubscriptionRequest {
     }
     const { fault } = judgeWebhookUrl(url, allowLocal);
     if (fault === null) return url;
-    throw refused(this.#id, "WEBHOOK_URL_REJECTED", `webhook.url is refused: ${fault}`);
+    throw subscriptionRefusal(this.#id, "WEBHOOK_URL_REJECTED", `webhook.url is refused: ${fault}`);
   }
 
   #leaseTtlMs(): number {
@@ -174,6 +174,6 @@ export class SubscriptionRequest {
   }
 
   #invalid(reason: string): VerbatimError {
-    return refused(this.#id, "INVALID_REQUEST", `the request is refused: ${reason}`);
+    return subscriptionRefusal(this.#id, "INVALID_REQUEST", `the request is refused: ${reason}`);
   }
 }

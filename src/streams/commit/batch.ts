@@ -8,12 +8,12 @@
  * written to.
  */
 
+import type { ProducerTurn } from "../files/stream-store.ts";
 import type { AppendOp, CreateOp, DeleteOp, Op, SignOp } from "../journal/journal-record.ts";
 import { crcOf } from "../journal/journal-record.ts";
-import type { ProducerTurn } from "../stream-store.ts";
 import {
-  type Block,
   draftOf,
+  type MessageBlock,
   type MessagePointer,
   type StreamDraft,
   type StreamState,
@@ -33,17 +33,17 @@ export interface StreamChange {
   /** The offset of the first new message. */
   from: number;
   readonly pointers: MessagePointer[];
-  readonly blocks: Block[];
+  readonly blocks: MessageBlock[];
   readonly producers: Map<string, ProducerTurn>;
 }
 
 /** The state before the batch. */
-export interface Published {
+export interface PublishedState {
   get(path: string): StreamState | null;
   producer(state: StreamState, id: string): ProducerTurn | null;
 }
 
-export class Batch {
+export class CommitBatch {
   readonly changes = new Map<string, StreamChange>();
   readonly records = new Map<string, string | null>();
   /** Files of deleted streams, and since when. */
@@ -51,9 +51,9 @@ export class Batch {
   /** Checkpoints for sidecar files, by file. */
   readonly sidecars = new Map<string, SignOp>();
   readonly ops: Op[] = [];
-  readonly #published: Published;
+  readonly #published: PublishedState;
 
-  constructor(published: Published) {
+  constructor(published: PublishedState) {
     this.#published = published;
   }
 

@@ -2,10 +2,9 @@
  * Committer: makes many requests durable together (group commit).
  *
  * decide on drafts → one write and one sync of the journal → bytes to each log file → publish,
- * notify, answer. The index follows some batches later (lookup/index-backlog.ts).
+ * notify, answer. The index follows some batches later (streams/files/lookup/index-backlog.ts).
  *
- * - One batch at a time, decided on what the one before published. Requests that arrive
- *   meanwhile form the next.
+ * - Each batch (commit-queue.ts) is decided on what the one before published.
  * - A request is answered only after the sync of the batch in which it was decided, even if the
  *   answer is just "duplicate".
  * - If the journal did not take a batch, nothing of it has happened, and the store continues. If
@@ -13,28 +12,19 @@
  *   writes (STORE_FAILED), and opening it again applies the batch.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { callersHaveRun } from "../../base/in-flight.ts";
-import type { Journal } from "../journal/journal.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { IndexBacklog } from "../files/lookup/index-backlog.ts";
+import type { HandlePool } from "../files/reading/handle-pool.ts";
+import type { StreamLogFile } from "../files/reading/log-file.ts";
+import type { CommitJournal } from "../journal/journal.ts";
 import type { JournalMark } from "../journal/journal-mark.ts";
 import { RecordBuffer } from "../journal/journal-record.ts";
-import type { IndexBacklog } from "../lookup/index-backlog.ts";
-import type { HandlePool } from "../reading/handle-pool.ts";
-import type { LogFile } from "../reading/log-file.ts";
-import { Batch } from "./batch.ts";
+import { CommitBatch } from "./batch.ts";
+import { type CommitLimits, CommitQueue, type QueuedRequest } from "./commit-queue.ts";
 import type { PublishedStreams } from "./published-streams.ts";
 
-export interface CommitLimits {
-  /** Limits of one batch: requests, and their bytes. */
-  readonly batchRequestsMax: number;
-  readonly batchBytesMax: number;
-  /** Limits of the queue; above them requests are refused with QUEUE_FULL. */
-  readonly queueRequestsMax: number;
-  readonly queueBytesMax: number;
-}
-
 export interface CommitParts {
-  readonly journal: Journal;
+  readonly journal: CommitJournal;
   readonly mark: JournalMark;
   readonly pool: HandlePool;
   readonly backlog: IndexBacklog;
@@ -43,9 +33,9 @@ export interface CommitParts {
   /** Called when a batch is answered, for metrics. */
   onBatch?: ((report: BatchReport) => void) | undefined;
   /** Called when a batch is decided and before it is written; may add to it. Never rejects. */
-  beforeBatch(batch: Batch): Promise<void> | null;
+  beforeBatch(batch: CommitBatch): Promise<void> | null;
   /** Called after a batch was published; the next batch waits for it. */
-  afterBatch(batch: Batch, lastLsn: number): Promise<void> | null;
+  afterBatch(batch: CommitBatch, lastLsn: number): Promise<void> | null;
 }
 
 /** One batch, for metrics. */
@@ -56,26 +46,25 @@ export interface BatchReport {
   readonly seconds: number;
 }
 
-interface Asked {
-  readonly bytes: number;
-  readonly decide: (batch: Batch) => unknown;
-  readonly resolve: (answer: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Asked = QueuedRequest<CommitBatch>;
 
 export class Committer {
   readonly #parts: CommitParts;
   readonly #buffer = new RecordBuffer();
-  #queue: Asked[] = [];
-  #queuedBytes = 0;
+  readonly #queue: CommitQueue<CommitBatch>;
   #lastLsn: number;
-  #running: Promise<void> | null = null;
   #failure: VerbatimError | null = null;
-  #isClosed = false;
 
   constructor(parts: CommitParts, lastLsn: number) {
     this.#parts = parts;
     this.#lastLsn = lastLsn;
+    this.#queue = new CommitQueue({
+      limits: parts.limits,
+      place: parts.journal.path,
+      waitsFor: "the disk",
+      refusal: () => this.#failure,
+      commit: (taken) => this.#commit(taken),
+    });
   }
 
   get lastLsn(): number {
@@ -91,15 +80,8 @@ export class Committer {
    * Calls `decide` in turn, which adds to the batch; resolves to its answer once the batch is
    * durable. If `decide` throws, only this request fails.
    */
-  submit<T>(bytes: number, decide: (batch: Batch) => T): Promise<T> {
-    const refusal = this.#refusal(bytes);
-    if (refusal !== null) return Promise.reject(refusal);
-    this.#queuedBytes += bytes;
-    const answered = new Promise<unknown>((resolve, reject) => {
-      this.#queue.push({ bytes, decide, resolve, reject });
-    });
-    this.#running ??= this.#run();
-    return answered as Promise<T>;
+  submit<T>(bytes: number, decide: (batch: CommitBatch) => T): Promise<T> {
+    return this.#queue.submit(null, bytes, decide);
   }
 
   /** Refuses new requests, and resolves when accepted ones are done and uses are written. */
@@ -109,8 +91,7 @@ export class Committer {
       // callers see `failure` themselves.
       this.submit(0, () => {}).catch(() => {});
     }
-    this.#isClosed = true;
-    await this.#running;
+    await this.#queue.close();
   }
 
   /** Refuses writes until the store is opened again. */
@@ -119,53 +100,10 @@ export class Committer {
     return this.#failure;
   }
 
-  #refusal(bytes: number): VerbatimError | null {
-    const { journal, limits } = this.#parts;
-    if (this.#failure !== null) return this.#failure;
-    if (this.#isClosed) {
-      const { path } = journal;
-      return new VerbatimError("LOG_CLOSED", "the store was closed; open it again", { path });
-    }
-    const isFull =
-      this.#queue.length >= limits.queueRequestsMax ||
-      (this.#queue.length > 0 && this.#queuedBytes + bytes > limits.queueBytesMax);
-    if (!isFull) return null;
-    return new VerbatimError(
-      "QUEUE_FULL",
-      `${this.#queue.length} requests are waiting for the disk; retry in a moment`,
-      { path: journal.path, queuedBytes: this.#queuedBytes, bytesMax: limits.queueBytesMax },
-    );
-  }
-
-  async #run(): Promise<void> {
-    await null;
-    while (this.#queue.length > 0) {
-      await callersHaveRun();
-      await this.#commit(this.#take());
-    }
-    this.#running = null;
-  }
-
-  #take(): Asked[] {
-    const { batchRequestsMax, batchBytesMax } = this.#parts.limits;
-    let count = 0;
-    let bytes = 0;
-    for (const asked of this.#queue) {
-      if (count > 0 && (count >= batchRequestsMax || bytes + asked.bytes > batchBytesMax)) break;
-      bytes += asked.bytes;
-      count++;
-    }
-    this.#queuedBytes -= bytes;
-    if (count < this.#queue.length) return this.#queue.splice(0, count);
-    const taken = this.#queue;
-    this.#queue = [];
-    return taken;
-  }
-
   async #commit(taken: readonly Asked[]): Promise<void> {
     if (this.#failure !== null) return rejectAll(taken, this.#failure);
     const startedMs = performance.now();
-    const batch = new Batch(this.#parts.published);
+    const batch = new CommitBatch(this.#parts.published);
     const answers = taken.map((asked) => decided(asked, batch));
     const touches = this.#parts.published.touches();
     const added = batch.ops.length > 0 ? this.#parts.beforeBatch(batch) : null;
@@ -197,7 +135,7 @@ export class Committer {
     }
   }
 
-  async #makeDurable({ ops }: Batch): Promise<void> {
+  async #makeDurable({ ops }: CommitBatch): Promise<void> {
     if (ops.length === 0) return;
     const { journal } = this.#parts;
     const first = this.#lastLsn + 1;
@@ -213,7 +151,7 @@ export class Committer {
     this.#lastLsn += ops.length;
   }
 
-  async #write(journal: Journal): Promise<void> {
+  async #write(journal: CommitJournal): Promise<void> {
     try {
       journal.write(this.#buffer.bytes, this.#buffer.length);
     } catch (refusal) {
@@ -239,7 +177,7 @@ export class Committer {
     }
   }
 
-  #show(batch: Batch): void {
+  #show(batch: CommitBatch): void {
     const { mark, pool, backlog, published } = this.#parts;
     if (batch.ops.length > 0) mark.set(this.#lastLsn);
     for (const { state, bytes, filePos } of batch.changes.values()) {
@@ -260,7 +198,7 @@ export class Committer {
 }
 
 /** Decides now; the returned function sends the answer. */
-function decided({ decide, resolve, reject }: Asked, batch: Batch): () => void {
+function decided({ decide, resolve, reject }: Asked, batch: CommitBatch): () => void {
   try {
     const answer = decide(batch);
     return () => resolve(answer);
@@ -273,13 +211,13 @@ function decided({ decide, resolve, reject }: Asked, batch: Batch): () => void {
  * Throws if the bytes are not exactly there: another program wrote to the file since the request was
  * decided. The journal has them, so that recovery writes them to their place.
  */
-function appendAt(log: LogFile, pos: number, bytes: Uint8Array): void {
+function appendAt(log: StreamLogFile, pos: number, bytes: Uint8Array): void {
   if (log.size === pos) log.append(bytes);
   if (log.endsAt(pos + bytes.length)) return;
   throw new Error(`${log.path} ends at ${log.sizeOnDisk()}: another program wrote to it`);
 }
 
-function touchIfLive(batch: Batch, path: string, atMs: number): void {
+function touchIfLive(batch: CommitBatch, path: string, atMs: number): void {
   if (batch.state(path)?.status === "live") batch.touch(path, atMs);
 }
 

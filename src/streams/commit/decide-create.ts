@@ -6,11 +6,11 @@
  * its source's, so that the source's offsets are valid in it wherever possible.
  */
 
-import { DEFAULT_CONTENT_TYPE, isJsonType, sameType } from "../json-messages.ts";
-import { resolveFork } from "../reading/forks.ts";
-import { logFileName } from "../stream-path.ts";
-import type { Created, CreateRequest, Lifetime } from "../stream-store.ts";
-import { conflict, type Deciding, livingStream, messagesOf, notFound } from "./decide.ts";
+import { DEFAULT_CONTENT_TYPE, isJsonType, sameType } from "../files/json-messages.ts";
+import { resolveFork } from "../files/reading/forks.ts";
+import { logFileName } from "../files/stream-path.ts";
+import type { Created, CreateRequest, Lifetime } from "../files/stream-store.ts";
+import { conflict, type Deciding, livingStream, messagesOf, streamNotFound } from "./decide.ts";
 import { lookupIn, type MessageLookup } from "./published-streams.ts";
 import { type ForkPoint, headOf, type StreamState } from "./stream-state.ts";
 
@@ -137,7 +137,7 @@ function beginningOf(
 
 function sourceOf(creating: Creating, path: string): StreamState {
   const state = creating.batch.state(path);
-  if (state === null) throw notFound(path);
+  if (state === null) throw streamNotFound(path);
   if (state.status === "held") throw conflict(path, "it was deleted, and cannot be forked again");
   return livingStream(path, state, creating.isExpired);
 }

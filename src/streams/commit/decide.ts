@@ -9,18 +9,18 @@
  * DC2  A refused request has added nothing.
  */
 
-import { badOption } from "../../base/choice.ts";
-import { VerbatimError } from "../../base/errors.ts";
+import { badOption } from "../../core/base/choice.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { jsonMessages, sameType } from "../files/json-messages.ts";
+import type { HandlePool } from "../files/reading/handle-pool.ts";
+import type { Appended, AppendRequest, ProducerTurn } from "../files/stream-store.ts";
 import type { SignOp } from "../journal/journal-record.ts";
-import { jsonMessages, sameType } from "../json-messages.ts";
-import type { HandlePool } from "../reading/handle-pool.ts";
-import type { Appended, AppendRequest, ProducerTurn } from "../stream-store.ts";
-import type { Batch } from "./batch.ts";
+import type { CommitBatch } from "./batch.ts";
 import { headOf, type StreamState } from "./stream-state.ts";
 
 /** What a decision depends on. */
 export interface Deciding {
-  readonly batch: Batch;
+  readonly batch: CommitBatch;
   readonly nowMs: number;
   /** Whether its lifetime has ended. */
   isExpired(state: StreamState): boolean;
@@ -28,7 +28,7 @@ export interface Deciding {
   checkFile(path: string): void;
 }
 
-export interface Content {
+export interface AppendContent {
   readonly bytes: Uint8Array;
   readonly lengths: readonly number[];
 }
@@ -39,9 +39,9 @@ export function livingStream(
   state: StreamState | null,
   isExpired: (state: StreamState) => boolean,
 ): StreamState {
-  if (state === null || state.status === "deleted") throw notFound(path);
+  if (state === null || state.status === "deleted") throw streamNotFound(path);
   if (state.status === "live" && !isExpired(state)) return state;
-  throw state.forks > 0 ? gone(path) : notFound(path);
+  throw state.forks > 0 ? gone(path) : streamNotFound(path);
 }
 
 export function decideAppend(deciding: Deciding, path: string, request: AppendRequest): Appended {
@@ -85,12 +85,12 @@ export function decideExpire(deciding: Deciding, path: string): boolean {
 }
 
 /** The messages of one request, as they are stored. */
-export function messagesOf(isJson: boolean, path: string, body: Uint8Array): Content {
+export function messagesOf(isJson: boolean, path: string, body: Uint8Array): AppendContent {
   if (body.length === 0) return { bytes: body, lengths: [] };
   return isJson ? jsonMessages(body, path) : { bytes: body, lengths: [body.length] };
 }
 
-export function notFound(stream: string): VerbatimError<"STREAM_NOT_FOUND"> {
+export function streamNotFound(stream: string): VerbatimError<"STREAM_NOT_FOUND"> {
   return new VerbatimError("STREAM_NOT_FOUND", `there is no stream ${stream}; create it first`, {
     stream,
   });
@@ -113,7 +113,7 @@ function gone(stream: string): VerbatimError<"STREAM_GONE"> {
 }
 
 /** Why an append is refused, in order. */
-function refusal(batch: Batch, state: StreamState, request: AppendRequest): Appended | null {
+function refusal(batch: CommitBatch, state: StreamState, request: AppendRequest): Appended | null {
   if (state.isClosed) return whenClosed(state, request);
   const { body, contentType, producer, streamSeq } = request;
   if (body.length > 0 && contentType !== undefined && !sameType(contentType, state.contentType)) {
@@ -145,7 +145,7 @@ function whenClosed(state: StreamState, { body, producer, close }: AppendRequest
     : { outcome: "closed", head };
 }
 
-function refusedTurn(batch: Batch, state: StreamState, turn: ProducerTurn): Appended | null {
+function refusedTurn(batch: CommitBatch, state: StreamState, turn: ProducerTurn): Appended | null {
   // Databases would cut the id there: two producers would be one, and an append a false duplicate.
   if (turn.id.includes("\0")) throw badOption("producer.id", "must not have a NUL");
   const last = batch.producer(state, turn.id);
@@ -162,7 +162,7 @@ function refusedTurn(batch: Batch, state: StreamState, turn: ProducerTurn): Appe
   return turn.seq === expected ? null : { outcome: "gap", head: headOf(state), expected };
 }
 
-function contentOf(isJson: boolean, path: string, request: AppendRequest): Content {
+function contentOf(isJson: boolean, path: string, request: AppendRequest): AppendContent {
   const content = messagesOf(isJson, path, request.body);
   if (content.lengths.length > 0 || (request.close && request.body.length === 0)) return content;
   throw new VerbatimError(
@@ -185,7 +185,7 @@ function isAfter(seq: string, last: string): boolean {
  */
 export function decideSign(
   pool: HandlePool,
-  batch: Batch,
+  batch: CommitBatch,
   { streamId, ...place }: Omit<SignOp, "op"> & { readonly streamId: string },
 ): boolean {
   const state = batch.state(place.path);

@@ -6,9 +6,9 @@
  * with a sliding lifetime is noted here first, and takes effect at once.
  */
 
-import type { StreamIndex, StreamKey } from "../lookup/stream-index.ts";
-import type { ProducerTurn, StreamHead } from "../stream-store.ts";
-import type { Batch } from "./batch.ts";
+import type { StreamIndex, StreamKey } from "../files/lookup/stream-index.ts";
+import type { ProducerTurn, StreamHead } from "../files/stream-store.ts";
+import type { CommitBatch } from "./batch.ts";
 import { expiresAtMs, type MessagePointer, type StreamState } from "./stream-state.ts";
 
 type OnChange = (head: StreamHead | null) => void;
@@ -153,7 +153,7 @@ export type MessageLookup = Pick<StreamIndex, "messages" | "lastEnd">;
  * Where messages end, including those of a batch that is not written yet: a fork
  * may begin in a message of its own batch.
  */
-export function lookupIn(index: MessageLookup, batch: Batch): MessageLookup {
+export function lookupIn(index: MessageLookup, batch: CommitBatch): MessageLookup {
   return {
     messages(stream, after, upTo, limit) {
       const written = isReplaced(stream) ? [] : index.messages(stream, after, upTo, limit);

@@ -9,9 +9,9 @@
  * bytes before `base` are the source's.
  */
 
-import type { Mutable } from "../../base/files.ts";
-import { formatOffset, type OffsetToken } from "../offset-token.ts";
-import type { Lifetime, ProducerTurn, StreamHead } from "../stream-store.ts";
+import type { Mutable } from "../../core/base/files.ts";
+import { formatOffset, type OffsetToken } from "../files/offset-token.ts";
+import type { Lifetime, ProducerTurn, StreamHead } from "../files/stream-store.ts";
 
 /** `held`: deleted, but forks read from it. */
 export type StreamStatus = "live" | "held" | "deleted";
@@ -67,7 +67,7 @@ export interface MessagePointer {
 }
 
 /** A run of complete messages with one checksum. */
-export interface Block {
+export interface MessageBlock {
   readonly start: number;
   readonly end: number;
   readonly crc: number;

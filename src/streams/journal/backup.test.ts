@@ -14,10 +14,10 @@ import {
 } from "../../../test/support/signed-streams.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { until } from "../../../test/support/until.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
-import type { Host } from "../../base/host.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import { type LocalStore, openLocalStore } from "../local-store.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
+import type { Host } from "../../core/base/host.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { type LocalStore, openLocalStore } from "../files/local-store.ts";
 import { backUp } from "./backup.ts";
 
 const WRITERS = 32;
@@ -83,7 +83,8 @@ test("a backup taken during 32 writers has a prefix of each, with everything ack
 /** A machine on which something happens before each read of a file. */
 function restless(move: () => Promise<void>): Host {
   const wrapped = (directory: Directory): Directory => ({
-    ...{ path: directory.path, networkFileSystem: directory.networkFileSystem },
+    path: directory.path,
+    networkFileSystem: directory.networkFileSystem,
     open: (name, mode) => {
       const file = directory.open(name, mode);
       if (mode !== "read") return file;

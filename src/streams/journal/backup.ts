@@ -23,13 +23,13 @@
 
 import { readdirSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
-import { openIfThere, writeAtOnce } from "../../base/file-steps.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
-import type { Host } from "../../base/host.ts";
-import { readChunks } from "../../log/bytes.ts";
-import { openLocalStore } from "../local-store.ts";
-import type { StreamHead } from "../stream-store.ts";
+import { errnoOf, ioError, VerbatimError } from "../../core/base/errors.ts";
+import { openIfThere, writeAtOnce } from "../../core/base/file-steps.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
+import type { Host } from "../../core/base/host.ts";
+import { readChunks } from "../../core/log/bytes.ts";
+import { openLocalStore } from "../files/local-store.ts";
+import type { StreamHead } from "../files/stream-store.ts";
 import { scanJournal } from "./journal-scan.ts";
 import { MetaFile } from "./meta-file.ts";
 

@@ -4,12 +4,12 @@
  * One process has it open. The kernel's lock ensures this and ends with its holder.
  */
 
-import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
-import type { Host } from "../../base/host.ts";
-import { LogLock } from "../../log/lock.ts";
-import type { StreamIndex } from "../lookup/stream-index.ts";
-import { Journal } from "./journal.ts";
+import { errnoOf, ioError, VerbatimError } from "../../core/base/errors.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
+import type { Host } from "../../core/base/host.ts";
+import { LogLock } from "../../core/log/lock.ts";
+import type { StreamIndex } from "../files/lookup/stream-index.ts";
+import { CommitJournal } from "./journal.ts";
 import { JournalMark } from "./journal-mark.ts";
 import type { ScannedJournal } from "./journal-scan.ts";
 import { MetaFile } from "./meta-file.ts";
@@ -29,7 +29,7 @@ export interface DataDirectory {
   readonly journals: Directory;
   readonly meta: MetaFile;
   readonly index: StreamIndex;
-  readonly journal: Journal;
+  readonly journal: CommitJournal;
   readonly mark: JournalMark;
   close(): void;
 }
@@ -42,7 +42,7 @@ export interface OpenedDirectory {
 
 /** The lock of `streams.lock` is the lock of the directory. */
 const LOCKED_NAME = "streams";
-/** In a directory that is being copied to (copying/directory-target.ts). */
+/** In a directory that is being copied to (streams/copy/directory-target.ts). */
 export const COPYING = "copying";
 
 export async function openDataDirectory(options: DataDirectoryOptions): Promise<OpenedDirectory> {
@@ -81,7 +81,7 @@ async function openParts(
   const index = keep(recovered.index);
   const scanned = withoutSpent(journals, meta, recovered.journal);
   const next = scanned.lastLsn + 1;
-  const journal = keep(await Journal.begin(journals, meta.storeId, next, newId));
+  const journal = keep(await CommitJournal.begin(journals, meta.storeId, next, newId));
   takeIndex(index, meta, scanned.lastLsn);
   const mark = keep(new JournalMark(directory, meta.storeId));
   mark.set(scanned.lastLsn);

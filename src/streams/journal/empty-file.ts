@@ -3,8 +3,8 @@
  * then, signing and verifying read this instead.
  */
 
-import { errnoOf } from "../../base/errors.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
+import { errnoOf } from "../../core/base/errors.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
 
 /** Opens a file to read; if it does not exist, an empty one. */
 export function openOrEmpty(directory: Directory, name: string): OpenFile {

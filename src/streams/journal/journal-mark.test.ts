@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { nodeHost } from "../../base/node-host.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
 import { JournalMark, MARK_NAME, readMark } from "./journal-mark.ts";
 
 const STORE = "000000005eed0000";

@@ -9,8 +9,8 @@
  * another store, is ignored.
  */
 
-import { writeAtOnce } from "../../base/file-steps.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
+import { writeAtOnce } from "../../core/base/file-steps.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
 import { crcOf, hex } from "./journal-record.ts";
 
 export const MARK_NAME = "streams.mark";

@@ -10,9 +10,9 @@
  */
 
 import { crc32 } from "node:zlib";
-import { LF } from "../../log/bytes.ts";
+import { LF } from "../../core/log/bytes.ts";
 import type { ForkPoint } from "../commit/stream-state.ts";
-import type { Lifetime, ProducerTurn } from "../stream-store.ts";
+import type { Lifetime, ProducerTurn } from "../files/stream-store.ts";
 
 /** Bytes for a stream's file: complete messages, of these lengths. */
 interface Content {
@@ -83,7 +83,7 @@ export interface JournalRecord {
   readonly op: Op;
 }
 
-export type Decoded =
+export type DecodedRecord =
   | { readonly record: JournalRecord; readonly next: number }
   /** There is no valid record here. */
   | { readonly record: null; readonly reason: string };
@@ -138,7 +138,7 @@ export class RecordBuffer {
 }
 
 /** The record that begins at `at`. */
-export function decodeRecord(bytes: Buffer, at: number, seed: number): Decoded {
+export function decodeRecord(bytes: Buffer, at: number, seed: number): DecodedRecord {
   const headerEnd = bytes.indexOf(LF, at);
   if (headerEnd === -1) return none("its header does not end");
   const crcAt = headerEnd - CRC_LENGTH;
@@ -170,7 +170,7 @@ function crcTextOf(text: string): string | null {
   return text.slice(CRC_START.length, -2);
 }
 
-function none(reason: string): Decoded {
+function none(reason: string): DecodedRecord {
   return { record: null, reason };
 }
 

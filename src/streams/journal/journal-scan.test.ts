@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { memoryHost } from "../../../test/support/memory-files.ts";
 import { refusal } from "../../../test/support/refusal.ts";
-import { formatOffset } from "../offset-token.ts";
+import { formatOffset } from "../files/offset-token.ts";
 import { seedOf, segmentHeader, segmentName } from "./journal.ts";
 import { decodeRecord, type Op, RecordBuffer } from "./journal-record.ts";
 import { type ScannedJournal, scanJournal } from "./journal-scan.ts";

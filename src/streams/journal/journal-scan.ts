@@ -7,9 +7,9 @@
  * Numbers up to the last write-back are in `meta.jsonl` and need not be here.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import type { Directory } from "../../base/files.ts";
-import { readStretch } from "../../log/bytes.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { Directory } from "../../core/base/files.ts";
+import { readStretch } from "../../core/log/bytes.ts";
 import { firstLsnOf, type Segment, saltOf, seedOf, segmentHeader } from "./journal.ts";
 import { decodeRecord, type JournalRecord } from "./journal-record.ts";
 

@@ -5,17 +5,17 @@
  * deletes them.
  *
  * A write that was cut short is rolled back, and the truncation is durable before the next
- * write: no record is ever joined to the remains of another (log/appender.ts, W3).
+ * write: no record is ever joined to the remains of another (core/log/appender.ts, W3).
  *
  * A failed sync or truncation ends the journal: the state of the disk is unknown
- * (log/appender.ts, W2). Opening the store again recovers.
+ * (core/log/appender.ts, W2). Opening the store again recovers.
  *
  * J3  A segment's name and first line are durable before a record is written to it.
  */
 
-import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
-import { writeAtOnce } from "../../base/file-steps.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
+import { ioError, isNoSpace, VerbatimError } from "../../core/base/errors.ts";
+import { writeAtOnce } from "../../core/base/file-steps.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
 import { crcOf, hex } from "./journal-record.ts";
 
 const SALT = /"salt":"([0-9a-f]{16})"/;
@@ -55,7 +55,7 @@ export interface Segment {
   readonly firstLsn: number;
 }
 
-export class Journal {
+export class CommitJournal {
   readonly #directory: Directory;
   readonly #storeId: string;
   readonly #newSalt: () => string;
@@ -87,9 +87,9 @@ export class Journal {
     storeId: string,
     nextLsn: number,
     newSalt: () => string,
-  ): Promise<Journal> {
+  ): Promise<CommitJournal> {
     const begun = await beginSegment(directory, storeId, nextLsn, newSalt());
-    return new Journal(directory, storeId, newSalt, begun);
+    return new CommitJournal(directory, storeId, newSalt, begun);
   }
 
   get path(): string {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { refusal } from "../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { nodeHost } from "../../base/node-host.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
 import { encodeMetaLine, MetaFile, type MetaLine } from "./meta-file.ts";
 
 const STORE = "0123456789abcdef";

@@ -19,12 +19,12 @@
  *      (`unlessHeld`).
  */
 
-import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
-import { writeAtOnce } from "../../base/file-steps.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
-import { LF, readChunks, readStretch } from "../../log/bytes.ts";
-import type { Block, StreamState } from "../commit/stream-state.ts";
-import type { ProducerTurn } from "../stream-store.ts";
+import { ioError, isNoSpace, VerbatimError } from "../../core/base/errors.ts";
+import { writeAtOnce } from "../../core/base/file-steps.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
+import { LF, readChunks, readStretch } from "../../core/log/bytes.ts";
+import type { MessageBlock, StreamState } from "../commit/stream-state.ts";
+import type { ProducerTurn } from "../files/stream-store.ts";
 import { crcOf, hex } from "./journal-record.ts";
 
 /** What a write-back says of one stream; for many messages, in several lines. */
@@ -37,7 +37,7 @@ export interface StreamLine {
   readonly from: number;
   /** Three numbers per message: length, milliseconds after the one before, crc32. */
   readonly messages: readonly number[];
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly MessageBlock[];
   readonly producers: readonly ProducerTurn[];
 }
 
@@ -162,7 +162,7 @@ export class MetaFile {
     this.#writtenBackLsn = writtenBackLsn;
   }
 
-  /** A failed sync is never tried again (log/appender.ts, W2), even if the disk was full. */
+  /** A failed sync is never tried again (core/log/appender.ts, W2), even if the disk was full. */
   async #sync(): Promise<void> {
     try {
       await this.#file.sync();

@@ -11,15 +11,15 @@
  * - Running it twice has the same result.
  */
 
-import { ioError, VerbatimError } from "../../base/errors.ts";
-import { writeAtOnce } from "../../base/file-steps.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
-import { keepAside } from "../../log/repair.ts";
-import { Batch } from "../commit/batch.ts";
+import { ioError, VerbatimError } from "../../core/base/errors.ts";
+import { writeAtOnce } from "../../core/base/file-steps.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
+import { keepAside } from "../../core/log/repair.ts";
+import { CommitBatch } from "../commit/batch.ts";
 import { PublishedStreams } from "../commit/published-streams.ts";
 import type { MessagePointer } from "../commit/stream-state.ts";
-import { dropSome, type Leftovers, writeToIndex } from "../lookup/index-backlog.ts";
-import { StreamIndex } from "../lookup/stream-index.ts";
+import { dropSome, type Leftovers, writeToIndex } from "../files/lookup/index-backlog.ts";
+import { StreamIndex } from "../files/lookup/stream-index.ts";
 import { MARK_NAME, readMark } from "./journal-mark.ts";
 import type { Op } from "./journal-record.ts";
 import { type DoubtfulBatch, type ScannedJournal, scanJournal } from "./journal-scan.ts";
@@ -36,7 +36,7 @@ export interface RecoveryParts {
   readonly onProgress: (done: number, of: number) => void;
 }
 
-export interface Recovered {
+export interface RecoveryResult {
   readonly index: StreamIndex;
   readonly journal: ScannedJournal;
 }
@@ -46,7 +46,7 @@ const TOGETHER = 2000;
 /** About how much is written to a file at once. */
 const WRITTEN_TOGETHER_BYTES = 1024 * 1024;
 
-export async function recover(parts: RecoveryParts): Promise<Recovered> {
+export async function recover(parts: RecoveryParts): Promise<RecoveryResult> {
   const { directory, meta, journals, logs } = parts;
   const journal = await scanJournal(journals, meta.storeId, meta.writtenBackLsn);
   refuseIfBehindMark(await readMark(directory, meta.storeId), meta, journal);
@@ -182,7 +182,7 @@ export function applyJournal(
   const leftovers: Leftovers = new Map();
   const unknown = records.filter(({ lsn }) => lsn > applied);
   for (let from = 0; from < unknown.length; from += TOGETHER) {
-    const batch = new Batch(new PublishedStreams(index, TOGETHER));
+    const batch = new CommitBatch(new PublishedStreams(index, TOGETHER));
     const some = unknown.slice(from, from + TOGETHER);
     for (const { op } of some) batch.carryOut(op);
     const lsn = some.at(-1)?.lsn ?? applied;

@@ -7,10 +7,10 @@
  * be tried again. A batch in progress then still ends.
  */
 
-import { errnoOf, isNoSpace } from "../../base/errors.ts";
-import { sidecarOf } from "../../signing/session-log.ts";
-import type { Batch } from "../commit/batch.ts";
-import type { HandlePool } from "../reading/handle-pool.ts";
+import { errnoOf, isNoSpace } from "../../core/base/errors.ts";
+import { sidecarOf } from "../../trust/session-log.ts";
+import type { CommitBatch } from "../commit/batch.ts";
+import type { HandlePool } from "../files/reading/handle-pool.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import type { WriteBack } from "./write-back.ts";
 
@@ -52,7 +52,7 @@ export class Upkeep {
   }
 
   /** Called between batches. */
-  async afterBatch(batch: Batch, lastLsn: number): Promise<void> {
+  async afterBatch(batch: CommitBatch, lastLsn: number): Promise<void> {
     const { writeBack, writeBackBytes } = this.#parts;
     writeBack.note(batch);
     if (writeBack.journalBytes > JOURNAL_TIMES_MAX * writeBackBytes) await this.#finishing;

@@ -11,15 +11,15 @@
  */
 
 import { setImmediate } from "node:timers/promises";
-import { errnoOf, isNoSpace, VerbatimError } from "../../base/errors.ts";
-import type { Directory } from "../../base/files.ts";
-import type { Batch } from "../commit/batch.ts";
+import { errnoOf, isNoSpace, VerbatimError } from "../../core/base/errors.ts";
+import type { Directory } from "../../core/base/files.ts";
+import type { CommitBatch } from "../commit/batch.ts";
 import type { MessagePointer, StreamState } from "../commit/stream-state.ts";
-import type { IndexBacklog } from "../lookup/index-backlog.ts";
-import type { StreamIndex } from "../lookup/stream-index.ts";
-import type { HandlePool } from "../reading/handle-pool.ts";
-import type { ProducerTurn } from "../stream-store.ts";
-import type { Journal, Segment } from "./journal.ts";
+import type { IndexBacklog } from "../files/lookup/index-backlog.ts";
+import type { StreamIndex } from "../files/lookup/stream-index.ts";
+import type { HandlePool } from "../files/reading/handle-pool.ts";
+import type { ProducerTurn } from "../files/stream-store.ts";
+import type { CommitJournal, Segment } from "./journal.ts";
 import type { Op } from "./journal-record.ts";
 import { encodeMetaLine, type MetaFile, type StreamLine } from "./meta-file.ts";
 
@@ -43,7 +43,7 @@ interface Snapshot {
 }
 
 export interface WriteBackParts {
-  readonly journal: Journal;
+  readonly journal: CommitJournal;
   readonly journals: Directory;
   readonly logs: Directory;
   readonly meta: MetaFile;
@@ -97,7 +97,7 @@ export class WriteBack {
   }
 
   /** Remembers the changes of a batch. */
-  note(batch: Batch): void {
+  note(batch: CommitBatch): void {
     for (const [path, change] of batch.changes) {
       const touched = this.#touched(path, change.from, change.dropsContents);
       for (const id of change.producers.keys()) addProducer(touched, id);

@@ -1,6 +1,6 @@
 /** Fork source: whether the source of a fork can be signed for it. */
 
-import { VerbatimError } from "../../base/errors.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 
 /**

@@ -7,12 +7,12 @@
  * (`signed-stream.ts`, SN5).
  */
 
-import type { RememberedHead } from "../../signing/heads/heads.ts";
-import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
-import { sidecarOf } from "../../signing/session-log.ts";
-import { LogSigner } from "../../signing/writing/log-signer.ts";
-import { nothingSigned } from "../../signing/writing/signer-state.ts";
-import type { Batch } from "../commit/batch.ts";
+import type { RememberedHead } from "../../trust/heads/heads.ts";
+import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
+import { sidecarOf } from "../../trust/session-log.ts";
+import { LogSigner } from "../../trust/signer/log-signer.ts";
+import { nothingSigned } from "../../trust/signer/signer-state.ts";
+import type { CommitBatch } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import type { SigningParts } from "./signed-stream.ts";
 import { checkpointOpening } from "./stream-files.ts";
@@ -25,7 +25,7 @@ interface GenesisParts
 /** Adds the geneses of `states`, whose first bytes are in `batch`. */
 export async function addGeneses(
   parts: GenesisParts,
-  batch: Batch,
+  batch: CommitBatch,
   states: readonly StreamState[],
 ): Promise<void> {
   for (const state of states) {
@@ -38,7 +38,7 @@ export async function addGeneses(
 }
 
 /** The streams, except forks, whose first bytes are in `batch`. */
-export function beginningIn(batch: Batch): StreamState[] {
+export function beginningIn(batch: CommitBatch): StreamState[] {
   const states: StreamState[] = [];
   for (const op of batch.ops) {
     if (op.op !== "append" && op.op !== "create") continue;

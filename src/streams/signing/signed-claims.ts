@@ -6,12 +6,12 @@
  * count.
  */
 
-import type { SignedHead } from "../../proof/checkpoint.ts";
-import { type Finding, findingOf } from "../../proof/verdict.ts";
+import type { SignedHead } from "../../trust/proof/checkpoint.ts";
+import { type Finding, findingOf } from "../../trust/proof/verdict.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 
 /** What is compared with the checkpoints. */
-export type Stated = Pick<StreamState, "base" | "end" | "isClosed" | "fork">;
+export type StreamClaims = Pick<StreamState, "base" | "end" | "isClosed" | "fork">;
 
 /** What the valid checkpoints of a stream say. */
 export interface SignedClaims {
@@ -24,7 +24,7 @@ export interface SignedClaims {
 
 /** Why a fork differs from its genesis; null when it does not. The source is not checked. */
 export function forkFault(
-  { base, fork }: Pick<Stated, "base" | "fork">,
+  { base, fork }: Pick<StreamClaims, "base" | "fork">,
   from: SignedHead | null,
 ): string | null {
   if (from === null) {
@@ -38,7 +38,7 @@ export function forkFault(
 
 /** Where `meta.jsonl` contradicts the checkpoints and the file of a stream. */
 export function contradictions(
-  stated: Stated,
+  stated: StreamClaims,
   signed: SignedClaims | null,
   fileBytes: number,
 ): Finding[] {

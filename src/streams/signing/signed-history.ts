@@ -6,14 +6,14 @@
  * without checkpoints is not contradicted by any.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { openIfThere } from "../../base/file-steps.ts";
-import type { Directory } from "../../base/files.ts";
-import { toHex } from "../../proof/bytes.ts";
-import type { Checkpoint, SignedHead } from "../../proof/checkpoint.ts";
-import { readSidecar } from "../../signing/judging/inspect-sidecar.ts";
-import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
-import { sidecarOf } from "../../signing/session-log.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { openIfThere } from "../../core/base/file-steps.ts";
+import type { Directory } from "../../core/base/files.ts";
+import { readSidecar } from "../../trust/judge/inspect-sidecar.ts";
+import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
+import { toHex } from "../../trust/proof/bytes.ts";
+import type { Checkpoint, SignedHead } from "../../trust/proof/checkpoint.ts";
+import { sidecarOf } from "../../trust/session-log.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import { forkFault } from "./signed-claims.ts";
 

@@ -9,36 +9,27 @@
  *      Other bytes are not signed (CHECKPOINT_MISMATCH).
  *
  * Bytes from before this process that no checkpoint covers are stated as found
- * (signing/writing/log-signer.ts, S3).
+ * (trust/signer/log-signer.ts, S3).
  *
  * Checkpoints become durable through the journal, after the bytes that they cover: no crash
  * leaves one over bytes that never existed.
  *
  * SN4  Found bytes count as signed only once a person has confirmed them (`vouch`).
- * SN5  The genesis of a fork names the head of its source that covers what it has from there, and
- *      where that ends. It is made with the fork, even if no bytes follow: until then only
- *      `meta.jsonl`, which is not signed, says what the fork begins with.
  */
 
 import { setImmediate } from "node:timers/promises";
-import type { Directory } from "../../base/files.ts";
-import { concat } from "../../proof/bytes.ts";
-import type { Found, SignedHead } from "../../proof/checkpoint.ts";
-import type { RunningHash } from "../../proof/crypto.ts";
-import type { Keys } from "../../proof/ed25519-keys.ts";
-import { WholeLines } from "../../proof/whole-lines.ts";
-import type { RememberedHead } from "../../signing/heads/heads.ts";
-import type { ToVouch } from "../../signing/judging/shown.ts";
-import type { Signer } from "../../signing/keys/keys.ts";
-import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
-import { type Due, duesOnOpening } from "../../signing/writing/dues.ts";
-import type { LogSigner } from "../../signing/writing/log-signer.ts";
-import { SignedLog } from "../../signing/writing/signed-log.ts";
-import type { Head, OwnSigners, SignedSoFar } from "../../signing/writing/signer-state.ts";
-import type { StreamState } from "../commit/stream-state.ts";
-import type { HandlePool } from "../reading/handle-pool.ts";
-import { forkFault } from "./signed-claims.ts";
-import { checkpointOpening, mismatch, StreamFiles, signedLogOf } from "./stream-files.ts";
+import type { Directory } from "../../core/base/files.ts";
+import type { ToVouch } from "../../trust/judge/shown.ts";
+import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
+import { concat } from "../../trust/proof/bytes.ts";
+import type { Found, SignedHead } from "../../trust/proof/checkpoint.ts";
+import type { RunningHash } from "../../trust/proof/crypto.ts";
+import { WholeLines } from "../../trust/proof/whole-lines.ts";
+import type { Due } from "../../trust/signer/dues.ts";
+import type { LogSigner } from "../../trust/signer/log-signer.ts";
+import type { HandlePool } from "../files/reading/handle-pool.ts";
+import { StreamFiles } from "./stream-files.ts";
+import { duesAround, type Signable, StreamLog, type StreamLogParts } from "./stream-log.ts";
 
 /** At most so much is hashed before other work runs. */
 const HASHED_TOGETHER_BYTES = 32 * 1024;
@@ -47,33 +38,14 @@ const READ_TOGETHER_BYTES = 256 * 1024;
 /** For bytes that were just appended. */
 const HASHED_AT_ONCE_BYTES = 16 * 1024;
 
-export interface SigningParts {
-  /** The path of the data directory. */
-  readonly root: string;
+export interface SigningParts extends StreamLogParts {
   readonly logs: Directory;
   readonly pool: HandlePool;
-  readonly signer: Signer;
-  /** The user's keys that can still sign, by `kid`; none by default. */
-  readonly own?: OwnSigners | undefined;
-  keysFor(path: string): Keys;
-  rememberedOf(path: string): RememberedHead;
-  newSalt(): Uint8Array;
-  nowMs(): number;
   /** Whether the journal still has records about a file. */
   isInJournal(file: string): boolean;
-  /** Pins a head whose checkpoint is durable. */
-  pin(path: string, head: Head): void;
-  /** The signed head of a fork's source that covers what the fork has from it (SN5). */
-  sourceHead(fork: Signable): Promise<SignedHead>;
   /** Makes checkpoints durable; false when the stream no longer exists. */
   commit(file: string, pos: number, lines: Uint8Array): Promise<boolean>;
 }
-
-/** Which stream it is. */
-export type Signable = Pick<
-  StreamState,
-  "path" | "streamId" | "file" | "isJson" | "base" | "fork" | "isClosed"
->;
 
 /**
  * Receives what was found and no checkpoint states yet; returns what was stated as found before and
@@ -98,13 +70,10 @@ export class SignedStream {
   #unhashed: Uint8Array[] = [];
   #unhashedBytes = 0;
   #stretches: Stretch[] = [];
-  readonly #log: SignedLog;
+  readonly #log: StreamLog<StreamFiles>;
   #isClosing = false;
   /** A new fork without a genesis (SN5). */
   #isNewFork = false;
-  /** One operation at a time: a source is signed for itself and for its forks. */
-  #turn: Promise<unknown> = Promise.resolve();
-  #turns = 0;
   /** Since the last checkpoint was begun. */
   appends = 0;
   bytes = 0;
@@ -116,17 +85,10 @@ export class SignedStream {
     this.of = of;
     this.#start = start;
     this.#end = start;
-    const { logs, signer, own = new Map(), newSalt, nowMs, isInJournal, commit } = parts;
-    const { path, file } = of;
-    this.#log = new SignedLog({
-      ...{ target: signedLogOf(parts.root, of), crypto: nodeCrypto, signer, newSalt, nowMs },
-      files: new StreamFiles({ logs, file, isInJournal, commit }),
-      own: async () => ({ current: signer, signers: own }),
-      keys: async () => parts.keysFor(path),
-      remembered: async () => parts.rememberedOf(path),
-      pin: (head) => parts.pin(path, head),
-      from: (so) => this.#source(so),
-    });
+    const { logs, isInJournal, commit } = parts;
+    const { file } = of;
+    const files = new StreamFiles({ logs, file, isInJournal, commit });
+    this.#log = new StreamLog(parts, of, files, `${logs.path}/${file}`);
   }
 
   /** There is something that no checkpoint covers, or the stream was closed and none says so. */
@@ -137,7 +99,7 @@ export class SignedStream {
 
   /** It is being signed or checked. */
   get isBusy(): boolean {
-    return this.#turns > 0;
+    return this.#log.isBusy;
   }
 
   /** Must be signed before the stream is idle. */
@@ -170,12 +132,12 @@ export class SignedStream {
 
   /** Signs and pins what came by now; returns `gone` when the stream was deleted. */
   sign(): Promise<"gone" | null> {
-    return this.#inTurn(() => this.#sign());
+    return this.#log.inTurn(() => this.#sign());
   }
 
   /** The newest checkpoint, which covers the file up to `to`; created if there is none. */
   headCovering(to: number): Promise<Omit<SignedHead, "at">> {
-    return this.#inTurn(async () => {
+    return this.#log.inTurn(async () => {
       const signer = await this.#signer();
       const isCovered = !signer.isBeginning && (signer.newest?.byteOffset ?? -1) >= to;
       const made = isCovered ? null : await this.#sign();
@@ -183,19 +145,8 @@ export class SignedStream {
       if (made !== "gone" && newest !== null && newest.byteOffset >= to) {
         return { log, seq: newest.seq, line: newest.line };
       }
-      throw this.#mismatch(to, "it ends before its fork");
+      throw this.#log.mismatch(to, "it ends before its fork");
     });
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    this.#turns++;
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => {}); // The caller receives the error.
-    try {
-      return await done;
-    } finally {
-      this.#turns--;
-    }
   }
 
   async #sign(): Promise<"gone" | null> {
@@ -213,13 +164,11 @@ export class SignedStream {
       return null;
     }
     const draft = signer.draft();
-    // A rotation goes before what came now, unless something was found: that is stated first.
-    const before = mustRecover ? [] : await this.#add(draft, duesOnOpening(signer));
+    const { before, after } = duesAround(signer, isClosing);
+    const lines = await this.#log.add(draft, before);
     await this.#feed(draft, stretches);
-    const first = mustRecover ? duesOnOpening(signer) : ([isClosing ? "final" : "batch"] as const);
-    const isFollowed = isClosing && (isBeginning || mustRecover);
-    const after = await this.#add(draft, isFollowed ? [...first, "final"] : first);
-    if (!(await this.#commit(draft, [...before, ...after]))) return "gone";
+    lines.push(...(await this.#log.add(draft, after)));
+    if (!(await this.#commit(draft, lines))) return "gone";
     this.#stretches = this.#stretches.slice(stretches.length);
     if (isClosing) this.#isClosing = false;
     this.#isNewFork = false;
@@ -241,33 +190,22 @@ export class SignedStream {
     const rotate: Due[] = signer.mustRotate ? ["rotate"] : [];
     const draft = signer.draft();
     const dues: Due[] = [...found, ...rotate, ...(closes ? ["final" as const] : [])];
-    await this.#commit(draft, await this.#add(draft, dues));
+    await this.#commit(draft, await this.#log.add(draft, dues));
   }
 
   /** Verifies what was in the file before this process continued it (O1). */
   async #signer(): Promise<LogSigner> {
-    if (!this.#log.isOpen) await this.#log.caughtUp(this.#start, 0);
-    return this.#log.signer;
-  }
-
-  /** Adds checkpoints; returns their lines. */
-  async #add(draft: LogSigner, dues: readonly Due[]): Promise<Uint8Array[]> {
-    const lines: Uint8Array[] = [];
-    for (const due of dues) {
-      const text = checkpointOpening(this.#parts.nowMs(), this.of.path);
-      // A stream has no turns: its checkpoints are counted instead.
-      const at = { turn: draft.seq, rev: 0, previous: null };
-      const { line } = await this.#log.add(draft, due, at, () => ({ text, id: null }));
-      lines.push(line);
-    }
-    return lines;
+    const { signed } = this.#log;
+    if (!signed.isOpen) await signed.caughtUp(this.#start, 0);
+    return signed.signer;
   }
 
   /** Makes checkpoints durable and pins the last; false when the stream was deleted. */
   async #commit(draft: LogSigner, lines: readonly Uint8Array[]): Promise<boolean> {
-    if (!(await this.#log.files.appendSidecar(concat(...lines)))) return false;
-    this.#log.commit(draft, draft.bytes);
-    this.#log.pin();
+    const { signed } = this.#log;
+    if (!(await signed.files.appendSidecar(concat(...lines)))) return false;
+    signed.commit(draft, draft.bytes);
+    signed.pin();
     return true;
   }
 
@@ -284,14 +222,6 @@ export class SignedStream {
     this.#coming = null;
     this.appends = 0;
     this.bytes = 0;
-  }
-
-  /** What the genesis names, or must name, as the source (SN5). */
-  async #source({ seq, from = null }: SignedSoFar): Promise<SignedHead | null> {
-    if (seq === 0) return this.of.base > 0 ? this.#parts.sourceHead(this.of) : null;
-    const fault = forkFault(this.of, from);
-    if (fault === null) return from;
-    throw this.#mismatch(0, fault);
   }
 
   async #feed(draft: LogSigner, stretches: readonly Stretch[]): Promise<void> {
@@ -311,14 +241,11 @@ export class SignedStream {
         at += bytes.length;
       }
       if (Buffer.compare(hash.digest(), sha256) === 0) continue;
-      throw this.#mismatch(to, "its bytes are not those that were appended");
+      throw this.#log.mismatch(to, "its bytes are not those that were appended");
     }
   }
 
   #read(from: number, to: number): Promise<Buffer> {
     return this.#parts.pool.use(this.of.file, (log) => log.readAt(from, to - from));
-  }
-  #mismatch(offset: number, reason: string): Error {
-    return mismatch(`${this.#parts.logs.path}/${this.of.file}`, offset, reason);
   }
 }

@@ -1,12 +1,12 @@
 /** Signing user: the user's key, trust and pins, for the streams that their server signs. */
 
-import type { Host } from "../../base/host.ts";
-import { userPaths } from "../../base/node-paths.ts";
-import { STREAMS } from "../../proof/envelopes.ts";
-import { Heads, type RootNames } from "../../signing/heads/heads.ts";
-import { rootNames } from "../../signing/heads/session-head.ts";
-import { loadOwnSigners, loadSigner } from "../../signing/keys/keys.ts";
-import { Trust, transcriptKeys } from "../../signing/trust/trust.ts";
+import type { Host } from "../../core/base/host.ts";
+import { userPaths } from "../../core/base/node-paths.ts";
+import { Heads, type RootNames } from "../../trust/heads/heads.ts";
+import { rootNames } from "../../trust/heads/session-head.ts";
+import { loadOwnSigners, loadSigner } from "../../trust/keys/keys.ts";
+import { STREAMS } from "../../trust/proof/envelopes.ts";
+import { Trust, transcriptKeys } from "../../trust/trusted-keys/trust.ts";
 import type { StreamSigner } from "./stream-signing.ts";
 
 /** Creates a key if the user has none. Throws when keys, trust or pins are invalid. */

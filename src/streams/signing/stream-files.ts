@@ -1,14 +1,14 @@
 /** Stream files: a stream's own file and its sidecar, while the stream is being signed. */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { openIfThere } from "../../base/file-steps.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
-import { LF, readStretch } from "../../log/bytes.ts";
-import { recover } from "../../log/repair.ts";
-import { asciiJson } from "../../proof/checkpoint.ts";
-import { STREAMS } from "../../proof/envelopes.ts";
-import { type SignableLog, sidecarOf } from "../../signing/session-log.ts";
-import type { SignedFiles } from "../../signing/writing/signed-log.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { openIfThere } from "../../core/base/file-steps.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
+import { LF, readStretch } from "../../core/log/bytes.ts";
+import { recover } from "../../core/log/repair.ts";
+import { asciiJson } from "../../trust/proof/checkpoint.ts";
+import { STREAMS } from "../../trust/proof/envelopes.ts";
+import { type SignableLog, sidecarOf } from "../../trust/session-log.ts";
+import type { SignedFiles } from "../../trust/signer/signed-log.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import { openOrEmpty } from "../journal/empty-file.ts";
 

@@ -14,8 +14,8 @@ import {
 } from "../../../test/support/signed-streams.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { until } from "../../../test/support/until.ts";
-import { nodeHost } from "../../base/node-host.ts";
-import { Shown, unsignedIn } from "../../signing/judging/shown.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { DisplayedLog, unsignedIn } from "../../trust/judge/shown.ts";
 import { signedLogOf } from "./stream-files.ts";
 
 test("closing a store signs all unsigned bytes: JSON and raw streams verify, and their heads match", async () => {
@@ -212,7 +212,7 @@ test("signing continues on a restored copy only after its lost head was forgotte
 async function show(streams: SignedStreams, path: string, file: string) {
   const report = (await streams.reports()).get(path) ?? assert.fail(`no report on ${path}`);
   const log = signedLogOf(streams.directory, { path, file, isJson: file.endsWith(".jsonl") });
-  const shown = new Shown(nodeHost, log, unsignedIn(report));
+  const shown = new DisplayedLog(nodeHost, log, unsignedIn(report));
   const pieces: string[] = [];
   for await (const { bytes } of shown.lines()) pieces.push(Buffer.from(bytes).toString("latin1"));
   return { shown, pieces };

@@ -13,7 +13,7 @@
  *
  * The pin of a deleted stream is removed, also after a crash: the pin is as old as the
  * deletion in the journal. Pins are read and removed under every name of the data directory
- * (signing/heads/session-head.ts).
+ * (trust/heads/session-head.ts).
  *
  * A fork is signed at once, and its source before it, as far as the fork goes (SN5). If a
  * killed server did not finish this, or closings, the next one does.
@@ -24,20 +24,21 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { VerbatimError } from "../../base/errors.ts";
-import type { Clock } from "../../base/host.ts";
-import type { SignedHead } from "../../proof/checkpoint.ts";
-import type { Keys } from "../../proof/ed25519-keys.ts";
-import type { PinBook } from "../../proof/pins.ts";
-import { type Heads, type InHeadsFile, rememberedIn } from "../../signing/heads/heads.ts";
-import type { Signer } from "../../signing/keys/keys.ts";
-import type { OwnSigners } from "../../signing/writing/signer-state.ts";
-import type { Batch } from "../commit/batch.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { Clock } from "../../core/base/host.ts";
+import { type Heads, type InHeadsFile, rememberedIn } from "../../trust/heads/heads.ts";
+import type { Signer } from "../../trust/keys/keys.ts";
+import type { SignedHead } from "../../trust/proof/checkpoint.ts";
+import type { Keys } from "../../trust/proof/ed25519-keys.ts";
+import type { PinBook } from "../../trust/proof/pins.ts";
+import type { OwnSigners } from "../../trust/signer/signer-state.ts";
+import type { CommitBatch } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import type { AppendOp, CreateOp, DeleteOp, JournalRecord } from "../journal/journal-record.ts";
 import { comesFrom, sourceMissing } from "./fork-source.ts";
 import { addGeneses, beginningIn } from "./genesis.ts";
-import type { Signable, SignedStream, SigningParts } from "./signed-stream.ts";
+import type { SignedStream, SigningParts } from "./signed-stream.ts";
+import type { Signable, StreamLogParts } from "./stream-log.ts";
 
 export interface SigningCadence {
   readonly bytesMax: number;
@@ -65,10 +66,7 @@ export interface StreamSigner {
 }
 
 /** A stream that is being signed: in files, or in a database. */
-export type Signing = Pick<SignedStream, Exclude<keyof SignedStream, "vouch">>;
-
-/** What does not depend on where streams are stored. */
-export type SharedParts = Omit<SigningParts, "logs" | "pool" | "isInJournal" | "commit">;
+export type SigningStream = Pick<SignedStream, Exclude<keyof SignedStream, "vouch">>;
 
 export interface StreamSigningParts extends StreamSigner, Pick<SigningParts, "root" | "nowMs"> {
   /** The names of the store in pins: of a data directory, every path that leads there. */
@@ -76,7 +74,7 @@ export interface StreamSigningParts extends StreamSigner, Pick<SigningParts, "ro
   /** The published state of a stream; null for a path that was never used. */
   stateOf(path: string): StreamState | null | Promise<StreamState | null>;
   /** `start`: where the stream's own bytes ended before the first append of this process. */
-  newStream(shared: SharedParts, of: Signable, start: number): Signing;
+  newStream(shared: StreamLogParts, of: Signable, start: number): SigningStream;
   /** Whether a stream that has no bytes yet has checkpoints. */
   hasCheckpoints(state: StreamState): boolean;
   readonly clock: Clock;
@@ -98,16 +96,16 @@ const PASSING: ReadonlySet<string> = new Set(["NO_SPACE", "QUEUE_FULL", "STORE_U
 
 export class StreamSigning {
   /** What each stream needs. */
-  readonly shared: SharedParts;
+  readonly shared: StreamLogParts;
   readonly #parts: StreamSigningParts;
   readonly #place: string;
   readonly #others: readonly string[];
   /** By path, least recently signed first. */
-  readonly #streams = new Map<string, Signing>();
-  readonly #unsigned = new Set<Signing>();
-  readonly #due = new Set<Signing>();
-  readonly #atWork = new Map<Signing, Promise<void>>();
-  readonly #refused = new Set<Signing>();
+  readonly #streams = new Map<string, SigningStream>();
+  readonly #unsigned = new Set<SigningStream>();
+  readonly #due = new Set<SigningStream>();
+  readonly #atWork = new Map<SigningStream, Promise<void>>();
+  readonly #refused = new Set<SigningStream>();
   /** Forks without a genesis, by path. */
   readonly #newForks = new Map<string, NewFork>();
   readonly #stopping = new AbortController();
@@ -122,7 +120,10 @@ export class StreamSigning {
     this.#others = parts.names.filter((name) => name !== this.#place);
     const names = { others: this.#others, leadsTo: null };
     this.shared = {
-      ...{ root, nowMs, signer, own },
+      root,
+      nowMs,
+      signer,
+      own,
       keysFor: (path) => parts.keysFor(path),
       rememberedOf: (path) => rememberedIn(book, { place: this.#place, id: path, names }),
       newSalt: () => randomBytes(32),
@@ -132,7 +133,7 @@ export class StreamSigning {
   }
 
   /** Adds the geneses that a batch needs before it is written; null when it needs none. */
-  begin(batch: Batch): Promise<void> | null {
+  begin(batch: CommitBatch): Promise<void> | null {
     const states = beginningIn(batch);
     if (states.length === 0) return null;
     return this.#forgetting
@@ -150,7 +151,7 @@ export class StreamSigning {
   }
 
   /** Notes the changes of a durable batch. */
-  note({ ops, changes }: Pick<Batch, "ops" | "changes">): void {
+  note({ ops, changes }: Pick<CommitBatch, "ops" | "changes">): void {
     if (this.#hasEnded) return;
     const nowMs = this.#parts.clock.monotonicMs();
     for (const op of ops) {
@@ -225,7 +226,7 @@ export class StreamSigning {
     this.#due.add(stream);
   }
 
-  #beginFork(stream: Signing): void {
+  #beginFork(stream: SigningStream): void {
     stream.begin();
     let resolve = () => {};
     const begun = new Promise<void>((settle) => {
@@ -244,7 +245,7 @@ export class StreamSigning {
     });
   }
 
-  #streamOf(state: Signable, start: number): Signing {
+  #streamOf(state: Signable, start: number): SigningStream {
     const known = this.#streams.get(state.path);
     if (known?.of.streamId === state.streamId) return known;
     if (known !== undefined) this.#drop(known);
@@ -267,7 +268,7 @@ export class StreamSigning {
     return { ...head, at: base };
   }
 
-  #isDue(stream: Signing, nowMs: number): boolean {
+  #isDue(stream: SigningStream, nowMs: number): boolean {
     const { bytesMax, appendsMax, idleMs } = this.#parts.cadence;
     const { bytes, appends, lastMs, isUrgent } = stream;
     const isMuch = bytes >= bytesMax || appends >= appendsMax;
@@ -297,7 +298,7 @@ export class StreamSigning {
     }
   }
 
-  async #sign(stream: Signing): Promise<void> {
+  async #sign(stream: SigningStream): Promise<void> {
     const { path, streamId } = stream.of;
     try {
       if ((await stream.sign()) === "gone") this.#drop(stream);
@@ -312,7 +313,7 @@ export class StreamSigning {
     this.#work();
   }
 
-  #failed(stream: Signing, cause: unknown): void {
+  #failed(stream: SigningStream, cause: unknown): void {
     const code = cause instanceof VerbatimError ? cause.code : "";
     if (code === "STORE_FAILED") {
       this.#hasEnded = true; // The store reports it.
@@ -329,7 +330,7 @@ export class StreamSigning {
     this.#parts.onWarning(`${stream.of.path} is not signed any further: ${reason}`);
   }
 
-  #usedLast(stream: Signing): void {
+  #usedLast(stream: SigningStream): void {
     const { path } = stream.of;
     this.#streams.delete(path);
     this.#streams.set(path, stream);
@@ -341,7 +342,7 @@ export class StreamSigning {
     }
   }
 
-  #drop(stream: Signing): void {
+  #drop(stream: SigningStream): void {
     this.#forkHasBegun(stream.of.path);
     this.#streams.delete(stream.of.path);
     this.#unsigned.delete(stream);

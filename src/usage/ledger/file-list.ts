@@ -6,7 +6,7 @@
 import type { LedgerFile } from "./pack.ts";
 
 /** A file without names; a name or scope that follows from the id is null. */
-export type FileValues = readonly [
+type FileValues = readonly [
   dialect: string,
   root: string,
   id: string,
@@ -55,9 +55,9 @@ export class FileList {
     this.#byRoot = new Map();
     let index = 0;
     for (const [root, own] of paths) {
-      const known = this.#byRoot.get(root) ?? new Map<string, number>();
-      this.#byRoot.set(root, known);
-      for (const path of own) known.set(path, index++);
+      const indexes = this.#byRoot.get(root) ?? new Map<string, number>();
+      this.#byRoot.set(root, indexes);
+      for (const path of own) indexes.set(path, index++);
     }
     this.#texts = Buffer.from(memory, json + jsonBytes);
     this.replayed = new Set(replayed);
@@ -96,8 +96,8 @@ export class FileList {
   }
 
   at(index: number): LedgerFile {
-    const known = this.#files[index];
-    if (known !== undefined) return known;
+    const cachedFile = this.#files[index];
+    if (cachedFile !== undefined) return cachedFile;
     const from = index === 0 ? 0 : (this.#ends[index - 1] ?? 0);
     const values = JSON.parse(this.#texts.toString("utf8", from, this.#ends[index])) as FileValues;
     const file = fileOf(values, index, this.#firsts[index] ?? Number.NaN);
@@ -120,12 +120,12 @@ export class FileList {
 
   /** Files whose logs changed at this time or later. */
   changedSince(ms: number): LedgerFile[] {
-    const found: LedgerFile[] = [];
+    const files: LedgerFile[] = [];
     for (let index = 0; index < this.length; index++) {
       if ((this.#files[index]?.mtimeMs ?? this.#times[index] ?? 0) >= ms)
-        found.push(this.at(index));
+        files.push(this.at(index));
     }
-    return found;
+    return files;
   }
 
   /** Whether a file is directly in this folder. */
@@ -140,8 +140,8 @@ export class FileList {
   /** Puts a file at its place; its index is the next one if it is new. */
   put(file: LedgerFile): void {
     const { root, path, index, replays } = file;
-    const known = this.#byRoot.get(root) ?? new Map<string, number>();
-    this.#byRoot.set(root, known.set(path, index));
+    const indexes = this.#byRoot.get(root) ?? new Map<string, number>();
+    this.#byRoot.set(root, indexes.set(path, index));
     this.#files[index] = file;
     if (replays !== null) this.replayed.add(replays);
   }
@@ -165,8 +165,12 @@ export class FileList {
     });
     return Buffer.concat([
       Buffer.from(Uint32Array.of(json.length, 0).buffer),
-      ...[numbers(({ size }) => size), numbers(({ mtimeMs }) => mtimeMs)],
-      ...[numbers(({ firstAt }) => firstAt), Buffer.from(ends.buffer), json, ...texts],
+      numbers(({ size }) => size),
+      numbers(({ mtimeMs }) => mtimeMs),
+      numbers(({ firstAt }) => firstAt),
+      Buffer.from(ends.buffer),
+      json,
+      ...texts,
     ]);
   }
 }
@@ -178,7 +182,7 @@ interface Paths {
 }
 
 /** Field by field, without copies: there are thousands of files. */
-export function fileOf(values: FileValues, index: number, firstAt: number): LedgerFile {
+function fileOf(values: FileValues, index: number, firstAt: number): LedgerFile {
   const id = values[2];
   const name = values[7] ?? lastOf(id);
   return {

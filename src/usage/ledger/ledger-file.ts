@@ -20,7 +20,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { errnoOf } from "../../base/errors.ts";
+import { errnoOf } from "../../core/base/errors.ts";
 import { HEAD_BYTES, type Pack, packBytes, unpack } from "./pack.ts";
 
 const NAME = "ledger.bin";
@@ -33,7 +33,7 @@ export interface LedgerPlace {
   readonly end: number;
 }
 
-export function placeOf(directory: string): LedgerPlace {
+export function ledgerPlaceOf(directory: string): LedgerPlace {
   const file = openIfThere(join(directory, NAME));
   if (file === null) return { first: "", end: 0 };
   try {
@@ -50,12 +50,7 @@ function firstOf(file: number): string {
 }
 
 /** Reads all whole packs from an offset on; returns where they end. A missing file has none. */
-export function readPacks(
-  directory: string,
-  from: number,
-  onPack: (pack: Pack) => void,
-  isChecked = false,
-): number {
+export function readPacks(directory: string, from: number, onPack: (pack: Pack) => void): number {
   const file = openIfThere(join(directory, NAME));
   if (file === null) return 0;
   try {
@@ -68,7 +63,7 @@ export function readPacks(
       if (length === null || at + length > size) return at;
       const bytes = Buffer.allocUnsafe(length);
       readSync(file, bytes, 0, length, at);
-      const pack = unpack(bytes, isChecked);
+      const pack = unpack(bytes);
       if (pack === null) return at;
       onPack(pack);
       at += length;
@@ -116,7 +111,7 @@ export async function replacePacks(
   place: LedgerPlace,
 ): Promise<LedgerPlace | null> {
   return withLock(directory, () => {
-    const now = placeOf(directory);
+    const now = ledgerPlaceOf(directory);
     if (now.first !== place.first || now.end !== place.end) return null;
     const path = join(directory, NAME);
     const file = openSync(`${path}.tmp`, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
@@ -181,7 +176,7 @@ async function withLock<T>(directory: string, work: () => T | Promise<T>): Promi
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     lock = openSync(join(directory, `${NAME}.lock`), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-    const { tryLockDescriptor } = await import("../../base/lock.ts");
+    const { tryLockDescriptor } = await import("../../core/base/lock.ts");
     return tryLockDescriptor(lock, "exclusive") ? await work() : null;
   } catch (cause) {
     if (errnoOf(cause) === "UNKNOWN") throw cause;

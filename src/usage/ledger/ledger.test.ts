@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { RowSet } from "../row-set.ts";
 import { FLAGS } from "../usage-row.ts";
-import { Ledger } from "./ledger.ts";
+import { UsageLedger } from "./ledger.ts";
 import { type Pack, packOf } from "./pack.ts";
 
 /** Rows with these keys, as a file that was counted. */
@@ -20,15 +20,26 @@ function packWith(path: string, keys: readonly number[], output: number, flags =
     set.put();
   }
   const file = {
-    ...{ dialect: "claude-code", root: "/root", id: path, path, size: output, mtimeMs: 1 },
-    ...{ reached: null, name: path, parent: null, project: null, scope: path, replays: null },
-    ...{ startedAt: null, rows: set.rows.length },
+    dialect: "claude-code",
+    root: "/root",
+    id: path,
+    path,
+    size: output,
+    mtimeMs: 1,
+    reached: null,
+    name: path,
+    parent: null,
+    project: null,
+    scope: path,
+    replays: null,
+    startedAt: null,
+    rows: set.rows.length,
   };
   return packOf([file], set.models, set.rows);
 }
 
 function stateOf(directory: string) {
-  const ledger = Ledger.open(directory);
+  const ledger = UsageLedger.open(directory);
   const { rows, models, files } = ledger;
   return {
     files: files.map(({ path, size, firstAt }) => [path, size, firstAt]),
@@ -47,11 +58,11 @@ const some = Array.from({ length: 9_000 }, (_, n) => n + 1);
 
 test("a ledger is the same with and without its snapshot", async () => {
   const directory = tempDirectory();
-  const ledger = Ledger.open(directory);
+  const ledger = UsageLedger.open(directory);
   ledger.add(packWith("a", some, 5));
   assert.equal(await ledger.save(), true);
   assert.ok(statSync(join(directory, "snapshot.bin")).size > 0);
-  const next = Ledger.open(directory);
+  const next = UsageLedger.open(directory);
   next.add(packWith("b", [1, 2, 99_999], 7));
   await next.save();
   const withSnapshot = stateOf(directory);
@@ -64,7 +75,7 @@ test("a ledger with many repeated rows is written again, and says the same", asy
   const directory = tempDirectory();
   let longest = 0;
   for (let time = 1; time <= 24; time++) {
-    const ledger = Ledger.open(directory);
+    const ledger = UsageLedger.open(directory);
     ledger.add(packWith("a", some, time, FLAGS.lastWins));
     await ledger.save();
     longest = Math.max(longest, statSync(join(directory, "ledger.bin")).size);
@@ -76,11 +87,11 @@ test("a ledger with many repeated rows is written again, and says the same", asy
 
 test("two processes that write at once lose nothing: the second counts again", async () => {
   const directory = tempDirectory();
-  const [one, other] = [Ledger.open(directory), Ledger.open(directory)];
+  const [one, other] = [UsageLedger.open(directory), UsageLedger.open(directory)];
   one.add(packWith("a", [1], 5));
   other.add(packWith("b", [2], 5));
   assert.deepEqual([await one.save(), await other.save()], [true, false]);
-  const next = Ledger.open(directory);
+  const next = UsageLedger.open(directory);
   assert.equal(next.known("/root", "b"), undefined);
   next.add(packWith("b", [2], 5));
   assert.equal(await next.save(), true);

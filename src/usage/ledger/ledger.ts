@@ -9,12 +9,17 @@
  */
 
 import { Columns, ROW_BYTES } from "../columns.ts";
-import { KeyTable } from "../key-table.ts";
+import { KeyTable } from "../row-set.ts";
 import { FLAGS } from "../usage-row.ts";
-import { Changes } from "./changes.ts";
 import { FileList } from "./file-list.ts";
-import { appendPacks, type LedgerPlace, placeOf, readPacks, replacePacks } from "./ledger-file.ts";
-import { type LedgerFile, type Pack, type PackedFile, packed, packOf } from "./pack.ts";
+import {
+  appendPacks,
+  type LedgerPlace,
+  ledgerPlaceOf,
+  readPacks,
+  replacePacks,
+} from "./ledger-file.ts";
+import { type LedgerFile, type Pack, type PackedFile, packBytesOf, packOf } from "./pack.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 
 /** More than this is not replayed each time: a new snapshot is written. */
@@ -25,7 +30,7 @@ const COMPACTED_TIMES = 3;
 const FILE_BYTES = 600;
 const PACK_ROWS = 32_768;
 
-export class Ledger {
+export class UsageLedger {
   readonly directory: string;
   readonly rows: Columns;
   /** The models of the rows. */
@@ -43,7 +48,7 @@ export class Ledger {
 
   private constructor(directory: string) {
     this.directory = directory;
-    const place = placeOf(directory);
+    const place = ledgerPlaceOf(directory);
     const snapshot = readSnapshot(directory, place);
     this.rows = snapshot?.rows ?? new Columns(1024);
     this.models = snapshot?.models ?? [];
@@ -57,8 +62,8 @@ export class Ledger {
     this.changes = new Changes();
   }
 
-  static open(directory: string): Ledger {
-    return new Ledger(directory);
+  static open(directory: string): UsageLedger {
+    return new UsageLedger(directory);
   }
 
   /** All files; `list` asks for some of them without parsing the others. */
@@ -101,7 +106,7 @@ export class Ledger {
 
   /** Adds files, or more rows of some. */
   add(pack: Pack): void {
-    this.#unsaved.push(packed(pack));
+    this.#unsaved.push(packBytesOf(pack));
     this.#take(pack);
   }
 
@@ -117,7 +122,10 @@ export class Ledger {
     const isRewritten = await this.#compact();
     if (isRewritten || this.#place.end - this.#snapshotEnd > REPLAYED_BYTES_MAX) {
       await writeSnapshot(this.directory, this.#place, {
-        ...{ rows: this.rows, models: this.models, files: this.#files, owners: this.#owners },
+        rows: this.rows,
+        models: this.models,
+        files: this.#files,
+        owners: this.#owners,
         slots: this.#table.slots,
       });
     }
@@ -147,10 +155,11 @@ export class Ledger {
       }
       files.push({ ...file, rows: own.length });
       if (rows.length < PACK_ROWS) continue;
-      yield packed(packOf(files, this.models, rows));
-      [files, rows] = [[], new Columns()];
+      yield packBytesOf(packOf(files, this.models, rows));
+      files = [];
+      rows = new Columns();
     }
-    if (files.length > 0) yield packed(packOf(files, this.models, rows));
+    if (files.length > 0) yield packBytesOf(packOf(files, this.models, rows));
   }
 
   #take({ models, files, rowCount, rows: bytes }: Pack): void {
@@ -243,7 +252,48 @@ const isCopy = ({ name, scope }: LedgerFile) => scope !== name;
 type Began = Pick<LedgerFile, "firstAt" | "id">;
 
 /** Of a response in two files, the file that it belongs to. */
-export function beganBefore(one: Began, other: Began): boolean {
+function beganBefore(one: Began, other: Began): boolean {
   if (one.firstAt !== other.firstAt) return one.firstAt < other.firstAt;
   return one.id < other.id;
+}
+
+/** After more than this, sums are made again from all rows. */
+const CHANGED_ROWS_MAX = 20_000;
+
+interface ChangedRow {
+  readonly row: number;
+  /** Its place among the columns `before`, and the file that it was of; null: it is new. */
+  readonly old: { readonly at: number; readonly owner: number } | null;
+}
+
+/** Which rows of a ledger were added or changed since it was opened, and what they were. */
+class Changes {
+  /** Rows as they were. */
+  readonly before = new Columns();
+  /** Files that were added or counted again. */
+  readonly files = new Map<LedgerFile, { readonly isNew: boolean }>();
+  readonly #rows = new Map<number, ChangedRow["old"]>();
+  #isTooMany = false;
+
+  /** Null: too many to be worth it. */
+  get rows(): readonly ChangedRow[] | null {
+    if (this.#isTooMany) return null;
+    return Array.from(this.#rows, ([row, old]) => ({ row, old }));
+  }
+
+  added(row: number): void {
+    if (this.#hasRoom()) this.#rows.set(row, null);
+  }
+
+  willChange(row: number, rows: Columns, owner: number): void {
+    if (this.#rows.has(row) || !this.#hasRoom()) return;
+    const at = this.before.add();
+    this.before.copy(at, rows, row);
+    this.#rows.set(row, { at, owner });
+  }
+
+  #hasRoom(): boolean {
+    if (this.#rows.size >= CHANGED_ROWS_MAX) this.#isTooMany = true;
+    return !this.#isTooMany;
+  }
 }

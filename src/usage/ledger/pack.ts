@@ -61,7 +61,7 @@ function crc32(bytes: Uint8Array, before = 0): number {
   return process.getBuiltinModule("node:zlib").crc32(bytes, before);
 }
 
-export function packed({ models, files, rowCount, rows }: Pack): Buffer {
+export function packBytesOf({ models, files, rowCount, rows }: Pack): Buffer {
   const json = Buffer.from(JSON.stringify({ models, files }));
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt32LE(MAGIC, 0);
@@ -78,12 +78,12 @@ export function packBytes(head: Buffer): number | null {
   return bytes <= PACK_BYTES_MAX ? bytes : null;
 }
 
-/** Null: the record is damaged. `isChecked`: another process has read it already. */
-export function unpack(bytes: Buffer, isChecked = false): Pack | null {
+/** Null: the record is damaged. */
+export function unpack(bytes: Buffer): Pack | null {
   const jsonBytes = bytes.readUInt32LE(4);
   const rowCount = bytes.readUInt32LE(8);
   const body = bytes.subarray(HEAD_BYTES);
-  if (!isChecked && crc32(body) !== bytes.readUInt32LE(12)) return null;
+  if (crc32(body) !== bytes.readUInt32LE(12)) return null;
   try {
     const { models, files } = JSON.parse(body.toString("utf8", 0, jsonBytes)) as Pack;
     if (files.reduce((sum, { rows }) => sum + rows, 0) !== rowCount) return null;

@@ -53,7 +53,7 @@ interface Head {
 }
 
 /** Where the parts begin in the file. */
-export interface SnapshotPlaces {
+interface SnapshotPlaces {
   readonly head: Head;
   readonly columnsAt: number;
   readonly ownersAt: number;
@@ -66,36 +66,20 @@ export function readSnapshot(
   directory: string,
   place: LedgerPlace,
 ): (SnapshotParts & { end: number }) | null {
-  const opened = openSnapshot(directory, place);
-  if (opened === null) return null;
-  try {
-    return readParts(opened.file, opened.places);
-  } catch {
-    return null; // Not what we write.
-  } finally {
-    closeSync(opened.file);
-  }
-}
-
-/** Opens the file, which the caller closes. Null: there is none for this ledger. */
-export function openSnapshot(
-  directory: string,
-  place: LedgerPlace,
-): { file: number; places: SnapshotPlaces } | null {
   let file: number;
   try {
     file = openSync(join(directory, NAME), O_RDONLY | O_NOFOLLOW);
   } catch {
     return null; // Missing, or not ours to read.
   }
-  let places: SnapshotPlaces | null = null;
   try {
-    places = placesIn(file, place);
+    const places = placesIn(file, place);
+    return places && readParts(file, places);
   } catch {
-    // Not what we write.
+    return null; // Not what we write.
+  } finally {
+    closeSync(file);
   }
-  if (places === null) closeSync(file);
-  return places && { file, places };
 }
 
 function placesIn(file: number, { first, end: ledgerEnd }: LedgerPlace): SnapshotPlaces | null {
@@ -152,8 +136,14 @@ export async function writeSnapshot(
   const room = length + Math.max(4096, length >> 3);
   const listed = files.toBytes();
   const head: Head = {
-    ...{ first, end, length, room, slots: slots.length, models },
-    ...{ files: files.length, fileBytes: listed.length },
+    first,
+    end,
+    length,
+    room,
+    slots: slots.length,
+    models,
+    files: files.length,
+    fileBytes: listed.length,
   };
   const json = Buffer.from(JSON.stringify(head));
   const start = Buffer.alloc(HEAD_BYTES);
@@ -166,8 +156,14 @@ export async function writeSnapshot(
     new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
   const numbers = Columns.bytesFor(room) + room * 4 + slots.length * 4;
   const parts = [
-    ...[start, json, Buffer.alloc(padding(json.length)), rows.withRoom(room), bytes(roomy)],
-    ...[bytes(slots), Buffer.alloc(padding(numbers)), listed],
+    start,
+    json,
+    Buffer.alloc(padding(json.length)),
+    rows.withRoom(room),
+    bytes(roomy),
+    bytes(slots),
+    Buffer.alloc(padding(numbers)),
+    listed,
   ];
   const path = join(directory, NAME);
   try {

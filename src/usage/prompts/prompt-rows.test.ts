@@ -3,11 +3,11 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { nodeHost } from "../../base/node-host.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
 import { openUsage } from "../open-usage.ts";
 import { Days } from "../report/days.ts";
 import { byFile, groupBy, sumOf } from "../report/groups.ts";
-import { dearestPrompts } from "./dearest.ts";
+import { dearestPrompts } from "./dearest-prompts.ts";
 import { PromptRows } from "./prompt-rows.ts";
 import { sessionAt, sessionsOf } from "./sessions.ts";
 import { traceCopies } from "./trace.ts";
@@ -16,24 +16,39 @@ const NOW = Date.parse("2026-11-16T12:00:00Z");
 const at = (minute: number) => new Date(NOW + minute * 60_000).toISOString();
 
 const prompt = (text: string, minute: number) => ({
-  ...{ type: "user", sessionId: "s1", cwd: "/home/me/app", timestamp: at(minute), uuid: text },
+  type: "user",
+  sessionId: "s1",
+  cwd: "/home/me/app",
+  timestamp: at(minute),
+  uuid: text,
   message: { role: "user", content: text },
 });
 
 /** A thousand tokens of output cost 2.5 cents. */
 const response = (id: string, minute: number, output: number, more: object = {}) => ({
-  ...{ type: "assistant", sessionId: "s1", cwd: "/home/me/app", uuid: `u-${id}`, ...more },
-  ...{ timestamp: at(minute), requestId: `r-${id}` },
+  type: "assistant",
+  sessionId: "s1",
+  cwd: "/home/me/app",
+  uuid: `u-${id}`,
+  ...more,
+  timestamp: at(minute),
+  requestId: `r-${id}`,
   message: {
-    ...{ id, model: "claude-opus-4-5-20251101", role: "assistant", content: [] },
+    id,
+    model: "claude-opus-4-5-20251101",
+    role: "assistant",
+    content: [],
     usage: { input_tokens: 0, output_tokens: output },
   },
 });
 
 /** The result of a call that started a subagent. */
 const began = (agentId: string, minute: number) => ({
-  ...{ type: "user", sessionId: "s1", timestamp: at(minute), uuid: `b-${agentId}` },
-  ...{ toolUseResult: { agentId, usage: { output_tokens: 9_999 } } },
+  type: "user",
+  sessionId: "s1",
+  timestamp: at(minute),
+  uuid: `b-${agentId}`,
+  toolUseResult: { agentId, usage: { output_tokens: 9_999 } },
   message: { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "ok" }] },
 });
 
@@ -50,8 +65,12 @@ async function opened(home: string) {
     { dialect: "codex", root: join(home, ".codex") },
   ];
   const { usage } = await openUsage(nodeHost, {
-    ...{ cwd: home, nowMs: NOW, stores, directory: join(home, "usage") },
-    ...{ ownPath: join(home, "prices.json"), onFailure: (id) => assert.fail(id) },
+    cwd: home,
+    nowMs: NOW,
+    stores,
+    directory: join(home, "usage"),
+    ownPath: join(home, "prices.json"),
+    onFailure: (id) => assert.fail(id),
   });
   const chosen = usage.chosen(new Days("UTC"));
   return { usage, chosen, rows: new PromptRows(usage, chosen), sessions: sessionsOf(usage) };
@@ -69,7 +88,9 @@ test("a response belongs to the last prompt before it, and prompts add up to the
   put(home, ".claude/projects/p/s1.jsonl", [
     response("early", 0, 1),
     prompt("first", 1),
-    ...[response("a", 2, 10), response("a", 2, 30), response("b", 3, 5)],
+    response("a", 2, 10),
+    response("a", 2, 30),
+    response("b", 3, 5),
     prompt("second", 4),
     response("c", 5, 100),
     response("a", 6, 30),
@@ -125,8 +146,13 @@ test("totals of Codex belong to the prompts before them", async () => {
     );
   put(home, `${day}/rollout-2026-11-16T12-00-00-${id}.jsonl`, [
     row("session_meta", { id, cwd: "/home/me/app", timestamp: at(0) }, 0),
-    ...[message("first", 1), said("first", 1), count(10, 2), count(30, 3)],
-    ...[message("second", 4), said("second", 4), count(130, 5)],
+    message("first", 1),
+    said("first", 1),
+    count(10, 2),
+    count(30, 3),
+    message("second", 4),
+    said("second", 4),
+    count(130, 5),
   ]);
   const { sessions } = await opened(home);
   const [name = ""] = [...sessions.keys()];
@@ -168,7 +194,11 @@ test("the dearest prompts are found without reading sessions that cost less", as
   const read: string[] = [];
   let pauses = 0;
   const found = await dearestPrompts({
-    ...{ groups, sessions, rows, limit: 2, sessionsMax: 100 },
+    groups,
+    sessions,
+    rows,
+    limit: 2,
+    sessionsMax: 100,
     pause: async () => {
       pauses++;
     },
@@ -186,7 +216,12 @@ test("the dearest prompts are found without reading sessions that cost less", as
   );
   assert.deepEqual([found.isComplete, read, pauses], [true, ["s6", "s5"], 2]);
   const stopped = await dearestPrompts({
-    ...{ groups, sessions, rows, limit: 2, sessionsMax: 100, traceOf: async () => undefined },
+    groups,
+    sessions,
+    rows,
+    limit: 2,
+    sessionsMax: 100,
+    traceOf: async () => undefined,
   });
   assert.deepEqual([stopped.isComplete, stopped.prompts], [false, []]);
 });

@@ -21,7 +21,7 @@ export interface PromptGroup extends Group {
 }
 
 /** A session, or a subagent with those that it started. */
-export interface SessionFiles {
+export interface SessionUsageFiles {
   /** What its program calls it. */
   readonly name: string;
   /** Its own log; several if it was copied. */
@@ -48,12 +48,12 @@ export class PromptRows {
   }
 
   /** The responses of a session, by their numbers in the ledger. */
-  rowsOf({ own, subagents }: SessionFiles): Uint32Array {
+  rowsOf({ own, subagents }: SessionUsageFiles): Uint32Array {
     return Uint32Array.from([...own, ...subagents].flatMap(({ index }) => this.#ofFile[index]));
   }
 
   /** In the order of the log. Without a trace, all is one group. */
-  groups(session: SessionFiles, trace: Trace | null): PromptGroup[] {
+  groups(session: SessionUsageFiles, trace: Trace | null): PromptGroup[] {
     const prompts = trace?.prompts ?? [];
     const placed = trace === null ? new Map<number, number>() : this.#placed(trace);
     const rows: number[] = [];
@@ -97,7 +97,7 @@ export class PromptRows {
     return placed;
   }
 
-  #startedBy(file: LedgerFile, { name }: SessionFiles, trace: Trace | null): number {
+  #startedBy(file: LedgerFile, { name }: SessionUsageFiles, trace: Trace | null): number {
     if (trace === null) return -1;
     let direct = file.name;
     for (let n = 0; n < PARENTS_MAX; n++) {

@@ -2,10 +2,10 @@
 
 import type { LedgerFile } from "../ledger/pack.ts";
 import type { CountedUsage } from "../report/counted-usage.ts";
-import type { SessionFiles } from "./prompt-rows.ts";
+import type { SessionUsageFiles } from "./prompt-rows.ts";
 
 /** By the name that reports have. */
-export function sessionsOf(usage: CountedUsage): Map<string, SessionFiles> {
+export function sessionsOf(usage: CountedUsage): Map<string, SessionUsageFiles> {
   const sessions = new Map<string, { own: LedgerFile[]; subagents: LedgerFile[] }>();
   for (const file of usage.ledger.files) {
     const name = usage.sessionOf(file);

@@ -5,12 +5,13 @@
  * that count it, so that each has the key under which the ledger knows it. It is kept nowhere.
  */
 
-import type { Host } from "../../base/host.ts";
-import { dialectNamed } from "../../dialects/all.ts";
-import { SessionWindow } from "../../listing/session-window.ts";
-import type { Entry } from "../../model/entry.ts";
-import { typedIn } from "../../model/typed-text.ts";
-import { Store } from "../../store/store.ts";
+import type { Host } from "../../core/base/host.ts";
+import type { Entry } from "../../core/model/entry.ts";
+import { typedIn } from "../../core/model/typed-text.ts";
+import { dialectNamed, loadDialects } from "../../dialects/all.ts";
+import { registryEntry } from "../../dialects/registry.ts";
+import { SessionWindow } from "../../sessions/list/session-window.ts";
+import { Store } from "../../sessions/store/store.ts";
 import { EntryUsage } from "../entry-rows.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
 import { RowSet, scopeHash } from "../row-set.ts";
@@ -58,7 +59,9 @@ export async function traceLog(
   keys: KeySet = new KeySet(file.scope),
 ): Promise<Trace> {
   const { dialect: name, root, id } = file;
+  await loadDialects([name]);
   const dialect = dialectNamed(name);
+  const { usageIn } = registryEntry(name);
   const store = new Store(host, { dialect: name, root, onWarning: () => {} });
   const session = store.session(id);
   const entries = new EntryTrace();
@@ -77,13 +80,13 @@ export async function traceLog(
           at = end;
           if (entry === null) continue;
           entries.add(entry, start);
-          if (dialect.usageIn === undefined) used.add(entry, start, memory);
+          if (usageIn === undefined) used.add(entry, start, memory);
         }
         await slices.pause();
       }
       used.end();
-      if (dialect.usageIn !== undefined) {
-        const scanner = new { messages: MessageRows, totals: TotalRows }[dialect.usageIn](keys);
+      if (usageIn !== undefined) {
+        const scanner = new { messages: MessageRows, totals: TotalRows }[usageIn](keys);
         scanner.begin(null);
         await eachLine(window, slices, (bytes, from, to, offset) => {
           keys.start = offset;

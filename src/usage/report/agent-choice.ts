@@ -1,10 +1,12 @@
-/** Agent choice: which files a user means by the name of an agent or of a project. */
+/** Agent choice: which files a user means by the name of an agent or of a project, and whose each is. */
 
-import { dialectNamed } from "../../dialects/all.ts";
+import type { Host } from "../../core/base/host.ts";
+import { dialectNamed, loadDialects } from "../../dialects/all.ts";
+import { labelOf, registryEntry } from "../../dialects/registry.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
 
 /** Null: all. */
-export function wantedFiles(
+export function fileFilter(
   agent: string | undefined,
   project: string | undefined,
 ): ((file: LedgerFile) => boolean) | undefined {
@@ -21,17 +23,17 @@ export function isOfAgent(
 ): boolean {
   if (agent === undefined) return true;
   const wanted = folded(agent);
-  return [dialect, labelOf(dialect)].some((name) => folded(name).startsWith(wanted));
+  return [dialect, agentNameOf(dialect)].some((name) => folded(name).startsWith(wanted));
 }
 
 /** What users call the program. */
-export function labelOf(dialect: string): string {
-  return dialectNamed(dialect).program?.label ?? dialect;
+export function agentNameOf(dialect: string): string {
+  return labelOf(dialect) ?? dialect;
 }
 
 /** Whether the plans of the program are limited by blocks: those of Anthropic's models. */
 export function hasBlocks({ dialect }: Pick<LedgerFile, "dialect">): boolean {
-  return dialectNamed(dialect).usageIn === "messages";
+  return registryEntry(dialect).usageIn === "messages";
 }
 
 function isOfProject({ project, root }: LedgerFile, wanted: string | undefined): boolean {
@@ -39,4 +41,19 @@ function isOfProject({ project, root }: LedgerFile, wanted: string | undefined):
   const path = (project ?? root).replace(/\/+$/, "");
   if (wanted.includes("/")) return path === wanted || path.startsWith(`${wanted}/`);
   return path.slice(path.lastIndexOf("/") + 1) === wanted;
+}
+
+/**
+ * The agent that each session names, such as the directive of a thread; "none" for those that name
+ * none. By the file's place in the ledger. A session whose files are gone is known by its id alone.
+ */
+export async function agentNames(host: Host, files: readonly LedgerFile[]): Promise<string[]> {
+  await loadDialects(files.map(({ dialect }) => dialect));
+  const names: string[] = [];
+  for (const { index, dialect, root, id } of files) {
+    const { agentOf, files: loadFiles } = dialectNamed(dialect);
+    const standing = await (await loadFiles?.())?.standingOf?.(host, root, id);
+    names[index] = standing?.agent ?? agentOf?.(id) ?? "none";
+  }
+  return names;
 }

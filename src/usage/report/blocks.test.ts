@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { nodeHost } from "../../base/node-host.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
 import { openUsage } from "../open-usage.ts";
 import { blocksOf } from "./blocks.ts";
 import { Days } from "./days.ts";
@@ -18,8 +18,11 @@ async function blocksAt(times: readonly string[], now: string) {
   });
   writeFileSync(join(root, "projects/p/s.jsonl"), rows.join(""));
   const { usage } = await openUsage(nodeHost, {
-    ...{ cwd: home, nowMs: Date.parse(now), directory: join(home, "usage") },
-    ...{ stores: [{ dialect: "claude-code", root }], ownPath: join(home, "none") },
+    cwd: home,
+    nowMs: Date.parse(now),
+    directory: join(home, "usage"),
+    stores: [{ dialect: "claude-code", root }],
+    ownPath: join(home, "none"),
     onFailure: (id) => assert.fail(id),
   });
   return blocksOf(usage, usage.chosen(new Days("UTC")), Date.parse(now));

@@ -22,9 +22,9 @@ export interface BlockFacts {
   readonly tokensPerMinute: number | null;
 }
 
-export interface Block extends Group, BlockFacts {}
+export interface UsageBlock extends Group, BlockFacts {}
 
-export function blocksOf(usage: CountedUsage, chosen: Uint32Array, nowMs: number): Block[] {
+export function blocksOf(usage: CountedUsage, chosen: Uint32Array, nowMs: number): UsageBlock[] {
   const { at } = usage.ledger.rows;
   const rows = chosen.filter((row) => !Number.isNaN(at[row] ?? Number.NaN));
   const starts = startsOf(rows, at);

@@ -4,17 +4,17 @@
  * Subagents belong to the session that started them.
  */
 
-import type { PriceBook } from "../../prices/price-book.ts";
-import type { Rates } from "../../prices/rates.ts";
-import { tokensOf } from "../columns.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { rowTokens } from "../columns.ts";
+import type { UsageLedger } from "../ledger/ledger.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
+import type { PriceBook } from "../prices/price-book.ts";
+import type { Rates } from "../prices/rates.ts";
 import { markReplays } from "../replays.ts";
 import { costOf } from "../row-cost.ts";
 import { FLAGS } from "../usage-row.ts";
 import { type Days, dayNumber, NO_DAY } from "./days.ts";
 
-export interface Choice {
+export interface UsageRowChoice {
   /** Days, both included: "2026-11-15". */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
@@ -27,7 +27,7 @@ const UNKNOWN_PROJECT = "unknown";
 const PARENTS_MAX = 32;
 
 export class CountedUsage {
-  readonly ledger: Ledger;
+  readonly ledger: UsageLedger;
   readonly #book: Pick<PriceBook, "ratesFor" | "varies">;
   readonly #sessions: (string | undefined)[] = [];
   #byName: Map<string, LedgerFile> | null = null;
@@ -35,7 +35,7 @@ export class CountedUsage {
   #rates: (Rates | null | undefined)[] = [];
   #isMarked = false;
 
-  constructor(ledger: Ledger, book: Pick<PriceBook, "ratesFor" | "varies">) {
+  constructor(ledger: UsageLedger, book: Pick<PriceBook, "ratesFor" | "varies">) {
     this.ledger = ledger;
     this.#book = book;
   }
@@ -59,7 +59,7 @@ export class CountedUsage {
   }
 
   /** The rows that count and that are chosen. */
-  chosen(days: Days, { since, until, isWanted }: Choice = {}): Uint32Array {
+  chosen(days: Days, { since, until, isWanted }: UsageRowChoice = {}): Uint32Array {
     this.#mark();
     const { rows, files, owners } = this.ledger;
     const { flags, at, length } = rows;
@@ -114,7 +114,7 @@ export class CountedUsage {
 
   /** All tokens of a response. */
   tokensOf(row: number): number {
-    return tokensOf(this.ledger.rows, row);
+    return rowTokens(this.ledger.rows, row);
   }
 
   /** Prices have changed. */

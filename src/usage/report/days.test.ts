@@ -33,7 +33,10 @@ test("a week is its Monday, and a month has no day", () => {
 test("periods without usage are between those with some", () => {
   const first = new Days("UTC").numberOf(Date.parse("2026-10-30T00:00:00Z"));
   assert.deepEqual(periodsBetween(first, first + 3, "day"), [
-    ...["2026-10-30", "2026-10-31", "2026-11-01", "2026-11-02"],
+    "2026-10-30",
+    "2026-10-31",
+    "2026-11-01",
+    "2026-11-02",
   ]);
   assert.deepEqual(periodsBetween(first, first + 3, "month"), ["2026-10", "2026-11"]);
 });

@@ -1,6 +1,6 @@
 /** Days: in which day, week or month of a time zone a time is. Days are numbers, 0 is 1970-01-01. */
 
-import { VerbatimError } from "../../base/errors.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
 
 export type Period = "day" | "week" | "month";
 
@@ -31,8 +31,14 @@ export class Days {
   static #formatOf(zone: string): Intl.DateTimeFormat {
     try {
       return new Intl.DateTimeFormat("en-CA", {
-        ...{ timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit" },
-        ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+        timeZone: zone,
+        hourCycle: "h23",
+        year: "numeric",
+        month: "2-digit",
+        day: "2-digit",
+        hour: "2-digit",
+        minute: "2-digit",
+        second: "2-digit",
       });
     } catch {
       const reason = `${JSON.stringify(zone)} is no time zone; use a name such as Europe/Berlin`;
@@ -71,7 +77,8 @@ export class Days {
         day = this.numberOf(ms);
         // As far as the offset is known to be the same.
         const offset = this.#lastOffset;
-        [first, end] = [0, 0];
+        first = 0;
+        end = 0;
         if (day !== NO_DAY && !Number.isNaN(offset)) {
           first = Math.max(day * DAY_MS - offset, this.#lastUtcDay * DAY_MS);
           end = Math.min((day + 1) * DAY_MS - offset, (this.#lastUtcDay + 1) * DAY_MS);

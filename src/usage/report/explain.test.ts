@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { nodeHost } from "../../base/node-host.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
 import { openUsage } from "../open-usage.ts";
 import { Days } from "./days.ts";
 import { explainSession } from "./explain.ts";
@@ -28,8 +28,12 @@ class Place {
       { dialect: "codex", root: join(this.home, ".codex") },
     ].filter(({ root }) => existsSync(root));
     const { usage } = await openUsage(nodeHost, {
-      ...{ cwd: this.home, nowMs: NOW, stores, directory: join(this.home, "usage") },
-      ...{ ownPath: join(this.home, "prices.json"), onFailure: (id) => assert.fail(id) },
+      cwd: this.home,
+      nowMs: NOW,
+      stores,
+      directory: join(this.home, "usage"),
+      ownPath: join(this.home, "prices.json"),
+      onFailure: (id) => assert.fail(id),
     });
     const rows = await explainSession(nodeHost, usage, session);
     const cost = rows.reduce((sum, row) => sum + (row.cost ?? 0), 0);
@@ -38,10 +42,17 @@ class Place {
 }
 
 const row = (id: string, output: number, minute = 0, more: object = {}) => ({
-  ...{ type: "assistant", sessionId: "s1", cwd: "/home/me/app", uuid: `u-${id}-${minute}` },
-  ...{ timestamp: timeOf(minute), requestId: `r-${id}` },
+  type: "assistant",
+  sessionId: "s1",
+  cwd: "/home/me/app",
+  uuid: `u-${id}-${minute}`,
+  timestamp: timeOf(minute),
+  requestId: `r-${id}`,
   message: {
-    ...{ id, role: "assistant", model: "claude-opus-4-5-20251101", content: [] },
+    id,
+    role: "assistant",
+    model: "claude-opus-4-5-20251101",
+    content: [],
     usage: { input_tokens: 10, output_tokens: output, cache_read_input_tokens: 100 },
   },
   ...more,
@@ -57,10 +68,7 @@ test("a message that was written block by block has each row, and all but one ar
   const { rows, cost, counted } = await place.explain("s1");
   assert.deepEqual(
     rows.map(({ counts, ignored }) => [counts.output, ignored]),
-    [
-      ...[[1, LARGEST] as const, [7, null] as const],
-      ...[[3, LARGEST] as const, [20, null] as const],
-    ],
+    [[1, LARGEST] as const, [7, null] as const, [3, LARGEST] as const, [20, null] as const],
   );
   assert.ok(rows[1]?.notes.includes("the largest of each count in 3 rows"));
   assert.equal(cost, counted.cost);
@@ -132,7 +140,8 @@ test("a total that Codex repeats is listed, and adds nothing", async () => {
   const place = new Place();
   const id = "0199a1b2-0000-7000-8000-000000000001";
   const total = (input: number, minute: number) => ({
-    ...{ timestamp: timeOf(minute), type: "event_msg" },
+    timestamp: timeOf(minute),
+    type: "event_msg",
     payload: {
       type: "token_count",
       info: {
@@ -144,7 +153,9 @@ test("a total that Codex repeats is listed, and adds nothing", async () => {
   place.put(`.codex/sessions/2026/11/16/rollout-2026-11-16T11-00-00-${id}.jsonl`, [
     { timestamp: timeOf(0), type: "session_meta", payload: { id, cwd: "/home/me/app" } },
     { timestamp: timeOf(0), type: "turn_context", payload: { model: "gpt-5" } },
-    ...[total(50, 1), total(50, 2), total(100, 3)],
+    total(50, 1),
+    total(50, 2),
+    total(100, 3),
   ]);
   const { rows, cost, counted } = await place.explain(id);
   assert.deepEqual(

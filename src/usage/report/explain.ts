@@ -5,15 +5,18 @@
  * of the ledger, which have each of them once per file and count.
  */
 
-import type { Host } from "../../base/host.ts";
-import { priceAt, type Rates } from "../../prices/rates.ts";
-import { COUNTS, Columns, tokensOf } from "../columns.ts";
+import type { Host } from "../../core/base/host.ts";
+import { guardedPlace } from "../../dialects/files/guard-store.ts";
+import { registryEntry } from "../../dialects/registry.ts";
+import { COUNTS, Columns, rowTokens } from "../columns.ts";
+import type { UsageLedger } from "../ledger/ledger.ts";
 import { readPacks } from "../ledger/ledger-file.ts";
+import type { LedgerFile } from "../ledger/pack.ts";
+import { priceAt, type Rates } from "../prices/rates.ts";
+import { KeySet, traceLog } from "../prompts/trace.ts";
 import { factorOf } from "../row-cost.ts";
-import { type Counts, FLAGS, isTooLow, searchesIn } from "../usage-row.ts";
+import { FLAGS, isTooLow, searchesIn, type TokenCounts } from "../usage-row.ts";
 import type { CountedUsage } from "./counted-usage.ts";
-import { logRows } from "./log-rows.ts";
-import { whyIgnored } from "./why-ignored.ts";
 
 export interface ExplainedRow {
   /** ISO 8601; null if unknown. */
@@ -22,7 +25,7 @@ export interface ExplainedRow {
   /** The session or subagent in whose log it is. */
   readonly file: string;
   /** As recorded. Of a response that counts, the largest of all its rows. */
-  readonly counts: Counts;
+  readonly counts: TokenCounts;
   /** US dollars; null if the price is unknown, 0 if the row does not count. */
   readonly cost: number | null;
   readonly recorded: number | null;
@@ -54,18 +57,18 @@ export async function explainSession(
   const { ledger } = usage;
   usage.counting(); // Marks what forks repeat.
   const files = ledger.files.filter((file) => usage.sessionOf(file) === session);
-  const found: FoundRow[] = [];
-  for (const file of files) found.push(...(await rowsInLog(host, usage, file)));
-  found.push(...rowsInPacks(usage, new Set(files.map(({ index }) => index)), found));
+  const foundRows: FoundRow[] = [];
+  for (const file of files) foundRows.push(...(await rowsInLog(host, usage, file)));
+  foundRows.push(...rowsInPacks(usage, new Set(files.map(({ index }) => index)), foundRows));
   const best = new Map<number, FoundRow>();
   const times = new Map<number, number>();
-  for (const each of found) {
+  for (const each of foundRows) {
     if (each.isRepeat || ledger.ownerOf(each.counted) !== each.file.index) continue;
     times.set(each.counted, (times.get(each.counted) ?? 0) + 1);
-    const known = best.get(each.counted);
-    if (known === undefined || replaces(each, known)) best.set(each.counted, each);
+    const bestRow = best.get(each.counted);
+    if (bestRow === undefined || replaces(each, bestRow)) best.set(each.counted, each);
   }
-  return found.map((each) => {
+  return foundRows.map((each) => {
     const isBest = best.get(each.counted) === each;
     return explainRow(usage, each, isBest, times.get(each.counted) ?? 1);
   });
@@ -74,7 +77,7 @@ export async function explainSession(
 /** Which of two rows of a response is shown as the one that counts. */
 function replaces(one: FoundRow, other: FoundRow): boolean {
   if (one.rows.has(one.row, FLAGS.lastWins)) return true;
-  return tokensOf(one.rows, one.row) > tokensOf(other.rows, other.row);
+  return rowTokens(one.rows, one.row) > rowTokens(other.rows, other.row);
 }
 
 async function rowsInLog(host: Host, usage: CountedUsage, file: File): Promise<FoundRow[]> {
@@ -95,8 +98,8 @@ function rowsInPacks(
   inLogs: readonly FoundRow[],
 ): FoundRow[] {
   const { ledger } = usage;
-  const known = new Set(inLogs.map(({ file, counted }) => `${file.index} ${counted}`));
-  const found: FoundRow[] = [];
+  const rowKeys = new Set(inLogs.map(({ file, counted }) => `${file.index} ${counted}`));
+  const foundRows: FoundRow[] = [];
   readPacks(ledger.directory, 0, ({ files, models, rowCount, rows: bytes }) => {
     let from = 0;
     let rows: Columns | null = null;
@@ -107,15 +110,15 @@ function rowsInPacks(
         rows ??= columnsOf(bytes, rowCount);
         for (let row = from; row < to; row++) {
           const counted = countedAs(usage, rows, row);
-          if (counted < 0 || known.has(`${file.index} ${counted}`)) continue;
+          if (counted < 0 || rowKeys.has(`${file.index} ${counted}`)) continue;
           const model = models[rows.model[row] ?? 0] ?? "";
-          found.push({ file, rows, row, model, counted, isRepeat: false, isInLog: false });
+          foundRows.push({ file, rows, row, model, counted, isRepeat: false, isInLog: false });
         }
       }
       from = to;
     }
   });
-  return found;
+  return foundRows;
 }
 
 function columnsOf(bytes: Uint8Array, count: number): Columns {
@@ -150,7 +153,7 @@ function explainRow(
     file: file.id,
     counts: Object.fromEntries(
       COUNTS.map((name) => [name, of[name][at] ?? 0]),
-    ) as unknown as Counts,
+    ) as unknown as TokenCounts,
     cost: ignored !== null ? 0 : Number.isNaN(cost) ? null : cost,
     recorded: Number.isNaN(recorded) ? null : recorded,
     ignored,
@@ -186,4 +189,73 @@ function notesOf(rows: Columns, row: number, rates: Rates | null): string[] {
     notes.push("fewer output tokens than its text has, as recorded");
   }
   return notes;
+}
+
+/** Every row of a log that has a usage, as it is in the log: the ledger has each response once. */
+class LogRows extends KeySet {
+  readonly recorded = new Columns();
+  /** Rows that repeat a total of the session, and so add nothing. */
+  readonly repeats = new Set<number>();
+
+  override put(): void {
+    super.put();
+    const row = this.recorded.add();
+    this.recorded.copy(row, this.next, 0);
+    const key = this.responses.at(-1);
+    this.recorded.keyHigh[row] = key?.keyHigh ?? 0;
+    this.recorded.keyLow[row] = key?.keyLow ?? 0;
+  }
+
+  override repeat(): void {
+    this.repeats.add(this.recorded.length);
+    this.put();
+  }
+}
+
+/** Null: the log is gone, or cannot be read. */
+async function logRows(host: Host, file: LedgerFile): Promise<LogRows | null> {
+  const rows = new LogRows(file.scope);
+  try {
+    await traceLog(host, file, rows);
+  } catch {
+    return null; // What was counted of it is in the ledger.
+  }
+  return rows;
+}
+
+interface RowToJudge {
+  readonly file: LedgerFile;
+  readonly rows: Columns;
+  readonly row: number;
+  /** The response that it is a row of, in the ledger. */
+  readonly counted: number;
+  /** It repeats the total of the session so far. */
+  readonly isRepeat: boolean;
+}
+
+/** Null: it counts. `isBest`: of the rows of its response, it is the one that counts. */
+function whyIgnored(ledger: UsageLedger, found: RowToJudge, isBest: boolean): string | null {
+  const { file, rows, row, counted } = found;
+  if (found.isRepeat) return "the same total again: nothing was added";
+  if (ledger.rows.has(counted, FLAGS.duplicate)) {
+    return `repeats the beginning of ${file.replays ?? "another session"}`;
+  }
+  if (isBest) return null;
+  const nested = rows.has(row, FLAGS.nested) ? "a subagent's progress: " : "";
+  const same = sameIn(file, rows.has(row, FLAGS.ofSession));
+  const owner = ledger.fileOf(counted);
+  if (owner.index !== file.index) return `${nested}${same} as in ${placeOf(owner)}; counted there`;
+  if (rows.has(row, FLAGS.lastWins)) return `${nested}${same}; the last one is counted`;
+  return `${nested}${same}; the largest of each count is counted`;
+}
+
+/** What makes two rows one response. */
+function sameIn({ dialect }: LedgerFile, isOfSession: boolean): string {
+  const shape = registryEntry(dialect).usageIn;
+  if (shape === "totals") return "same total";
+  return shape === "messages" && !isOfSession ? "same message id" : "same message";
+}
+
+function placeOf({ id, root }: LedgerFile): string {
+  return guardedPlace(root) === null ? id : `the guard's copy of ${id}`;
 }

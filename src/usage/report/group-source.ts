@@ -3,16 +3,16 @@
  * the kept sums do not know projects.
  */
 
-import type { KeptSums } from "../kept/kept-sums.ts";
-import { hasBlocks, isOfAgent, labelOf, wantedFiles } from "./agent-choice.ts";
-import { type Block, blocksOf } from "./blocks.ts";
-import type { Choice, CountedUsage } from "./counted-usage.ts";
+import type { StoredSums } from "../sums/stored-sums.ts";
+import { agentNameOf, fileFilter, hasBlocks, isOfAgent } from "./agent-choice.ts";
+import { blocksOf, type UsageBlock } from "./blocks.ts";
+import type { CountedUsage, UsageRowChoice } from "./counted-usage.ts";
 import type { Days, Period } from "./days.ts";
 import { byFile, byModel, byPeriod, type Group, groupBy, sumOf } from "./groups.ts";
-import { KeptGroups } from "./kept-groups.ts";
+import { StoredGroups } from "./stored-groups.ts";
 
 /** Days, both included: "2026-11-15". */
-export type DayRange = Pick<Choice, "since" | "until">;
+export type DayRange = Pick<UsageRowChoice, "since" | "until">;
 
 export interface GroupSource {
   byPeriod(range: DayRange, period: Period): Group[];
@@ -20,27 +20,27 @@ export interface GroupSource {
   byAgent(range: DayRange): Group[];
   total(range: DayRange): Group;
   /** `isAll`: also of agents whose plans have none. */
-  blocks(range: DayRange, nowMs: number, isAll: boolean): Block[];
+  blocks(range: DayRange, nowMs: number, isAll: boolean): UsageBlock[];
 }
 
-export interface Wanted {
+export interface AgentAndProject {
   readonly agent: string | undefined;
   readonly project: string | undefined;
 }
 
 export function groupSource(
   usage: CountedUsage,
-  sums: KeptSums,
+  sums: StoredSums,
   days: Days,
-  { agent, project }: Wanted,
+  { agent, project }: AgentAndProject,
 ): GroupSource {
   if (project !== undefined) return rowSource(usage, days, { agent, project });
-  const kept = new KeptGroups(usage, sums, days);
+  const kept = new StoredGroups(usage, sums, days);
   const isWanted = (dialect: string) => isOfAgent({ dialect }, agent);
   return {
     byPeriod: (range, period) => kept.byPeriod({ ...range, isWanted }, period),
     byModel: (range) => kept.byModel({ ...range, isWanted }),
-    byAgent: (range) => kept.byAgent({ ...range, isWanted }, labelOf),
+    byAgent: (range) => kept.byAgent({ ...range, isWanted }, agentNameOf),
     total: (range) => kept.total({ ...range, isWanted }),
     blocks: (range, nowMs, isAll) => {
       const counts = (dialect: string) => isWanted(dialect) && (isAll || hasBlocks({ dialect }));
@@ -50,17 +50,18 @@ export function groupSource(
 }
 
 /** From all rows. */
-export function rowSource(usage: CountedUsage, days: Days, wanted: Wanted): GroupSource {
-  const isWanted = wantedFiles(wanted.agent, wanted.project) ?? (() => true);
+export function rowSource(usage: CountedUsage, days: Days, wanted: AgentAndProject): GroupSource {
+  const isWanted = fileFilter(wanted.agent, wanted.project) ?? (() => true);
   const chosen = (range: DayRange) => usage.chosen(days, { ...range, isWanted });
-  const ofAgent = byFile(usage, ({ dialect }) => labelOf(dialect));
+  const ofAgent = byFile(usage, ({ dialect }) => agentNameOf(dialect));
   return {
     byPeriod: (range, period) => groupBy(usage, chosen(range), byPeriod(usage, days, period)),
     byModel: (range) => groupBy(usage, chosen(range), byModel(usage)),
     byAgent: (range) => groupBy(usage, chosen(range), ofAgent),
     total: (range) => sumOf(usage, chosen(range)),
     blocks: (range, nowMs, isAll) => {
-      const counts: Choice["isWanted"] = (file) => isWanted(file) && (isAll || hasBlocks(file));
+      const counts: UsageRowChoice["isWanted"] = (file) =>
+        isWanted(file) && (isAll || hasBlocks(file));
       return blocksOf(usage, usage.chosen(days, { ...range, isWanted: counts }), nowMs);
     },
   };

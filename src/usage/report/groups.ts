@@ -1,12 +1,12 @@
 /** Groups: sums of responses by day, session, model or whatever a report asks for. */
 
 import type { LedgerFile } from "../ledger/pack.ts";
-import type { Counts } from "../usage-row.ts";
+import type { TokenCounts } from "../usage-row.ts";
 import { type CountedUsage, UNKNOWN_MODEL } from "./counted-usage.ts";
 import { type Days, type Period, periodText } from "./days.ts";
 import { CELL_LENGTH, type Pivot, SUM, sumRows } from "./sum-rows.ts";
 
-export interface Sums extends Counts {
+export interface Sums extends TokenCounts {
   readonly responses: number;
   /** All tokens; reasoning is part of the output. */
   readonly total: number;
@@ -129,8 +129,11 @@ function groupAt(usage: CountedUsage, pivot: Pivot, index: number, key: string):
 function sumsOf(cell: Float64Array): Sums {
   const at = (name: keyof typeof SUM) => cell[SUM[name]] ?? 0;
   const counts = {
-    ...{ input: at("input"), output: at("output"), reasoning: at("reasoning") },
-    ...{ cacheWrite5m: at("cacheWrite5m"), cacheWrite1h: at("cacheWrite1h") },
+    input: at("input"),
+    output: at("output"),
+    reasoning: at("reasoning"),
+    cacheWrite5m: at("cacheWrite5m"),
+    cacheWrite1h: at("cacheWrite1h"),
     cacheRead: at("cacheRead"),
   };
   return {
@@ -193,7 +196,7 @@ function added(all: readonly Sums[]): Sums {
   };
 }
 
-function totalTokens(counts: Counts): number {
+function totalTokens(counts: TokenCounts): number {
   const written = counts.cacheWrite5m + counts.cacheWrite1h;
   return counts.input + counts.output + written + counts.cacheRead;
 }

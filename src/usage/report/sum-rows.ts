@@ -5,14 +5,24 @@
  * So this is two plain loops, without calls and objects for each row.
  */
 
-import { tokensOf } from "../columns.ts";
+import { rowTokens } from "../columns.ts";
 import { FLAGS, HAS_SEARCHES } from "../usage-row.ts";
 import type { CountedUsage } from "./counted-usage.ts";
 
 /** The numbers of a cell, in their order. */
 export const SUM = {
-  ...{ responses: 0, input: 1, output: 2, cacheWrite5m: 3, cacheWrite1h: 4, cacheRead: 5 },
-  ...{ reasoning: 6, cost: 7, unpriced: 8, recorded: 9, recordings: 10, implausible: 11 },
+  responses: 0,
+  input: 1,
+  output: 2,
+  cacheWrite5m: 3,
+  cacheWrite1h: 4,
+  cacheRead: 5,
+  reasoning: 6,
+  cost: 7,
+  unpriced: 8,
+  recorded: 9,
+  recordings: 10,
+  implausible: 11,
   unknownInputs: 12,
   first: 13,
   last: 14,
@@ -83,33 +93,28 @@ export function addCells(
   ofFiles = new Float64Array(),
 ): void {
   const { rows, owners } = usage.ledger;
-  const hasFiles = ofFiles.length > 0;
   const { input, output, cacheWrite5m, cacheWrite1h, cacheRead, reasoning } = rows;
   const { recorded, at, model, flags } = rows;
   const rates = usage.plainRates();
   for (let n = 0; n < chosen.length; n++) {
     const row = chosen[n] ?? 0;
-    const ofModel = model[row] ?? 0;
     const cell = (cellOf[n] ?? 0) * CELL_LENGTH;
     const fresh = input[row] ?? 0;
     const answer = output[row] ?? 0;
     const write5m = cacheWrite5m[row] ?? 0;
     const write1h = cacheWrite1h[row] ?? 0;
     const read = cacheRead[row] ?? 0;
-    const rate = ofModel * 5;
-    let cost: number;
+    const rate = (model[row] ?? 0) * 5;
     // Prices without tiers, for a row without factors: nearly all.
-    if ((rates[rate] ?? -1) >= 0 && ((flags[row] ?? 0) & FACTORS) === 0) {
-      cost =
-        (fresh * (rates[rate] ?? 0) +
+    const isPlain = (rates[rate] ?? -1) >= 0 && ((flags[row] ?? 0) & FACTORS) === 0;
+    const cost = isPlain
+      ? (fresh * (rates[rate] ?? 0) +
           answer * (rates[rate + 1] ?? 0) +
           read * (rates[rate + 2] ?? 0) +
           write5m * (rates[rate + 3] ?? 0) +
           write1h * (rates[rate + 4] ?? 0)) /
-        1e6;
-    } else {
-      cost = usage.costOf(row);
-    }
+        1e6
+      : usage.costOf(row);
     cells[cell] = (cells[cell] ?? 0) + 1;
     cells[cell + 1] = (cells[cell + 1] ?? 0) + fresh;
     cells[cell + 2] = (cells[cell + 2] ?? 0) + answer;
@@ -118,7 +123,7 @@ export function addCells(
     cells[cell + 5] = (cells[cell + 5] ?? 0) + read;
     cells[cell + 6] = (cells[cell + 6] ?? 0) + (reasoning[row] ?? 0);
     if (cost >= 0) cells[cell + 7] = (cells[cell + 7] ?? 0) + cost;
-    else cells[cell + 8] = (cells[cell + 8] ?? 0) + tokensOf(rows, row);
+    else cells[cell + 8] = (cells[cell + 8] ?? 0) + rowTokens(rows, row);
     const own = recorded[row] ?? Number.NaN;
     if (own >= 0) {
       cells[cell + 9] = (cells[cell + 9] ?? 0) + own;
@@ -135,15 +140,24 @@ export function addCells(
     const first = cells[cell + 13] ?? 0;
     if (ms < first || (first === 0 && !Number.isNaN(ms))) cells[cell + 13] = ms;
     if (ms > (cells[cell + 14] ?? 0)) cells[cell + 14] = ms;
-    if (!hasFiles) continue;
-    const file = (owners[row] ?? 0) * FILE_LENGTH;
+    if (ofFiles.length === 0) continue;
     const total = fresh + answer + write5m + write1h + read;
-    ofFiles[file] = (ofFiles[file] ?? 0) + 1;
-    if (cost >= 0) ofFiles[file + 1] = (ofFiles[file + 1] ?? 0) + cost;
-    else ofFiles[file + 2] = (ofFiles[file + 2] ?? 0) + total;
-    ofFiles[file + 3] = (ofFiles[file + 3] ?? 0) + total;
-    if (ms > (ofFiles[file + 4] ?? 0)) ofFiles[file + 4] = ms;
+    addToFile(ofFiles, (owners[row] ?? 0) * FILE_LENGTH, cost, total, ms);
   }
+}
+
+function addToFile(
+  ofFiles: Float64Array,
+  file: number,
+  cost: number,
+  total: number,
+  ms: number,
+): void {
+  ofFiles[file] = (ofFiles[file] ?? 0) + 1;
+  if (cost >= 0) ofFiles[file + 1] = (ofFiles[file + 1] ?? 0) + cost;
+  else ofFiles[file + 2] = (ofFiles[file + 2] ?? 0) + total;
+  ofFiles[file + 3] = (ofFiles[file + 3] ?? 0) + total;
+  if (ms > (ofFiles[file + 4] ?? 0)) ofFiles[file + 4] = ms;
 }
 
 const FACTORS = FLAGS.batch | FLAGS.fast | FLAGS.us | HAS_SEARCHES;

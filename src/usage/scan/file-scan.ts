@@ -25,10 +25,10 @@ export interface FileToScan {
   /** What keys of the session hold within, if its rows do not say that. */
   readonly name: string;
   /** Where the last scan ended; null: there was none. */
-  readonly from: Reached | null;
+  readonly from: ScanEnd | null;
 }
 
-export interface Reached {
+export interface ScanEnd {
   /** The end of the last whole line. */
   readonly offset: number;
   /** How many bytes before it must be the same, and their hash: the ledger keeps no text. */
@@ -37,7 +37,7 @@ export interface Reached {
 }
 
 export interface FileScan {
-  readonly reached: Reached;
+  readonly reached: ScanEnd;
   readonly rowCount: number;
   readonly about: Readonly<Record<string, unknown>> | null;
 }
@@ -85,7 +85,7 @@ export class FileScanner {
   }
 
   /** The end of the last whole line, and the scanner's state there. */
-  #readLines(file: number, size: number, start: number, scanner: Scanner): Omit<Reached, "mark"> {
+  #readLines(file: number, size: number, start: number, scanner: Scanner): Omit<ScanEnd, "mark"> {
     let offset = start;
     let state = scanner.state;
     let held = 0;
@@ -128,7 +128,7 @@ export function scopeIn(about: FileScan["about"]): string | null {
   return typeof id === "string" && id !== "" ? id : null;
 }
 
-function isMarked(file: number, { offset, mark }: Reached): boolean {
+function isMarked(file: number, { offset, mark }: ScanEnd): boolean {
   const found = Buffer.alloc(Math.min(Number.parseInt(mark, 10) || 0, MARK_BYTES));
   readSync(file, found, 0, found.length, offset - found.length);
   return mark === "" || markOf(found) === mark;

@@ -267,12 +267,17 @@ test("fewer output tokens than the text can have are kept as recorded and marked
   const text = (length: number) => [{ type: "text", text: "x".repeat(length) }];
   const call = [{ type: "tool_use", input: { text: "x".repeat(9_000) } }];
   const rows = [
-    ...[rowOf("low", 2, text(3_000)), rowOf("plain", 1, "x".repeat(3_000))],
-    ...[rowOf("right", 6, text(3_000)), rowOf("short", 1, text(500)), rowOf("call", 1, call)],
+    rowOf("low", 2, text(3_000)),
+    rowOf("plain", 1, "x".repeat(3_000)),
+    rowOf("right", 6, text(3_000)),
+    rowOf("short", 1, text(500)),
+    rowOf("call", 1, call),
     // Block by block: only the last row has the true count.
-    ...[rowOf("grown", 1, text(9_000)), rowOf("grown", 900, [])],
+    rowOf("grown", 1, text(9_000)),
+    rowOf("grown", 900, []),
     // No row has it; the one with more tokens is not the one with the text.
-    ...[rowOf("blocks", 1, text(3_000)), rowOf("blocks", 2, [])],
+    rowOf("blocks", 1, text(3_000)),
+    rowOf("blocks", 2, []),
   ];
   for (const isParsing of [false, true]) {
     const set = new RowSet();

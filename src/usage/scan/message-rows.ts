@@ -13,7 +13,7 @@ import type { RowSet } from "../row-set.ts";
 import { FLAGS, floorBits } from "../usage-row.ts";
 import { Hash } from "./hash.ts";
 import { type Response, responseIn } from "./plain-row.ts";
-import { RowCursor, Span } from "./row-cursor.ts";
+import { ByteSpan, RowCursor } from "./row-cursor.ts";
 import type { Scanner } from "./scanner.ts";
 import { floorIn, floorOf } from "./text-floor.ts";
 import { timeIn } from "./time.ts";
@@ -49,13 +49,13 @@ export class MessageRows implements Scanner {
   readonly #hash = new Hash();
   readonly #usage = new UsageCounts();
   // What is read of a row.
-  readonly #id = new Span();
-  readonly #model = new Span();
-  readonly #request = new Span();
-  readonly #uuid = new Span();
-  readonly #session = new Span();
-  readonly #cwd = new Span();
-  readonly #content = new Span();
+  readonly #id = new ByteSpan();
+  readonly #model = new ByteSpan();
+  readonly #request = new ByteSpan();
+  readonly #uuid = new ByteSpan();
+  readonly #session = new ByteSpan();
+  readonly #cwd = new ByteSpan();
+  readonly #content = new ByteSpan();
   #at = Number.NaN;
   #cost = Number.NaN;
   /** Parse all rows: for few of them, that takes less than compiling the cursor. */
@@ -188,7 +188,7 @@ export class MessageRows implements Scanner {
       : 0;
     set.put();
     if (this.about !== null || !this.#session.isThere) return;
-    const text = ({ from, to }: Span) => bytes.toString("utf8", from, to);
+    const text = ({ from, to }: ByteSpan) => bytes.toString("utf8", from, to);
     const cwd = this.#cwd.isThere ? { cwd: text(this.#cwd) } : {};
     this.about = { sessionId: text(this.#session), ...cwd };
   }

@@ -27,7 +27,7 @@ STRUCTURE[CLOSE] = STRUCTURE[CLOSE_LIST] = -1;
 STRUCTURE[QUOTE] = 2;
 
 /** A stretch of the row's bytes. */
-export class Span {
+export class ByteSpan {
   from = -1;
   to = -1;
 
@@ -123,7 +123,7 @@ export class RowCursor {
   }
 
   /** Reads a string into `span`, or clears it if the value is none. */
-  readInto(span: Span): void {
+  readInto(span: ByteSpan): void {
     if (this.readString()) {
       span.from = this.from;
       span.to = this.to;

@@ -11,8 +11,8 @@ import { availableParallelism } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { FileToScan } from "./file-scan.ts";
-import { type ScannedPack, type SharedWork, scanPacks, sharedWork } from "./shared-work.ts";
+import { errnoOf } from "../../core/base/errors.ts";
+import { type FileScan, FileScanner, type FileToScan } from "./file-scan.ts";
 
 /** Less is scanned before a worker has started. */
 const WORKER_BYTES_MIN = 48 * 1024 * 1024;
@@ -49,4 +49,78 @@ function startWorker(work: SharedWork, onPack: (pack: ScannedPack) => void): Pro
     worker.on("error", reject);
     worker.on("exit", () => resolve());
   });
+}
+
+export interface SharedWork {
+  readonly files: readonly FileToScan[];
+  /** The number of the next file; shared by all threads. */
+  readonly next: Int32Array<SharedArrayBuffer>;
+  /** There is so little to read that rows are parsed (message-rows.ts). */
+  readonly isLittle: boolean;
+}
+
+interface ScanResult {
+  /** Which of the files. */
+  readonly index: number;
+  readonly scan: FileScan | null;
+  /** Why it was not scanned: "ENOENT". */
+  readonly errno: string | null;
+}
+
+/** Files that were scanned together. */
+interface ScannedPack {
+  readonly scanned: readonly ScanResult[];
+  readonly models: readonly string[];
+  readonly rowCount: number;
+  /** The rows of all of them (columns.ts). */
+  readonly rows: Uint8Array;
+}
+
+const LITTLE_BYTES = 4 * 1024 * 1024;
+const PACK_FILES = 256;
+const PACK_ROWS = 16_384;
+
+function sharedWork(files: readonly FileToScan[], bytes: number): SharedWork {
+  const next = new Int32Array(new SharedArrayBuffer(4));
+  return { files, next, isLittle: bytes < LITTLE_BYTES };
+}
+
+/** Takes files until none is left, and yields what it counted; null after each other file. */
+export function* scanPacks(work: SharedWork): Generator<ScannedPack | null> {
+  const scanner = new FileScanner();
+  if (work.isLittle) scanner.parseRows();
+  let scanned: ScanResult[] = [];
+  for (let next = scanNext(work, scanner); next !== null; next = scanNext(work, scanner)) {
+    scanned.push(next);
+    if (scanned.length < PACK_FILES && scanner.set.rows.length < PACK_ROWS) {
+      yield null;
+      continue;
+    }
+    yield packOf(scanned, scanner);
+    scanned = [];
+  }
+  if (scanned.length > 0) yield packOf(scanned, scanner);
+}
+
+function packOf(scanned: readonly ScanResult[], { set }: FileScanner): ScannedPack {
+  const { rows, models } = set;
+  const pack = {
+    scanned,
+    models: [...models],
+    rowCount: rows.length,
+    rows: rows.toBytes(),
+  };
+  set.clear();
+  return pack;
+}
+
+function scanNext({ files, next }: SharedWork, scanner: FileScanner): ScanResult | null {
+  const index = Atomics.add(next, 0, 1);
+  const file = files[index];
+  if (file === undefined) return null;
+  try {
+    return { index, scan: scanner.scan(file), errno: null };
+  } catch (cause) {
+    return { index, scan: null, errno: errnoOf(cause) };
+  }
 }

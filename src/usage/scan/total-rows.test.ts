@@ -4,8 +4,11 @@ import { RowSet } from "../row-set.ts";
 import { TotalRows } from "./total-rows.ts";
 
 const counts = (input: number, cached: number, output: number) => ({
-  ...{ input_tokens: input, cached_input_tokens: cached, output_tokens: output },
-  ...{ reasoning_output_tokens: 1, total_tokens: input + output },
+  input_tokens: input,
+  cached_input_tokens: cached,
+  output_tokens: output,
+  reasoning_output_tokens: 1,
+  total_tokens: input + output,
 });
 const context = (model: string) => ({ type: "turn_context", payload: { model } });
 const count = (total: object | null, last: object | null = null) => ({
@@ -23,7 +26,9 @@ function scanned(rows: readonly object[], state: unknown = null) {
   scanner.scan(bytes, 0, bytes.length);
   const found = Array.from({ length: set.rows.length }, (_, row) => [
     set.models[set.rows.model[row] ?? 0],
-    ...[set.rows.input[row], set.rows.cacheRead[row], set.rows.output[row]],
+    set.rows.input[row],
+    set.rows.cacheRead[row],
+    set.rows.output[row],
   ]);
   return { found, state: scanner.state };
 }

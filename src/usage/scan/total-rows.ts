@@ -22,8 +22,12 @@ const LF = 0x0a;
 const ROW_BYTES_MAX = 16 * 1024 * 1024;
 /** In the order of Codex; the input contains the cached and the written. */
 const FIELDS = [
-  ...["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"],
-  ...["reasoning_output_tokens", "total_tokens"],
+  "input_tokens",
+  "cached_input_tokens",
+  "cache_write_input_tokens",
+  "output_tokens",
+  "reasoning_output_tokens",
+  "total_tokens",
 ] as const;
 
 type Totals = readonly number[];
@@ -52,7 +56,9 @@ export class TotalRows implements Scanner {
 
   begin(state: unknown): void {
     const { model = "", total = null, about = null } = (state ?? {}) as Partial<State>;
-    [this.#model, this.#total, this.about] = [model, total, about];
+    this.#model = model;
+    this.#total = total;
+    this.about = about;
   }
 
   scan(bytes: Buffer, from: number, to: number): void {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { formatOffset } from "../../../src/streams/offset-token.ts";
+import { formatOffset } from "../../../src/streams/files/offset-token.ts";
 import { refusal } from "../../support/refusal.ts";
 import { BINARY_TYPE, type StoreUnderTest, TestStore } from "./store-under-test.ts";
 

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { formatOffset } from "../../../src/streams/offset-token.ts";
-import type { CreateRequest, Lifetime } from "../../../src/streams/stream-store.ts";
+import { formatOffset } from "../../../src/streams/files/offset-token.ts";
+import type { CreateRequest, Lifetime } from "../../../src/streams/files/stream-store.ts";
 import { refusal } from "../../support/refusal.ts";
 import { BINARY_TYPE, type StoreUnderTest, TestStore } from "./store-under-test.ts";
 

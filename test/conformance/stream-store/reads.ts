@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { formatOffset, type OffsetToken } from "../../../src/streams/offset-token.ts";
+import { formatOffset, type OffsetToken } from "../../../src/streams/files/offset-token.ts";
 import { refusal } from "../../support/refusal.ts";
 import { ALL, BINARY_TYPE, type StoreUnderTest, TestStore } from "./store-under-test.ts";
 

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { VerbatimError } from "../../../src/base/errors.ts";
+import { VerbatimError } from "../../../src/core/base/errors.ts";
 import { runs } from "../../support/seed.ts";
 import { outcomeOf, type StoreUnderTest, TestStore } from "./store-under-test.ts";
 import { type ModelAppend, StreamModel } from "./stream-model.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { onTestFinished } from "vitest";
-import type { OffsetToken } from "../../../src/streams/offset-token.ts";
+import type { OffsetToken } from "../../../src/streams/files/offset-token.ts";
 import type {
   Appended,
   AppendRequest,
@@ -11,7 +11,7 @@ import type {
   ReadFrom,
   StreamHead,
   StreamStore,
-} from "../../../src/streams/stream-store.ts";
+} from "../../../src/streams/files/stream-store.ts";
 
 export interface StoreUnderTest {
   readonly name: string;

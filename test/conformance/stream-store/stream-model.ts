@@ -4,8 +4,8 @@
  * Written from the protocol and `stream-store.ts`, not from any store's code.
  */
 
-import { formatOffset, type OffsetToken } from "../../../src/streams/offset-token.ts";
-import type { ProducerTurn } from "../../../src/streams/stream-store.ts";
+import { formatOffset, type OffsetToken } from "../../../src/streams/files/offset-token.ts";
+import type { ProducerTurn } from "../../../src/streams/files/stream-store.ts";
 
 export interface ModelAppend {
   /** JSON values as texts; none to only close. */

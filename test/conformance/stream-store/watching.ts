@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import type { OffsetToken } from "../../../src/streams/offset-token.ts";
-import type { StreamHead } from "../../../src/streams/stream-store.ts";
+import type { OffsetToken } from "../../../src/streams/files/offset-token.ts";
+import type { StreamHead } from "../../../src/streams/files/stream-store.ts";
 import { refusal } from "../../support/refusal.ts";
 import { outcomeOf, type StoreUnderTest, TestStore } from "./store-under-test.ts";
 

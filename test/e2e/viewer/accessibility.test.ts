@@ -6,8 +6,8 @@
 
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { DEMO_CHILD, DEMO_TURNS } from "../../../src/demo/demo-sessions.ts";
-import type { NewEntry, Part } from "../../../src/index.ts";
+import type { NewEntry, Part } from "../../../src/doors/index.ts";
+import { DEMO_CHILD, DEMO_TURNS } from "../../../src/server/demo/demo-sessions.ts";
 import { isTried } from "../../support/seed.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { type AxeFault, axeFaults } from "../axe-faults.ts";
@@ -106,11 +106,6 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     if (await outline.isVisible()) await outline.click();
     await page.getByRole("button", { name: "Files", exact: true }).click();
     await page.locator(".files summary").first().click();
-  },
-  compare: async (page) => {
-    const [a, b] = [await viewer.apiId("mend-1"), await viewer.apiId("altered-3")];
-    await goTo(page, `#/compare?a=${a}&b=${b}`);
-    await page.locator(".compare-row").first().waitFor();
   },
   usage: async (page) => {
     await goTo(page, "#/usage");

@@ -41,8 +41,14 @@ const COUNTS = {
   "Gemini CLI": 5,
   "Qwen Code": 5,
   pi: 4,
-  ...{ Antigravity: 2, Cursor: 2, Droid: 2, "Grok Build": 2, "Kimi Code": 2, OpenClaw: 2 },
-  ...{ OpenCode: 2, Goose: 1 },
+  Antigravity: 2,
+  Cursor: 2,
+  Droid: 2,
+  "Grok Build": 2,
+  "Kimi Code": 2,
+  OpenClaw: 2,
+  OpenCode: 2,
+  Goose: 1,
 };
 const SUBAGENTS = 8;
 /** The rail shows as many agents at first. */
@@ -90,7 +96,7 @@ browserTest.for([
   await page.locator("h1", { hasText: task }).waitFor();
   await page.locator(".entry", { hasText: task }).first().waitFor();
   await page.getByText("began by").waitFor();
-  await page.locator(".session-facts a:not(.compare-link)").click();
+  await page.locator(".session-facts a").click();
   await page.locator("h1", { hasText: delegated }).waitFor();
   await page.locator(".entry", { hasText: delegated }).first().waitFor();
 });
@@ -105,8 +111,12 @@ browserTest("what a program appends appears in the open page", async () => {
   const n = attempt();
   const late = `And now live ${n}`;
   const row = {
-    ...{ type: "user", uuid: `late-${n}`, parentUuid: null, sessionId: SESSIONS.image },
-    ...{ cwd: "/home/dev/project", timestamp: new Date().toISOString() },
+    type: "user",
+    uuid: `late-${n}`,
+    parentUuid: null,
+    sessionId: SESSIONS.image,
+    cwd: "/home/dev/project",
+    timestamp: new Date().toISOString(),
     message: { role: "user", content: late },
   };
   const path = `.claude/projects/-home-dev-project/${SESSIONS.image}.jsonl`;
@@ -156,17 +166,23 @@ const PROJECT = "/home/dev/project";
 const GARDEN = "/home/me/garden";
 /** What three agents did. They differ in what they say of a failure. */
 const WELL = {
-  ...{ read: "Read well.js:1–5", count: "$ wc -l trees.txt", edit: "Edit well.js +1 −1" },
-  ...{ fail: "$ echo no tests >&2; exit 3", miss: "Read missing.txt", write: "Write notes.md +1" },
+  read: "Read well.js:1–5",
+  count: "$ wc -l trees.txt",
+  edit: "Edit well.js +1 −1",
+  fail: "$ echo no tests >&2; exit 3",
+  miss: "Read missing.txt",
+  write: "Write notes.md +1",
 };
 const LINDEN = "Put the linden first in trees.txt.";
 const SAMPLES: Readonly<Record<string, Sample>> = {
   "Claude Code": {
-    ...{ title: PROMPTS.tools, project: PROJECT },
+    title: PROMPTS.tools,
+    project: PROJECT,
     rows: Object.values({ ...WELL, fail: `${WELL.fail} failed`, miss: `${WELL.miss} failed` }),
   },
   "Copilot CLI": {
-    ...{ title: PROMPTS.tools, project: PROJECT },
+    title: PROMPTS.tools,
+    project: PROJECT,
     rows: Object.values({
       ...WELL,
       fail: `${WELL.fail} exit code 3`,
@@ -174,18 +190,24 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     }),
   },
   "Qwen Code": {
-    ...{ title: PROMPTS.tools, project: PROJECT },
+    title: PROMPTS.tools,
+    project: PROJECT,
     rows: Object.values({ ...WELL, fail: `${WELL.fail} exit code 3`, miss: `${WELL.miss} failed` }),
   },
   Codex: {
-    ...{ title: LINDEN, project: PROJECT },
+    title: LINDEN,
+    project: PROJECT,
     rows: [
-      ...["Read trees.txt:1–3", "Read missing.txt exit code 1", "Look at picture.png"],
-      ...["Edit trees.txt +1 −1 failed", "Edit trees.txt +1 −1"],
+      "Read trees.txt:1–3",
+      "Read missing.txt exit code 1",
+      "Look at picture.png",
+      "Edit trees.txt +1 −1 failed",
+      "Edit trees.txt +1 −1",
     ],
   },
   "Gemini CLI": {
-    ...{ title: LINDEN, project: PROJECT },
+    title: LINDEN,
+    project: PROJECT,
     rows: [
       "Read trees.txt:1–3",
       "$ cat missing.txt exit code 1",
@@ -194,61 +216,85 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     ],
   },
   pi: {
-    ...{ title: LINDEN, project: PROJECT },
+    title: LINDEN,
+    project: PROJECT,
     rows: [
-      ...["Read trees.txt:1–3", "$ cat missing.txt failed", "Edit trees.txt +1 failed"],
+      "Read trees.txt:1–3",
+      "$ cat missing.txt failed",
+      "Edit trees.txt +1 failed",
       "Edit trees.txt +1 −1",
     ],
   },
   OpenClaw: {
-    ...{ title: LINDEN, project: PROJECT },
+    title: LINDEN,
+    project: PROJECT,
     rows: [
-      ...["Read trees.txt:1–3", "Read missing.txt failed", "$ cat missing.txt exit code 1"],
+      "Read trees.txt:1–3",
+      "Read missing.txt failed",
+      "$ cat missing.txt exit code 1",
       "Edit trees.txt +1 −1",
     ],
   },
   OpenCode: {
-    ...{ title: "Trees at the well", project: PROJECT },
+    title: "Trees at the well",
+    project: PROJECT,
     rows: ["$ cat trees.txt 1.0 s", "Read missing.txt failed"],
   },
   Cursor: {
-    ...{ title: "Why does the watering plan fail in 2028?", project: GARDEN },
+    title: "Why does the watering plan fail in 2028?",
+    project: GARDEN,
     rows: [
-      ...["Read src/plan.ts:1–1", "$ npm test", "Edit src/plan.ts +1 −1", "Write src/leap.ts +1"],
-      ...["Agent Find 365", "Plan 1 of 1 done"],
+      "Read src/plan.ts:1–1",
+      "$ npm test",
+      "Edit src/plan.ts +1 −1",
+      "Write src/leap.ts +1",
+      "Agent Find 365",
+      "Plan 1 of 1 done",
     ],
   },
   Droid: {
-    ...{ title: "Leap years in the plan", project: GARDEN },
+    title: "Leap years in the plan",
+    project: GARDEN,
     rows: [
-      ...["Read plan.ts:1–1", "List . 2 entries", "$ npm test failed", "Edit plan.ts +1 −1"],
+      "Read plan.ts:1–1",
+      "List . 2 entries",
+      "$ npm test failed",
+      "Edit plan.ts +1 −1",
       "Agent Check the other plans",
     ],
   },
   "Grok Build": {
-    ...{ title: "Leap years in the plan", project: GARDEN },
-    rows: [
-      ...["Read plan.ts:1–1", "Edit plan.ts +1 −1", "$ npm tset"],
-      "Agent Check the other plans",
-    ],
+    title: "Leap years in the plan",
+    project: GARDEN,
+    rows: ["Read plan.ts:1–1", "Edit plan.ts +1 −1", "$ npm tset", "Agent Check the other plans"],
   },
   "Kimi Code": {
-    ...{ title: "The plan of 2028", project: GARDEN },
+    title: "The plan of 2028",
+    project: GARDEN,
     rows: [
-      ...["Read plan.ts:1–1", "$ npm test 1 test failed", "Edit plan.ts +1 −1"],
+      "Read plan.ts:1–1",
+      "$ npm test 1 test failed",
+      "Edit plan.ts +1 −1",
       "Agent Check the other plans",
     ],
   },
   Antigravity: {
-    ...{ title: "The watering plan forgets leap years.", project: null },
+    title: "The watering plan forgets leap years.",
+    project: null,
     rows: [
-      ...[`List ${GARDEN} 2 entries`, `Read ${GARDEN}/plan.ts:1–5`, `Grep "365" ${GARDEN} 1 line`],
-      ...[`Edit ${GARDEN}/plan.ts`, "$ npm test failed", `Write ${GARDEN}/leap.ts`],
-      ...["Agent Look at the plan", "Result The model was not reached. Trying again."],
+      `List ${GARDEN} 2 entries`,
+      `Read ${GARDEN}/plan.ts:1–5`,
+      `Grep "365" ${GARDEN} 1 line`,
+      `Edit ${GARDEN}/plan.ts`,
+      "$ npm test failed",
+      `Write ${GARDEN}/leap.ts`,
+      "Agent Look at the plan",
+      "Result The model was not reached. Trying again.",
     ],
   },
   Goose: {
-    ...{ title: "Count lines", project: "/home/me/app" },
+    title: "Count lines",
+    project: "/home/me/app",
     rows: ["$ wc -l src/main.rs 2.0 s"],
   },
 };

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
-import { VERDICTS } from "../../../src/proof/verdict.ts";
+import { VERDICTS } from "../../../src/trust/proof/verdict.ts";
 import { VERDICT_WORDS } from "../../../viewer/src/proof/proof-words.ts";
 import { type LaidOut, layOut } from "../../signing/attacks/cases-shown.ts";
 import { isTried } from "../../support/seed.ts";
@@ -18,13 +18,27 @@ viewerScene((scene) => scene.write({ id: "hello-1", entries: turnOf("hello") }))
 
 /** The browser's check alone once gave each a green badge, or a wrong one. */
 const SAMPLE = [
-  ...["rye-flat-honest", "rye-flat-modified-answer", "rye-flat-cut-back-pinned"],
-  ...["rye-flat-forked", "rye-flat-rewritten-with-key-pinned", "rye-flat-stripped-pinned"],
-  ...["rye-flat-torn-tail", "rye-flat-nul-tail", "rye-flat-signed-by-unknown"],
-  ...["rye-flat-long-honest", "rye-flat-long-tampered", "rye-payload-cut-back-pinned"],
-  ...["entire-spill-altered", "entire-forked", "entire-newer-version"],
-  ...["homeagent-sidecar-end-nuls-and-lf", "homeagent-sidecar-ahead", "homeagent-never-signed"],
-  ...["claude-cut-back-pinned", "claude-torn-tail", "sdk-sidecar-deleted-pinned"],
+  "rye-flat-honest",
+  "rye-flat-modified-answer",
+  "rye-flat-cut-back-pinned",
+  "rye-flat-forked",
+  "rye-flat-rewritten-with-key-pinned",
+  "rye-flat-stripped-pinned",
+  "rye-flat-torn-tail",
+  "rye-flat-nul-tail",
+  "rye-flat-signed-by-unknown",
+  "rye-flat-long-honest",
+  "rye-flat-long-tampered",
+  "rye-payload-cut-back-pinned",
+  "entire-spill-altered",
+  "entire-forked",
+  "entire-newer-version",
+  "homeagent-sidecar-end-nuls-and-lf",
+  "homeagent-sidecar-ahead",
+  "homeagent-never-signed",
+  "claude-cut-back-pinned",
+  "claude-torn-tail",
+  "sdk-sidecar-deleted-pinned",
 ];
 
 /** A server looks into all its stores for each request: more of them only cost time. */

@@ -4,16 +4,16 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { nodeHost } from "../../../src/base/node-host.ts";
-import { userPaths } from "../../../src/base/node-paths.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
+import { userPaths } from "../../../src/core/base/node-paths.ts";
 import { hostOf } from "../../../src/dialects/all.ts";
-import { allOf, type Finder } from "../../../src/disclosure/hits.ts";
-import { entriesNumbered, matching } from "../../../src/disclosure/matching.ts";
-import { redactLog } from "../../../src/disclosure/redact.ts";
-import { publicKeyPem } from "../../../src/proof/ed25519-keys.ts";
-import { proveLog } from "../../../src/proving/prove.ts";
-import { loadOwnKeys, loadSigner } from "../../../src/signing/keys/keys.ts";
-import { SessionVerifier } from "../../../src/verifying/session-verifier.ts";
+import { proveLog } from "../../../src/evidence/prove/prove.ts";
+import { allOf, type Finder } from "../../../src/evidence/redact/hits.ts";
+import { entriesNumbered, matching } from "../../../src/evidence/redact/matching.ts";
+import { redactLog } from "../../../src/evidence/redact/redact.ts";
+import { SessionVerifier } from "../../../src/evidence/verify/session-verifier.ts";
+import { loadOwnKeys, loadSigner } from "../../../src/trust/keys/keys.ts";
+import { publicKeyPem } from "../../../src/trust/proof/ed25519-keys.ts";
 import { isTried } from "../../support/seed.ts";
 import { answered, said, turnOf } from "../../support/signing-user.ts";
 import { axeFaults } from "../axe-faults.ts";
@@ -57,7 +57,8 @@ async function proofOf(root: string, id: string): Promise<string> {
   const { bytes } = await proveLog(hostOf(nodeHost, log), log, wanted, {
     verify: () => verifier.judging.optionsFor(log),
     signer: await loadSigner(nodeHost, userPaths()),
-    ...{ nowMs: Date.now, indexDirectory: null },
+    nowMs: Date.now,
+    indexDirectory: null,
   });
   const path = join(root, "first.vbp");
   writeFileSync(path, bytes);
@@ -68,8 +69,12 @@ async function copyOf(root: string, id: string, finder: Finder): Promise<string>
   const { verifier, log } = await found(root, id);
   const pieces: Buffer[] = [];
   await redactLog(hostOf(nodeHost, log), log, {
-    ...{ verify: await verifier.judging.optionsFor(log), finder, reason: "a private address" },
-    ...{ signer: await loadSigner(nodeHost, userPaths()), nowMs: Date.now, hasMasks: true },
+    verify: await verifier.judging.optionsFor(log),
+    finder,
+    reason: "a private address",
+    signer: await loadSigner(nodeHost, userPaths()),
+    nowMs: Date.now,
+    hasMasks: true,
     out: (bytes) => pieces.push(Buffer.from(bytes)),
   });
   const path = join(root, `${log.dialect}.vbd`);

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll } from "vitest";
-import { nodeHost } from "../../../src/base/node-host.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
 import { Guard } from "../../../src/guard/guard.ts";
 import { browserClient } from "../../server/auth/browser-user.ts";
 import { browserTest, viewerScene } from "./harness.ts";
@@ -23,8 +23,13 @@ function put(home: string, id: string): void {
   const path = join(home, PROJECT, `${id}.jsonl`);
   mkdirSync(dirname(path), { recursive: true });
   const row = {
-    ...{ type: "user", uuid: `u-${id}`, parentUuid: null, sessionId: id, cwd: "/home/me/demo" },
-    ...{ timestamp: "2026-01-01T00:00:00.000Z", message: { role: "user", content: prompt(id) } },
+    type: "user",
+    uuid: `u-${id}`,
+    parentUuid: null,
+    sessionId: id,
+    cwd: "/home/me/demo",
+    timestamp: "2026-01-01T00:00:00.000Z",
+    message: { role: "user", content: prompt(id) },
   };
   writeFileSync(path, `${JSON.stringify(row)}\n`);
 }

@@ -29,12 +29,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished, test } from "vitest";
-import { VerbatimClient } from "../../../src/client.ts";
-import { type NewEntry, openStore, type StoreOptions } from "../../../src/index.ts";
-import { SESSION_LIMITS } from "../../../src/listing/session-limits.ts";
-import type { RunningServer, ServeOptions } from "../../../src/server/serve.ts";
+import { VerbatimClient } from "../../../src/doors/client.ts";
+import { type NewEntry, openStore, type StoreOptions } from "../../../src/doors/index.ts";
+import type { RunningServer } from "../../../src/server/serve.ts";
 import { startServer } from "../../../src/server/serve.ts";
-import type { StoreOptions as WideOptions } from "../../../src/store/store.ts";
+import { SESSION_LIMITS } from "../../../src/server/sessions/session-limits.ts";
+import type { ServeOptions } from "../../../src/server/settings/serve-options.ts";
+import type { StoreOptions as WideOptions } from "../../../src/sessions/store/store.ts";
 import { sayable } from "../../support/signing-user.ts";
 import { chromiumPath, isBrowserRequired, newContext, PAGE_WAIT_MS } from "../chromium.ts";
 import { watchPage } from "../watched-page.ts";
@@ -104,7 +105,11 @@ export class ViewerScene {
   /** Writes a session through the real store: rye and signed, by default. */
   async write({ id, entries, ...options }: NewSession): Promise<WrittenSession> {
     const store = await openStore({
-      ...{ dialect: "rye", root: this.root, durability: "os", sign: true, agent: "hello" },
+      dialect: "rye",
+      root: this.root,
+      durability: "os",
+      sign: true,
+      agent: "hello",
       ...options,
     } as StoreOptions);
     const session = store.session(id);
@@ -235,7 +240,14 @@ const project = fileURLToPath(new URL("../../..", import.meta.url));
 /** `npm test` has built it; after an edit, a single file's run builds it again. */
 function buildWhenStale(): void {
   const built = modifiedMs(join(project, "dist/viewer/index.html"));
-  const sources = ["viewer", "src/render", "src/client", "src/proof", "src/model", "src/base"];
+  const sources = [
+    "viewer",
+    "src/sessions/render",
+    "src/client",
+    "src/trust/proof",
+    "src/core/model",
+    "src/core/base",
+  ];
   if (sources.every((folder) => newestIn(join(project, folder)) <= built)) return;
   const vite = join(project, "node_modules/vite/bin/vite.js");
   const to = ["--outDir", join(project, "dist/viewer"), "--logLevel", "warn"];

@@ -139,13 +139,4 @@ browserTest("hostile tools, files, pictures and diffs run nothing in a session",
     await checkHarmless(page, href);
     assert.equal(await page.locator(".entries img").count(), 0, "no hostile type is a picture");
   }
-  const ids = hrefs.map((href) => /s\/([^?]+)/.exec(href)?.[1] ?? assert.fail(href));
-  for (let at = 0; at + 1 < ids.length; at += 2) {
-    await goTo(page, `#/compare?a=${ids[at]}&b=${ids[at + 1]}`);
-    await eventually("compared files", () => {
-      return page.locator(".compare-cell li", { hasText: /./ }).count();
-    }).toBeGreaterThanOrEqual(2);
-    await page.locator(".compare-answer").first().waitFor();
-    await checkHarmless(page, "compare");
-  }
 });

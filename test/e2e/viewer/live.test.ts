@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import type { Locator, Page } from "playwright-core";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { event, putThread } from "../../cli/stores.ts";
 import { faultOf } from "../allow-list.ts";
 import { eventually } from "../eventually.ts";
@@ -210,5 +210,5 @@ browserTest("hostile texts in every field run nothing, load nothing, and are sho
     assert.equal(faultOf(name, others), null);
   }
   const shown = (await page.locator(".entries").textContent()) ?? "";
-  for (const text of HOSTILE) assert.ok(shown.includes(shownText(text)), text);
+  for (const text of HOSTILE) assert.ok(shown.includes(pageText(text)), text);
 });

@@ -175,26 +175,3 @@ browserTest("the command that continues a session in its directory can be copied
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await eventually("the clipboard", copied).toBe(`cd '${PROJECT}' && claude --resume ${ID}`);
 });
-
-browserTest("two sessions of a project are compared prompt by prompt", async () => {
-  const page = await open();
-  await page.getByRole("link", { name: "Compare" }).click();
-  const choices = page.locator(".compare-choices").getByRole("link");
-  await page.getByLabel("Title of the other session").fill("no such title");
-  await page.getByText("There is no other session of this project.").waitFor();
-  await page.getByLabel("Title of the other session").fill("FIRST");
-  await eventually("the other session", () => choices.count()).toBe(1);
-  await choices.click();
-  const rows = page.locator(".compare-row");
-  await eventually("rows", () => rows.count()).toBe(3);
-  await eventually("the first row", () => rows.first().innerText()).toMatch(
-    /1 First question[\s\S]*src\/a\.ts[\s\S]*1 First question[\s\S]*src\/c\.ts/,
-  );
-  await eventually("answer and tools", () => rows.nth(1).innerText()).toMatch(
-    /Second question[\s\S]*Answer A slow answer <script>[\s\S]*Edit/,
-  );
-  await eventually("equal rows", () => page.locator(".compare-row.same").count()).toBe(1);
-  await page.reload();
-  await rows.nth(1).getByRole("link", { name: "Second question" }).click();
-  await page.locator(".row.target", { hasText: "Second question" }).waitFor();
-});

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import type { NewEntry } from "../../../src/index.ts";
+import type { NewEntry } from "../../../src/doors/index.ts";
 import { event, putThread } from "../../cli/stores.ts";
 import { eventually } from "../eventually.ts";
 import { attempt, browserTest, goTo, outlineRead, viewerScene } from "./harness.ts";

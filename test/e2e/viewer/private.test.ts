@@ -8,8 +8,13 @@ import { browserTest, viewerScene } from "./harness.ts";
 
 const [home, cwd] = [process.env.HOME, process.cwd()];
 const ROW = {
-  ...{ type: "user", uuid: "u-1", parentUuid: null, sessionId: "s-1", cwd: "/home/me/demo" },
-  ...{ timestamp: "2026-01-01T00:00:00.000Z", gitBranch: "main" },
+  type: "user",
+  uuid: "u-1",
+  parentUuid: null,
+  sessionId: "s-1",
+  cwd: "/home/me/demo",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  gitBranch: "main",
   message: { role: "user", content: "Keep this secret" },
 };
 

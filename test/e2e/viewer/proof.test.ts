@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { Route } from "playwright-core";
-import type { NewEntry } from "../../../src/index.ts";
+import type { NewEntry } from "../../../src/doors/index.ts";
 import { said, turnOf } from "../../support/signing-user.ts";
 import { eventually } from "../eventually.ts";
 import { attempt, browserTest, goTo, type PageOptions, viewerScene } from "./harness.ts";
@@ -27,7 +27,10 @@ const viewer = viewerScene(async (scene) => {
   const { path } = await scene.write({ id: "altered-1", entries });
   scene.alter(path, "Turn two: done", "Turn two: gone");
   const { path: withSidecar } = await scene.write({
-    ...{ id: "kitchen/evening", dialect: "homeagent", entries, root: join(scene.root, "home") },
+    id: "kitchen/evening",
+    dialect: "homeagent",
+    entries,
+    root: join(scene.root, "home"),
   });
   scene.alter(withSidecar, "Turn three: done", "Turn three: gone");
   const turns = Array.from({ length: LONG_TURNS }, (_, n) => [

@@ -1,7 +1,7 @@
 /** Tool calls in a session's page: one row for a call and its result. */
 
 import assert from "node:assert/strict";
-import type { NewEntry } from "../../../src/index.ts";
+import type { NewEntry } from "../../../src/doors/index.ts";
 import { eventually, flashed } from "../eventually.ts";
 import { browserTest, outlineRead, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
@@ -57,12 +57,17 @@ const PRINTED: readonly NewEntry[] = [
 
 /** The corpus in every place of a row: names, labels, paths, inputs, outputs, diffs, plans. */
 const EVIL: readonly NewEntry[] = HOSTILE.flatMap((text, at) => [
-  ...[call(`a${at}`, text, { [text]: text }), result(`a${at}`, text, text)],
-  ...[call(`b${at}`, "bash", { command: text }), result(`b${at}`, `\u001b[31m${text}`)],
+  call(`a${at}`, text, { [text]: text }),
+  result(`a${at}`, text, text),
+  call(`b${at}`, "bash", { command: text }),
+  result(`b${at}`, `\u001b[31m${text}`),
   call(`c${at}`, "edit", { path: text, old_string: text, new_string: `${text}x` }),
-  ...[result(`c${at}`, image(text)), call(`d${at}`, "todo_write", { todos: [{ content: text }] })],
-  ...[call(`e${at}`, "task", { prompt: text, description: text }), result(`e${at}`, `# ${text}`)],
-  ...[call(`g${at}`, "read", { path: text }), result(`g${at}`, `${text}\n${text}`)],
+  result(`c${at}`, image(text)),
+  call(`d${at}`, "todo_write", { todos: [{ content: text }] }),
+  call(`e${at}`, "task", { prompt: text, description: text }),
+  result(`e${at}`, `# ${text}`),
+  call(`g${at}`, "read", { path: text }),
+  result(`g${at}`, `${text}\n${text}`),
   call(`f${at}`, "apply_patch", `*** Begin Patch\n*** Update File: ${text}\n+${text}`),
 ]);
 

@@ -42,7 +42,10 @@ export function writeLongPi(home: string): void {
     message: said,
   });
   const answer = (content: object) => ({
-    ...{ role: "assistant", content: [content], provider: "local", model: "claude-sonnet-4-5" },
+    role: "assistant",
+    content: [content],
+    provider: "local",
+    model: "claude-sonnet-4-5",
     usage: { ...USAGE, cost: { total: COST } },
   });
   const edit = (step: number) => {
@@ -51,7 +54,10 @@ export function writeLongPi(home: string): void {
     return answer({ type: "toolCall", id: `toolu_${step}`, name: "edit", arguments: input });
   };
   const result = (step: number) => ({
-    ...{ role: "toolResult", toolCallId: `toolu_${step}`, toolName: "edit", isError: false },
+    role: "toolResult",
+    toolCallId: `toolu_${step}`,
+    toolName: "edit",
+    isError: false,
     content: [{ type: "text", text: "Replaced 1 block in trees.txt." }],
   });
   const steps = Array.from({ length: STEPS }, (_, step) => step);

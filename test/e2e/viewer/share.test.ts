@@ -7,13 +7,13 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { nodeHost } from "../../../src/base/node-host.ts";
-import { userPaths } from "../../../src/base/node-paths.ts";
-import { publicKeyPem } from "../../../src/proof/ed25519-keys.ts";
-import { addShare, createShare } from "../../../src/share/create-share.ts";
-import { followLive } from "../../../src/share/live-share.ts";
-import { FileShares } from "../../../src/share/share-files.ts";
-import { loadOwnKeys } from "../../../src/signing/keys/keys.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
+import { userPaths } from "../../../src/core/base/node-paths.ts";
+import { addShare, createShare } from "../../../src/evidence/share/create-share.ts";
+import { followLive } from "../../../src/evidence/share/live-share.ts";
+import { FileShares } from "../../../src/evidence/share/share-files.ts";
+import { loadOwnKeys } from "../../../src/trust/keys/keys.ts";
+import { publicKeyPem } from "../../../src/trust/proof/ed25519-keys.ts";
 import { makeToken } from "../../server/auth/token-user.ts";
 import { ENTRIES, OPTIONS, SECRETS, WITHHOLDING } from "../../share/sharing.ts";
 import { turnOf } from "../../support/signing-user.ts";
@@ -118,7 +118,9 @@ browserTest("a live share shows new turns by itself, and says when it has ended"
   const { id, root, dialect, path } = live;
   const session = { id, root, dialect, logId: path.slice(root.length + 1) };
   const asked = {
-    ...{ session, withholding: WITHHOLDING, isLive: true },
+    session,
+    withholding: WITHHOLDING,
+    isLive: true,
     expiresAtMs: Date.now() + 600_000,
   };
   const { token, share } = await addShare(shares, asked, Date.now());

@@ -1,14 +1,14 @@
 /** Handing over: two users, what one signs and hands off, and what the other unpacks. */
 
 import { join } from "node:path";
-import { nodeHost } from "../../../src/base/node-host.ts";
-import type { NewEntry } from "../../../src/model/entry.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
+import type { NewEntry } from "../../../src/core/model/entry.ts";
+import { handoff, unpack } from "../../../src/doors/resume.ts";
 import type { HandoffOptions } from "../../../src/resume/handoff/handoff.ts";
 import type { UnpackOptions } from "../../../src/resume/handoff/unpack.ts";
-import { handoff, unpack } from "../../../src/resume.ts";
-import { loadOwnKeys } from "../../../src/signing/keys/keys.ts";
-import { addTrust } from "../../../src/signing/trust/trust.ts";
-import type { Purpose } from "../../../src/signing/trust/trust-entry.ts";
+import { loadOwnKeys } from "../../../src/trust/keys/keys.ts";
+import { addTrust } from "../../../src/trust/trusted-keys/trust.ts";
+import type { Purpose } from "../../../src/trust/trusted-keys/trust-entry.ts";
 import { SigningUser, type Written } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 

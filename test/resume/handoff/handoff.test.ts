@@ -12,10 +12,10 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../../src/base/node-host.ts";
-import { nodeSurroundings } from "../../../src/base/node-surroundings.ts";
-import type { DialectName } from "../../../src/dialects/all.ts";
-import { examineStore } from "../../../src/doctor/examine.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
+import { nodeSurroundings } from "../../../src/core/base/node-surroundings.ts";
+import type { DialectName } from "../../../src/dialects/registry.ts";
+import { examineStore } from "../../../src/evidence/doctor/examine.ts";
 import { unpackBundle } from "../../../src/resume/handoff/unpack.ts";
 import { startChild } from "../../support/child.ts";
 import { errno, refusal } from "../../support/refusal.ts";

@@ -12,8 +12,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { VerbatimError } from "../../../src/base/errors.ts";
-import { nodeHost } from "../../../src/base/node-host.ts";
+import { VerbatimError } from "../../../src/core/base/errors.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
+import { UserJudging } from "../../../src/evidence/verify/user-judging.ts";
 import { type Member, readMembers } from "../../../src/resume/handoff/bundle-reader.ts";
 import { judgeBundle } from "../../../src/resume/handoff/judge-bundle.ts";
 import {
@@ -22,8 +23,7 @@ import {
   signManifest,
 } from "../../../src/resume/handoff/manifest.ts";
 import { memberHeader, paddingAfter } from "../../../src/resume/handoff/tar.ts";
-import { loadSigner } from "../../../src/signing/keys/keys.ts";
-import { UserJudging } from "../../../src/verifying/user-judging.ts";
+import { loadSigner } from "../../../src/trust/keys/keys.ts";
 import { memoryHost } from "../../support/memory-files.ts";
 import { refusal } from "../../support/refusal.ts";
 import { isTried, runs } from "../../support/seed.ts";
@@ -300,16 +300,29 @@ const REMOTE = "https://example.org/ada/oven.git";
 test("a manifest whose fields no writer writes is refused, even if signed by a trusted key", async () => {
   const { ada, members, signed, tryOut, manifest } = await forger();
   const remotes = [
-    ...["ext::sh -c id", "/etc/passwd", "--x", "file:///etc/passwd", "", "C:/git"],
-    ...[
-      "ssh://-oProxyCommand=id/x",
-      "https://ada:s3cret@example.org/a",
-      "https://ada@example.org/a",
-    ],
-    ...["git@example.org:a/b.git", "https://example.org/a?b", "https://example.org/a#b"],
-    ...["https://example.org/a b", "https://example.org/$(id)", "https://example.org/a;id"],
-    ...["http://example.org/a", "javascript:alert(1)", "https:///a", "HTTPS://example.org/a"],
-    ...["https://example.org/a\n", "\u001b]0;x\u0007", `https://example.org/${"a".repeat(2048)}`],
+    "ext::sh -c id",
+    "/etc/passwd",
+    "--x",
+    "file:///etc/passwd",
+    "",
+    "C:/git",
+
+    "ssh://-oProxyCommand=id/x",
+    "https://ada:s3cret@example.org/a",
+    "https://ada@example.org/a",
+    "git@example.org:a/b.git",
+    "https://example.org/a?b",
+    "https://example.org/a#b",
+    "https://example.org/a b",
+    "https://example.org/$(id)",
+    "https://example.org/a;id",
+    "http://example.org/a",
+    "javascript:alert(1)",
+    "https:///a",
+    "HTTPS://example.org/a",
+    "https://example.org/a\n",
+    "\u001b]0;x\u0007",
+    `https://example.org/${"a".repeat(2048)}`,
   ];
   const commits = ["--x", "HEAD", "", "4b825dc", COMMIT.toUpperCase(), `${COMMIT}\n`, `${COMMIT}0`];
   const hostile: Partial<BundleManifest>[] = [

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "vitest";
-import type { DialectName } from "../../../src/dialects/all.ts";
-import { verify } from "../../../src/signing.ts";
+import type { DialectName } from "../../../src/dialects/registry.ts";
+import { verify } from "../../../src/doors/signing.ts";
 import { filesOf, turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { HandingUser, TALK } from "./handing.ts";

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { BUNDLE_LIMITS } from "../../../src/base/limits.ts";
+import { BUNDLE_LIMITS } from "../../../src/core/base/limits.ts";
 import { readManifest, signManifest } from "../../../src/resume/handoff/manifest.ts";
 import { isDerived, isMemberName } from "../../../src/resume/handoff/member-names.ts";
 import { type Fidelity, originEntry } from "../../../src/resume/handoff/transcode.ts";
-import { COMPARED } from "../../../src/store/mapping.ts";
+import { COMPARED } from "../../../src/sessions/store/mapping.ts";
 import { docsPage } from "../../support/docs-page.ts";
 
 const { text: page, block } = docsPage("formats/bundle");

@@ -115,7 +115,7 @@ function judge(block: Block, role: string, where: string, faults: Faults): void 
       faults.text(block.data, where);
       break;
     case "compaction":
-      faults.keys(block, where, ...["type", "content", "encrypted_content?", "signature?"]);
+      faults.keys(block, where, "type", "content", "encrypted_content?", "signature?");
       faults.text(block.content ?? "", where);
       break;
     case "tool_use":

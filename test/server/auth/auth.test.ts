@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { onTestFinished, test } from "vitest";
-import { nodeHost } from "../../../src/base/node-host.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
 import { LOOK_MS } from "../../../src/server/auth/gate.ts";
+import { SCOPES, tokenFilePath } from "../../../src/server/auth/token-file.ts";
+import { revokeToken } from "../../../src/server/auth/tokens.ts";
 import { startServer } from "../../../src/server/serve.ts";
-import { SCOPES, tokenFilePath } from "../../../src/tokens/token-file.ts";
-import { revokeToken } from "../../../src/tokens/tokens.ts";
 import { ManualTime } from "../../support/manual-time.ts";
 import { refusal } from "../../support/refusal.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";

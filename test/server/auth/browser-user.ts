@@ -1,7 +1,7 @@
 /** A browser that opened the server's link: its cookie, and a client that sends it. */
 
 import assert from "node:assert/strict";
-import { VerbatimClient } from "../../../src/client.ts";
+import { VerbatimClient } from "../../../src/doors/client.ts";
 import type { RunningServer } from "../../../src/server/serve.ts";
 
 /** Opens the link as a browser does, and returns the cookie as it is sent. */

@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
-import { nodeHost } from "../../../src/base/node-host.ts";
-import { SESSION_PARTS } from "../../../src/server/sessions/route.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
 import {
   BrowserKeys,
   COOKIE_MS,
   LINK_MS,
   USED_KEYS_MAX,
-} from "../../../src/tokens/browser-keys.ts";
+} from "../../../src/server/auth/browser-keys.ts";
+import { SESSION_PARTS } from "../../../src/server/sessions/route.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { newUser } from "../sessions/served.ts";
@@ -20,8 +20,13 @@ import { cookieOf, linkOf } from "./browser-user.ts";
 import { bearer, makeToken } from "./token-user.ts";
 
 const ROW = {
-  ...{ type: "user", uuid: "u-1", parentUuid: null, sessionId: "s-1", cwd: "/home/me/demo" },
-  ...{ timestamp: "2026-01-01T00:00:00.000Z", message: { role: "user", content: "a secret" } },
+  type: "user",
+  uuid: "u-1",
+  parentUuid: null,
+  sessionId: "s-1",
+  cwd: "/home/me/demo",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  message: { role: "user", content: "a secret" },
 };
 
 /** A user with one session of Claude Code in their home. */
@@ -118,9 +123,18 @@ test("a forged, altered, foreign or old cookie or key is refused", async () => {
   const link = linkOf(server.running);
   const key = link.split("key=")[1] ?? "";
   const forged = [
-    ...["", "x", "..", `${expires}.${random}.`, `${Number(expires) + 1}.${random}.${mac}`],
-    ...[`${expires}.${"A".repeat(22)}.${mac}`, `${expires}.${random}.${"A".repeat(43)}`],
-    ...[foreign.split("=")[1] ?? "", key, `${value}x`, ` ${value}x`, value.toUpperCase()],
+    "",
+    "x",
+    "..",
+    `${expires}.${random}.`,
+    `${Number(expires) + 1}.${random}.${mac}`,
+    `${expires}.${"A".repeat(22)}.${mac}`,
+    `${expires}.${random}.${"A".repeat(43)}`,
+    foreign.split("=")[1] ?? "",
+    key,
+    `${value}x`,
+    ` ${value}x`,
+    value.toUpperCase(),
   ];
   for (const each of forged) assert.equal(await status(`${name}=${each}`), 401, each);
   assert.equal(await status(foreign), 401);

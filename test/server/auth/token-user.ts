@@ -1,11 +1,11 @@
 /** Tokens for a test's server, created as the command line creates them. */
 
-import { nodeHost } from "../../../src/base/node-host.ts";
-import { type Scope, tokenFilePath } from "../../../src/tokens/token-file.ts";
-import { createToken, type NewToken } from "../../../src/tokens/tokens.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
+import { type TokenScope, tokenFilePath } from "../../../src/server/auth/token-file.ts";
+import { createToken, type NewToken } from "../../../src/server/auth/tokens.ts";
 
 export interface Wanted {
-  readonly scopes?: readonly Scope[];
+  readonly scopes?: readonly TokenScope[];
   readonly paths?: readonly string[];
   readonly expiresAtMs?: number;
 }

@@ -167,13 +167,11 @@ test("a range of bytes is returned unchanged, in whole lines and without a torn 
   const { url, id } = await serveLog(`${said(0)}${said(1)}{"torn`);
   const whole = Buffer.from(said(0) + said(1));
   for (const [from, to] of [
-    ...[
-      [0, 9999],
-      [0, 0],
-      [5, 17],
-      [whole.length - 1, whole.length + 3],
-      [whole.length, 9999],
-    ],
+    [0, 9999],
+    [0, 0],
+    [5, 17],
+    [whole.length - 1, whole.length + 3],
+    [whole.length, 9999],
   ] as [number, number][]) {
     const response = await fetch(url(`/${id}/bytes?from=${from}&to=${to}`));
     const bytes = Buffer.from(await response.arrayBuffer());

@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { appendFileSync, cpSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, onTestFinished, test } from "vitest";
-import { nodeHost } from "../../../src/base/node-host.ts";
 import type { SessionItem, SessionPage } from "../../../src/client/session-shapes.ts";
-import { READ_DIALECT_NAMES } from "../../../src/dialects/all.ts";
-import { openStore } from "../../../src/index.ts";
-import { SESSION_LIMITS } from "../../../src/listing/session-limits.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
+import { READ_DIALECT_NAMES } from "../../../src/dialects/registry.ts";
+import { openStore } from "../../../src/doors/index.ts";
 import { listPage } from "../../../src/server/sessions/list.ts";
 import { SessionService } from "../../../src/server/sessions/service.ts";
+import { SESSION_LIMITS } from "../../../src/server/sessions/session-limits.ts";
 import { answerRow, promptRow, writeClaude } from "../../support/agent-home.ts";
 import { copySamplesTo } from "../../support/samples.ts";
 import { sharedFiles } from "../../support/shared-files.ts";
@@ -36,7 +36,10 @@ const FILES = {
 /** The list of a server, without HTTP: sessions of other programs are private. */
 function listOf(roots: readonly string[]) {
   const service = new SessionService({
-    ...{ host: nodeHost, roots, cwd: "/", nowMs: Date.now },
+    host: nodeHost,
+    roots,
+    cwd: "/",
+    nowMs: Date.now,
     limits: { ...SESSION_LIMITS, freshMs: 0, listWaitMs: 20_000 },
     onFault: (what, cause) => assert.fail(`${what}: ${cause}`),
     catalogPath: join(tempDirectory(), "catalog.db"),

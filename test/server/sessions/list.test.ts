@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { SESSION_LIMITS } from "../../../src/listing/session-limits.ts";
 import { listPage } from "../../../src/server/sessions/list.ts";
 import { SessionService } from "../../../src/server/sessions/service.ts";
+import { SESSION_LIMITS } from "../../../src/server/sessions/session-limits.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { until } from "../../support/until.ts";
 import { WatchedFiles } from "../../support/watched-files.ts";
@@ -249,9 +249,18 @@ test("an invalid filter is refused, and never ignored", async () => {
   newUser();
   const { url } = await serveSessions([tempDirectory()]);
   for (const query of [
-    ...["limit=0", "limit=201", "limit=x", "dialect=klingon", "status=", "since=yesterday"],
-    ...["since=2026-02-30", "until=2026-02-28T24:00:00Z"],
-    ...["cursor=x", "cursor=W10", "titel=x", "limit=1&limit=2"],
+    "limit=0",
+    "limit=201",
+    "limit=x",
+    "dialect=klingon",
+    "status=",
+    "since=yesterday",
+    "since=2026-02-30",
+    "until=2026-02-28T24:00:00Z",
+    "cursor=x",
+    "cursor=W10",
+    "titel=x",
+    "limit=1&limit=2",
   ]) {
     assert.deepEqual(await refused(await fetch(url(`?${query}`))), [400, "BAD_REQUEST"], query);
   }

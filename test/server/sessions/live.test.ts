@@ -8,7 +8,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "vitest";
-import { type SessionEvent, VerbatimClient } from "../../../src/client.ts";
+import { type SessionEvent, VerbatimClient } from "../../../src/doors/client.ts";
 import { ManualTime } from "../../support/manual-time.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { until } from "../../support/until.ts";

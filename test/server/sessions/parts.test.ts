@@ -14,10 +14,10 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../../src/base/node-host.ts";
-import { VerbatimClient } from "../../../src/client.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
+import { VerbatimClient } from "../../../src/doors/client.ts";
+import { SessionVerifier } from "../../../src/evidence/verify/session-verifier.ts";
 import { Semaphore } from "../../../src/server/http/semaphore.ts";
-import { SessionVerifier } from "../../../src/verifying/session-verifier.ts";
 import { refusal } from "../../support/refusal.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { type SearchOptions, type ToolOptions, VerbatimClient } from "../../../src/client.ts";
+import { type SearchOptions, type ToolOptions, VerbatimClient } from "../../../src/doors/client.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { refused } from "../test-server.ts";
 import { newUser, ryeLog, type ServedOptions, serveSessions } from "./served.ts";
@@ -244,7 +244,11 @@ test("the use of tools is added up, for chosen days and dialects", async () => {
   const [session] = (await client.sessions.search("boiling")).hits;
   assert.deepEqual(report.tools, [
     {
-      ...{ tool: "stove", calls: 1, errors: 1, timed: 1, totalMs: 70 },
+      tool: "stove",
+      calls: 1,
+      errors: 1,
+      timed: 1,
+      totalMs: 70,
       slowest: { ms: 70, session: session?.session.id, start: session?.start },
     },
   ]);

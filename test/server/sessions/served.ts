@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { SESSION_LIMITS, type SessionLimits } from "../../../src/listing/session-limits.ts";
-import type { ServeOptions } from "../../../src/server/serve.ts";
+import { SESSION_LIMITS, type SessionLimits } from "../../../src/server/sessions/session-limits.ts";
+import type { ServeOptions } from "../../../src/server/settings/serve-options.ts";
 import { SigningUser, turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { startTestServer } from "../test-server.ts";

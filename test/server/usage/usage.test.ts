@@ -6,8 +6,8 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { onTestFinished, test } from "vitest";
-import type { UsageOptions, UsageReport, VerbatimClient } from "../../../src/client.ts";
-import { SESSION_LIMITS } from "../../../src/listing/session-limits.ts";
+import type { UsageOptions, UsageReport, VerbatimClient } from "../../../src/doors/client.ts";
+import { SESSION_LIMITS } from "../../../src/server/sessions/session-limits.ts";
 import { CliUser } from "../../cli/cli.ts";
 import { answerRow, callOf, promptRow, writeClaude } from "../../support/agent-home.ts";
 import { browserClient, linkOf } from "../auth/browser-user.ts";
@@ -56,8 +56,10 @@ test("cost and tokens are summed by day, agent, project, model and session", asy
   );
   assert.equal(report.total.recorded, 0.5);
   assert.deepEqual(names(report.days), [
-    ...[[dayOf(3), 2] as const, [dayOf(2), 0] as const],
-    ...[[dayOf(1), 0] as const, [dayOf(0), 1] as const],
+    [dayOf(3), 2] as const,
+    [dayOf(2), 0] as const,
+    [dayOf(1), 0] as const,
+    [dayOf(0), 1] as const,
   ]);
   assert.deepEqual(names(report.agents), [["Claude Code", 3]]);
   assert.deepEqual(names(report.projects), [
@@ -95,7 +97,9 @@ test("cost and tokens are summed by day, agent, project, model and session", asy
 test("parts add up to the total, and the cache hit rate is of all input", async () => {
   const home = homeOf();
   const usage = {
-    ...{ input_tokens: 100, output_tokens: 7, cache_read_input_tokens: 600 },
+    input_tokens: 100,
+    output_tokens: 7,
+    cache_read_input_tokens: 600,
     cache_creation_input_tokens: 300,
   };
   writeClaude(home, "-a/s1.jsonl", [answerRow("a", { at: at(1), usage })]);
@@ -198,8 +202,10 @@ test("costs of a session are those of `usage session`, by prompt and by call", a
 test("a session's total over HTTP is that of `verbatim usage session --json`", async () => {
   const home = homeOf();
   writeClaude(home, "-a/s1.jsonl", [
-    ...[promptRow("First", { at: at(1) }), answerRow("a", { at: at(2) })],
-    ...[answerRow("a", { at: at(2) }), answerRow("b", { at: at(3) })],
+    promptRow("First", { at: at(1) }),
+    answerRow("a", { at: at(2) }),
+    answerRow("a", { at: at(2) }),
+    answerRow("b", { at: at(3) }),
   ]);
   writeClaude(home, "-a/s1/subagents/agent-1.jsonl", [answerRow("x", { at: at(4) })]);
   writeClaude(home, "-a/s2.jsonl", [answerRow("c", { session: "s2", at: at(5) })]);

@@ -12,12 +12,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { test } from "vitest";
-import { LOG_LIMITS } from "../../../src/base/limits.ts";
-import { nodeHost } from "../../../src/base/node-host.ts";
+import { LOG_LIMITS } from "../../../src/core/base/limits.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
 import type { Native } from "../../../src/dialects/dialect.ts";
-import { openVerifiedLog } from "../../../src/signing/judging/open-verified.ts";
-import { Shown, unsignedIn } from "../../../src/signing/judging/shown.ts";
-import { verifyLog } from "../../../src/signing/judging/verify.ts";
+import { openVerifiedLog } from "../../../src/trust/judge/open-verified.ts";
+import { DisplayedLog, unsignedIn } from "../../../src/trust/judge/shown.ts";
+import { verifyLog } from "../../../src/trust/judge/verify.ts";
 import { memoryHost } from "../../support/memory-files.ts";
 import { refusal, thrownRefusal } from "../../support/refusal.ts";
 import {
@@ -45,8 +45,12 @@ const OWN_CHECKPOINTS: Readonly<Record<string, Native>> = {
   "rye-payload": { event_type: "checkpoint", payload: { turn: 1 } },
   entire: { type: "checkpoint", message: { role: "user", content: "hi" } },
   homeagent: {
-    ...{ turnId: "1", role: "user", content: "hi", ts: 1 },
-    ...{ type: "checkpoint", event_type: "checkpoint" },
+    turnId: "1",
+    role: "user",
+    content: "hi",
+    ts: 1,
+    type: "checkpoint",
+    event_type: "checkpoint",
   },
   sdk: { type: "message", event_type: "checkpoint", message: { role: "user", content: "hi" } },
 };
@@ -120,7 +124,7 @@ test("AD: a line over the limit is neither shown for vouching nor signed", async
   // for more.
   appendFileSync(written.path, `${"a".repeat(LOG_LIMITS.lineBytesMax + 1024 * 1024)}\n`);
   const report = await user.verify(written);
-  const shown = new Shown(nodeHost, written.target, unsignedIn(report));
+  const shown = new DisplayedLog(nodeHost, written.target, unsignedIn(report));
   const showing = (async () => {
     for await (const _ of shown.lines());
   })();

@@ -1,8 +1,8 @@
 /** Case: one attack on a signed session, the files it leaves, and the expected verdict. */
 
-import type { Pin } from "../../../src/proof/pin.ts";
-import type { Freshness } from "../../../src/proof/pins.ts";
-import type { FindingCode, Verdict } from "../../../src/proof/verdict.ts";
+import type { Pin } from "../../../src/trust/proof/pin.ts";
+import type { Freshness } from "../../../src/trust/proof/pins.ts";
+import type { FindingCode, Verdict } from "../../../src/trust/proof/verdict.ts";
 import { bytesOf, checkpointEnds, editLast, type Honest, type Kit, linesOf } from "./kit.ts";
 
 /** As a user passes them to `verbatim verify`. */

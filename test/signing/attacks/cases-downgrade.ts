@@ -1,6 +1,6 @@
 /** Attacks by signatures that were made for something else, or in an older or another format. */
 
-import type { FindingCode } from "../../../src/proof/verdict.ts";
+import type { FindingCode } from "../../../src/trust/proof/verdict.ts";
 import { type AttackCase, type Attacked, changed, lastCheckpoint, withLast } from "./case.ts";
 import {
   asLegacy,
@@ -86,7 +86,11 @@ export const DOWNGRADE_CASES: readonly AttackCase[] = [
     ] as const
   ).map(
     ([name, flags, tail, verdict, codes]): AttackCase => ({
-      ...{ name: `rye-payload-${name}`, row: "AB, P", flags, verdict, codes },
+      name: `rye-payload-${name}`,
+      row: "AB, P",
+      flags,
+      verdict,
+      codes,
       attacks: "a file in the older format, by a trusted key",
       make: async (kit) => {
         const older = await legacyLog(await kit.signerOf("original"), tail);

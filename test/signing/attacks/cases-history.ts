@@ -121,13 +121,17 @@ const stripped: readonly AttackCase[] = INSIDE.flatMap((shape): AttackCase[] => 
   const attacks = "every checkpoint removed, then edited";
   return [
     {
-      ...{ name: `${shape}-stripped`, row, attacks },
+      name: `${shape}-stripped`,
+      row,
+      attacks,
       verdict: "unsigned",
       codes: ["UNSIGNED"],
       make: (kit) => withLines(kit, shape, strip, false),
     },
     {
-      ...{ name: `${shape}-stripped-allowed`, row, attacks },
+      name: `${shape}-stripped-allowed`,
+      row,
+      attacks,
       flags: { allowUnsigned: true },
       verdict: "unsigned",
       exit: 0,
@@ -135,14 +139,17 @@ const stripped: readonly AttackCase[] = INSIDE.flatMap((shape): AttackCase[] => 
       make: (kit) => withLines(kit, shape, strip, false),
     },
     {
-      ...{ name: `${shape}-stripped-pinned`, row, attacks },
+      name: `${shape}-stripped-pinned`,
+      row,
+      attacks,
       flags: { allowUnsigned: true, lenient: true },
       verdict: "rollback",
       codes: ["CHECKPOINTS_STRIPPED"],
       make: (kit) => withLines(kit, shape, strip),
     },
     {
-      ...{ name: `${shape}-one-checkpoint-removed`, row },
+      name: `${shape}-one-checkpoint-removed`,
+      row,
       attacks: "the checkpoint in the middle removed",
       verdict: "tampered",
       codes: [],

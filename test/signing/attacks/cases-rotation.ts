@@ -2,7 +2,7 @@
  * Attacks on `rotate` and `link` checkpoints: forged, moved, doubled, by keys that are not valid.
  */
 
-import type { FindingCode, Verdict } from "../../../src/proof/verdict.ts";
+import type { FindingCode, Verdict } from "../../../src/trust/proof/verdict.ts";
 import { type AttackCase, type Attacked, changed, withLast } from "./case.ts";
 import {
   bytesOf,

@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { NewEntry } from "../../../src/model/entry.ts";
-import { lineOf } from "../../../src/signing/heads/head-file.ts";
-import { type SessionLog, sidecarOf } from "../../../src/signing/session-log.ts";
+import type { NewEntry } from "../../../src/core/model/entry.ts";
+import { pinLine } from "../../../src/trust/heads/head-file.ts";
+import { type SessionLog, sidecarOf } from "../../../src/trust/session-log.ts";
 import { said, turnOf } from "../../support/signing-user.ts";
 import { type AttackCase, type Attacked, changed } from "./case.ts";
 import { CASES } from "./corpus.ts";
@@ -206,7 +206,7 @@ export async function layOut(
       if (bytes) writeFileSync(join(root, path), bytes);
     }
     mkdirSync(join(state, "verbatim"), { recursive: true, mode: 0o700 });
-    const pins = pin ? lineOf({ ...pin, place: `${dialect}:${root}`, id }) : "";
+    const pins = pin ? pinLine({ ...pin, place: `${dialect}:${root}`, id }) : "";
     writeFileSync(join(state, "verbatim/heads.jsonl"), pins);
     const env = { XDG_CONFIG_HOME: join(kit.victim.home, "config"), XDG_STATE_HOME: state };
     laid.push({ name, target: { dialect, root, logId, id }, env });

@@ -1,6 +1,6 @@
 /** Attacks on the signatures: borrowed, altered, downgraded, by keys that must not be accepted. */
 
-import type { FindingCode } from "../../../src/proof/verdict.ts";
+import type { FindingCode } from "../../../src/trust/proof/verdict.ts";
 import { type AttackCase, type Attacked, changed, lastCheckpoint, withLast } from "./case.ts";
 import {
   type Honest,

@@ -10,11 +10,11 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Pin } from "../../../src/proof/pin.ts";
-import type { Freshness } from "../../../src/proof/pins.ts";
-import type { FindingCode, Verdict } from "../../../src/proof/verdict.ts";
-import { type SessionLog, sidecarOf } from "../../../src/signing/session-log.ts";
-import { Trust } from "../../../src/signing/trust/trust.ts";
+import type { Pin } from "../../../src/trust/proof/pin.ts";
+import type { Freshness } from "../../../src/trust/proof/pins.ts";
+import type { FindingCode, Verdict } from "../../../src/trust/proof/verdict.ts";
+import { type SessionLog, sidecarOf } from "../../../src/trust/session-log.ts";
+import { Trust } from "../../../src/trust/trusted-keys/trust.ts";
 import { type AttackCase, EXITS, type Flags } from "./case.ts";
 import { DOWNGRADE_CASES } from "./cases-downgrade.ts";
 import { FRAMING_CASES } from "./cases-framing.ts";
@@ -71,9 +71,14 @@ export async function writeCorpus(
   const table: Table = {
     schema: "verbatim.attacks/1",
     keys: keys.map(({ kid, fp, publicKey, isOwn, scope, entry }) => ({
-      ...{ kid, fp, publicKey: Buffer.from(publicKey).toString("base64url"), own: isOwn },
-      ...{ purposes: scope.purposes, sessions: scope.sessions },
-      ...{ validAfter: scope.validAfter, validBefore: scope.validBefore },
+      kid,
+      fp,
+      publicKey: Buffer.from(publicKey).toString("base64url"),
+      own: isOwn,
+      purposes: scope.purposes,
+      sessions: scope.sessions,
+      validAfter: scope.validAfter,
+      validBefore: scope.validBefore,
       revokedAt: entry?.revokedAt,
     })),
     cases,

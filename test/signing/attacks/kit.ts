@@ -6,13 +6,13 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { appendFileSync, cpSync, rmSync } from "node:fs";
-import { nodeHost } from "../../../src/base/node-host.ts";
-import type { NewEntry } from "../../../src/model/entry.ts";
-import type { Pin } from "../../../src/proof/pin.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
+import type { NewEntry } from "../../../src/core/model/entry.ts";
 import { linkSession } from "../../../src/resume/fork/link.ts";
-import type { Signer } from "../../../src/signing/keys/keys.ts";
-import { loadSigner } from "../../../src/signing/keys/keys.ts";
-import { addTrust, type Grant, revokeTrust } from "../../../src/signing/trust/trust.ts";
+import type { Signer } from "../../../src/trust/keys/keys.ts";
+import { loadSigner } from "../../../src/trust/keys/keys.ts";
+import type { Pin } from "../../../src/trust/proof/pin.ts";
+import { addTrust, type Grant, revokeTrust } from "../../../src/trust/trusted-keys/trust.ts";
 import {
   ALL_SHAPES,
   filesOf,

@@ -6,12 +6,12 @@
  */
 
 import assert from "node:assert/strict";
-import type { ProofCrypto } from "../../../src/proof/crypto.ts";
-import { hasSidecar } from "../../../src/proof/envelopes.ts";
-import type { VerifyReport } from "../../../src/signing/judging/report.ts";
-import { verifyLog } from "../../../src/signing/judging/verify.ts";
-import type { VerifyOptions } from "../../../src/signing/judging/verify-options.ts";
-import { nodeCrypto } from "../../../src/signing/keys/node-crypto.ts";
+import type { VerifyReport } from "../../../src/trust/judge/report.ts";
+import { verifyLog } from "../../../src/trust/judge/verify.ts";
+import type { VerifyOptions } from "../../../src/trust/judge/verify-options.ts";
+import { nodeCrypto } from "../../../src/trust/keys/node-crypto.ts";
+import type { ProofCrypto } from "../../../src/trust/proof/crypto.ts";
+import { hasSidecar } from "../../../src/trust/proof/envelopes.ts";
 import { type MemoryFiles, memoryHost } from "../../support/memory-files.ts";
 import { isTried } from "../../support/seed.ts";
 import {

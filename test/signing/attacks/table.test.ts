@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { nodeHost } from "../../../src/base/node-host.ts";
-import { exitCode, VERDICTS } from "../../../src/proof/verdict.ts";
-import { lineOf } from "../../../src/signing/heads/head-file.ts";
-import { verifyLog } from "../../../src/signing/judging/verify.ts";
-import { NOTHING_REMEMBERED } from "../../../src/signing/judging/verify-options.ts";
-import { nodeCrypto } from "../../../src/signing/keys/node-crypto.ts";
-import { Trust, transcriptKeys } from "../../../src/signing/trust/trust.ts";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
+import { pinLine } from "../../../src/trust/heads/head-file.ts";
+import { verifyLog } from "../../../src/trust/judge/verify.ts";
+import { NOTHING_REMEMBERED } from "../../../src/trust/judge/verify-options.ts";
+import { nodeCrypto } from "../../../src/trust/keys/node-crypto.ts";
+import { exitCode, VERDICTS } from "../../../src/trust/proof/verdict.ts";
+import { Trust, transcriptKeys } from "../../../src/trust/trusted-keys/trust.ts";
 import { CliUser, jsonLines } from "../../cli/cli.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { CASES, type Row, type Table, writeCorpus } from "./corpus.ts";
@@ -23,7 +23,8 @@ async function verdictOn(trust: Trust, directory: string, row: Row) {
   const { dialect, session: id, log: logId, pin, flags } = row;
   const target = { dialect, root: join(directory, row.name), logId, id };
   const report = await verifyLog(nodeHost, target, {
-    ...{ crypto: nodeCrypto, keys: transcriptKeys(trust, id) },
+    crypto: nodeCrypto,
+    keys: transcriptKeys(trust, id),
     remembered: { ...NOTHING_REMEMBERED, here: pin },
     isLegacyProfile: flags.profile === "rye",
     requirePin: flags.requirePin === true,
@@ -56,9 +57,17 @@ test("every attack of the corpus gets the verdict and the exit code of its row",
 
 /** One row for each verdict, and for each flag that changes an exit code. */
 const BY_COMMAND = [
-  ...["honest", "modified-answer", "newer-version", "cut-back-pinned", "signed-by-unknown"],
-  ...["stripped", "stripped-allowed", "cut-back-pin-required"],
-  ...["appended-line", "appended-line-lenient", "stripped-pinned"],
+  "honest",
+  "modified-answer",
+  "newer-version",
+  "cut-back-pinned",
+  "signed-by-unknown",
+  "stripped",
+  "stripped-allowed",
+  "cut-back-pin-required",
+  "appended-line",
+  "appended-line-lenient",
+  "stripped-pinned",
 ].map((name) => `rye-flat-${name}`);
 
 test("the command line exits with the code of the row, for every verdict and flag", async () => {
@@ -75,7 +84,7 @@ test("the command line exits with the code of the row, for every verdict and fla
     if (row.expect.verdict === "verified") {
       copyFileSync(join(dirname(path), "thread.json"), join(root, dirname(row.log), "thread.json"));
     }
-    const pins = row.pin ? lineOf({ ...row.pin, place: `rye:${root}` }) : "";
+    const pins = row.pin ? pinLine({ ...row.pin, place: `rye:${root}` }) : "";
     const state = join(tempDirectory(), "state");
     mkdirSync(join(state, "verbatim"), { recursive: true, mode: 0o700 });
     writeFileSync(join(state, "verbatim/heads.jsonl"), pins);

@@ -1,4 +1,4 @@
-"""The seed's canonical JSON, by Python itself: the oracle of src/proof/canonical-json.ts.
+"""The seed's canonical JSON, by Python itself: the oracle of src/trust/proof/canonical-json.ts.
 
     python3 canonical.py generate SEED COUNT   prints random JSON texts and their canonical forms
     python3 canonical.py answer                reads JSON texts, prints their canonical forms

@@ -1,9 +1,9 @@
 /** Copy line: one line of the log, as its fields and as its own bytes. */
 
 import { useState } from "preact/hooks";
-import { exactJson } from "../../../src/base/print-json.ts";
-import type { Reason } from "../../../src/proof/disclosure/statement.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { exactJson } from "../../../src/core/base/print-json.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import type { Reason } from "../../../src/trust/proof/disclosure/statement.ts";
 import { clockOf, fullTimeOf, sizeOf } from "../words.ts";
 import { gapMarked, headOf, piecesOf, valueIn } from "./copy-text.ts";
 import type { CopyRow } from "./judge-copy.ts";
@@ -18,7 +18,9 @@ const DEPTH_MAX = 12;
 const ITEMS_SHOWN = 200;
 
 const NAMES = {
-  ...{ line: "", withheld: "", bytes: "Bytes" },
+  line: "",
+  withheld: "",
+  bytes: "Bytes",
   genesis: "First checkpoint",
   checkpoint: "Checkpoint",
 } as const;
@@ -39,7 +41,7 @@ export function CopyLine({ row, reasons }: LineProps) {
     <li class={`copy-line copy-${is}`}>
       <p class="copy-line-head">
         {number !== null && <span class="mono">{number}</span>}
-        <strong>{NAMES[is] || shownText(speaker ?? "")}</strong>
+        <strong>{NAMES[is] || pageText(speaker ?? "")}</strong>
         {at !== null && (
           <time dateTime={at} title={fullTimeOf(at)}>
             {clockOf(at)}
@@ -84,7 +86,7 @@ function Raw({ row: { bytes, gaps }, reasons }: LineProps) {
     <div class="copy-bytes mono">
       {piecesOf(bytes ?? new Uint8Array(0), gaps).map((piece, n) =>
         "text" in piece ? (
-          <span key={n}>{shownText(piece.text)}</span>
+          <span key={n}>{pageText(piece.text)}</span>
         ) : (
           <Withheld
             key={n}
@@ -119,7 +121,7 @@ function TopFields({ value, ...line }: LineProps & { readonly value: unknown }) 
         <p class="copy-short">
           {short.slice(0, ITEMS_SHOWN).map(([key, each]) => (
             <span key={key}>
-              {shownText(key)}: {shownText(String(each))}
+              {pageText(key)}: {pageText(String(each))}
             </span>
           ))}
         </p>
@@ -137,7 +139,7 @@ interface ValueProps extends LineProps {
 function Value({ value, depth, ...line }: ValueProps) {
   if (typeof value === "string") return <Text text={value} {...line} />;
   if (typeof value !== "object" || value === null) return <code>{String(value)}</code>;
-  if (depth >= DEPTH_MAX) return <code>{shownText(exactJson(value))}</code>;
+  if (depth >= DEPTH_MAX) return <code>{pageText(exactJson(value))}</code>;
   const fields = Object.entries(value);
   if (fields.length === 0) return <code>{Array.isArray(value) ? "[]" : "{}"}</code>;
   return (
@@ -168,11 +170,11 @@ function Text({ text, row, reasons }: LineProps & { readonly text: string }) {
     const { length, because } = gap;
     return <Withheld what="string" length={length} because={because} reasons={reasons} />;
   }
-  if (text.length <= TEXT_CHARS_SHOWN) return <span class="copy-text">{shownText(text)}</span>;
+  if (text.length <= TEXT_CHARS_SHOWN) return <span class="copy-text">{pageText(text)}</span>;
   return (
     <details>
-      <summary class="copy-text">{shownText(text.slice(0, TEXT_CHARS_BEGIN))} …</summary>
-      <span class="copy-text">{shownText(text)}</span>
+      <summary class="copy-text">{pageText(text.slice(0, TEXT_CHARS_BEGIN))} …</summary>
+      <span class="copy-text">{pageText(text)}</span>
     </details>
   );
 }

@@ -1,10 +1,10 @@
 /** Copy page: a disclosed copy or a proof, from a file or a share, judged and shown in this browser. */
 
 import { useEffect, useState } from "preact/hooks";
-import { MAGIC_BYTES } from "../../../src/proof/disclosure/copy-file.ts";
-import type { ProofJudgement } from "../../../src/proof/inclusion/judge.ts";
-import { beginsAsProof, PROOF_BYTES_MAX } from "../../../src/proof/inclusion/records.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { MAGIC_BYTES } from "../../../src/trust/proof/disclosure/copy-file.ts";
+import type { ProofJudgement } from "../../../src/trust/proof/inclusion/judge.ts";
+import { beginsAsProof, PROOF_BYTES_MAX } from "../../../src/trust/proof/inclusion/records.ts";
 import { judgeProofHere } from "../proof/judge-proof.ts";
 import { WebProofCrypto } from "../proof/web-crypto.ts";
 import { reasonOf } from "../server.ts";
@@ -13,7 +13,7 @@ import { sizeOf } from "../words.ts";
 import { CopyLine } from "./copy-line.tsx";
 import { CopyVerdict } from "./copy-verdict.tsx";
 import { enteredKeys } from "./entered-keys.ts";
-import { type JudgedCopy, judgeCopy, Trusted } from "./judge-copy.ts";
+import { type JudgedCopy, judgeCopy, TrustedKeys } from "./judge-copy.ts";
 import { ProofView } from "./proof-view.tsx";
 import { followShare } from "./share.ts";
 import "../proof/proof.css";
@@ -27,7 +27,7 @@ interface Opened {
 }
 
 /** `a`: the token of a share, for as long as the page is there; "" to choose a file. */
-export function CopyPage({ a: token }: { readonly a: string }) {
+export function CopyPage({ token }: { readonly token: string }) {
   const [opened, open] = useState<Opened | null>(null);
   const [told, tell] = useState<string | null>(null);
   useEffect(() => {
@@ -108,9 +108,9 @@ function Judging({ name, copy }: Opened) {
   return (
     <article>
       <header class="copy-head">
-        <h1>{shownText(session ?? name)}</h1>
+        <h1>{pageText(session ?? name)}</h1>
         <p>
-          Part of a session, as {shownText(name)}, {sizeOf(copy.size)}
+          Part of a session, as {pageText(name)}, {sizeOf(copy.size)}
         </p>
         <button
           type="button"
@@ -141,7 +141,7 @@ async function judgeFile(file: Blob, keys: ReadonlyMap<string, Uint8Array>): Pro
   if (!beginsAsProof(begin)) return { is: "copy", ...(await judgeCopy(file, keys)) };
   const crypto = new WebProofCrypto();
   const canVerify = await crypto.canVerify();
-  const trusted = new Trusted(crypto, canVerify ? keys : new Map());
+  const trusted = new TrustedKeys(crypto, canVerify ? keys : new Map());
   const bytes = new Uint8Array(await file.slice(0, PROOF_BYTES_MAX + 1).arrayBuffer());
   const proof = await judgeProofHere(crypto, bytes, trusted.keys);
   return { is: "proof", proof, canVerify };

@@ -3,18 +3,18 @@
  * marked. The mark is random, so no line can pretend that something is withheld.
  */
 
-import { parseExactly } from "../../../src/base/exact-numbers.ts";
-import { toHex } from "../../../src/proof/bytes.ts";
-import type { Gap } from "../../../src/proof/disclosure/records.ts";
+import { parseExactly } from "../../../src/core/base/exact-numbers.ts";
+import { toHex } from "../../../src/trust/proof/bytes.ts";
+import type { Gap } from "../../../src/trust/proof/disclosure/records.ts";
 
 const decoder = new TextDecoder();
 const MARK = `withheld ${toHex(crypto.getRandomValues(new Uint8Array(16)))} `;
 
 /** Text as it is, or something withheld. */
-export type Piece = { readonly text: string } | { readonly gap: Gap };
+export type CopyPiece = { readonly text: string } | { readonly gap: Gap };
 
-export function piecesOf(bytes: Uint8Array, gaps: readonly Gap[]): Piece[] {
-  const pieces: Piece[] = [];
+export function piecesOf(bytes: Uint8Array, gaps: readonly Gap[]): CopyPiece[] {
+  const pieces: CopyPiece[] = [];
   let at = 0;
   for (const gap of gaps) {
     pieces.push({ text: decoder.decode(bytes.subarray(at, gap.at)) }, { gap });

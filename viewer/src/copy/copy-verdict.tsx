@@ -1,11 +1,11 @@
 /** Copy verdict: what this browser found, under which keys, and what no reader can check. */
 
 import { useRef, useState } from "preact/hooks";
-import type { KeyAnswer } from "../../../src/proof/ed25519-keys.ts";
-import type { Verdict } from "../../../src/proof/verdict.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import type { KeyAnswer } from "../../../src/trust/proof/ed25519-keys.ts";
+import type { Verdict } from "../../../src/trust/proof/verdict.ts";
 import { SIGNS, TONES, trustWords, VERDICT_WORDS } from "../proof/proof-words.ts";
-import { counted, fullTimeOf } from "../words.ts";
+import { countText, fullTimeOf } from "../words.ts";
 import { enteredKeys, enterKey, forgetKeys } from "./entered-keys.ts";
 import type { JudgedCopy } from "./judge-copy.ts";
 
@@ -21,7 +21,7 @@ const SENTENCES: Readonly<Partial<Record<Verdict, string>>> = {
 /** "verified in part: 41 of 45 lines in full, 3 strings withheld". */
 export function verdictLine({ disclosed: { verdict, counts } }: JudgedCopy): string {
   const { lines, full, strings } = counts;
-  const amount = `${full} of ${lines} lines in full, ${counted(strings, "string")} withheld`;
+  const amount = `${full} of ${lines} lines in full, ${countText(strings, "string")} withheld`;
   const word = verdict === "verified" ? "verified in part" : VERDICT_WORDS[verdict];
   return verdict === "tampered" || verdict === "unreadable" ? word : `${word}: ${amount}`;
 }
@@ -44,7 +44,7 @@ export function CopyVerdict({ judged }: { readonly judged: JudgedCopy }) {
         <ul class="copy-findings">
           {reasons.map(({ code, message }, n) => (
             <li key={n}>
-              {shownText(message)} <small>{code}</small>
+              {pageText(message)} <small>{code}</small>
             </li>
           ))}
         </ul>
@@ -93,15 +93,15 @@ function Facts({ judged }: { readonly judged: JudgedCopy }) {
         {withheld.length === 0 && "nothing"}
         {withheld.map(({ rule, reason, lines, strings }, n) => (
           <div key={n}>
-            {counted(lines, "line")}, {counted(strings, "string")}: rule{" "}
-            <code>{shownText(rule)}</code>; reason: {shownText(reason)}
+            {countText(lines, "line")}, {countText(strings, "string")}: rule{" "}
+            <code>{pageText(rule)}</code>; reason: {pageText(reason)}
           </div>
         ))}
       </dd>
       {leftOut.bytes > 0 && (
         <>
           <dt>Left out</dt>
-          <dd>{counted(leftOut.lines, "line")} at the end, as the redactor says</dd>
+          <dd>{countText(leftOut.lines, "line")} at the end, as the redactor says</dd>
         </>
       )}
     </>
@@ -113,7 +113,7 @@ export function KeyLine({ answer: { kid, refusal, rotatedFrom } }: { readonly an
   const words = refusal === "KEY_UNKNOWN" ? "not entered yet" : trust;
   return (
     <div>
-      <code>{shownText(kid ?? "an unknown key")}</code>,{" "}
+      <code>{pageText(kid ?? "an unknown key")}</code>,{" "}
       {rotatedFrom === undefined ? words : "named by the key you entered"}
     </div>
   );
@@ -164,7 +164,7 @@ export function KeyForm(props: { readonly used: readonly (KeyAnswer | null)[] })
         </label>
         {count > 0 && (
           <button type="button" onClick={forgetKeys}>
-            Forget {counted(count, "key")}
+            Forget {countText(count, "key")}
           </button>
         )}
       </div>

@@ -1,8 +1,8 @@
 /** Entered keys: the public keys that the reader entered, kept in this browser. */
 
 import { signal } from "@preact/signals";
-import { fromBase64url, toBase64url } from "../../../src/proof/bytes.ts";
-import { kidOf, publicKeyFault, publicKeyPem } from "../../../src/proof/ed25519-keys.ts";
+import { fromBase64url, toBase64url } from "../../../src/trust/proof/bytes.ts";
+import { kidOf, publicKeyFault, publicKeyPem } from "../../../src/trust/proof/ed25519-keys.ts";
 import { WebProofCrypto } from "../proof/web-crypto.ts";
 
 const KEY = "verbatim.copy-keys";

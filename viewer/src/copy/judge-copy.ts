@@ -1,39 +1,39 @@
 /**
  * Judge copy: the verdict of this browser on a disclosed copy, with the judge of the command line
- * (src/proof/disclosure), in chunks.
+ * (src/trust/proof/disclosure), in chunks.
  *
  * The judge cannot wait for WebCrypto, so the signatures in a chunk are checked before the judge
  * gets it (web-crypto.ts). A signature that was not is not valid.
  */
 
-import { asAscii, LF } from "../../../src/proof/bytes.ts";
+import { asAscii, LF } from "../../../src/trust/proof/bytes.ts";
 import {
   type Checkpoint,
   type EnvelopeName,
   readCheckpoint,
-} from "../../../src/proof/checkpoint.ts";
+} from "../../../src/trust/proof/checkpoint.ts";
 import {
-  type Disclosed,
+  type DisclosedLine,
   DisclosureJudge,
+  type DisclosureResult,
   NOT_CHECKED,
-  type Shown,
-} from "../../../src/proof/disclosure/judge.ts";
-import { RECORD_BYTES_MAX, readRecord } from "../../../src/proof/disclosure/records.ts";
-import { messageIn } from "../../../src/proof/disclosure/statement.ts";
-import { fpOf, type KeyAnswer, type Keys, kidOf } from "../../../src/proof/ed25519-keys.ts";
-import { envelopeOf } from "../../../src/proof/envelopes.ts";
-import { keyNamed } from "../../../src/proof/rotations.ts";
-import { WholeLines } from "../../../src/proof/whole-lines.ts";
+} from "../../../src/trust/proof/disclosure/judge.ts";
+import { RECORD_BYTES_MAX, readRecord } from "../../../src/trust/proof/disclosure/records.ts";
+import { messageIn } from "../../../src/trust/proof/disclosure/statement.ts";
+import { fpOf, type KeyAnswer, type Keys, kidOf } from "../../../src/trust/proof/ed25519-keys.ts";
+import { envelopeOf } from "../../../src/trust/proof/envelopes.ts";
+import { rotationKey } from "../../../src/trust/proof/rotations.ts";
+import { WholeLines } from "../../../src/trust/proof/whole-lines.ts";
 import { WebProofCrypto } from "../proof/web-crypto.ts";
 
 /** A line of the log as the page shows it. */
-export interface CopyRow extends Shown {
+export interface CopyRow extends DisclosedLine {
   /** Its number in the log, from 1; null for what is in no line of it. */
   readonly number: number | null;
 }
 
 export interface JudgedCopy {
-  readonly disclosed: Disclosed;
+  readonly disclosed: DisclosureResult;
   readonly rows: readonly CopyRow[];
   readonly notChecked: readonly string[];
   /** False: this browser cannot check signatures on this page, so no key counts. */
@@ -52,7 +52,7 @@ export async function judgeCopy(
 ): Promise<JudgedCopy> {
   const crypto = new WebProofCrypto();
   const canVerify = await crypto.canVerify();
-  const trusted = new Trusted(crypto, canVerify ? keys : new Map());
+  const trusted = new TrustedKeys(crypto, canVerify ? keys : new Map());
   const rows: CopyRow[] = [];
   let lines = 0;
   let isInside = false;
@@ -77,7 +77,7 @@ export async function judgeCopy(
 }
 
 /** Keys that the reader entered, and those that they hand over to. */
-export class Trusted {
+export class TrustedKeys {
   readonly #crypto: WebProofCrypto;
   readonly #given: ReadonlyMap<string, KeyAnswer>;
   /** Keys in rotations: they count only if the judge follows the rotation. */
@@ -106,25 +106,29 @@ export class Trusted {
 
   carry(checkpoint: Checkpoint): void {
     if (checkpoint.kind !== "rotate" || this.#carried.size >= CARRIED_MAX) return;
-    const raw = keyNamed(this.#crypto, checkpoint);
+    const raw = rotationKey(this.#crypto, checkpoint);
     if (raw) this.#carried.set(checkpoint.next, raw);
   }
 }
 
 const UNKNOWN: KeyAnswer = {
-  ...{ publicKey: null, kid: null, fp: null, owner: null, refusal: "KEY_UNKNOWN" },
+  publicKey: null,
+  kid: null,
+  fp: null,
+  owner: null,
+  refusal: "KEY_UNKNOWN",
 };
 
 /** Finds the signatures in chunks of a copy, and has them checked. */
 class Ahead {
   envelope: EnvelopeName = "sidecar";
-  readonly #trusted: Trusted;
+  readonly #trusted: TrustedKeys;
   readonly #whole: WholeLines;
   #found: (() => Promise<void>)[] = [];
   /** The line of the log that comes next; null: a record does. */
   #next: "line" | "checkpoint" | null = null;
 
-  constructor(trusted: Trusted) {
+  constructor(trusted: TrustedKeys) {
     this.#trusted = trusted;
     const long = { bytesMax: RECORD_BYTES_MAX, skipped: () => {} };
     this.#whole = new WholeLines((lines) => this.#lines(lines), long);

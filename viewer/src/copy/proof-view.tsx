@@ -1,10 +1,10 @@
 /** Proof view: a proof of single lines, judged and shown in this browser. */
 
-import { notCheckedIn, type ProofJudgement } from "../../../src/proof/inclusion/judge.ts";
-import type { Verdict } from "../../../src/proof/verdict.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { notCheckedIn, type ProofJudgement } from "../../../src/trust/proof/inclusion/judge.ts";
+import type { Verdict } from "../../../src/trust/proof/verdict.ts";
 import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
-import { counted, fullTimeOf } from "../words.ts";
+import { countText, fullTimeOf } from "../words.ts";
 import { CopyLine } from "./copy-line.tsx";
 import { KeyForm, KeyLine } from "./copy-verdict.tsx";
 
@@ -23,54 +23,10 @@ interface Props {
 }
 
 export function ProofView({ judged, canVerify }: Props) {
-  const { verdict, lines, consistent, keys, prover, genesis, findings } = judged;
-  const tone = TONES[verdict];
-  const amount = lines.length > 0 ? `: ${counted(lines.length, "line")}` : "";
-  const reasons = findings.filter((each) => each.verdict === verdict);
+  const { lines, consistent } = judged;
   return (
     <>
-      <section class="proof-panel copy-verdict" aria-labelledby="verdict-title">
-        <h2 id="verdict-title">Verdict of your browser</h2>
-        <p class={`proof-sentence tone-${tone}`} role="status">
-          <span aria-hidden="true">{SIGNS[tone]}</span>{" "}
-          <span>
-            {VERDICT_WORDS[verdict]}
-            {amount}
-          </span>
-        </p>
-        <p>{SENTENCES[verdict] ?? ""}</p>
-        {verdict !== "verified" && (
-          <ul class="copy-findings">
-            {reasons.map(({ code, message }, n) => (
-              <li key={n}>
-                {shownText(message)} <small>{code}</small>
-              </li>
-            ))}
-          </ul>
-        )}
-        {!canVerify && (
-          <p role="alert">This browser cannot check Ed25519 signatures on this page.</p>
-        )}
-        <dl>
-          <dt>Signed by</dt>
-          <dd>
-            {keys.map((key) => (
-              <KeyLine key={key.kid ?? ""} answer={key} />
-            ))}
-          </dd>
-          {genesis === "stated" && prover !== null && (
-            <>
-              <dt>How the log began</dt>
-              <dd>
-                is stated by <KeyLine answer={prover} />
-              </dd>
-            </>
-          )}
-          <dt>Cannot be checked</dt>
-          <dd>{notCheckedIn(genesis).join("; ")}</dd>
-        </dl>
-        <KeyForm used={[...keys, prover]} />
-      </section>
+      <VerdictPanel judged={judged} canVerify={canVerify} />
       <section aria-labelledby="lines-title">
         <h2 id="lines-title">Lines</h2>
         {consistent.map(([from, to]) => (
@@ -96,5 +52,54 @@ export function ProofView({ judged, canVerify }: Props) {
         </ol>
       </section>
     </>
+  );
+}
+
+function VerdictPanel({ judged, canVerify }: Props) {
+  const { verdict, lines, keys, prover, genesis, findings } = judged;
+  const tone = TONES[verdict];
+  const amount = lines.length > 0 ? `: ${countText(lines.length, "line")}` : "";
+  const reasons = findings.filter((each) => each.verdict === verdict);
+  return (
+    <section class="proof-panel copy-verdict" aria-labelledby="verdict-title">
+      <h2 id="verdict-title">Verdict of your browser</h2>
+      <p class={`proof-sentence tone-${tone}`} role="status">
+        <span aria-hidden="true">{SIGNS[tone]}</span>{" "}
+        <span>
+          {VERDICT_WORDS[verdict]}
+          {amount}
+        </span>
+      </p>
+      <p>{SENTENCES[verdict] ?? ""}</p>
+      {verdict !== "verified" && (
+        <ul class="copy-findings">
+          {reasons.map(({ code, message }, n) => (
+            <li key={n}>
+              {pageText(message)} <small>{code}</small>
+            </li>
+          ))}
+        </ul>
+      )}
+      {!canVerify && <p role="alert">This browser cannot check Ed25519 signatures on this page.</p>}
+      <dl>
+        <dt>Signed by</dt>
+        <dd>
+          {keys.map((key) => (
+            <KeyLine key={key.kid ?? ""} answer={key} />
+          ))}
+        </dd>
+        {genesis === "stated" && prover !== null && (
+          <>
+            <dt>How the log began</dt>
+            <dd>
+              is stated by <KeyLine answer={prover} />
+            </dd>
+          </>
+        )}
+        <dt>Cannot be checked</dt>
+        <dd>{notCheckedIn(genesis).join("; ")}</dd>
+      </dl>
+      <KeyForm used={[...keys, prover]} />
+    </section>
   );
 }

@@ -1,9 +1,9 @@
 /** Withheld: a block in place of what is not shown; the redactor's own wording looks different. */
 
-import type { Why } from "../../../src/proof/disclosure/records.ts";
-import type { Reason } from "../../../src/proof/disclosure/statement.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { counted } from "../words.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import type { Why } from "../../../src/trust/proof/disclosure/records.ts";
+import type { Reason } from "../../../src/trust/proof/disclosure/statement.ts";
+import { countText } from "../words.ts";
 
 interface WithheldProps {
   readonly what: "string" | "line";
@@ -15,7 +15,7 @@ interface WithheldProps {
 
 export function Withheld({ what, length, because, reasons }: WithheldProps) {
   const reason = because && reasons[because.why];
-  const size = length === null ? "" : `, ${counted(length, "byte")}`;
+  const size = length === null ? "" : `, ${countText(length, "byte")}`;
   return (
     <span class="withheld">
       <strong>
@@ -26,13 +26,13 @@ export function Withheld({ what, length, because, reasons }: WithheldProps) {
         <span>always, because it would reveal what is withheld elsewhere</span>
       ) : (
         <span>
-          rule <code>{shownText(reason?.rule ?? "unknown")}</code>; reason:{" "}
-          {shownText(reason?.reason ?? "not stated")}
+          rule <code>{pageText(reason?.rule ?? "unknown")}</code>; reason:{" "}
+          {pageText(reason?.reason ?? "not stated")}
         </span>
       )}
       {because !== null && because.mask !== null && (
         <span class="withheld-mask">
-          <em>The redactor's wording, which proves nothing:</em> {shownText(because.mask)}
+          <em>The redactor's wording, which proves nothing:</em> {pageText(because.mask)}
         </span>
       )}
     </span>

@@ -15,24 +15,24 @@ import {
   ENTRIES_MAX,
   type EntryWindow,
   itemsOf,
-  trimmed,
+  trimWindow,
   withEntry,
   withHidden,
   withRewound,
 } from "../session/entry-window.ts";
-import { type Filter, matching } from "../session/filter.ts";
+import { type EntryFilter, matching } from "../session/filter.ts";
 import type { SessionOutline } from "../session/session-outline.ts";
 import { isConnected } from "./lost-banner.tsx";
 
 /** The part of the session store that following changes. */
-export interface Followed {
+export interface FollowTarget {
   readonly id: string;
   readonly client: VerbatimClient;
   readonly window: Signal<EntryWindow | null>;
   readonly arrived: Signal<number>;
   readonly notice: Signal<string | null>;
   readonly outline: SessionOutline;
-  readonly filter: Signal<Filter>;
+  readonly filter: Signal<EntryFilter>;
   readonly isFollowing: boolean;
   headChanged(): void;
   lookAround(): Promise<void>;
@@ -42,7 +42,7 @@ export interface Followed {
 const FRAME_MS = 30;
 
 export async function followInto(
-  store: Followed,
+  store: FollowTarget,
   from: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -74,7 +74,7 @@ function isShown({ kind, entry }: EntryItem): boolean {
   return entry === null || kind === "message" || kind === "end";
 }
 
-function take(store: Followed, events: readonly SessionEvent[]): void {
+function take(store: FollowTarget, events: readonly SessionEvent[]): void {
   let window = store.window.value;
   if (window === null) return;
   let came = 0;
@@ -92,7 +92,7 @@ function take(store: Followed, events: readonly SessionEvent[]): void {
     window = withEntry(window, event, store.isFollowing || itemsOf(window).length < ENTRIES_MAX);
   }
   // A reader at the end does not miss entries dropped far above; a reader above would.
-  store.window.value = store.isFollowing ? trimmed(window, "end") : window;
+  store.window.value = store.isFollowing ? trimWindow(window, "end") : window;
   if (!store.isFollowing) store.arrived.value += came;
   store.outline.refresh();
   store.headChanged();

@@ -9,7 +9,7 @@ import { sessionHref } from "../route.ts";
 import { reasonOf } from "../server.ts";
 import { loadedPieces, nameFor, saveAs } from "../session/export.ts";
 import type { SessionStore } from "../session/session-store.ts";
-import { clockOf, counted } from "../words.ts";
+import { clockOf, countText } from "../words.ts";
 
 export function GoneBanner({ store }: { readonly store: SessionStore }) {
   const fate = store.fate.value;
@@ -18,7 +18,7 @@ export function GoneBanner({ store }: { readonly store: SessionStore }) {
       {fate !== null && (
         <div class="gone-banner">
           <p>
-            <strong>{whatHappened(fate)}</strong> {whatIsKept(fate)} What is loaded here stays
+            <strong>{whatHappened(fate)}</strong> {remainderText(fate)} What is loaded here stays
             readable until you leave this page.
           </p>
           <p class="gone-acts">
@@ -43,7 +43,7 @@ export function whatHappened({ state, program, deletedAt }: Whereabouts): string
     : `${program}'s file of this session was deleted${when}.`;
 }
 
-export function whatIsKept({ state, program, isPinned }: Whereabouts): string {
+export function remainderText({ state, program, isPinned }: Whereabouts): string {
   if (state === "moved") return "It is in another directory now.";
   if (state === "kept") return "The guard kept a copy: nothing that it saw is lost.";
   if (isPinned) return "It was signed, and its end is remembered: its verdict is now rolled back.";
@@ -65,7 +65,7 @@ function SaveLoaded({ store }: { readonly store: SessionStore }) {
   };
   return (
     <button type="button" onClick={save}>
-      {told ?? `Save what is loaded (${counted(items.length, "entry", "entries")})`}
+      {told ?? `Save what is loaded (${countText(items.length, "entry", "entries")})`}
     </button>
   );
 }

@@ -2,11 +2,11 @@
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { SessionFacets, SessionItem } from "../../../src/client/session-shapes.ts";
-import { formatRoute, type ListFilter, NO_FILTER, sessionHref } from "../route.ts";
+import { formatRoute, type ListQuery, NO_FILTER, sessionHref } from "../route.ts";
 import { changedAt, dayOf } from "../sessions/day-groups.ts";
 import { projectKeyOf, projectNameOf, projectNames } from "../sessions/session-words.ts";
 import { nextTheme } from "../style/theme-button.tsx";
-import { nameOf } from "../words.ts";
+import { sessionName } from "../words.ts";
 
 export interface Command {
   readonly group: "Pages" | "Actions" | "Agents" | "Projects" | "Sessions";
@@ -20,7 +20,7 @@ export interface Command {
 const SESSIONS = 8;
 const OF_A_GROUP = 6;
 
-const listHrefOf = (filter: Partial<ListFilter>) => {
+const listHrefOf = (filter: Partial<ListQuery>) => {
   return formatRoute({ page: "sessions", filter: { ...NO_FILTER, ...filter } });
 };
 
@@ -84,7 +84,7 @@ function sessionCommand(session: SessionItem): Command {
   const project = projectKeyOf(session);
   const facts = [project === null ? "" : projectNameOf(project), session.agentLabel];
   const note = [...facts, dayOf(changedAt(session), new Date())].filter(Boolean).join(" · ");
-  return { group: "Sessions", name: nameOf(session), note, deed: sessionHref(session.id) };
+  return { group: "Sessions", name: sessionName(session), note, deed: sessionHref(session.id) };
 }
 
 /** The latest sessions whose titles have the text. */

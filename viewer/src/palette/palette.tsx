@@ -8,7 +8,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { SessionFacets, SessionItem } from "../../../src/client/session-shapes.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { client } from "../server.ts";
 import { type Command, commandsFor, sessionsWith } from "./commands.ts";
 import "./palette.css";
@@ -132,8 +132,8 @@ function Options({ commands, chosen, run }: OptionsProps) {
             onClick={() => run(command)}
           >
             <span class="palette-group">{isFirst ? command.group : ""}</span>
-            <span class="palette-name">{shownText(command.name)}</span>
-            <span class="palette-note">{shownText(command.note)}</span>
+            <span class="palette-name">{pageText(command.name)}</span>
+            <span class="palette-note">{pageText(command.note)}</span>
           </div>
         );
       })}

@@ -1,6 +1,6 @@
 /**
  * Proof page: a proof that judges itself in the browser, with the code that `verbatim verify` uses.
- * src/proving/proof-page.ts writes the page around it. Nothing is loaded, nothing is sent.
+ * src/evidence/prove/proof-page.ts writes the page around it. Nothing is loaded, nothing is sent.
  */
 
 import {
@@ -9,8 +9,8 @@ import {
   type Keys,
   kidOf,
   publicKeyFault,
-} from "../../../src/proof/ed25519-keys.ts";
-import type { ProofJudgement } from "../../../src/proof/inclusion/judge.ts";
+} from "../../../src/trust/proof/ed25519-keys.ts";
+import type { ProofJudgement } from "../../../src/trust/proof/inclusion/judge.ts";
 import { judgeProofHere } from "../proof/judge-proof.ts";
 import { WebProofCrypto } from "../proof/web-crypto.ts";
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { expect, test } from "vitest";
 import type { SessionVerdict } from "../../../src/client/session-shapes.ts";
 import { badgeOf, type Words } from "./badge.ts";
-import type { Checked } from "./checked.ts";
+import type { CheckResult } from "./checked.ts";
 
 function words(report: Partial<SessionVerdict>): Words {
-  const checked = { verdict: "verified", isWhole: true } as Checked;
+  const checked = { verdict: "verified", isWhole: true } as CheckResult;
   const said = { schema: "verbatim.verify/1", verdict: "verified", findings: [], ...report };
   return {
     browser: { is: "checked", checked, canVerify: true },

@@ -2,21 +2,21 @@
  * Badge: one verdict from two judges. This browser checks the log's bytes; the server also knows
  * the pinned heads, the files next to the log and which keys are trusted. Pure.
  *
- * - The badge shows the worse of the two, by the order of src/proof/verdict.ts.
+ * - The badge shows the worse of the two, by the order of src/trust/proof/verdict.ts.
  * BD2  It is green only when both have answered, about the session as it is now, and both say
  *      verified.
  */
 
 import type { SessionVerdict } from "../../../src/client/session-shapes.ts";
-import { VERDICTS, type Verdict, worse } from "../../../src/proof/verdict.ts";
-import { counted, erasedText } from "../words.ts";
-import type { Checked } from "./checked.ts";
+import { VERDICTS, type Verdict, worse } from "../../../src/trust/proof/verdict.ts";
+import { countText, erasedText } from "../words.ts";
+import type { CheckResult } from "./checked.ts";
 import { ADVICE, sentenceOf, TONES, type Tone, VERDICT_WORDS } from "./proof-words.ts";
 
 /** What this browser knows. */
 export type BrowserWord =
   | { readonly is: "checking"; readonly share: number }
-  | { readonly is: "checked"; readonly checked: Checked; readonly canVerify: boolean }
+  | { readonly is: "checked"; readonly checked: CheckResult; readonly canVerify: boolean }
   | { readonly is: "failed"; readonly reason: string };
 
 /** The server's answer. For a very long session it is requested only on demand. */
@@ -169,7 +169,7 @@ function isSigning(verdict: Verdict, { browser, server, isLive }: Words): boolea
 function signing({ browser, server }: Words): Badge {
   const ours = browser.is === "checked" ? browser.checked.unsignedLines : 0;
   const lines = Math.max(ours, server.is === "said" ? tailLines(server.report) : 0);
-  const waiting = `${counted(lines, "line")} not signed yet`;
+  const waiting = `${countText(lines, "line")} not signed yet`;
   return {
     verdict: "incomplete",
     tone: "plain",

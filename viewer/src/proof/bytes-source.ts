@@ -10,16 +10,16 @@ import type {
   CheckpointPage,
   SessionBytes,
 } from "../../../src/client/session-shapes.ts";
-import { fromBase64url, utf8 } from "../../../src/proof/bytes.ts";
+import { fromBase64url, utf8 } from "../../../src/trust/proof/bytes.ts";
 import {
   type Checkpoint,
   type EnvelopeName,
   readCheckpoint,
-} from "../../../src/proof/checkpoint.ts";
-import type { KeyAnswer, KeyRefusal, Keys } from "../../../src/proof/ed25519-keys.ts";
-import { fpOf, kidOf } from "../../../src/proof/ed25519-keys.ts";
-import { keyNamed } from "../../../src/proof/rotations.ts";
-import { Walk } from "../../../src/proof/walk.ts";
+} from "../../../src/trust/proof/checkpoint.ts";
+import type { KeyAnswer, KeyRefusal, Keys } from "../../../src/trust/proof/ed25519-keys.ts";
+import { fpOf, kidOf } from "../../../src/trust/proof/ed25519-keys.ts";
+import { rotationKey } from "../../../src/trust/proof/rotations.ts";
+import { Walk } from "../../../src/trust/proof/walk.ts";
 import type { WebProofCrypto } from "./web-crypto.ts";
 
 /** The part of the client that is used. */
@@ -62,7 +62,7 @@ export class BytesSource {
     this.#signal = signal;
   }
 
-  /** The session that the checkpoints must name: src/signing/session-log.ts has the same rule. */
+  /** The session that the checkpoints must name: src/trust/session-log.ts has the same rule. */
   get name(): string {
     const { session, dialect } = this.session;
     return dialect === "rye" || dialect === "entire" ? session : `${dialect}:${session}`;
@@ -147,7 +147,7 @@ export class BytesSource {
     const { publicKey } = this.keys.byKid(kid, "");
     if (publicKey) await this.crypto.ahead(publicKey, statement, sig2);
     const next = checkpoint.kind === "rotate" && this.#canVerify ? checkpoint : null;
-    const raw = next && keyNamed(this.crypto, next);
+    const raw = next && rotationKey(this.crypto, next);
     if (raw && this.#carried.size < KEYS_MAX) this.#carried.set(next.next, raw);
   }
 

@@ -7,33 +7,33 @@
  */
 
 import type { CheckpointPage } from "../../../src/client/session-shapes.ts";
-import { fromHex, LF, toHex } from "../../../src/proof/bytes.ts";
+import { fromHex, LF, toHex } from "../../../src/trust/proof/bytes.ts";
 import {
   type Checkpoint,
   type EnvelopeName,
   readCheckpoint,
-} from "../../../src/proof/checkpoint.ts";
-import type { Claim } from "../../../src/proof/claims.ts";
-import type { RunningHash } from "../../../src/proof/crypto.ts";
-import type { KeyAnswer } from "../../../src/proof/ed25519-keys.ts";
-import { genesisHash } from "../../../src/proof/genesis-facts.ts";
-import { LeafHasher } from "../../../src/proof/leaf.ts";
-import { Rotations } from "../../../src/proof/rotations.ts";
-import type { Finding, FindingCode } from "../../../src/proof/verdict.ts";
+} from "../../../src/trust/proof/checkpoint.ts";
+import type { Claim } from "../../../src/trust/proof/claims.ts";
+import type { RunningHash } from "../../../src/trust/proof/crypto.ts";
+import type { KeyAnswer } from "../../../src/trust/proof/ed25519-keys.ts";
+import { genesisHash } from "../../../src/trust/proof/genesis-facts.ts";
+import { LeafHasher } from "../../../src/trust/proof/leaf.ts";
+import { Rotations } from "../../../src/trust/proof/rotations.ts";
+import type { Finding, FindingCode } from "../../../src/trust/proof/verdict.ts";
 import {
   mayBeVoid,
   statesFound,
   type VoidCheckpoint,
   voidOf,
-} from "../../../src/proof/void-checkpoints.ts";
-import { Walk, type WalkHandler } from "../../../src/proof/walk.ts";
-import { WholeLines } from "../../../src/proof/whole-lines.ts";
+} from "../../../src/trust/proof/void-checkpoints.ts";
+import { Walk, type WalkHandler } from "../../../src/trust/proof/walk.ts";
+import { WholeLines } from "../../../src/trust/proof/whole-lines.ts";
 import { type BytesSource, checkpointIn } from "./bytes-source.ts";
 import { envelopeOf, newTail, shorter, sidecarFindings, tailFindings } from "./check-whole.ts";
-import { type AlteredRange, alteredOf, type Checked, turnAt, verdictOf } from "./checked.ts";
+import { type AlteredRange, alteredOf, type CheckResult, turnAt, verdictOf } from "./checked.ts";
 
 /** Checks the segments that are whole within the last `bytes` of the log. */
-export async function checkEnd(source: BytesSource, bytes: number): Promise<Checked> {
+export async function checkEnd(source: BytesSource, bytes: number): Promise<CheckResult> {
   const { end } = await source.checkpoints(0, 0);
   const page = await source.checkpoints(Math.max(0, end - bytes), end);
   const { place, genesis } = page;
@@ -307,10 +307,14 @@ class EndJudge implements WalkHandler {
 }
 
 /** No checkpoint among the last bytes: nothing can be said about them. */
-function nothingChecked(end: number): Checked {
+function nothingChecked(end: number): CheckResult {
   const message = "no signature covers the end that was checked";
   const finding: Finding = {
-    ...{ code: "UNSIGNED", verdict: "unsigned", byteOffset: null, turn: null, message },
+    code: "UNSIGNED",
+    verdict: "unsigned",
+    byteOffset: null,
+    turn: null,
+    message,
   };
   return {
     verdict: "unsigned",

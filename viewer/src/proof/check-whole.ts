@@ -1,26 +1,29 @@
 /**
  * Check whole: judges a session from its first byte to its last in this browser, with the code of
- * the command line (src/proof), in pieces: memory does not grow with the log.
+ * the command line (src/trust/proof), in pieces: memory does not grow with the log.
  */
 
 import type { CheckpointPage } from "../../../src/client/session-shapes.ts";
-import { fromHex, LF } from "../../../src/proof/bytes.ts";
-import { type EnvelopeName, readCheckpoint } from "../../../src/proof/checkpoint.ts";
-import type { Claim } from "../../../src/proof/claims.ts";
-import { DeepJudge } from "../../../src/proof/deep.ts";
-import { Judge } from "../../../src/proof/judge.ts";
-import { Ledger } from "../../../src/proof/ledger.ts";
-import { TailJudge } from "../../../src/proof/tail.ts";
-import type { Finding, FindingCode, Verdict } from "../../../src/proof/verdict.ts";
-import { VoidHashes } from "../../../src/proof/void-checkpoints.ts";
-import { Walk, type WalkHandler } from "../../../src/proof/walk.ts";
-import { WholeLines } from "../../../src/proof/whole-lines.ts";
+import { fromHex, LF } from "../../../src/trust/proof/bytes.ts";
+import { type EnvelopeName, readCheckpoint } from "../../../src/trust/proof/checkpoint.ts";
+import type { Claim } from "../../../src/trust/proof/claims.ts";
+import { DeepJudge } from "../../../src/trust/proof/deep.ts";
+import { Judge } from "../../../src/trust/proof/judge.ts";
+import { LogLedger } from "../../../src/trust/proof/ledger.ts";
+import { TailJudge } from "../../../src/trust/proof/tail.ts";
+import type { Finding, FindingCode, Verdict } from "../../../src/trust/proof/verdict.ts";
+import { VoidHashes } from "../../../src/trust/proof/void-checkpoints.ts";
+import { Walk, type WalkHandler } from "../../../src/trust/proof/walk.ts";
+import { WholeLines } from "../../../src/trust/proof/whole-lines.ts";
 import { type BytesSource, checkpointIn } from "./bytes-source.ts";
-import { type AlteredRange, alteredOf, type Checked, turnAt, verdictOf } from "./checked.ts";
+import { type AlteredRange, alteredOf, type CheckResult, turnAt, verdictOf } from "./checked.ts";
 
-export type OnProgress = (bytes: number, of: number) => void;
+export type OnCheckProgress = (bytes: number, of: number) => void;
 
-export async function checkWhole(source: BytesSource, onProgress: OnProgress): Promise<Checked> {
+export async function checkWhole(
+  source: BytesSource,
+  onProgress: OnCheckProgress,
+): Promise<CheckResult> {
   const page = await source.checkpoints(0);
   const { place } = page;
   const envelope = place === "sidecar" ? "sidecar" : envelopeOf(source);
@@ -75,10 +78,10 @@ class Checking {
     const { crypto } = source;
     const isSidecar = envelope === "sidecar";
     const salt = fromHex(first.salt);
-    this.#deep = new DeepJudge(Ledger.begin({ crypto, salt, parts: first.parts, isSidecar }));
+    this.#deep = new DeepJudge(LogLedger.begin({ crypto, salt, parts: first.parts, isSidecar }));
   }
 
-  async walkInside(onProgress: OnProgress): Promise<void> {
+  async walkInside(onProgress: OnCheckProgress): Promise<void> {
     const { end } = this.#page;
     const handler: WalkHandler = {
       lines: (bytes) => {
@@ -124,7 +127,7 @@ class Checking {
   }
 
   /** The checkpoints were read first, so the log that is read now has what they cover. */
-  async walkBeside(onProgress: OnProgress): Promise<void> {
+  async walkBeside(onProgress: OnCheckProgress): Promise<void> {
     const source = this.#source;
     const lines: Uint8Array[] = [];
     for await (const line of source.sidecarLines(this.#page, 0)) lines.push(line);
@@ -185,7 +188,7 @@ class Checking {
     this.#findings.push(...tailFindings(tail, this.#tailFrom, this.#page));
   }
 
-  checked(): Checked {
+  checked(): CheckResult {
     const judge = this.#judge;
     if (judge.total === 0 && judge.findings.length === 0) {
       this.#say("UNSIGNED", "unsigned", null, "nothing in it is signed");
@@ -229,7 +232,7 @@ export function newTail(
 }
 
 /**
- * Like src/signing/judging/assemble.ts; `ends` has the bytes after the last whole line, which are
+ * Like src/trust/judge/assemble.ts; `ends` has the bytes after the last whole line, which are
  * not sent.
  */
 export function tailFindings(

@@ -31,7 +31,11 @@ async function served(
   const source = (crypto = new WebProofCrypto()) =>
     new BytesSource(client.sessions, item, crypto, never);
   return {
-    ...{ client, item, source, user, root },
+    client,
+    item,
+    source,
+    user,
+    root,
     path: written.path,
     files: [written.path, written.sidecarPath].filter((path) => existsSync(path)),
     whole: () => checkWhole(source(), () => {}),

@@ -1,8 +1,8 @@
 /** Checked: the result of a check in this browser, whole or of the end only. */
 
-import type { KeyAnswer } from "../../../src/proof/ed25519-keys.ts";
-import type { Finding, Verdict } from "../../../src/proof/verdict.ts";
-import { worse } from "../../../src/proof/verdict.ts";
+import type { KeyAnswer } from "../../../src/trust/proof/ed25519-keys.ts";
+import type { Finding, Verdict } from "../../../src/trust/proof/verdict.ts";
+import { worse } from "../../../src/trust/proof/verdict.ts";
 
 /**
  * Sessions up to this size are checked whole automatically; of longer ones this much of the end.
@@ -18,7 +18,7 @@ export interface AlteredRange {
   readonly turn: number | null;
 }
 
-export interface Checked {
+export interface CheckResult {
   /** The verdict on these bytes; of the end only when `isWhole` is false. */
   readonly verdict: Verdict;
   readonly isWhole: boolean;

@@ -5,8 +5,8 @@
  * second judges with what WebCrypto said of them.
  */
 
-import type { Keys } from "../../../src/proof/ed25519-keys.ts";
-import { judgeProof, type ProofJudgement } from "../../../src/proof/inclusion/judge.ts";
+import type { Keys } from "../../../src/trust/proof/ed25519-keys.ts";
+import { judgeProof, type ProofJudgement } from "../../../src/trust/proof/inclusion/judge.ts";
 import type { WebProofCrypto } from "./web-crypto.ts";
 
 export async function judgeProofHere(

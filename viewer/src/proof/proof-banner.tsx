@@ -4,7 +4,7 @@
  */
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import { grouped } from "../../../src/render/phrases.ts";
+import { groupDigits } from "../../../src/sessions/render/phrases.ts";
 import { sessionHref } from "../route.ts";
 import type { AlteredRange } from "./checked.ts";
 import { Advice } from "./proof-panel.tsx";
@@ -63,7 +63,7 @@ export function ProofBanner({ client, id, details, show }: BannerProps) {
 function placeOf({ from, to, turn }: AlteredRange, count: number): string {
   const where = turn === null ? "" : `turn ${turn}, `;
   const more = count > 1 ? `, and ${count - 1} more places` : "";
-  return `${where}bytes ${grouped(from)} to ${grouped(to)}${more}.`;
+  return `${where}bytes ${groupDigits(from)} to ${groupDigits(to)}${more}.`;
 }
 
 function capital(word: string): string {

@@ -1,8 +1,8 @@
 /** Proof panel: the verdicts of this browser and the server, the keys, and what to do next. */
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { Verdict } from "../../../src/proof/verdict.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import type { Verdict } from "../../../src/trust/proof/verdict.ts";
 import { sessionHref } from "../route.ts";
 import { fullTimeOf, sizeOf } from "../words.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type ServerWord,
   serverVerdict,
 } from "./badge.ts";
-import type { AlteredRange, Checked } from "./checked.ts";
+import type { AlteredRange, CheckResult } from "./checked.ts";
 import { type ProofStore, proofOf } from "./proof-store.ts";
 import {
   checkedWords,
@@ -83,7 +83,7 @@ export function Advice({ text }: { readonly text: string }) {
   const pieces = text.split("`");
   return (
     <p class="proof-advice">
-      {pieces.map((piece, n) => (n % 2 === 0 ? piece : <code key={n}>{shownText(piece)}</code>))}
+      {pieces.map((piece, n) => (n % 2 === 0 ? piece : <code key={n}>{pageText(piece)}</code>))}
     </p>
   );
 }
@@ -172,7 +172,7 @@ function Altered(props: { readonly id: string; readonly ranges: readonly Altered
   );
 }
 
-function SigningKeys({ checked }: { readonly checked: Checked }) {
+function SigningKeys({ checked }: { readonly checked: CheckResult }) {
   return (
     <>
       <dt>Signed by</dt>

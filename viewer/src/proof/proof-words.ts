@@ -1,9 +1,9 @@
 /** Proof words: results of a check as text for people. Pure. */
 
 import type { SessionVerdict } from "../../../src/client/session-shapes.ts";
-import type { Verdict } from "../../../src/proof/verdict.ts";
-import { counted, sizeOf } from "../words.ts";
-import type { Checked } from "./checked.ts";
+import type { Verdict } from "../../../src/trust/proof/verdict.ts";
+import { countText, sizeOf } from "../words.ts";
+import type { CheckResult } from "./checked.ts";
 
 /** The look of a verdict: each colour has its sign, so that colour is not needed. */
 export type Tone = "good" | "bad" | "wait" | "plain";
@@ -50,10 +50,10 @@ const SENTENCES: Readonly<Record<Verdict, string>> = {
 };
 
 /** The verdict in a sentence; `checked` when it is this browser's. */
-export function sentenceOf(verdict: Verdict, checked: Checked | null): string {
+export function sentenceOf(verdict: Verdict, checked: CheckResult | null): string {
   const stretches = checked?.altered.length ?? 0;
   if (verdict === "tampered" && stretches > 1) {
-    return `This session is not what was signed: ${counted(stretches, "stretch", "stretches")} of it were altered.`;
+    return `This session is not what was signed: ${countText(stretches, "stretch", "stretches")} of it were altered.`;
   }
   return SENTENCES[verdict];
 }
@@ -82,12 +82,12 @@ export const ADVICE: Readonly<Record<Verdict, (id: string) => string | null>> = 
 };
 
 /** How much was checked here. */
-export function checkedWords({ turns, stretches, bytes }: Checked): string {
+export function checkedWords({ turns, stretches, bytes }: CheckResult): string {
   if (stretches.total === 0) return "nothing signed found";
   const what =
     turns.total > 0
-      ? `${turns.held} of ${counted(turns.total, "turn")}`
-      : `${stretches.held} of ${counted(stretches.total, "signed stretch", "signed stretches")}`;
+      ? `${turns.held} of ${countText(turns.total, "turn")}`
+      : `${stretches.held} of ${countText(stretches.total, "signed stretch", "signed stretches")}`;
   const { checked, total } = bytes;
   const read =
     checked === total ? `all ${sizeOf(total)}` : `${sizeOf(checked)} of ${sizeOf(total)}`;

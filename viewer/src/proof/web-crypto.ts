@@ -1,5 +1,5 @@
 /**
- * Web crypto: the crypto functions for src/proof in a browser.
+ * Web crypto: the crypto functions for src/trust/proof in a browser.
  *
  * WebCrypto is asynchronous and the judges are not, so signatures are checked in advance: the code
  * that walks a log passes each checkpoint to `ahead` and awaits it before a judge sees the line.
@@ -8,15 +8,15 @@
  *
  * - A signature is valid only when WebCrypto said so for this key, this message and this signature.
  *   What was not checked in advance is not valid, and neither is anything where Ed25519 is missing.
- * - No signature is valid under bytes that are not a key (src/proof/ed25519-keys.ts).
+ * - No signature is valid under bytes that are not a key (src/trust/proof/ed25519-keys.ts).
  */
 
 import { ecb } from "@noble/ciphers/aes.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { assert } from "../../../src/base/errors.ts";
-import { toBase64url, toHex } from "../../../src/proof/bytes.ts";
-import type { ProofCrypto, RunningHash } from "../../../src/proof/crypto.ts";
-import { publicKeyFault } from "../../../src/proof/ed25519-keys.ts";
+import { assert } from "../../../src/core/base/errors.ts";
+import { toBase64url, toHex } from "../../../src/trust/proof/bytes.ts";
+import type { ProofCrypto, RunningHash } from "../../../src/trust/proof/crypto.ts";
+import { publicKeyFault } from "../../../src/trust/proof/ed25519-keys.ts";
 
 const SIGNATURE_BYTES = 64;
 const AES_KEY_BYTES = 32;

@@ -2,21 +2,21 @@
 
 import { signal } from "@preact/signals";
 
-export interface AlteredRange {
+export interface AlteredBytes {
   readonly from: number;
   readonly to: number;
 }
 
-const found = signal<{ readonly id: string; readonly ranges: readonly AlteredRange[] } | null>(
+const found = signal<{ readonly id: string; readonly ranges: readonly AlteredBytes[] } | null>(
   null,
 );
-const NONE: readonly AlteredRange[] = [];
+const NONE: readonly AlteredBytes[] = [];
 
-export function alteredRanges(id: string): readonly AlteredRange[] {
+export function alteredRanges(id: string): readonly AlteredBytes[] {
   return found.value?.id === id ? found.value.ranges : NONE;
 }
 
 /** Called by the proof panel. */
-export function showAltered(id: string, ranges: readonly AlteredRange[]): void {
+export function showAltered(id: string, ranges: readonly AlteredBytes[]): void {
   found.value = { id, ranges };
 }

@@ -3,7 +3,7 @@
 /** More would be thinner than a pointer can hit, and each is an element. */
 export const BARS_MAX = 120;
 
-export type Measure = "cost" | "duration";
+export type AxisMeasure = "cost" | "duration";
 
 export interface Bar {
   /** The first of its prompts. */

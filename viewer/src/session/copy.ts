@@ -1,7 +1,7 @@
 /** Copy: copies links and Markdown to the clipboard, from the buttons of each row. */
 
-import { emptyEntry } from "../../../src/model/entry.ts";
-import { renderEntry } from "../../../src/render/entry-markdown.ts";
+import { emptyEntry } from "../../../src/core/model/entry.ts";
+import { renderEntry } from "../../../src/sessions/render/entry-markdown.ts";
 import { sessionHref } from "../route.ts";
 import { copiedBlock } from "./copy-buttons.ts";
 import { itemsOf } from "./entry-window.ts";

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { CheckpointPage, EntryItem } from "../../../src/client/session-shapes.ts";
-import { grouped } from "../../../src/render/phrases.ts";
+import { groupDigits } from "../../../src/sessions/render/phrases.ts";
 import { browserVerdict } from "../proof/badge.ts";
 import { proofOf } from "../proof/proof-store.ts";
 import { ownerWords, trustWords } from "../proof/proof-words.ts";
@@ -78,7 +78,7 @@ function Covering({
     <>
       <Fact
         name="Checkpoint"
-        value={`${seq} (${kind}), over the first ${grouped(covers.to)} bytes`}
+        value={`${seq} (${kind}), over the first ${groupDigits(covers.to)} bytes`}
       />
       {hash !== null && <Fact name="Its hash" value={hash} />}
       {ts !== null && <Fact name="Signed" value={`${fullTimeOf(ts)}, by the signer's clock`} />}

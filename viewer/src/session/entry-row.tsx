@@ -3,22 +3,22 @@
 import { Component } from "preact";
 import { useMemo } from "preact/hooks";
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
-import { emptyEntry } from "../../../src/model/entry.ts";
-import type { CallPlace, Calls } from "../../../src/render/html/call-places.ts";
-import { CallResults } from "../../../src/render/html/call-results.ts";
+import { emptyEntry } from "../../../src/core/model/entry.ts";
+import type { CallPlace, Calls } from "../../../src/sessions/render/html/call-places.ts";
+import { CallResults } from "../../../src/sessions/render/html/call-results.ts";
 import {
   type EntryContext,
   entryHtml,
   insideOf,
   isDone,
-  type Links,
+  type PageLinks,
   type Places,
   permalink,
   turnHtml,
-} from "../../../src/render/html/entry-html.ts";
-import { type Html, html } from "../../../src/render/html/markup.ts";
-import { badLineHtml } from "../../../src/render/html/page.ts";
-import type { PlacedEntry } from "../../../src/render/html/placed-entry.ts";
+} from "../../../src/sessions/render/html/entry-html.ts";
+import { type Html, html } from "../../../src/sessions/render/html/markup.ts";
+import { badLineHtml } from "../../../src/sessions/render/html/page.ts";
+import type { PlacedEntry } from "../../../src/sessions/render/html/placed-entry.ts";
 import { HtmlView } from "../html-view.tsx";
 
 export interface RowProps {
@@ -26,7 +26,7 @@ export interface RowProps {
   readonly calls: LoadedCalls;
   /** Which of its calls and results are paired: when that changes, it looks different. */
   readonly known: string;
-  readonly links: Links;
+  readonly links: PageLinks;
   /** The directory that paths are relative to. */
   readonly project: string | null;
   /** A later row of its message repeats its usage. */
@@ -42,13 +42,17 @@ export interface RowProps {
   readonly isElsewhere: boolean;
   /** Below a call: without actions, which are about the page's session. */
   readonly isNested: boolean;
-  readonly mount: Mount;
+  readonly mount: MountBelowRow;
   /** What answering this prompt, or a call in this entry, cost. */
   readonly cost: RowCost | null;
 }
 
 /** Adds to what is below the row of a part; returns how to remove it, or null. */
-export type Mount = (item: EntryItem, part: number, place: HTMLElement) => (() => void) | null;
+export type MountBelowRow = (
+  item: EntryItem,
+  part: number,
+  place: HTMLElement,
+) => (() => void) | null;
 
 export interface RowCost {
   readonly text: string;
@@ -193,7 +197,7 @@ function onRowKey(event: KeyboardEvent): void {
 const SILENT_WORDS = { turn_start: "A turn begins", other: "A line without words" } as const;
 
 /** A line without visible content: the start of a turn, or a checkpoint. */
-function silentHtml({ start, kind, entry }: EntryItem, links: Links): Html | null {
+function silentHtml({ start, kind, entry }: EntryItem, links: PageLinks): Html | null {
   if (entry?.kind === "turn_end") {
     return turnHtml({ ...emptyEntry({}), ...entry, start, line: null }, { links });
   }

@@ -16,7 +16,7 @@ import {
   openedAt,
   PAGE_ENTRIES,
   startOf,
-  trimmed,
+  trimWindow,
   withAfter,
   withBefore,
   withEntry,
@@ -115,7 +115,7 @@ test("after any paging, jumping, appending and undoing, the window is a range of
         } else if (each.do === "jump") window = openedAt(log.after(at(each.part)?.start ?? 0));
         else if (each.do === "live") {
           for (const item of log.append(each.count)) {
-            window = trimmed(withEntry(window, item), isAtEnd(window) ? "end" : "start");
+            window = trimWindow(withEntry(window, item), isAtEnd(window) ? "end" : "start");
             window = withEntry(window, item); // Once more: a second time changes nothing.
           }
         } else {

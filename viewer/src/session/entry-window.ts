@@ -56,7 +56,7 @@ export function withBefore(window: EntryWindow, page: EntryPage): EntryWindow {
   const [first, ...others] = window.pages;
   // A filter left nothing of it: the loaded range is longer, and has no more entries.
   if (items.length === 0 && first) return { ...window, pages: [{ ...first, from }, ...others] };
-  return trimmed({ ...window, pages: [{ from, next, items }, ...window.pages] }, "start");
+  return trimWindow({ ...window, pages: [{ from, next, items }, ...window.pages] }, "start");
 }
 
 export function withAfter(window: EntryWindow, page: EntryPage): EntryWindow {
@@ -67,7 +67,7 @@ export function withAfter(window: EntryWindow, page: EntryPage): EntryWindow {
   if (from === next) return { ...window, end: page.end };
   if (items.length === 0 && last)
     return { end, pages: [...window.pages.slice(0, -1), { ...last, next }] };
-  return trimmed({ end, pages: [...window.pages, { from, next, items }] }, "end");
+  return trimWindow({ end, pages: [...window.pages, { from, next, items }] }, "end");
 }
 
 /** When it may not grow, because the reader is elsewhere, only the end moves. */
@@ -105,7 +105,7 @@ export function withRewound({ pages }: EntryWindow, to: number): EntryWindow {
 }
 
 /** EW2 */
-export function trimmed(window: EntryWindow, keep: Side): EntryWindow {
+export function trimWindow(window: EntryWindow, keep: Side): EntryWindow {
   let count = window.pages.reduce((sum, { items }) => sum + items.length, 0);
   const pages = [...window.pages];
   while (pages.length > 1) {

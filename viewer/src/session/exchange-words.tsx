@@ -2,10 +2,10 @@
 
 import type { Exchange } from "../../../src/client/outline-shapes.ts";
 import type { PromptCost } from "../../../src/client/usage-shapes.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { lengthOf } from "../../../src/render/phrases.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { lengthOf } from "../../../src/sessions/render/phrases.ts";
 import { costOrRecorded } from "../settings.ts";
-import { clockOf, counted, shortCount, shortMoney } from "../words.ts";
+import { clockOf, countText, shortCount, shortMoney } from "../words.ts";
 /** +12 −3 */
 export function LineCounts(props: { readonly added: number; readonly removed: number }) {
   return (
@@ -18,7 +18,7 @@ export function LineCounts(props: { readonly added: number; readonly removed: nu
 
 export function titleOf({ text }: Exchange): string {
   if (text === null) return "Before the first prompt";
-  return text === "" ? "An empty text" : shownText(text);
+  return text === "" ? "An empty text" : pageText(text);
 }
 
 /** As counted, with subagents; until then as recorded. */
@@ -32,8 +32,8 @@ export function factsOf(exchange: Exchange, cost: PromptCost | null = null): str
     tookMs > 0 ? lengthOf(tookMs) : null,
     tokens === null ? null : `${shortCount(tokens)} tokens`,
     cost === null ? recorded : costOrRecorded(cost),
-    cost === null || cost.subagents === 0 ? null : counted(cost.subagents, "subagent"),
-    calls === 0 ? null : counted(calls, "call"),
+    cost === null || cost.subagents === 0 ? null : countText(cost.subagents, "subagent"),
+    calls === 0 ? null : countText(calls, "call"),
     failures === 0 ? null : `${failures} failed`,
   ];
   return facts.filter((fact) => fact !== null).join(" · ");
@@ -48,7 +48,7 @@ export function shortFactsOf(exchange: Exchange, cost: PromptCost | null): strin
     at === null ? null : clockOf(at),
     tookMs > 0 ? lengthOf(tookMs) : null,
     cost === null ? recorded : costOrRecorded(cost),
-    files === 0 ? null : counted(files, "file"),
+    files === 0 ? null : countText(files, "file"),
   ];
   return facts.filter((fact) => fact !== null).join(" · ");
 }

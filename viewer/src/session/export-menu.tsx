@@ -7,6 +7,9 @@ import { htmlPieces, logPieces, nameFor, saveAs } from "./export.ts";
 import type { SessionStore } from "./session-store.ts";
 import { Icon } from "./tool-button.tsx";
 
+/** Tells how far the work is, and why it failed. */
+type RunExport = (what: string, work: (progress: (part: number) => void) => Promise<void>) => void;
+
 export function ExportMenu({ store }: { readonly store: SessionStore }) {
   const menu = useRef<HTMLDetailsElement>(null);
   const [state, tell] = useState<string | null>(null);
@@ -17,7 +20,7 @@ export function ExportMenu({ store }: { readonly store: SessionStore }) {
     addEventListener("pointerdown", onPress);
     return () => removeEventListener("pointerdown", onPress);
   }, []);
-  const run = (what: string, work: (progress: (part: number) => void) => Promise<void>) => {
+  const run: RunExport = (what, work) => {
     tell(`${what}…`);
     const progress = (part: number) => tell(`${what}… ${Math.floor(part * 100)} %`);
     work(progress).then(
@@ -28,8 +31,6 @@ export function ExportMenu({ store }: { readonly store: SessionStore }) {
       (cause) => tell(reasonOf(cause)),
     );
   };
-  const { client, id } = store;
-  const head = store.head.value;
   return (
     <details
       class="menu"
@@ -46,39 +47,49 @@ export function ExportMenu({ store }: { readonly store: SessionStore }) {
         <span class="tool-word">Export</span>
       </summary>
       <div class="menu-items">
-        <button
-          type="button"
-          onClick={() => run("Copying", async () => copyText(await client.sessions.markdown(id)))}
-        >
-          Copy as Markdown
-        </button>
-        <button
-          type="button"
-          disabled={head === null}
-          onClick={() =>
-            head !== null &&
-            run("Making the page", async (progress) => {
-              saveAs(nameFor(head, "html"), await htmlPieces(client, head, progress), "text/html");
-            })
-          }
-        >
-          Save as one HTML page
-        </button>
-        <button
-          type="button"
-          disabled={head === null}
-          onClick={() =>
-            head !== null &&
-            run("Fetching", async (progress) => {
-              const type = "application/x-ndjson";
-              saveAs(nameFor(head, "jsonl"), await logPieces(client, head, progress), type);
-            })
-          }
-        >
-          Save the log as it is (JSONL)
-        </button>
+        <ExportItems store={store} run={run} />
         <p role="status">{state}</p>
       </div>
     </details>
+  );
+}
+
+function ExportItems({ store, run }: { readonly store: SessionStore; readonly run: RunExport }) {
+  const { client, id } = store;
+  const head = store.head.value;
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => run("Copying", async () => copyText(await client.sessions.markdown(id)))}
+      >
+        Copy as Markdown
+      </button>
+      <button
+        type="button"
+        disabled={head === null}
+        onClick={() =>
+          head !== null &&
+          run("Making the page", async (progress) => {
+            saveAs(nameFor(head, "html"), await htmlPieces(client, head, progress), "text/html");
+          })
+        }
+      >
+        Save as one HTML page
+      </button>
+      <button
+        type="button"
+        disabled={head === null}
+        onClick={() =>
+          head !== null &&
+          run("Fetching", async (progress) => {
+            const type = "application/x-ndjson";
+            saveAs(nameFor(head, "jsonl"), await logPieces(client, head, progress), type);
+          })
+        }
+      >
+        Save the log as it is (JSONL)
+      </button>
+    </>
   );
 }

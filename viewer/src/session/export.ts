@@ -9,9 +9,9 @@
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { EntryItem, SessionHead } from "../../../src/client/session-shapes.ts";
-import { emptyEntry } from "../../../src/model/entry.ts";
-import { isUsageRepeated } from "../../../src/model/usage-once.ts";
-import { SessionPage } from "../../../src/render/html/page.ts";
+import { emptyEntry } from "../../../src/core/model/entry.ts";
+import { isUsageRepeated } from "../../../src/core/model/usage-once.ts";
+import { SessionPage } from "../../../src/sessions/render/html/page.ts";
 import { sizeOf } from "../words.ts";
 
 export const EXPORT_BYTES_MAX = 512 * 1024 * 1024;

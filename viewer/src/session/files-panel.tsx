@@ -9,8 +9,8 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { clockOf, counted, lastName } from "../words.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { clockOf, countText, lastName } from "../words.ts";
 import { copyText } from "./copy.ts";
 import { LineCounts } from "./exchange-words.tsx";
 import { Outline } from "./outline.ts";
@@ -47,7 +47,7 @@ export function FilesPanel({ store, hide }: PanelProps) {
   return (
     <>
       <p class="turns-head">
-        <span>{counted(files.length, "file")}</span>
+        <span>{countText(files.length, "file")}</span>
         {edited.length > 0 && (
           <button
             type="button"
@@ -101,15 +101,15 @@ interface FileProps extends PanelProps {
 
 function FileTouches({ store, file, project, hide }: FileProps) {
   const { shown, touches, reads, edits, added, removed } = file;
-  const calls = [edits === 0 ? null : counted(edits, "edit"), reads && counted(reads, "read")];
+  const calls = [edits === 0 ? null : countText(edits, "edit"), reads && countText(reads, "read")];
   return (
     <details>
       <summary>
-        <span class="file-name" title={shownText(file.file)}>
-          {shownText(lastName(shown))}
+        <span class="file-name" title={pageText(file.file)}>
+          {pageText(lastName(shown))}
         </span>
         <LineCounts added={added} removed={removed} />
-        <small class="file-place">{shownText(directoryOf(shown))}</small>
+        <small class="file-place">{pageText(directoryOf(shown))}</small>
         <small class="file-calls">{calls.filter(Boolean).join(", ")}</small>
       </summary>
       <FileAction path={wholePath(file.file, project) ?? file.file} />
@@ -124,7 +124,7 @@ function FileTouches({ store, file, project, hide }: FileProps) {
               }}
             >
               {touch.at !== null && <time dateTime={touch.at}>{clockOf(touch.at)}</time>}{" "}
-              {shownText(touchWords(touch))}{" "}
+              {pageText(touchWords(touch))}{" "}
               {touch.isFailed ? (
                 <span class="undone">failed</span>
               ) : (
@@ -135,7 +135,7 @@ function FileTouches({ store, file, project, hide }: FileProps) {
         ))}
       </ol>
       {touches.length > TOUCHES_MAX && (
-        <p>and {counted(touches.length - TOUCHES_MAX, "more call")}</p>
+        <p>and {countText(touches.length - TOUCHES_MAX, "more call")}</p>
       )}
     </details>
   );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
-import { emptyEntry, type Part } from "../../../src/model/entry.ts";
+import { emptyEntry, type Part } from "../../../src/core/model/entry.ts";
 import { type FilterName, formatFilter, matching, parseFilter } from "./filter.ts";
 
 let start = 0;

@@ -7,40 +7,40 @@
  */
 
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
-import { typedIn } from "../../../src/model/typed-text.ts";
+import { typedIn } from "../../../src/core/model/typed-text.ts";
 
 export const FILTERS = ["prompts", "answers", "tools", "errors", "thinking", "edits"] as const;
 export type FilterName = (typeof FILTERS)[number];
-export type Filter = ReadonlySet<FilterName>;
+export type EntryFilter = ReadonlySet<FilterName>;
 
-export const NO_FILTER: Filter = new Set();
+export const NO_FILTER: EntryFilter = new Set();
 
 /** From the address: any text is some filter. */
-export function parseFilter(text: string): Filter {
+export function parseFilter(text: string): EntryFilter {
   const names = text.split(",");
   const known = FILTERS.filter((name) => names.includes(name));
   return known.length === 0 ? NO_FILTER : new Set(known);
 }
 
-export function formatFilter(filter: Filter): string {
+export function formatFilter(filter: EntryFilter): string {
   return FILTERS.filter((name) => filter.has(name)).join(",");
 }
 
-export function toggled(filter: Filter, name: FilterName): Filter {
+export function toggleFilter(filter: EntryFilter, name: FilterName): EntryFilter {
   const next = new Set(filter);
   if (!next.delete(name)) next.add(name);
   return next.size === 0 ? NO_FILTER : next;
 }
 
 /** "errors and edits" */
-export function filterWords(filter: Filter): string {
+export function filterWords(filter: EntryFilter): string {
   const names = FILTERS.filter((name) => filter.has(name));
   const last = names.at(-1) ?? "";
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
 }
 
 /** The entries of one response that are shown. */
-export function matching(items: readonly EntryItem[], filter: Filter): readonly EntryItem[] {
+export function matching(items: readonly EntryItem[], filter: EntryFilter): readonly EntryItem[] {
   if (filter.size === 0) return items;
   const ids = idsWith(items, filter);
   return items.filter((item) => isMatch(item, filter, ids));
@@ -51,7 +51,7 @@ interface CallIds {
   readonly edits: ReadonlySet<string>;
 }
 
-function idsWith(items: readonly EntryItem[], filter: Filter): CallIds {
+function idsWith(items: readonly EntryItem[], filter: EntryFilter): CallIds {
   const failed = new Set<string>();
   const edits = new Set<string>();
   for (const item of items) {
@@ -68,7 +68,7 @@ function idsWith(items: readonly EntryItem[], filter: Filter): CallIds {
   return { failed: filter.has("errors") ? failed : new Set(), edits };
 }
 
-function isMatch(item: EntryItem, filter: Filter, { failed, edits }: CallIds): boolean {
+function isMatch(item: EntryItem, filter: EntryFilter, { failed, edits }: CallIds): boolean {
   const { entry, role, kind } = item;
   if (entry === null) return filter.has("errors");
   if (kind === "end" && entry.outcome === "error" && filter.has("errors")) return true;

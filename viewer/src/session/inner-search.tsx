@@ -28,15 +28,7 @@ export function InnerSearch({ store, q, at, close }: SearchProps) {
     return () => search.close();
   }, [search]);
   const hits = search.hits.value;
-  const window = store.window.value;
-  useEffect(() => {
-    // The rows are in the page by the next frame.
-    const frame = requestAnimationFrame(() => markHits(wordsOf(hits), at));
-    return () => {
-      cancelAnimationFrame(frame);
-      forgetHits();
-    };
-  }, [hits, at, window]);
+  useMarkedHits(hits, at, store);
   const here = hits.findIndex(({ start }) => start === at);
   const show = (hit: SearchHit | undefined) => {
     if (hit === undefined) return;
@@ -77,26 +69,47 @@ export function InnerSearch({ store, q, at, close }: SearchProps) {
           ✕
         </button>
       </div>
-      {hits.length > 0 && (
-        <ol class="inner-hits">
-          {hits.map((hit) => (
-            <li key={hit.start}>
-              <button
-                type="button"
-                class="inner-hit"
-                aria-current={hit.start === at ? "location" : undefined}
-                onClick={() => show(hit)}
-              >
-                <span class={`hit-role by-${hit.role ?? "nobody"}`}>
-                  {hit.tools[0] ?? hit.role ?? "entry"}
-                </span>
-                <Snippet pieces={hit.snippet} />
-              </button>
-            </li>
-          ))}
-        </ol>
-      )}
+      {hits.length > 0 && <HitList hits={hits} at={at} show={show} />}
     </search>
+  );
+}
+
+function useMarkedHits(hits: readonly SearchHit[], at: number | null, store: SessionStore): void {
+  useEffect(() => {
+    // The rows are in the page by the next frame.
+    const frame = requestAnimationFrame(() => markHits(wordsOf(hits), at));
+    return () => {
+      cancelAnimationFrame(frame);
+      forgetHits();
+    };
+  }, [hits, at, store.window.value]);
+}
+
+interface HitListProps {
+  readonly hits: readonly SearchHit[];
+  readonly at: number | null;
+  readonly show: (hit: SearchHit) => void;
+}
+
+function HitList({ hits, at, show }: HitListProps) {
+  return (
+    <ol class="inner-hits">
+      {hits.map((hit) => (
+        <li key={hit.start}>
+          <button
+            type="button"
+            class="inner-hit"
+            aria-current={hit.start === at ? "location" : undefined}
+            onClick={() => show(hit)}
+          >
+            <span class={`hit-role by-${hit.role ?? "nobody"}`}>
+              {hit.tools[0] ?? hit.role ?? "entry"}
+            </span>
+            <Snippet pieces={hit.snippet} />
+          </button>
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -7,17 +7,17 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { EntryItem, EntryPage } from "../../../src/client/session-shapes.ts";
-import { toHex } from "../../../src/proof/bytes.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { textPieces } from "../../../src/render/html/text-pieces.ts";
-import { grouped, moneyOf } from "../../../src/render/phrases.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { textPieces } from "../../../src/sessions/render/html/text-pieces.ts";
+import { groupDigits, moneyOf } from "../../../src/sessions/render/phrases.ts";
+import { toHex } from "../../../src/trust/proof/bytes.ts";
 import { WebProofCrypto } from "../proof/web-crypto.ts";
 import { reasonOf } from "../server.ts";
 import { fullTimeOf } from "../words.ts";
 import { copyText } from "./copy.ts";
 import { ProofOfEntry } from "./entry-proof.tsx";
 import { itemsOf } from "./entry-window.ts";
-import type { Reading } from "./reading.ts";
+import type { ReadingPosition } from "./reading.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** More of a line is not shown: it would block the browser for long. */
@@ -27,7 +27,7 @@ const REST_MS = 200;
 
 interface InspectorProps {
   readonly store: SessionStore;
-  readonly reading: Reading;
+  readonly reading: ReadingPosition;
   readonly close: () => void;
 }
 
@@ -70,7 +70,7 @@ function About({ store, item }: { readonly store: SessionStore; readonly item: E
   const calls = (entry?.parts ?? []).flatMap((part) => {
     return "callId" in part && part.callId !== null ? [part.callId] : [];
   });
-  const count = (value: number | null | undefined) => (value == null ? null : grouped(value));
+  const count = (value: number | null | undefined) => (value == null ? null : groupDigits(value));
   return (
     <div class="inspector-body">
       <FactList
@@ -82,7 +82,7 @@ function About({ store, item }: { readonly store: SessionStore; readonly item: E
           ["Said by", entry?.saidBy ?? null],
           ["Stopped by", entry?.stopReason ?? null],
           ["Incomplete", entry?.isPartial ? "yes" : null],
-          ["Bytes", `${grouped(start)} to ${grouped(end)} (${grouped(bytes)})`],
+          ["Bytes", `${groupDigits(start)} to ${groupDigits(end)} (${groupDigits(bytes)})`],
           ["Message", entry?.messageId ?? null],
           ["Call", calls.length === 0 ? null : calls.join(" ")],
         ]}
@@ -103,7 +103,9 @@ function About({ store, item }: { readonly store: SessionStore; readonly item: E
       <ProofOfEntry store={store} item={item} hash={line.hash} />
       <section>
         <h3>Line in the log</h3>
-        {bytes > SHOWN_BYTES_MAX && <p class="dim">The first {grouped(SHOWN_BYTES_MAX)} bytes</p>}
+        {bytes > SHOWN_BYTES_MAX && (
+          <p class="dim">The first {groupDigits(SHOWN_BYTES_MAX)} bytes</p>
+        )}
         <p class="inspector-acts">
           <CopyButton name="Copy line" text={line.text} />
           <CopyButton
@@ -131,7 +133,7 @@ function FactList({ name, facts }: { readonly name: string; readonly facts: Fact
           value === null ? null : (
             <div key={label}>
               <dt>{label}</dt>
-              <dd>{shownText(value)}</dd>
+              <dd>{pageText(value)}</dd>
             </div>
           ),
         )}
@@ -179,7 +181,7 @@ function useLine(
         ({ bytes }) => {
           if (isOver) return;
           const own = bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
-          const text = shownText(new TextDecoder().decode(own));
+          const text = pageText(new TextDecoder().decode(own));
           const hash = to < end ? null : toHex(new WebProofCrypto().sha256(own));
           setLine({ start, text, hash });
         },

@@ -6,13 +6,13 @@
 import { render } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { EntryItem, Thread } from "../../../src/client/session-shapes.ts";
-import { isUsageRepeated } from "../../../src/model/usage-once.ts";
-import type { Links } from "../../../src/render/html/entry-html.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { isUsageRepeated } from "../../../src/core/model/usage-once.ts";
+import type { PageLinks } from "../../../src/sessions/render/html/entry-html.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { sessionHref } from "../route.ts";
 import { reasonOf } from "../server.ts";
-import { EntryRow, LoadedCalls, type Mount } from "./entry-row.tsx";
-import { Threads } from "./threads.ts";
+import { EntryRow, LoadedCalls, type MountBelowRow } from "./entry-row.tsx";
+import { ThreadStore } from "./threads.ts";
 
 const PAGE_ENTRIES = 50;
 /** Threads in threads; deeper ones are only linked. */
@@ -20,7 +20,7 @@ const DEPTH_MAX = 4;
 
 interface PlaceProps {
   /** Of the session that has the call. */
-  readonly threads: Threads;
+  readonly threads: ThreadStore;
   readonly start: number;
   readonly callId: string;
   readonly project: string | null;
@@ -28,7 +28,11 @@ interface PlaceProps {
 }
 
 /** Puts the thread of a call below its row. */
-export function mountThreads(threads: Threads, project: string | null, depth = 1): Mount {
+export function mountThreads(
+  threads: ThreadStore,
+  project: string | null,
+  depth = 1,
+): MountBelowRow {
   return ({ start, entry, tools }, index, place) => {
     const parts = entry?.parts ?? [];
     const part = parts[index];
@@ -36,7 +40,10 @@ export function mountThreads(threads: Threads, project: string | null, depth = 1
     const before = parts.slice(0, index).filter(({ type }) => type === "tool_call").length;
     if (tools[before]?.kind !== "agent") return null;
     const { callId } = part;
-    render(<ThreadOf {...{ threads, start, callId, project, depth }} />, place);
+    render(
+      <ThreadOf threads={threads} start={start} callId={callId} project={project} depth={depth} />,
+      place,
+    );
     return () => render(null, place);
   };
 }
@@ -48,33 +55,14 @@ function ThreadOf(props: PlaceProps) {
 }
 
 function Nested({ threads, thread, project, depth }: PlaceProps & { readonly thread: Thread }) {
-  const { client } = threads;
-  const { session, callId, rows } = thread;
+  const { session } = thread;
   const id = session ?? threads.id;
-  const [items, show] = useState<readonly EntryItem[]>([]);
-  const [next, setNext] = useState<number | null>(0);
-  const [fault, tell] = useState<string | null>(null);
-  const load = async (from: number) => {
-    const own = session === null ? { call: callId } : {};
-    try {
-      const range = { from, limit: PAGE_ENTRIES, native: false, ...own };
-      const page = await client.sessions.entries(id, range);
-      show((shown) => [...shown.filter(({ start }) => start < from), ...page.entries]);
-      setNext(page.isAtEnd ? null : page.next);
-      tell(null);
-    } catch (cause) {
-      tell(reasonOf(cause));
-    }
-  };
-  // Rows that come into the same log later are loaded, too.
-  useEffect(() => {
-    if (depth <= DEPTH_MAX && items.length < PAGE_ENTRIES) void load(0);
-  }, [id, session === null ? rows : 0]);
+  const { items, next, fault, load } = useRows(threads, thread, depth);
   const inner = useInner(threads, session);
   const mount = useMemo(() => mountThreads(inner, project, depth + 1), [inner, project, depth]);
   const calls = useMemo(() => new LoadedCalls(items), [items]);
   const entries = useMemo(() => items.map(({ entry }) => entry), [items]);
-  const links = useMemo<Links>(
+  const links = useMemo<PageLinks>(
     () => ({ toEntry: (_line, start) => sessionHref(id, start), toSession: () => null }),
     [id],
   );
@@ -83,7 +71,7 @@ function Nested({ threads, thread, project, depth }: PlaceProps & { readonly thr
       <p class="thread-head">
         Subagent
         {session !== null && <a href={sessionHref(session)}>Open its session</a>}
-        {thread.title !== null && <span>{shownText(thread.title)}</span>}
+        {thread.title !== null && <span>{pageText(thread.title)}</span>}
       </p>
       {items.map((item, n) => (
         <EntryRow
@@ -115,11 +103,38 @@ function Nested({ threads, thread, project, depth }: PlaceProps & { readonly thr
   );
 }
 
+/** The rows of a thread, a page at a time. `next`: where the next page begins; null at the end. */
+function useRows({ client, id: ofCall }: ThreadStore, thread: Thread, depth: number) {
+  const { session, callId, rows } = thread;
+  const id = session ?? ofCall;
+  const [items, setItems] = useState<readonly EntryItem[]>([]);
+  const [next, setNext] = useState<number | null>(0);
+  const [fault, setFault] = useState<string | null>(null);
+  const load = async (from: number) => {
+    const call = session === null ? { call: callId } : {};
+    try {
+      const range = { from, limit: PAGE_ENTRIES, native: false, ...call };
+      const page = await client.sessions.entries(id, range);
+      setItems((loaded) => [...loaded.filter(({ start }) => start < from), ...page.entries]);
+      setNext(page.isAtEnd ? null : page.next);
+      setFault(null);
+    } catch (cause) {
+      setFault(reasonOf(cause));
+    }
+  };
+  // Rows that come into the same log later are loaded, too.
+  useEffect(() => {
+    if (depth <= DEPTH_MAX && items.length < PAGE_ENTRIES) void load(0);
+  }, [id, session === null ? rows : 0]);
+  return { items, next, fault, load };
+}
+
 /** The threads of the subagent's own session. */
-function useInner(threads: Threads, session: string | null): Threads {
+function useInner(threads: ThreadStore, session: string | null): ThreadStore {
   const made = useMemo(() => {
     const closing = new AbortController();
-    const inner = session === null ? threads : new Threads(threads.client, session, closing.signal);
+    const inner =
+      session === null ? threads : new ThreadStore(threads.client, session, closing.signal);
     return { inner, closing };
   }, [threads, session]);
   useEffect(() => {

@@ -3,7 +3,7 @@
  * of them, so that blocks which are not loaded have their place.
  */
 
-import { type OutlineRow, OutlineRows, type RowChoice, rowsWithin } from "./outline-rows.ts";
+import { type OutlineRow, type OutlineRowChoice, OutlineRows, rowsWithin } from "./outline-rows.ts";
 import {
   BLOCK,
   type ExchangeIndex,
@@ -22,7 +22,7 @@ export interface PlacedRow {
 }
 
 /** Where each exchange begins, in pixels, and where the last one ends. */
-export function exchangeTops(index: ExchangeIndex, choice: RowChoice): Float64Array {
+export function exchangeTops(index: ExchangeIndex, choice: OutlineRowChoice): Float64Array {
   const tops = new Float64Array(index.length + 1);
   for (let n = 0; n < index.length; n++) {
     const failures = choice.failures ? index.number("failures", n) : 0;
@@ -35,13 +35,13 @@ export function exchangeTops(index: ExchangeIndex, choice: RowChoice): Float64Ar
 interface LaidOut {
   readonly rows: OutlineRows;
   readonly tops: Float64Array;
-  readonly choice: RowChoice;
+  readonly choice: OutlineRowChoice;
 }
 
 const known = new WeakMap<OutlineBlock, LaidOut>();
 
 /** The rows of a block, and where each begins in it; null until it is loaded. */
-function laidOut(outline: SessionOutline, block: number, choice: RowChoice): LaidOut | null {
+function laidOut(outline: SessionOutline, block: number, choice: OutlineRowChoice): LaidOut | null {
   const loaded = outline.blocks.get(block);
   if (loaded === null) return null;
   const before = known.get(loaded);
@@ -53,10 +53,10 @@ function laidOut(outline: SessionOutline, block: number, choice: RowChoice): Lai
 }
 
 /** The last row at or before an offset: `place`, and where it is. */
-export function placeOf(
+export function rowPositionOf(
   outline: SessionOutline,
   offset: number,
-  choice: RowChoice,
+  choice: OutlineRowChoice,
 ): { readonly block: number; readonly row: number } {
   const block = outline.blockOf(offset);
   return { block, row: laidOut(outline, block, choice)?.rows.lastUntil(offset) ?? 0 };
@@ -67,7 +67,7 @@ export function pixelsOf(
   outline: SessionOutline,
   tops: Float64Array,
   { block, row }: { readonly block: number; readonly row: number },
-  choice: RowChoice,
+  choice: OutlineRowChoice,
 ): { readonly top: number; readonly bottom: number } {
   const first = tops[block * BLOCK] ?? 0;
   const laid = laidOut(outline, block, choice);
@@ -80,7 +80,7 @@ export function placedRows(
   outline: SessionOutline,
   tops: Float64Array,
   [from, to]: readonly [number, number],
-  choice: RowChoice,
+  choice: OutlineRowChoice,
 ): PlacedRow[] {
   if (tops.length < 2) return [];
   const [first, last] = rowsWithin(tops, from, to);

@@ -7,13 +7,13 @@
 import { computed } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { counted, lastName } from "../words.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { countText, lastName } from "../words.ts";
 import { factsOf, LineCounts, titleOf } from "./exchange-words.tsx";
 import { FilesPanel } from "./files-panel.tsx";
-import { exchangeTops, pixelsOf, placedRows, placeOf } from "./outline-layout.ts";
-import type { OutlineRow, RowChoice } from "./outline-rows.ts";
-import type { Reading } from "./reading.ts";
+import { exchangeTops, pixelsOf, placedRows, rowPositionOf } from "./outline-layout.ts";
+import type { OutlineRow, OutlineRowChoice } from "./outline-rows.ts";
+import type { ReadingPosition } from "./reading.ts";
 import type { SessionCosts } from "./session-costs.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -22,7 +22,7 @@ const SPARE_PX = 200;
 
 interface PanelProps {
   readonly store: SessionStore;
-  readonly reading: Reading;
+  readonly reading: ReadingPosition;
   /** On small screens, where it can be hidden. */
   readonly isShown: boolean;
   readonly hide: () => void;
@@ -51,7 +51,7 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
       )}
       {!isOfFiles && (
         <p class="turns-head">
-          <span>{share < 1 && prompts === 0 ? "Prompts" : counted(prompts, "prompt")}</span>
+          <span>{share < 1 && prompts === 0 ? "Prompts" : countText(prompts, "prompt")}</span>
           {failures > 0 && (
             <button
               type="button"
@@ -69,7 +69,7 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
               aria-pressed={choice.edits}
               onClick={() => choose({ ...choice, edits: !choice.edits })}
             >
-              {counted(edits, "edit")}
+              {countText(edits, "edit")}
             </button>
           )}
         </p>
@@ -90,9 +90,9 @@ export function OutlinePanel({ store, reading, isShown, hide }: PanelProps) {
 }
 
 interface RowsProps {
-  readonly choice: RowChoice;
+  readonly choice: OutlineRowChoice;
   readonly store: SessionStore;
-  readonly reading: Reading;
+  readonly reading: ReadingPosition;
   readonly hide: () => void;
 }
 
@@ -104,24 +104,14 @@ function Rows({ choice, store, reading, hide }: RowsProps) {
   const here = useMemo(
     () =>
       computed(() => {
-        const { block, row } = placeOf(outline, reading.visible.value.from, choice);
+        const { block, row } = rowPositionOf(outline, reading.visible.value.from, choice);
         return `${block} ${row}`;
       }),
     [outline, reading, choice],
   ).value;
   const [block = 0, row = 0] = here.split(" ").map(Number);
   const { top, bottom } = pixelsOf(outline, tops, { block, row }, choice);
-  const followed = useRef({ from: -1, top: 0 });
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (element === null) return;
-    const { from } = reading.visible.peek();
-    // The place is the same, and only now known well: the panel may have been scrolled since.
-    if (from === followed.current.from && element.scrollTop !== followed.current.top) return;
-    const isIn = top >= element.scrollTop && bottom <= element.scrollTop + element.clientHeight;
-    if (!isIn) element.scrollTop = top - element.clientHeight / 3;
-    followed.current = { from, top: element.scrollTop };
-  }, [top, bottom]);
+  useFollowed(scroller, reading, top, bottom);
   const screen = useScreen(scroller);
   // Made once: while the reader scrolls, only the mark of their place moves.
   const project = store.head.value?.project ?? null;
@@ -134,7 +124,7 @@ function Rows({ choice, store, reading, hide }: RowsProps) {
     () =>
       shown.map(({ row }) => ({
         href: store.hrefOf(row.start),
-        text: <RowWords row={row} {...{ costs, project }} />,
+        text: <RowWords row={row} costs={costs} project={project} />,
       })),
     [shown, costs.loaded.value, costs.tokens.value, project, store.filter.value],
   );
@@ -162,6 +152,26 @@ function Rows({ choice, store, reading, hide }: RowsProps) {
       </ol>
     </div>
   );
+}
+
+/** Scrolls the panel to the place being read, which is between these pixels. */
+function useFollowed(
+  scroller: RefObject<HTMLElement | null>,
+  reading: ReadingPosition,
+  top: number,
+  bottom: number,
+): void {
+  const followed = useRef({ from: -1, top: 0 });
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const { from } = reading.visible.peek();
+    // The place is the same, and only now known well: the panel may have been scrolled since.
+    if (from === followed.current.from && element.scrollTop !== followed.current.top) return;
+    const isIn = top >= element.scrollTop && bottom <= element.scrollTop + element.clientHeight;
+    if (!isIn) element.scrollTop = top - element.clientHeight / 3;
+    followed.current = { from, top: element.scrollTop };
+  }, [top, bottom]);
 }
 
 /** The pixels on the screen with some around them; in steps, not for each of them. */
@@ -207,15 +217,16 @@ function RowWords({ row, costs, project }: RowWordsProps) {
     const said = [call ?? tool, text].filter((word) => word !== null).join(": ");
     const words = project === null ? said : said.replaceAll(`${project.replace(/\/+$/, "")}/`, "");
     return (
-      <span title={shownText(words)}>
-        <b aria-hidden="true">✕</b> {shownText(words)}
+      <span title={pageText(words)}>
+        <b aria-hidden="true">✕</b> {pageText(words)}
       </span>
     );
   }
   const { file, added, removed, isFailed } = row;
   return (
-    <span title={shownText(file)} class={isFailed ? "undone" : ""}>
-      <b aria-hidden="true">✎</b> {shownText(lastName(file))} <LineCounts {...{ added, removed }} />
+    <span title={pageText(file)} class={isFailed ? "undone" : ""}>
+      <b aria-hidden="true">✎</b> {pageText(lastName(file))}{" "}
+      <LineCounts added={added} removed={removed} />
     </span>
   );
 }

@@ -2,18 +2,44 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import type { Exchange, OutlineMark } from "../../../src/client/outline-shapes.ts";
 import { packedExchanges, packedMarks } from "./outline.ts";
-import { OutlineRows, type RowChoice, rowsWithin } from "./outline-rows.ts";
+import { type OutlineRowChoice, OutlineRows, rowsWithin } from "./outline-rows.ts";
 
 const exchange = (start: number, text: string | null): Exchange => ({
-  ...{ start, text, at: null, until: null, tokens: null, spend: null },
-  ...{ calls: 0, failures: 0, edits: 0, files: 0, answer: null, answerStart: null, tools: [] },
+  start,
+  text,
+  at: null,
+  until: null,
+  tokens: null,
+  spend: null,
+  calls: 0,
+  failures: 0,
+  edits: 0,
+  files: 0,
+  answer: null,
+  answerStart: null,
+  tools: [],
 });
 const mark = (kind: OutlineMark["kind"], start: number, file: string | null): OutlineMark => ({
-  ...{ kind, start, file, at: null, tool: "t", call: null, text: null },
-  ...{ added: 2, removed: 1, isFailed: false, part: 0, verb: "Edit", lines: null },
+  kind,
+  start,
+  file,
+  at: null,
+  tool: "t",
+  call: null,
+  text: null,
+  added: 2,
+  removed: 1,
+  isFailed: false,
+  part: 0,
+  verb: "Edit",
+  lines: null,
 });
 
-function rowsOf(exchanges: Exchange[], marks: OutlineMark[], choice: RowChoice): OutlineRows {
+function rowsOf(
+  exchanges: Exchange[],
+  marks: OutlineMark[],
+  choice: OutlineRowChoice,
+): OutlineRows {
   return new OutlineRows(packedExchanges().with(exchanges), packedMarks().with(marks), choice);
 }
 

@@ -20,7 +20,7 @@ export type OutlineRow =
       readonly isFailed: boolean;
     };
 
-export interface RowChoice {
+export interface OutlineRowChoice {
   readonly failures: boolean;
   readonly edits: boolean;
 }
@@ -39,7 +39,7 @@ export class OutlineRows {
   readonly #ofExchange: Uint32Array;
   readonly #ofMark: Uint32Array;
 
-  constructor(exchanges: Exchanges, marks: Marks, choice: RowChoice) {
+  constructor(exchanges: Exchanges, marks: Marks, choice: OutlineRowChoice) {
     const most = exchanges.length + marks.length;
     const [ofExchange, ofMark] = [new Uint32Array(most), new Uint32Array(most)];
     /** The last exchange in which a file was edited, by the number of the file. */

@@ -4,7 +4,7 @@
  */
 
 import { useMemo, useRef } from "preact/hooks";
-import type { Reading } from "./reading.ts";
+import type { ReadingPosition } from "./reading.ts";
 import type { ExchangeIndex } from "./session-outline.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -17,26 +17,13 @@ export function Rail({
   reading,
 }: {
   readonly store: SessionStore;
-  readonly reading: Reading;
+  readonly reading: ReadingPosition;
 }) {
   const rail = useRef<HTMLDivElement>(null);
   const end = store.window.value?.end ?? 0;
   const turns = store.outline.index.value;
   // Made once: the thumb alone changes with each frame of scrolling.
-  const marks = useMemo(() => {
-    const all = marksOf(turns);
-    const lines = (isOfFailed: boolean) =>
-      all
-        .filter(({ isFailed }) => isFailed === isOfFailed)
-        .map(({ start }) => `M0 ${((start / end) * 1000).toFixed(1)}h1`)
-        .join("");
-    return (
-      <svg class="rail-marks" viewBox="0 0 1 1000" preserveAspectRatio="none" aria-hidden="true">
-        <path d={lines(false)} />
-        <path class="failed" d={lines(true)} />
-      </svg>
-    );
-  }, [turns, end]);
+  const marks = useMemo(() => <Marks turns={turns} end={end} />, [turns, end]);
   if (end === 0) return null;
   const { from, to } = reading.visible.value;
   const percent = Math.round((from / end) * 100);
@@ -77,6 +64,21 @@ export function Rail({
         />
       </span>
     </div>
+  );
+}
+
+function Marks({ turns, end }: { readonly turns: ExchangeIndex; readonly end: number }) {
+  const all = marksOf(turns);
+  const lines = (isOfFailed: boolean) =>
+    all
+      .filter(({ isFailed }) => isFailed === isOfFailed)
+      .map(({ start }) => `M0 ${((start / end) * 1000).toFixed(1)}h1`)
+      .join("");
+  return (
+    <svg class="rail-marks" viewBox="0 0 1 1000" preserveAspectRatio="none" aria-hidden="true">
+      <path d={lines(false)} />
+      <path class="failed" d={lines(true)} />
+    </svg>
   );
 }
 

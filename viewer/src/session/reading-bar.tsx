@@ -12,16 +12,16 @@ import {
   filterWords,
   formatFilter,
   NO_FILTER,
-  toggled,
+  toggleFilter,
 } from "./filter.ts";
-import type { Reading } from "./reading.ts";
-import type { Column } from "./session-outline.ts";
+import type { ReadingPosition } from "./reading.ts";
+import type { OutlineColumn } from "./session-outline.ts";
 import type { SessionStore } from "./session-store.ts";
 import { isWrapped, toggleWrap } from "./wrap.ts";
 
 interface BarProps {
   readonly store: SessionStore;
-  readonly reading: Reading;
+  readonly reading: ReadingPosition;
   readonly isExpanded: boolean;
   readonly expand: (is: boolean) => void;
   /** On small screens, where the filter can be hidden. */
@@ -61,7 +61,7 @@ export function ReadingBar({ store, reading, isExpanded, expand, isFilterShown }
   );
 }
 
-function CurrentPrompt(props: { readonly store: SessionStore; readonly reading: Reading }) {
+function CurrentPrompt(props: { readonly store: SessionStore; readonly reading: ReadingPosition }) {
   const { store, reading } = props;
   const { outline } = store;
   const here = useComputed(() => outline.index.value.lastUntil(reading.visible.value.from)).value;
@@ -89,7 +89,7 @@ function Chip({ store, name }: { readonly store: SessionStore; readonly name: Fi
       type="button"
       class="toggle"
       aria-pressed={filter.has(name)}
-      onClick={() => showOnly(store, formatFilter(toggled(filter, name)))}
+      onClick={() => showOnly(store, formatFilter(toggleFilter(filter, name)))}
     >
       {WORDS[name]} {count !== null && <span class="toggle-count">{count}</span>}
     </button>
@@ -105,8 +105,11 @@ const WORDS: Readonly<Record<FilterName, string>> = {
   edits: "Edits",
 };
 
-const COLUMNS: Readonly<Partial<Record<FilterName, Column>>> = {
-  ...{ prompts: "isPrompt", tools: "calls", errors: "failures", edits: "edits" },
+const COLUMNS: Readonly<Partial<Record<FilterName, OutlineColumn>>> = {
+  prompts: "isPrompt",
+  tools: "calls",
+  errors: "failures",
+  edits: "edits",
 };
 
 /** Null while the outline is being read, and for kinds that it does not count. */

@@ -23,7 +23,7 @@ const ROW = ".entries > .row";
 /** What readers do to scroll, or when they read. */
 const MOVES = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
-export class Reading {
+export class ReadingPosition {
   /** The offsets of the first and the last row on the screen. */
   readonly visible = signal<{ readonly from: number; readonly to: number }>({ from: 0, to: 0 });
   readonly #store: SessionStore;

@@ -1,7 +1,7 @@
 /** Resume button: copies the command that continues the session in its program. */
 
 import { useState } from "preact/hooks";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { copyText } from "./copy.ts";
 import { Icon } from "./tool-button.tsx";
 
@@ -21,7 +21,7 @@ export function ResumeButton({ command }: { readonly command: string | null }) {
     <button
       type="button"
       aria-label="Copy the command that continues it"
-      title={`Copy: ${shownText(command)}`}
+      title={`Copy: ${pageText(command)}`}
       onClick={copy}
     >
       <Icon name="resume" />

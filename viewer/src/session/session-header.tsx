@@ -4,24 +4,24 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { SessionHead, SessionItem } from "../../../src/client/session-shapes.ts";
 import type { CountedSums } from "../../../src/client/usage-shapes.ts";
-import { timeOf } from "../../../src/render/html/entry-html.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { grouped, lengthOf, moneyOf } from "../../../src/render/phrases.ts";
+import { displayTime } from "../../../src/sessions/render/html/entry-html.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { groupDigits, lengthOf, moneyOf } from "../../../src/sessions/render/phrases.ts";
 import { listHref } from "../address.ts";
 import { isConnected } from "../live/lost-banner.tsx";
 import { ProofBadge } from "../proof/proof-badge.tsx";
 import { isProofBad, ProofBanner } from "../proof/proof-banner.tsx";
 import { ProofPanel } from "../proof/proof-panel.tsx";
-import { compareHref, sessionHref } from "../route.ts";
+import { sessionHref } from "../route.ts";
 import { isReachable } from "../server.ts";
 import { isRunning } from "../sessions/session-row.tsx";
 import { costOrRecorded } from "../settings.ts";
 import {
-  counted,
+  countText,
+  deletionText,
   erasedText,
-  keptText,
-  nameOf,
   STATUS_WORDS,
+  sessionName,
   shortCount,
   shortMoney,
   sizeOf,
@@ -51,7 +51,7 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
         <a class="back" href={listHref.value} aria-label="All sessions" title="All sessions">
           ←
         </a>
-        <h1>{head === null ? "…" : shownText(nameOf(head))}</h1>
+        <h1>{head === null ? "…" : pageText(sessionName(head))}</h1>
         <div class="session-tools">
           <ToolButton name="Search" icon="search" run={search} keys="/" />
           <ToolButton name="Outline" icon="outline" run={turns} kind="turns-button" />
@@ -130,18 +130,18 @@ function Facts({ head, store, children }: FactsProps) {
     <div class="session-facts">
       <State store={store} head={head} />
       {program !== null && <Fact>{program}</Fact>}
-      {head.erased && <Fact kind="erased">{shownText(erasedText(head.erased))}</Fact>}
-      {head.isKept && <Fact>{keptText(head)}</Fact>}
+      {head.erased && <Fact kind="erased">{pageText(erasedText(head.erased))}</Fact>}
+      {head.isKept && <Fact>{deletionText(head)}</Fact>}
       {head.fullerGeneration !== null && (
         <Fact title={`verbatim show ${head.session} --generation ${head.fullerGeneration}`}>
           Generation {head.fullerGeneration}, kept by the guard, holds more
         </Fact>
       )}
-      {agent !== null && <Fact>{shownText(agent)}</Fact>}
-      {model !== null && <Fact kind="mono">{shownText(model)}</Fact>}
-      {turns > 0 && <Fact>{counted(turns, "turn")}</Fact>}
+      {agent !== null && <Fact>{pageText(agent)}</Fact>}
+      {model !== null && <Fact kind="mono">{pageText(model)}</Fact>}
+      {turns > 0 && <Fact>{countText(turns, "turn")}</Fact>}
       {tokens !== null && (
-        <Fact title={`${grouped(Math.round(tokens))} tokens`}>{shortCount(tokens)} tokens</Fact>
+        <Fact title={`${groupDigits(Math.round(tokens))} tokens`}>{shortCount(tokens)} tokens</Fact>
       )}
       {isCounted ? (
         <Fact title={costTitle(total)}>{costOrRecorded(total)}</Fact>
@@ -156,14 +156,11 @@ function Facts({ head, store, children }: FactsProps) {
       )}
       {typeof parent === "string" && (
         <Fact>
-          began by <a href={parentHref(store, parent)}>{shownText(parent)}</a>
+          began by <a href={parentHref(store, parent)}>{pageText(parent)}</a>
         </Fact>
       )}
       <Children store={store} turns={turns} />
       {children}
-      <a class="compare-link" href={compareHref(store.id)}>
-        Compare
-      </a>
       <More head={head} />
     </div>
   );
@@ -197,11 +194,11 @@ function Children({ store, turns }: { readonly store: SessionStore; readonly tur
   if (children.length === 0) return null;
   return (
     <details class="more-facts">
-      <summary>{counted(children.length, "subagent")}</summary>
+      <summary>{countText(children.length, "subagent")}</summary>
       <ul>
         {children.map((child) => (
           <li key={child.id}>
-            <a href={sessionHref(child.id)}>{shownText(nameOf(child))}</a>
+            <a href={sessionHref(child.id)}>{pageText(sessionName(child))}</a>
           </li>
         ))}
       </ul>
@@ -232,11 +229,11 @@ function More({ head }: { readonly head: SessionHead }) {
     ["Store", root],
     ["Project", project],
     ["Branch", branch],
-    ["Began", timeOf(createdAt)],
-    ["Last entry", timeOf(updatedAt)],
-    ["Log", `${sizeOf(bytes)}, ${counted(lines, "line")}`],
-    ["Bad lines", badLines === 0 ? null : grouped(badLines)],
-    ["Torn bytes", tornBytes === 0 ? null : grouped(tornBytes)],
+    ["Began", displayTime(createdAt)],
+    ["Last entry", displayTime(updatedAt)],
+    ["Log", `${sizeOf(bytes)}, ${countText(lines, "line")}`],
+    ["Bad lines", badLines === 0 ? null : groupDigits(badLines)],
+    ["Torn bytes", tornBytes === 0 ? null : groupDigits(tornBytes)],
   ];
   return (
     <details class="more-facts">
@@ -246,7 +243,7 @@ function More({ head }: { readonly head: SessionHead }) {
           value === null ? null : (
             <div key={name}>
               <dt>{name}</dt>
-              <dd>{shownText(value)}</dd>
+              <dd>{pageText(value)}</dd>
             </div>
           ),
         )}
@@ -257,7 +254,7 @@ function More({ head }: { readonly head: SessionHead }) {
 
 /** What the cost is made of, and what the program recorded itself. */
 function costTitle({ recorded, unpriced }: CountedSums): string {
-  const known = unpriced > 0 ? `No price is known for ${grouped(unpriced)} tokens. ` : "";
+  const known = unpriced > 0 ? `No price is known for ${groupDigits(unpriced)} tokens. ` : "";
   const own = recorded === null ? "" : `The program recorded ${moneyOf(recorded)}. `;
   return `${known}${own}As counted by verbatim usage, with subagents.`;
 }

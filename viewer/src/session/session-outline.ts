@@ -29,9 +29,9 @@ export const BLOCK = 32;
 const LIMIT_MAX = 10_000;
 
 const COLUMNS = ["atMs", "tookMs", "spend", "calls", "failures", "edits", "files"] as const;
-export type Column = (typeof COLUMNS)[number] | "isPrompt";
-type Numbers = Readonly<Record<Column | "start", number>>;
-export type ExchangeIndex = PackedList<Numbers, Column>;
+export type OutlineColumn = (typeof COLUMNS)[number] | "isPrompt";
+type Numbers = Readonly<Record<OutlineColumn | "start", number>>;
+export type ExchangeIndex = PackedList<Numbers, OutlineColumn>;
 
 export interface OutlineBlock {
   readonly exchanges: Exchanges;
@@ -198,5 +198,5 @@ export class SessionOutline {
 function emptyIndex(): ExchangeIndex {
   const names = [...COLUMNS, "isPrompt"] as const;
   const columns = names.map((name) => [name, (item: Numbers) => item[name]]);
-  return PackedList.of<Numbers, Column>(Object.fromEntries(columns), true);
+  return PackedList.of<Numbers, OutlineColumn>(Object.fromEntries(columns), true);
 }

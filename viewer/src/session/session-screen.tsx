@@ -1,7 +1,7 @@
 /** Session screen: one session: its header, its transcript, the rail, its actions. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Links } from "../../../src/render/html/entry-html.ts";
+import type { PageLinks } from "../../../src/sessions/render/html/entry-html.ts";
 import { GoneBanner } from "../live/gone-banner.tsx";
 import { isProofBad } from "../proof/proof-banner.tsx";
 import { sessionHref } from "../route.ts";
@@ -15,7 +15,7 @@ import { Inspector } from "./inspector.tsx";
 import { useKeys } from "./keys.ts";
 import { OutlinePanel } from "./outline-panel.tsx";
 import { Rail } from "./rail.tsx";
-import { Reading } from "./reading.ts";
+import { ReadingPosition } from "./reading.ts";
 import { ReadingBar } from "./reading-bar.tsx";
 import { SessionHeader } from "./session-header.tsx";
 import { Missing, NewEntries, Notice, Unopened } from "./session-states.tsx";
@@ -32,18 +32,141 @@ interface ScreenProps {
   readonly f: string;
 }
 
+/** What is open or unfolded on the screen. */
+interface View {
+  readonly thinking: boolean;
+  readonly isAll: boolean;
+  readonly isExpanded: boolean;
+  readonly isSearching: boolean;
+  readonly isHelpShown: boolean;
+  readonly areTurnsShown: boolean;
+  readonly isFilterShown: boolean;
+}
+
+const CLOSED: View = {
+  thinking: false,
+  isAll: false,
+  isExpanded: false,
+  isSearching: false,
+  isHelpShown: false,
+  areTurnsShown: false,
+  isFilterShown: false,
+};
+
 export function SessionScreen({ id, at, q, f }: ScreenProps) {
-  const asked = client.value;
-  const store = useMemo(() => new SessionStore(asked, id), [asked, id]);
-  const reading = useMemo(() => new Reading(store), [store]);
+  const server = client.value;
+  const store = useMemo(() => new SessionStore(server, id), [server, id]);
+  const reading = useMemo(() => new ReadingPosition(store), [store]);
+  const [view, setView] = useState<View>({ ...CLOSED, isSearching: q !== "" });
+  const change = (part: Partial<View>) => setView((before) => ({ ...before, ...part }));
+  const toggle = (part: keyof View) => setView((before) => ({ ...before, [part]: !before[part] }));
+  useFilterAndPlace(store, reading, at, f);
+  useEffect(() => () => store.close(), [store]);
+  const head = store.head.value;
+  useEffect(() => {
+    document.title = `${head?.title ?? head?.session ?? "Session"} · Verbatim`;
+  }, [head?.title, head?.session]);
+  const links = useLinks(store, f);
+  useScreenKeys(store, reading, { view, change, toggle });
+  const fault = store.fault.value;
+  if (head?.isMissing && store.window.value === null) return <Missing session={head.session} />;
+  if (fault !== null) return <Unopened {...fault} fate={store.fate.value} />;
+  return (
+    <main
+      id="main"
+      tabIndex={-1}
+      class={isProofBad(server, id) ? "page session-page distrusted" : "page session-page"}
+    >
+      <SessionHeader
+        store={store}
+        search={() => toggle("isSearching")}
+        turns={() => toggle("areTurnsShown")}
+        filter={() => toggle("isFilterShown")}
+        help={() => change({ isHelpShown: true })}
+      />
+      <GoneBanner store={store} />
+      {view.isSearching && (
+        <InnerSearch store={store} q={q} at={at} close={() => change({ isSearching: false })} />
+      )}
+      <SessionBody
+        store={store}
+        reading={reading}
+        links={links}
+        at={at}
+        view={view}
+        change={change}
+      />
+      <Notice store={store} />
+      {view.isHelpShown && <HelpDialog close={() => change({ isHelpShown: false })} />}
+    </main>
+  );
+}
+
+interface BodyProps {
+  readonly store: SessionStore;
+  readonly reading: ReadingPosition;
+  readonly links: PageLinks;
+  readonly at: number | null;
+  readonly view: View;
+  readonly change: (part: Partial<View>) => void;
+}
+
+/** The outline, the transcript, the rail and the inspector, next to each other. */
+function SessionBody({ store, reading, links, at, view, change }: BodyProps) {
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the buttons within are reached by keys.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: as above.
+    <div
+      class="session-body"
+      onClick={(event) => onRowAction(event, store)}
+      onFocusIn={(event) => inspectFocused(event, store)}
+    >
+      <OutlinePanel
+        store={store}
+        reading={reading}
+        isShown={view.areTurnsShown}
+        hide={() => change({ areTurnsShown: false })}
+      />
+      <div class="session-middle">
+        <TimeAxis store={store} reading={reading} />
+        <ReadingBar
+          store={store}
+          reading={reading}
+          isExpanded={view.isExpanded}
+          expand={(isExpanded) => change({ isExpanded })}
+          isFilterShown={view.isFilterShown}
+        />
+        <Transcript
+          store={store}
+          reading={reading}
+          links={links}
+          thinking={view.thinking || store.filter.value.has("thinking")}
+          isExpanded={view.isExpanded}
+          isAll={view.isAll}
+          at={at}
+        />
+        <NewEntries store={store} />
+      </div>
+      <Rail store={store} reading={reading} />
+      <Inspector
+        store={store}
+        reading={reading}
+        close={() => {
+          store.isInspecting.value = false;
+        }}
+      />
+    </div>
+  );
+}
+
+/** Opens the session, and follows the filter and the place in the address. */
+function useFilterAndPlace(
+  store: SessionStore,
+  reading: ReadingPosition,
+  at: number | null,
+  f: string,
+) {
   const [isOpened, setOpened] = useState(false);
-  const [thinking, setThinking] = useState(false);
-  const [isAll, setAll] = useState(false);
-  const [isSearching, setSearching] = useState(q !== "");
-  const [isHelpShown, showHelp] = useState(false);
-  const [areTurnsShown, showTurns] = useState(false);
-  const [isFilterShown, showFilter] = useState(false);
-  const [isExpanded, setExpanded] = useState(false);
   useEffect(() => {
     const filter = parseFilter(f);
     const isOther = formatFilter(filter) !== formatFilter(store.filter.peek());
@@ -56,30 +179,37 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
       void store.choose(filter, at ?? (store.isFollowing ? null : reading.visible.peek().from));
     } else if (at !== null) void store.openAt(at);
   }, [store, at, f]);
-  useEffect(() => () => store.close(), [store]);
-  const head = store.head.value;
+}
+
+function useLinks(store: SessionStore, f: string): PageLinks {
   // Depends on the dialect only: other links would render every row again, and fold what was
   // unfolded.
-  const isByAgent = head?.dialect === "homeagent";
-  useEffect(() => {
-    document.title = `${head?.title ?? head?.session ?? "Session"} · Verbatim`;
-  }, [head?.title, head?.session]);
-  const links = useMemo<Links>(
+  const isByAgent = store.head.value?.dialect === "homeagent";
+  return useMemo<PageLinks>(
     () => ({
       toEntry: (_line, start) => store.hrefOf(start),
       toSession: (session, agent) => {
-        return sessionHref(asked.sessions.idInSameStore(id, childId(isByAgent, session, agent)));
+        const { sessions } = store.client;
+        return sessionHref(sessions.idInSameStore(store.id, childId(isByAgent, session, agent)));
       },
     }),
-    [asked, id, isByAgent, store, f],
+    [isByAgent, store, f],
   );
+}
+
+interface ViewChanges {
+  readonly view: View;
+  readonly change: (part: Partial<View>) => void;
+  readonly toggle: (part: keyof View) => void;
+}
+
+function useScreenKeys(
+  store: SessionStore,
+  reading: ReadingPosition,
+  { view, change, toggle }: ViewChanges,
+): void {
+  const { isSearching, areTurnsShown } = view;
   const isLeavable = isSearching || areTurnsShown || store.isInspecting.value;
-  const inspect = () => {
-    const start = Number(reading.current()?.dataset.start ?? Number.NaN);
-    const isOn = store.isInspecting.value && store.inspected.value === start;
-    store.isInspecting.value = !isOn;
-    store.inspected.value = isOn || Number.isNaN(start) ? null : start;
-  };
   useKeys(
     {
       next: () => reading.step(1),
@@ -88,86 +218,29 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
       previousTurn: () => reading.toPrompt(-1),
       start: () => void store.toStart(),
       end: () => void store.toEnd(),
-      thinking: () => setThinking((is) => !is),
-      inspect,
-      expand: () => setExpanded((is) => !is),
+      thinking: () => toggle("thinking"),
+      inspect: () => inspectCurrent(store, reading),
+      expand: () => toggle("isExpanded"),
       wrap: toggleWrap,
       fold: () => foldIn(reading.current()),
-      all: () => setAll((is) => !is),
-      search: () => setSearching(true),
+      all: () => toggle("isAll"),
+      search: () => change({ isSearching: true }),
       leave: () => {
         if (!isSearching && !areTurnsShown) store.isInspecting.value = false;
-        setSearching(false);
-        showTurns(false);
+        change({ isSearching: false, areTurnsShown: false });
       },
-      help: () => showHelp(true),
+      help: () => change({ isHelpShown: true }),
     },
     isLeavable,
   );
-  const fault = store.fault.value;
-  if (head?.isMissing && store.window.value === null) return <Missing session={head.session} />;
-  if (fault !== null) return <Unopened {...fault} fate={store.fate.value} />;
-  return (
-    <main
-      id="main"
-      tabIndex={-1}
-      class={isProofBad(asked, id) ? "page session-page distrusted" : "page session-page"}
-    >
-      <SessionHeader
-        store={store}
-        search={() => setSearching(!isSearching)}
-        turns={() => showTurns(!areTurnsShown)}
-        filter={() => showFilter(!isFilterShown)}
-        help={() => showHelp(true)}
-      />
-      <GoneBanner store={store} />
-      {isSearching && <InnerSearch store={store} q={q} at={at} close={() => setSearching(false)} />}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the buttons within are reached by keys. */}
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above. */}
-      <div
-        class="session-body"
-        onClick={(event) => onRowAction(event, store)}
-        onFocusIn={(event) => inspectFocused(event, store)}
-      >
-        <OutlinePanel
-          store={store}
-          reading={reading}
-          isShown={areTurnsShown}
-          hide={() => showTurns(false)}
-        />
-        <div class="session-middle">
-          <TimeAxis store={store} reading={reading} />
-          <ReadingBar
-            store={store}
-            reading={reading}
-            isExpanded={isExpanded}
-            expand={setExpanded}
-            isFilterShown={isFilterShown}
-          />
-          <Transcript
-            store={store}
-            reading={reading}
-            links={links}
-            thinking={thinking || store.filter.value.has("thinking")}
-            isExpanded={isExpanded}
-            isAll={isAll}
-            at={at}
-          />
-          <NewEntries store={store} />
-        </div>
-        <Rail store={store} reading={reading} />
-        <Inspector
-          store={store}
-          reading={reading}
-          close={() => {
-            store.isInspecting.value = false;
-          }}
-        />
-      </div>
-      <Notice store={store} />
-      {isHelpShown && <HelpDialog close={() => showHelp(false)} />}
-    </main>
-  );
+}
+
+/** Opens the inspector with the row being read, or closes it if it shows that row. */
+function inspectCurrent(store: SessionStore, reading: ReadingPosition): void {
+  const start = Number(reading.current()?.dataset.start ?? Number.NaN);
+  const isOn = store.isInspecting.value && store.inspected.value === start;
+  store.isInspecting.value = !isOn;
+  store.inspected.value = isOn || Number.isNaN(start) ? null : start;
 }
 
 /** Wide enough for the inspector to be open from the start. */

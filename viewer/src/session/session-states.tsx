@@ -1,8 +1,8 @@
 /** Session states: what is shown when there is no session to show, and notices above one. */
 
 import type { Whereabouts } from "../../../src/client/session-shapes.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { whatHappened, whatIsKept } from "../live/gone-banner.tsx";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { remainderText, whatHappened } from "../live/gone-banner.tsx";
 import { sessionHref } from "../route.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -46,11 +46,11 @@ export function Missing({ session }: { readonly session: string }) {
   return (
     <main id="main" tabIndex={-1} class="page">
       <div class="blank" role="alert">
-        <h1>{shownText(session)}</h1>
+        <h1>{pageText(session)}</h1>
         <p class="missing">✕ rolled back: the log of this session is missing</p>
         <p>It was signed, and the user of this server remembers its end. Restore it from a copy.</p>
         <p>
-          If it was deleted on purpose, run <code>verbatim head forget {shownText(session)}</code>.
+          If it was deleted on purpose, run <code>verbatim head forget {pageText(session)}</code>.
         </p>
         <p>
           <a href="#/">All sessions</a>
@@ -75,7 +75,7 @@ export function Unopened({ status, text, fate }: UnopenedProps) {
         {fate !== null && fate.id !== null ? (
           <>
             <p>
-              {whatHappened(fate)} {whatIsKept(fate)}
+              {whatHappened(fate)} {remainderText(fate)}
             </p>
             <p>
               <a href={sessionHref(fate.id)}>Open it</a>

@@ -29,11 +29,11 @@ import {
   withAfter,
   withBefore,
 } from "./entry-window.ts";
-import { type Filter, formatFilter, matching, NO_FILTER } from "./filter.ts";
+import { type EntryFilter, formatFilter, matching, NO_FILTER } from "./filter.ts";
 import { lineNear } from "./line-near.ts";
 import { SessionCosts } from "./session-costs.ts";
 import { SessionOutline } from "./session-outline.ts";
-import { Threads } from "./threads.ts";
+import { ThreadStore } from "./threads.ts";
 
 /** Where to scroll, once it is in the page. */
 export interface ScrollWish {
@@ -45,7 +45,11 @@ const HEAD_PAUSE_MS = 1500;
 const WATCH_MS = 2_000;
 
 const GONE: Whereabouts = {
-  ...{ state: "gone", id: null, program: null, deletedAt: null, isPinned: false },
+  state: "gone",
+  id: null,
+  program: null,
+  deletedAt: null,
+  isPinned: false,
 };
 /** With a filter, most of a page may be hidden. */
 const FILTERED_ENTRIES = 300;
@@ -65,13 +69,13 @@ export class SessionStore {
   /** Entries that came while the reader was elsewhere. */
   readonly arrived = signal(0);
   /** Which entries are shown. */
-  readonly filter = signal<Filter>(NO_FILTER);
+  readonly filter = signal<EntryFilter>(NO_FILTER);
   /** The inspector is open: it shows this entry, or the one being read. */
   readonly isInspecting = signal(false);
   readonly inspected = signal<number | null>(null);
   readonly outline: SessionOutline;
   readonly costs: SessionCosts;
-  readonly threads: Threads;
+  readonly threads: ThreadStore;
   /** Set by the transcript: whether the reader is at the end, and new entries are to be shown. */
   isFollowing = true;
   readonly #closing = new AbortController();
@@ -88,7 +92,7 @@ export class SessionStore {
     this.id = id;
     this.outline = new SessionOutline(client, id, this.#closing.signal);
     this.costs = new SessionCosts(client, id, this.outline, this.#closing.signal);
-    this.threads = new Threads(client, id, this.#closing.signal);
+    this.threads = new ThreadStore(client, id, this.#closing.signal);
   }
 
   /** Shows the entry at an offset, or the end; then follows. */
@@ -138,7 +142,7 @@ export class SessionStore {
   }
 
   /** Shows other entries, at the same place. */
-  async choose(filter: Filter, at: number | null): Promise<void> {
+  async choose(filter: EntryFilter, at: number | null): Promise<void> {
     this.filter.value = filter;
     const isAtLast = this.isFollowing && this.window.peek() !== null;
     const place = isAtLast ? null : at;

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { NewShareItem } from "../../../src/client/share-shapes.ts";
 import { reasonOf } from "../server.ts";
-import { counted, fullTimeOf } from "../words.ts";
+import { countText, fullTimeOf } from "../words.ts";
 import { copyText } from "./copy.ts";
 
 const EXPIRIES = [
@@ -125,8 +125,8 @@ function Made({ client, made, tell }: MadeProps) {
   return (
     <>
       <p>
-        It shows {made.full} of {counted(made.lines, "line")} in full, and withholds{" "}
-        {counted(made.strings, "string")}, until {fullTimeOf(made.expiresAt)}.
+        It shows {made.full} of {countText(made.lines, "line")} in full, and withholds{" "}
+        {countText(made.strings, "string")}, until {fullTimeOf(made.expiresAt)}.
       </p>
       <label>
         The link, which is shown only once

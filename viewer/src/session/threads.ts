@@ -10,7 +10,7 @@ import type { EntryItem, Thread, ThreadParent } from "../../../src/client/sessio
 /** While the server still reads the log. */
 const AGAIN_MS = 500;
 
-export class Threads {
+export class ThreadStore {
   readonly id: string;
   readonly client: VerbatimClient;
   readonly parent = signal<ThreadParent | null>(null);

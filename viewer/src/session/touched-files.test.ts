@@ -4,8 +4,20 @@ import type { OutlineMark } from "../../../src/client/outline-shapes.ts";
 import { editorLink, touchedFiles, touchWords, wholePath } from "./touched-files.ts";
 
 const touch = (start: number, file: string | null, more: Partial<OutlineMark> = {}) => ({
-  ...{ kind: "edit", start, part: 0, file, isFailed: false, at: null, tool: "Edit" },
-  ...{ verb: "Edit", call: null, text: null, lines: null, added: 3, removed: 1, ...more },
+  kind: "edit",
+  start,
+  part: 0,
+  file,
+  isFailed: false,
+  at: null,
+  tool: "Edit",
+  verb: "Edit",
+  call: null,
+  text: null,
+  lines: null,
+  added: 3,
+  removed: 1,
+  ...more,
 });
 const read = { kind: "read", verb: "Read", added: null, removed: null } as const;
 
@@ -23,8 +35,12 @@ test("each file is listed once with its calls in order; failed edits change noth
   const files = touchedFiles(marks, "/home/me/app/");
   assert.deepEqual(
     files.map(({ shown, touches, reads, edits, added, removed }) => [
-      ...[shown, touches.map(({ start }) => start).join(" ")],
-      ...[reads, edits, added, removed],
+      shown,
+      touches.map(({ start }) => start).join(" "),
+      reads,
+      edits,
+      added,
+      removed,
     ]),
     [
       ["a.ts", "0 1 3 4", 1, 3, 6, 2],
@@ -40,8 +56,14 @@ test("a link to an editor has the whole path, and never a scheme that runs or lo
   assert.equal(wholePath("a.ts", null), null);
   assert.equal(editorLink("vscode://file{path}", "/w/a b#.ts"), "vscode://file/w/a%20b%23.ts");
   for (const bad of [
-    ...["", "javascript://{path}", "JavaScript://%0aalert(1)//{path}", "data://{path}"],
-    ...["https://evil.example/{path}", "vscode://file", "vscode:{path}", " javascript://{path}"],
+    "",
+    "javascript://{path}",
+    "JavaScript://%0aalert(1)//{path}",
+    "data://{path}",
+    "https://evil.example/{path}",
+    "vscode://file",
+    "vscode:{path}",
+    " javascript://{path}",
   ]) {
     assert.equal(editorLink(bad, "/a"), null, bad);
   }

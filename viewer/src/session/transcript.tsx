@@ -6,20 +6,21 @@
  * RD2  A reader at the end stays at the end as entries come; one who scrolled away is left alone.
  */
 
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
-import { isUsageRepeated } from "../../../src/model/usage-once.ts";
-import { editPlaces } from "../../../src/render/html/edit-places.ts";
-import type { Links } from "../../../src/render/html/entry-html.ts";
+import { isUsageRepeated } from "../../../src/core/model/usage-once.ts";
+import { editPlaces } from "../../../src/sessions/render/html/edit-places.ts";
+import type { PageLinks } from "../../../src/sessions/render/html/entry-html.ts";
 import { costOrRecorded, money } from "../settings.ts";
-import { counted, shortCount } from "../words.ts";
+import { countText, shortCount } from "../words.ts";
 import { alteredRanges } from "./altered.ts";
 import { EntryRow, LoadedCalls, type RowCost } from "./entry-row.tsx";
 import { type EntryWindow, isAtEnd, itemsOf, nextOf, startOf } from "./entry-window.ts";
-import { type Filter, filterWords } from "./filter.ts";
+import { type EntryFilter, filterWords } from "./filter.ts";
 import { watchCode } from "./highlight.ts";
 import { mountThreads } from "./nested-thread.tsx";
-import type { Reading } from "./reading.ts";
+import type { ReadingPosition } from "./reading.ts";
 import type { SessionCosts } from "./session-costs.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -28,8 +29,8 @@ const UNFOLDED = ".row details:not(.source)";
 
 interface TranscriptProps {
   readonly store: SessionStore;
-  readonly reading: Reading;
-  readonly links: Links;
+  readonly reading: ReadingPosition;
+  readonly links: PageLinks;
   readonly thinking: boolean;
   /** Unfold everything that is shown. */
   readonly isExpanded: boolean;
@@ -62,13 +63,7 @@ export function Transcript(props: TranscriptProps) {
   useLayoutEffect(() => {
     if (scroller.current) watchCode(scroller.current);
   }, [items]);
-  const wasExpanded = useRef(false);
-  useLayoutEffect(() => {
-    if (!isExpanded && !wasExpanded.current) return;
-    wasExpanded.current = isExpanded;
-    const folded = scroller.current?.querySelectorAll<HTMLDetailsElement>(UNFOLDED) ?? [];
-    for (const details of folded) details.open = isExpanded;
-  }, [items, isExpanded]);
+  useExpanded(scroller, items, isExpanded);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrollable by keys.
     <section class="transcript" ref={scroller} tabIndex={0} aria-label="Transcript">
@@ -102,6 +97,21 @@ export function Transcript(props: TranscriptProps) {
   );
 }
 
+/** Unfolds everything while `isExpanded`, also rows that come later; then folds it again. */
+function useExpanded(
+  scroller: RefObject<HTMLElement | null>,
+  items: readonly EntryItem[],
+  isExpanded: boolean,
+): void {
+  const wasExpanded = useRef(false);
+  useLayoutEffect(() => {
+    if (!isExpanded && !wasExpanded.current) return;
+    wasExpanded.current = isExpanded;
+    const folds = scroller.current?.querySelectorAll<HTMLDetailsElement>(UNFOLDED) ?? [];
+    for (const details of folds) details.open = isExpanded;
+  }, [items, isExpanded]);
+}
+
 /** Whether an entry's row is the one at an offset: its own, or that of a result which it shows. */
 function isAt(calls: LoadedCalls, item: EntryItem, at: number | null): boolean {
   return at !== null && (item.start === at || calls.shownIn(item).includes(at));
@@ -110,7 +120,7 @@ function isAt(calls: LoadedCalls, item: EntryItem, at: number | null): boolean {
 interface EdgeProps {
   readonly window: EntryWindow;
   readonly side: "start" | "end";
-  readonly filter: Filter;
+  readonly filter: EntryFilter;
 }
 
 function costOf(costs: SessionCosts, start: number): RowCost | null {
@@ -118,8 +128,8 @@ function costOf(costs: SessionCosts, start: number): RowCost | null {
   if (prompt !== null) {
     const { responses, total, subagents } = prompt;
     if (prompt.cost === null && prompt.recorded === null) return null;
-    const answers = `${counted(responses, "response")}, ${shortCount(total)} tokens`;
-    const started = subagents === 0 ? "" : `, ${counted(subagents, "subagent")} included`;
+    const answers = `${countText(responses, "response")}, ${shortCount(total)} tokens`;
+    const started = subagents === 0 ? "" : `, ${countText(subagents, "subagent")} included`;
     return { text: costOrRecorded(prompt), title: `${answers}${started}`, isOfPrompt: true };
   }
   const call = costs.callAt(start);

@@ -10,7 +10,7 @@ interface ChoiceProps {
   readonly choices: Choices;
 }
 
-export function Choice({ name, value, set, choices }: ChoiceProps) {
+export function FilterChoice({ name, value, set, choices }: ChoiceProps) {
   return (
     <select
       aria-label={name}

@@ -62,7 +62,7 @@ export function groupByDay<T extends Dated>(
   return items;
 }
 
-export function ungrouped<T extends Dated>(sessions: readonly T[]): RowItem<T>[] {
+export function plainRows<T extends Dated>(sessions: readonly T[]): RowItem<T>[] {
   return sessions.map((session, index) => ({ kind: "row", key: session.id, session, index }));
 }
 

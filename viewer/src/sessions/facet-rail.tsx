@@ -2,14 +2,14 @@
 
 import { useState } from "preact/hooks";
 import type { Facet, SessionFacets } from "../../../src/client/session-shapes.ts";
-import { VERDICTS } from "../../../src/proof/verdict.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { grouped, moneyOf } from "../../../src/render/phrases.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { groupDigits, moneyOf } from "../../../src/sessions/render/phrases.ts";
+import { VERDICTS } from "../../../src/trust/proof/verdict.ts";
 import { go } from "../address.ts";
 import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
-import { formatRoute, type ListFilter } from "../route.ts";
+import { formatRoute, type ListQuery } from "../route.ts";
 import { cents } from "../words.ts";
-import { Choice, type Choices } from "./choice.tsx";
+import { type Choices, FilterChoice } from "./choice.tsx";
 import { STATUSES } from "./filters.ts";
 import { projectNames, shortModel } from "./session-words.ts";
 
@@ -32,7 +32,7 @@ const SUBAGENTS: Choices = [
 ];
 
 interface RailProps {
-  readonly filter: ListFilter;
+  readonly filter: ListQuery;
   readonly facets: SessionFacets;
 }
 
@@ -44,49 +44,67 @@ export function FacetRail({ filter, facets }: RailProps) {
     const short = shortModel(value);
     return models.indexOf(short) === models.lastIndexOf(short) ? short : value;
   };
-  const change = (changed: Partial<ListFilter>) => {
-    go({ page: "sessions", filter: { ...filter, ...changed } });
-  };
   return (
     <nav class="facets" aria-label="Filters">
       <FacetList
-        {...{ filter, name: "agent", heading: "Agents", choices: facets.agents }}
+        filter={filter}
+        name="agent"
+        heading="Agents"
+        choices={facets.agents}
         labelOf={named((value) => value)}
       />
       <FacetList
-        {...{ filter, name: "project", heading: "Projects", choices: facets.projects }}
+        filter={filter}
+        name="project"
+        heading="Projects"
+        choices={facets.projects}
         labelOf={named((value) => names.get(value) ?? value)}
       />
       <FacetList
-        {...{ filter, name: "model", heading: "Models", choices: facets.models }}
+        filter={filter}
+        name="model"
+        heading="Models"
+        choices={facets.models}
         labelOf={named(modelName)}
       />
       <FacetList
-        {...{ filter, name: "verdict", heading: "Proof", choices: facets.verdicts }}
+        filter={filter}
+        name="verdict"
+        heading="Proof"
+        choices={facets.verdicts}
         labelOf={named(verdictLabel)}
       />
-      <section aria-labelledby="facet-more">
-        <h2 id="facet-more">Also</h2>
-        <Choice
-          name="Time"
-          value={filter.since}
-          set={(since) => change({ since })}
-          choices={DAYS}
-        />
-        <Choice
-          name="Status"
-          value={filter.status}
-          set={(status) => change({ status })}
-          choices={STATES}
-        />
-        <Choice
-          name="Subagents"
-          value={filter.subagents}
-          set={(subagents) => change({ subagents })}
-          choices={SUBAGENTS}
-        />
-      </section>
+      <MoreFilters filter={filter} />
     </nav>
+  );
+}
+
+function MoreFilters({ filter }: Pick<RailProps, "filter">) {
+  const change = (changed: Partial<ListQuery>) => {
+    go({ page: "sessions", filter: { ...filter, ...changed } });
+  };
+  return (
+    <section aria-labelledby="facet-more">
+      <h2 id="facet-more">Also</h2>
+      <FilterChoice
+        name="Time"
+        value={filter.since}
+        set={(since) => change({ since })}
+        choices={DAYS}
+      />
+      <FilterChoice
+        name="Status"
+        value={filter.status}
+        set={(status) => change({ status })}
+        choices={STATES}
+      />
+      <FilterChoice
+        name="Subagents"
+        value={filter.subagents}
+        set={(subagents) => change({ subagents })}
+        choices={SUBAGENTS}
+      />
+    </section>
   );
 }
 
@@ -96,7 +114,7 @@ export function verdictLabel(value: string): string {
 }
 
 interface FacetListProps {
-  readonly filter: ListFilter;
+  readonly filter: ListQuery;
   readonly name: "agent" | "project" | "model" | "verdict";
   readonly heading: string;
   readonly choices: readonly Facet[];
@@ -124,14 +142,14 @@ function FacetList({ filter, name, heading, choices, labelOf }: FacetListProps) 
                 class="facet"
                 href={formatRoute({ page: "sessions", filter: to })}
                 aria-current={isOn ? "true" : undefined}
-                title={shownText(facet.value)}
+                title={pageText(facet.value)}
               >
-                <span class="facet-name">{shownText(labelOf(facet))}</span>
+                <span class="facet-name">{pageText(labelOf(facet))}</span>
                 <span class="facet-cost" title={facet.cost === null ? "" : moneyOf(facet.cost)}>
                   {facet.cost === null ? "" : cents(facet.cost)}
                 </span>
                 <span class="facet-count">
-                  {grouped(facet.sessions)}
+                  {groupDigits(facet.sessions)}
                   <span class="unseen">{facet.sessions === 1 ? " session" : " sessions"}</span>
                 </span>
               </a>

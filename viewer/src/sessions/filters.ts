@@ -1,8 +1,8 @@
 /** Filters: the filters and the order of the list, in the route and in the request. */
 
 import type { SearchOptions } from "../../../src/client/search-shapes.ts";
-import { VERDICTS } from "../../../src/proof/verdict.ts";
-import type { ListFilter } from "../route.ts";
+import { VERDICTS } from "../../../src/trust/proof/verdict.ts";
+import type { ListQuery } from "../route.ts";
 
 export const STATUSES = ["running", "completed", "error", "paused"] as const;
 export const SORTS = ["updated", "cost", "tokens", "duration"] as const;
@@ -13,12 +13,12 @@ export const FACETS = ["agent", "project", "model", "verdict"] as const;
 
 const DAY_MS = 86_400_000;
 
-export function sortOf({ sort }: ListFilter): Sort {
+export function sortOf({ sort }: ListQuery): Sort {
   return SORTS.find((each) => each === sort) ?? "updated";
 }
 
 /** The filter for the server; an unknown value matches everything. */
-export function wantedBy(filter: ListFilter) {
+export function serverFilter(filter: ListQuery) {
   const { agent, project, model, verdict, status, since } = filter;
   const state = STATUSES.find((each) => each === status);
   const judged = VERDICTS.find((each) => each === verdict);
@@ -38,14 +38,14 @@ export function wantedBy(filter: ListFilter) {
 export const KINDS = ["prompts", "answers", "tools"] as const;
 
 /** The same for a search, which also finds what subagents said. */
-export function soughtBy(filter: ListFilter): SearchOptions {
-  const { sort: _, subagents: __, ...wanted } = wantedBy(filter);
+export function soughtBy(filter: ListQuery): SearchOptions {
+  const { sort: _, subagents: __, ...wanted } = serverFilter(filter);
   const kind = KINDS.find((each) => each === filter.kind);
   return { ...wanted, ...(kind && { kind }) };
 }
 
 /** Whether anything is left out. */
-export function isFiltered({ sort: _, subagents: __, kind: ___, ...filter }: ListFilter): boolean {
+export function isFiltered({ sort: _, subagents: __, kind: ___, ...filter }: ListQuery): boolean {
   return Object.values(filter).some((value) => value !== "");
 }
 

@@ -15,9 +15,9 @@ import type {
   SessionPage,
 } from "../../../src/client/session-shapes.ts";
 import type { SessionListOptions } from "../../../src/client/sessions.ts";
-import type { ListFilter } from "../route.ts";
+import type { ListQuery } from "../route.ts";
 import { reasonOf } from "../server.ts";
-import { sortOf, wantedBy } from "./filters.ts";
+import { serverFilter, sortOf } from "./filters.ts";
 import { withFirstPage, withNextPage } from "./merge-rows.ts";
 
 export const PAGE_ROWS = 100;
@@ -29,7 +29,7 @@ const KEPT_MAX = 8;
 const kept = new Map<string, ListStore>();
 
 /** The store of a list, as it was left if it was shown before. */
-export function listStoreFor(client: VerbatimClient, { q: _, ...filter }: ListFilter): ListStore {
+export function listStoreFor(client: VerbatimClient, { q: _, ...filter }: ListQuery): ListStore {
   const key = JSON.stringify(filter);
   const known = kept.get(key);
   const store = known?.client === client ? known : new ListStore(client, { q: "", ...filter });
@@ -58,10 +58,10 @@ export class ListStore {
   #isOpen = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(client: VerbatimClient, filter: ListFilter) {
+  constructor(client: VerbatimClient, filter: ListQuery) {
     this.client = client;
     this.sort = sortOf(filter);
-    this.#options = { ...wantedBy(filter), limit: PAGE_ROWS };
+    this.#options = { ...serverFilter(filter), limit: PAGE_ROWS };
   }
 
   /** Loads and follows the list until it is closed. */

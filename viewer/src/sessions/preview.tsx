@@ -3,17 +3,17 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { EntryItem, SessionItem } from "../../../src/client/session-shapes.ts";
-import { typedIn } from "../../../src/model/typed-text.ts";
-import { markdownHtml } from "../../../src/render/html/markdown-html.ts";
-import { type Html, html, shownText } from "../../../src/render/html/markup.ts";
-import { grouped } from "../../../src/render/phrases.ts";
+import { typedIn } from "../../../src/core/model/typed-text.ts";
+import { markdownHtml } from "../../../src/sessions/render/html/markdown-html.ts";
+import { type Html, html, pageText } from "../../../src/sessions/render/html/markup.ts";
+import { groupDigits } from "../../../src/sessions/render/phrases.ts";
 import { HtmlView } from "../html-view.tsx";
 import { sessionHref } from "../route.ts";
 import { client } from "../server.ts";
-import { cents, clockOf, counted, nameOf } from "../words.ts";
+import { cents, clockOf, countText, sessionName } from "../words.ts";
 import { changedAt, dayOf } from "./day-groups.ts";
 import { Verdict } from "./session-row.tsx";
-import { projectKeyOf, tokensOf, tookOf } from "./session-words.ts";
+import { projectKeyOf, sessionTokens, tookOf } from "./session-words.ts";
 
 const ENTRIES = 30;
 const TEXTS = 4;
@@ -37,14 +37,14 @@ function Shown({ session }: { readonly session: SessionItem }) {
   return (
     <aside class="session-preview" aria-label="The selected session">
       <h2>
-        <a href={sessionHref(session.id)}>{shownText(nameOf(session))}</a>
+        <a href={sessionHref(session.id)}>{pageText(sessionName(session))}</a>
       </h2>
       <Verdict session={session} />
       <dl>
         {factsOf(session).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{shownText(value)}</dd>
+            <dd>{pageText(value)}</dd>
           </div>
         ))}
       </dl>
@@ -63,7 +63,7 @@ function Shown({ session }: { readonly session: SessionItem }) {
 function factsOf(session: SessionItem): [string, string][] {
   const { branch, model, agentLabel, cost, turns, linesAdded, linesRemoved } = session;
   const date = changedAt(session);
-  const tokens = tokensOf(session);
+  const tokens = sessionTokens(session);
   const lines = linesAdded === null ? null : `+${linesAdded} −${linesRemoved ?? 0}`;
   const facts: [string, string | null][] = [
     ["Project", projectKeyOf(session)],
@@ -72,9 +72,9 @@ function factsOf(session: SessionItem): [string, string][] {
     ["Model", model],
     ["Last entry", `${dayOf(date, new Date())} ${clockOf(date.toISOString())}`],
     ["Duration", tookOf(session)],
-    ["Turns", turns === 0 ? null : counted(turns, "turn")],
+    ["Turns", turns === 0 ? null : countText(turns, "turn")],
     ["Lines changed", lines],
-    ["Tokens", tokens === null ? null : grouped(tokens)],
+    ["Tokens", tokens === null ? null : groupDigits(tokens)],
     ["Cost", cost === null ? null : cents(cost)],
   ];
   return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));

@@ -2,11 +2,11 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SearchHit, SnippetPiece } from "../../../src/client/search-shapes.ts";
-import { plainTerminal } from "../../../src/render/html/ansi-html.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { type ListFilter, sessionHref } from "../route.ts";
+import { plainTerminal } from "../../../src/sessions/render/html/ansi-html.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { type ListQuery, sessionHref } from "../route.ts";
 import { client } from "../server.ts";
-import { clockOf, counted, nameOf } from "../words.ts";
+import { clockOf, countText, sessionName } from "../words.ts";
 import { changedAt, dayOf } from "./day-groups.ts";
 import { soughtBy } from "./filters.ts";
 import { groupHits, type HitGroup } from "./group-hits.ts";
@@ -23,7 +23,7 @@ const HITS_MAX = 500;
 /** Hits of a session that a page has; the session itself has all. */
 const PER_SESSION = 20;
 
-export function SearchResults({ filter }: { readonly filter: ListFilter }) {
+export function SearchResults({ filter }: { readonly filter: ListQuery }) {
   const asked = client.value;
   const store = useMemo(() => new SearchStore(asked), [asked]);
   const { q } = filter;
@@ -76,7 +76,7 @@ function foundText(groups: readonly HitGroup[], store: SearchStore): string {
   if (hits === 0) return `Nothing was found${rest}`;
   const more = store.hasMore.value ? "+" : "";
   const entries = hits === 1 && more === "" ? "entry" : "entries";
-  return `${hits}${more} ${entries} in ${counted(sessions, "session")}${rest}`;
+  return `${hits}${more} ${entries} in ${countText(sessions, "session")}${rest}`;
 }
 
 interface GroupProps {
@@ -94,16 +94,16 @@ function Group({ group: { session, hits, more }, q, hasMore }: GroupProps) {
   return (
     <section class="hit-group">
       <h2>
-        <a href={sessionHref(session.id, null, q)}>{shownText(nameOf(session))}</a>
+        <a href={sessionHref(session.id, null, q)}>{pageText(sessionName(session))}</a>
       </h2>
       <p class="row-meta">
         <Verdict session={session} />
         {project !== null && (
-          <span class="row-project" title={shownText(project)}>
-            {shownText(projectNameOf(project))}
+          <span class="row-project" title={pageText(project)}>
+            {pageText(projectNameOf(project))}
           </span>
         )}
-        <span>{shownText(session.agentLabel)}</span>
+        <span>{pageText(session.agentLabel)}</span>
         <time dateTime={date.toISOString()}>
           {dayOf(date, new Date())} {clockOf(date.toISOString())}
         </time>
@@ -147,7 +147,7 @@ export function Snippet({ pieces }: { readonly pieces: readonly SnippetPiece[] }
   return (
     <span class="snippet">
       {pieces.map(({ text, isHit }, at) => {
-        const shown = shownText(plainTerminal(text));
+        const shown = pageText(plainTerminal(text));
         return isHit ? <mark key={at}>{shown}</mark> : shown;
       })}
     </span>

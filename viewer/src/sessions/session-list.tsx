@@ -1,11 +1,12 @@
 /** Session list: renders the rows on the screen by day, and loads more when scrolled. */
 
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { SessionItem } from "../../../src/client/session-shapes.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { grouped } from "../../../src/render/phrases.ts";
-import { cents, counted } from "../words.ts";
-import { type DayItem, groupByDay, ungrouped } from "./day-groups.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { groupDigits } from "../../../src/sessions/render/phrases.ts";
+import { cents, countText } from "../words.ts";
+import { type DayItem, groupByDay, plainRows } from "./day-groups.ts";
 import type { ListStore } from "./list-store.ts";
 import { SessionRow } from "./session-row.tsx";
 import { useVirtual } from "./use-virtual.ts";
@@ -28,25 +29,10 @@ export function SessionList({ store, isFiltered, select }: ListProps) {
   const isByDay = store.sort === "updated";
   const today = new Date().toDateString();
   const items = useMemo(
-    () => (isByDay ? groupByDay(rows, new Date()) : ungrouped(rows)),
+    () => (isByDay ? groupByDay(rows, new Date()) : plainRows(rows)),
     [rows, isByDay, today],
   );
-  // Before `useVirtual` looks where the list is.
-  useLayoutEffect(() => {
-    if (scroller.current) scroller.current.scrollTop = store.scrollTop;
-  }, [store]);
-  const virtual = useVirtual({
-    count: items.length,
-    scroller,
-    offset: store.scrollTop,
-    pxOf: (index) => (items[index]?.kind === "day" ? DAY_PX : ROW_PX),
-    keyOf: (index) => items[index]?.key ?? String(index),
-  });
-  const shown = virtual.getVirtualItems();
-  const last = shown.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (last >= items.length - AHEAD) void store.loadMore();
-  }, [last, items.length, store]);
+  const virtual = useListRows(store, items, scroller);
   const onScroll = () => {
     // The last event may come after the list is gone.
     if (scroller.current) store.scrollTop = scroller.current.scrollTop;
@@ -54,7 +40,7 @@ export function SessionList({ store, isFiltered, select }: ListProps) {
   return (
     <div class="list-scroll" ref={scroller} onScroll={onScroll}>
       <ul class="rows" style={{ height: `${virtual.getTotalSize()}px` }} aria-label="Sessions">
-        {shown.map(({ key, index, start }) => {
+        {virtual.getVirtualItems().map(({ key, index, start }) => {
           const item = items[index];
           if (item === undefined) return null;
           const place = {
@@ -90,6 +76,30 @@ export function SessionList({ store, isFiltered, select }: ListProps) {
   );
 }
 
+/** The rows on the screen. Keeps the place in the list, and loads more near its end. */
+function useListRows(
+  store: ListStore,
+  items: readonly { readonly kind: string; readonly key: string }[],
+  scroller: RefObject<HTMLElement | null>,
+) {
+  // Before `useVirtual` looks where the list is.
+  useLayoutEffect(() => {
+    if (scroller.current) scroller.current.scrollTop = store.scrollTop;
+  }, [store]);
+  const virtual = useVirtual({
+    count: items.length,
+    scroller,
+    offset: store.scrollTop,
+    pxOf: (index) => (items[index]?.kind === "day" ? DAY_PX : ROW_PX),
+    keyOf: (index) => items[index]?.key ?? String(index),
+  });
+  const last = virtual.getVirtualItems().at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (last >= items.length - AHEAD) void store.loadMore();
+  }, [last, items.length, store]);
+  return virtual;
+}
+
 function lastDay(items: readonly { readonly kind: string }[]) {
   return items.findLast(({ kind }) => kind === "day");
 }
@@ -104,7 +114,7 @@ function DayHead(props: { readonly day: DayItem<SessionItem>; readonly isCut: bo
     <>
       <h2>{label}</h2>
       <span>
-        {grouped(sessions.length)}
+        {groupDigits(sessions.length)}
         {more} {sessions.length === 1 && !props.isCut ? "session" : "sessions"}
         {costs.length > 0 && ` · ${cents(sum)}${more}`}
       </span>
@@ -129,10 +139,10 @@ function ListFoot({ store, isFiltered }: Pick<ListProps, "store" | "isFiltered">
   const unreadable = store.unreadable.value;
   return (
     <p class="list-foot">
-      {grouped(count)}
+      {groupDigits(count)}
       {store.hasMore ? "+" : ""} {count === 1 ? "session" : "sessions"}
       {!store.isComplete.value && " · more are being read"}
-      {unreadable > 0 && ` · ${counted(unreadable, "session")} cannot be read by the server`}
+      {unreadable > 0 && ` · ${countText(unreadable, "session")} cannot be read by the server`}
     </p>
   );
 }
@@ -180,7 +190,7 @@ export function LookedIn({ places }: { readonly places: ListStore["lookedIn"]["v
           <dt>{label}</dt>
           <dd>
             {roots.map((root) => (
-              <code key={root}>{shownText(root)}</code>
+              <code key={root}>{pageText(root)}</code>
             ))}
           </dd>
         </div>

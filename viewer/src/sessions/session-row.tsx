@@ -1,26 +1,26 @@
 /** Session row: one session in the list: title, project, model, usage. */
 
 import type { SessionItem } from "../../../src/client/session-shapes.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { grouped } from "../../../src/render/phrases.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { groupDigits } from "../../../src/sessions/render/phrases.ts";
 import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { sessionHref } from "../route.ts";
 import {
   cents,
   clockOf,
+  deletionText,
   erasedText,
   fullTimeOf,
-  keptText,
-  nameOf,
   STATUS_WORDS,
+  sessionName,
   shortCount,
 } from "../words.ts";
 import { changedAt, dayOf } from "./day-groups.ts";
 import {
   projectKeyOf,
   projectNameOf,
+  sessionTokens,
   shortModel,
-  tokensOf,
   tookOf,
   unusualVerdict,
 } from "./session-words.ts";
@@ -39,7 +39,7 @@ export function SessionRow({ session, isInDay, onSelect }: RowProps) {
     <a class="session-row" href={sessionHref(session.id)} onFocus={onSelect} data-steps>
       <StatusDot session={session} />
       <span class="row-main">
-        <span class="row-title">{shownText(nameOf(session))}</span>
+        <span class="row-title">{pageText(sessionName(session))}</span>
         <Meta session={session} />
       </span>
       <Figures session={session} />
@@ -58,24 +58,24 @@ function Meta({ session }: { readonly session: SessionItem }) {
     <span class="row-meta">
       <Verdict session={session} />
       {key !== null && (
-        <span class="row-project" title={shownText(project ?? key)}>
-          {shownText(projectNameOf(key))}
+        <span class="row-project" title={pageText(project ?? key)}>
+          {pageText(projectNameOf(key))}
         </span>
       )}
-      {branch !== null && <span class="row-branch">{shownText(branch)}</span>}
-      <span>{shownText(agentLabel)}</span>
-      {model !== null && <span title={shownText(model)}>{shownText(shortModel(model))}</span>}
+      {branch !== null && <span class="row-branch">{pageText(branch)}</span>}
+      <span>{pageText(agentLabel)}</span>
+      {model !== null && <span title={pageText(model)}>{pageText(shortModel(model))}</span>}
       {isChild && <span>subagent</span>}
       {session.isMissing && <span>log missing</span>}
-      {session.erased && <span title={shownText(erasedText(session.erased))}>text erased</span>}
-      {session.isKept && <span>{keptText(session)}</span>}
+      {session.erased && <span title={pageText(erasedText(session.erased))}>text erased</span>}
+      {session.isKept && <span>{deletionText(session)}</span>}
     </span>
   );
 }
 
 function Figures({ session }: { readonly session: SessionItem }) {
   const { linesAdded, linesRemoved, cost } = session;
-  const tokens = tokensOf(session);
+  const tokens = sessionTokens(session);
   const hasLines = linesAdded !== null || linesRemoved !== null;
   return (
     <span class="row-figures">
@@ -90,7 +90,7 @@ function Figures({ session }: { readonly session: SessionItem }) {
       <span class="figure" title="From the first entry to the last">
         {tookOf(session)}
       </span>
-      <span class="figure" title={tokens === null ? "" : `${grouped(tokens)} tokens`}>
+      <span class="figure" title={tokens === null ? "" : `${groupDigits(tokens)} tokens`}>
         {tokens === null ? null : `${shortCount(tokens)} tokens`}
       </span>
       <span class="figure cost">{cost === null ? null : cents(cost)}</span>

@@ -1,8 +1,8 @@
 /** Session words: project, usage and verdict of a session, as the list shows them. */
 
 import type { SessionItem } from "../../../src/client/session-shapes.ts";
-import { VERDICTS, type Verdict } from "../../../src/proof/verdict.ts";
-import { lengthOf } from "../../../src/render/phrases.ts";
+import { lengthOf } from "../../../src/sessions/render/phrases.ts";
+import { VERDICTS, type Verdict } from "../../../src/trust/proof/verdict.ts";
 import { lastName } from "../words.ts";
 
 /** What the project filter takes. */
@@ -34,7 +34,7 @@ export function projectNames(keys: readonly string[]): Map<string, string> {
   );
 }
 
-export function tokensOf(session: SessionItem): number | null {
+export function sessionTokens(session: SessionItem): number | null {
   const { totalTokens, inputTokens, outputTokens } = session;
   if (totalTokens !== null) return totalTokens;
   if (inputTokens === null && outputTokens === null) return null;

@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { go } from "../address.ts";
 import { DemoBanner } from "../demo/demo-banner.tsx";
-import { type ListFilter, NO_FILTER } from "../route.ts";
+import { type ListQuery, NO_FILTER } from "../route.ts";
 import { client } from "../server.ts";
 import { HelpDialog } from "../session/help-dialog.tsx";
 import { FacetRail } from "./facet-rail.tsx";
@@ -15,7 +15,7 @@ import { SearchResults } from "./search-results.tsx";
 import { SessionList } from "./session-list.tsx";
 import { Toolbar } from "./toolbar.tsx";
 
-export function SessionsPage({ filter }: { readonly filter: ListFilter }) {
+export function SessionsPage({ filter }: { readonly filter: ListQuery }) {
   const asked = client.value;
   const listed = JSON.stringify({ ...filter, q: "" });
   const store = useMemo(() => listStoreFor(asked, filter), [asked, listed]);
@@ -50,7 +50,9 @@ export function SessionsPage({ filter }: { readonly filter: ListFilter }) {
         </div>
         <div class="home-list">
           <Toolbar
-            {...{ filter, box, isRailOpen }}
+            filter={filter}
+            box={box}
+            isRailOpen={isRailOpen}
             toggleRail={() => openRail(!isRailOpen)}
             help={help}
           />

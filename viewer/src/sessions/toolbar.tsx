@@ -1,10 +1,10 @@
 /** Toolbar: the search box, the order of the list, and the filters that are on. */
 
 import type { RefObject } from "preact";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { go } from "../address.ts";
-import { formatRoute, type ListFilter, NO_FILTER } from "../route.ts";
-import { Choice, type Choices } from "./choice.tsx";
+import { formatRoute, type ListQuery, NO_FILTER } from "../route.ts";
+import { type Choices, FilterChoice } from "./choice.tsx";
 import { verdictLabel } from "./facet-rail.tsx";
 import { FACETS, isFiltered } from "./filters.ts";
 import { step } from "./list-keys.ts";
@@ -25,7 +25,7 @@ const FOUND: Choices = [
 ];
 
 interface ToolbarProps {
-  readonly filter: ListFilter;
+  readonly filter: ListQuery;
   readonly box: RefObject<HTMLInputElement | null>;
   readonly isRailOpen: boolean;
   readonly toggleRail: () => void;
@@ -33,7 +33,7 @@ interface ToolbarProps {
 }
 
 export function Toolbar({ filter, box, isRailOpen, toggleRail, help }: ToolbarProps) {
-  const change = (changed: Partial<ListFilter>, isSame = false) => {
+  const change = (changed: Partial<ListQuery>, isSame = false) => {
     go({ page: "sessions", filter: { ...filter, ...changed } }, isSame);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -66,14 +66,14 @@ export function Toolbar({ filter, box, isRailOpen, toggleRail, help }: ToolbarPr
         Filters
       </button>
       {filter.q === "" ? (
-        <Choice
+        <FilterChoice
           name="Order"
           value={filter.sort}
           set={(sort) => change({ sort })}
           choices={ORDERS}
         />
       ) : (
-        <Choice
+        <FilterChoice
           name="Find in"
           value={filter.kind}
           set={(kind) => change({ kind })}
@@ -96,10 +96,10 @@ const LABELS: Readonly<Record<(typeof FACETS)[number], (value: string) => string
 };
 
 /** The filters of the rail that are on: each is a link that removes it. */
-function Chips({ filter }: { readonly filter: ListFilter }) {
+function Chips({ filter }: { readonly filter: ListQuery }) {
   const on = FACETS.filter((name) => filter[name] !== "");
   if (on.length === 0 || !isFiltered(filter)) return null;
-  const without = (to: ListFilter) => formatRoute({ page: "sessions", filter: to });
+  const without = (to: ListQuery) => formatRoute({ page: "sessions", filter: to });
   const { sort, subagents } = filter;
   return (
     <p class="chips">
@@ -108,10 +108,10 @@ function Chips({ filter }: { readonly filter: ListFilter }) {
           key={name}
           class="chip"
           href={without({ ...filter, [name]: "" })}
-          aria-label={`Remove the filter ${name} ${shownText(filter[name])}`}
-          title={shownText(filter[name])}
+          aria-label={`Remove the filter ${name} ${pageText(filter[name])}`}
+          title={pageText(filter[name])}
         >
-          <span class="chip-name">{shownText(LABELS[name](filter[name]))}</span>
+          <span class="chip-name">{pageText(LABELS[name](filter[name]))}</span>
           <span aria-hidden="true">×</span>
         </a>
       ))}

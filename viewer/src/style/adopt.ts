@@ -4,8 +4,8 @@
  * They are in a layer below the viewer's own style sheets, which therefore win.
  */
 
-import { ENTRY_STYLE } from "../../../src/render/html/entry-style.ts";
-import { DARK, LETTERS, LIGHT } from "../../../src/render/html/style.ts";
+import { ENTRY_STYLE } from "../../../src/sessions/render/html/entry-style.ts";
+import { DARK, LETTERS, LIGHT } from "../../../src/sessions/render/html/style.ts";
 
 export function adoptStyle(): void {
   const sheet = new CSSStyleSheet();

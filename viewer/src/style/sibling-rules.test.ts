@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
-import { ENTRY_STYLE } from "../../../src/render/html/entry-style.ts";
+import { ENTRY_STYLE } from "../../../src/sessions/render/html/entry-style.ts";
 
 const folder = fileURLToPath(new URL("..", import.meta.url));
 

@@ -2,8 +2,8 @@
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { UsageReport } from "../../../src/client/usage-shapes.ts";
-import { counted, dayText } from "../words.ts";
-import { calendarOf, type Measure } from "./usage-sums.ts";
+import { countText, dayText } from "../words.ts";
+import { calendarOf, type UsageMeasure } from "./usage-sums.ts";
 
 const CELL = 16;
 const LABELS = 24;
@@ -11,7 +11,7 @@ const months = new Intl.DateTimeFormat("en", { month: "short", timeZone: "UTC" }
 
 interface CalendarProps {
   readonly report: UsageReport;
-  readonly measure: Measure;
+  readonly measure: UsageMeasure;
   readonly amount: (value: number) => string;
 }
 
@@ -24,7 +24,7 @@ export function Calendar({ report, measure, amount }: CalendarProps) {
   }, [weeks.length]);
   const used = weeks.flat().filter(({ value }) => value > 0);
   const most = used.reduce((max, cell) => (cell.value > (max?.value ?? 0) ? cell : max), used[0]);
-  const days = counted(used.length, "day");
+  const days = countText(used.length, "day");
   const said = most
     ? `${days} with usage; most ${onDay(most.day)}: ${amount(most.value)}`
     : "No usage";

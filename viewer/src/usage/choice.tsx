@@ -7,7 +7,7 @@ interface ChoiceProps<T> {
   readonly choose: (value: T) => void;
 }
 
-export function Choice<T extends string | number>(props: ChoiceProps<T>) {
+export function UsageChoice<T extends string | number>(props: ChoiceProps<T>) {
   const { name, options, chosen, choose } = props;
   return (
     <fieldset class="usage-choice">

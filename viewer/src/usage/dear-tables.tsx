@@ -8,11 +8,11 @@ import type {
   CountedSession,
   CountedSums,
 } from "../../../src/client/usage-shapes.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { grouped } from "../../../src/render/phrases.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { groupDigits } from "../../../src/sessions/render/phrases.ts";
 import { sessionHref } from "../route.ts";
 import { costText, zone } from "../settings.ts";
-import { counted, dayIn, dayText, lastName, nameOf, shortCount } from "../words.ts";
+import { countText, dayIn, dayText, lastName, sessionName, shortCount } from "../words.ts";
 import { FigureTable } from "./usage-tables.tsx";
 
 interface SessionTableProps {
@@ -30,7 +30,7 @@ export function SessionTable({ client, sessions }: SessionTableProps) {
         {sessions.map((session) => {
           const { name, title, session: id, agent, project, lastAt } = session;
           const known = id === null ? name : titles.get(id);
-          const text = shownText(known ?? title ?? "…");
+          const text = pageText(known ?? title ?? "…");
           return (
             <Row key={`${name}${id}`} sums={session}>
               {id === null ? (
@@ -60,7 +60,7 @@ function useTitles(client: VerbatimClient, sessions: readonly CountedSession[]) 
       const { title, name } = sessions.find(({ session }) => session === id) ?? {};
       const know = (title: string) => setTitles((known) => new Map(known).set(id, title));
       client.sessions.get(id).then(
-        (item) => know(nameOf(item)),
+        (item) => know(sessionName(item)),
         () => know(title ?? name ?? id),
       );
     }
@@ -82,11 +82,11 @@ export function PromptTable({ prompts, isComplete }: PromptTableProps) {
       <FigureTable head="Prompt" figures={["Cost", "Tokens"]}>
         {prompts.map((prompt) => {
           const { text, session, start, agent, project, at, subagents } = prompt;
-          const started = subagents > 0 ? counted(subagents, "subagent") : null;
+          const started = subagents > 0 ? countText(subagents, "subagent") : null;
           return (
             <Row key={`${session} ${start}`} sums={prompt}>
               <a class="usage-name" href={sessionHref(session, start)}>
-                {shownText(text)}
+                {pageText(text)}
               </a>
               <Facts
                 facts={[agent, lastName(project), at && dayText(dayIn(at, zone.value)), started]}
@@ -101,7 +101,7 @@ export function PromptTable({ prompts, isComplete }: PromptTableProps) {
 
 function Facts({ facts }: { readonly facts: readonly (string | null)[] }) {
   const known = facts.filter((fact) => fact !== null);
-  return <span class="usage-facts">{shownText(known.join(" · "))}</span>;
+  return <span class="usage-facts">{pageText(known.join(" · "))}</span>;
 }
 
 interface RowProps {
@@ -114,7 +114,7 @@ function Row({ sums, children }: RowProps) {
     <tr>
       <th scope="row">{children}</th>
       <td class="usage-figure">{costText(sums)}</td>
-      <td class="usage-figure" title={grouped(Math.round(sums.total))}>
+      <td class="usage-figure" title={groupDigits(Math.round(sums.total))}>
         {shortCount(sums.total)}
       </td>
     </tr>

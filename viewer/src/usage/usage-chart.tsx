@@ -1,7 +1,7 @@
 /** Usage chart: the bars, their legend, and the same as a table for screen readers. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { shownText } from "../../../src/render/html/markup.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { dayText } from "../words.ts";
 import type { ChartLook, DrawnChart } from "./bar-chart.ts";
 import type { DayChart } from "./usage-sums.ts";
@@ -61,7 +61,7 @@ function Legend({ chart, day, amount }: LegendProps) {
       {chart.series.map((series, at) => (
         <li key={series.name}>
           <span class={`usage-swatch color-${at + 1}`} />
-          <span class="usage-name">{shownText(series.name)}</span>
+          <span class="usage-name">{pageText(series.name)}</span>
           <span class="usage-amount">
             {amount(day === null ? total(series.values) : (series.values[day] ?? 0))}
           </span>
@@ -81,7 +81,7 @@ function DayTable({ chart, title, amount }: ChartProps) {
             <th scope="col">Day</th>
             {chart.series.map(({ name }) => (
               <th scope="col" class="usage-figure" key={name}>
-                {shownText(name)}
+                {pageText(name)}
               </th>
             ))}
           </tr>

@@ -4,18 +4,18 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { ToolReport } from "../../../src/client/search-shapes.ts";
 import type { UsageReport } from "../../../src/client/usage-shapes.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { grouped } from "../../../src/render/phrases.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { groupDigits } from "../../../src/sessions/render/phrases.ts";
 import { isAbort, reasonOf } from "../server.ts";
 import { projectNames } from "../sessions/session-words.ts";
 import { costText, money, zone } from "../settings.ts";
-import { counted, dayIn, dayText, shortCount } from "../words.ts";
+import { countText, dayIn, dayText, shortCount } from "../words.ts";
 import { Calendar } from "./calendar.tsx";
-import { Choice } from "./choice.tsx";
+import { UsageChoice } from "./choice.tsx";
 import { PromptTable, SessionTable } from "./dear-tables.tsx";
 import { SettingsMenu } from "./settings-menu.tsx";
 import { UsageChart } from "./usage-chart.tsx";
-import { chartOf, dayAfter, type Measure, tokenParts } from "./usage-sums.ts";
+import { chartOf, dayAfter, tokenParts, type UsageMeasure } from "./usage-sums.ts";
 import { SumTable, ToolTable } from "./usage-tables.tsx";
 import "./usage.css";
 
@@ -27,7 +27,7 @@ const PERIODS: readonly (readonly [number, string])[] = [
   [90, "90 days"],
   [0, "All time"],
 ];
-const MEASURES: readonly (readonly [Measure, string])[] = [
+const MEASURES: readonly (readonly [UsageMeasure, string])[] = [
   ["cost", "Cost"],
   ["total", "Tokens"],
 ];
@@ -56,7 +56,7 @@ export function UsagePage({ client }: { readonly client: VerbatimClient }) {
     <main id="main" tabIndex={-1} class="page usage-page">
       <div class="usage-head">
         <h1>Usage</h1>
-        <Choice name="Period" options={PERIODS} chosen={period} choose={setPeriod} />
+        <UsageChoice name="Period" options={PERIODS} chosen={period} choose={setPeriod} />
         <SettingsMenu />
       </div>
       {fault !== null && (
@@ -124,7 +124,7 @@ interface ReportProps {
 
 function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
   const { total, counting } = report;
-  const [chosen, setMeasure] = useState<Measure | null>(null);
+  const [chosen, setMeasure] = useState<UsageMeasure | null>(null);
   const measure = chosen ?? ((total.cost ?? 0) > 0 ? "cost" : "total");
   const chart = useMemo(() => chartOf(report, measure), [report, measure]);
   const amount = measure === "cost" ? money : shortCount;
@@ -144,8 +144,8 @@ function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
         <section class="usage-card">
           <div class="usage-head">
             <h2>Over time</h2>
-            <Choice name="Measure" options={MEASURES} chosen={measure} choose={setMeasure} />
-            <Choice name="Group" options={GROUPS} chosen={by} choose={setBy} />
+            <UsageChoice name="Measure" options={MEASURES} chosen={measure} choose={setMeasure} />
+            <UsageChoice name="Group" options={GROUPS} chosen={by} choose={setBy} />
           </div>
           <UsageChart chart={chart} title={title} amount={amount} />
         </section>
@@ -156,7 +156,10 @@ function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
         <PromptTable prompts={report.prompts} isComplete={report.isComplete} />
         <SumTable title="Models" head="Model" groups={report.models} measure={measure} />
         <SumTable
-          {...{ title: "Projects", head: "Project", groups: report.projects, measure }}
+          title="Projects"
+          head="Project"
+          groups={report.projects}
+          measure={measure}
           names={projectNames(report.projects.map(({ name }) => name))}
         />
         <SumTable title="Agents" head="Agent" groups={report.agents} measure={measure} />
@@ -169,7 +172,7 @@ function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
 
 function Counting({ counting }: { readonly counting: NonNullable<UsageReport["counting"]> }) {
   const { done, total } = counting;
-  const far = total > 0 ? `: ${grouped(done)} of ${grouped(total)}` : "";
+  const far = total > 0 ? `: ${groupDigits(done)} of ${groupDigits(total)}` : "";
   return (
     <p class="usage-note" role="status">
       Sessions are being counted{far} …
@@ -190,7 +193,7 @@ function Totals({ report: { total, cacheHitRate } }: { readonly report: UsageRep
       <Total
         name="Tokens"
         value={tokens.total}
-        title={`${grouped(Math.round(total.total))} tokens`}
+        title={`${groupDigits(Math.round(total.total))} tokens`}
         more={total.total === 0 ? "" : parts}
       />
       <Total
@@ -198,7 +201,7 @@ function Totals({ report: { total, cacheHitRate } }: { readonly report: UsageRep
         value={cacheHitRate === null ? "–" : `${(cacheHitRate * 100).toFixed(1)} %`}
         more="of all input was read from a cache"
       />
-      <Total name="Responses" value={grouped(total.responses)} />
+      <Total name="Responses" value={groupDigits(total.responses)} />
     </dl>
   );
 }
@@ -227,18 +230,18 @@ function Doubts({ report }: { readonly report: UsageReport }) {
   const { models, total, outside, unreadable, isCut } = report;
   const unpriced = models.filter((model) => model.unpriced > 0);
   const listed = unpriced.map(({ name, unpriced: tokens }) => {
-    return `${shownText(name)} (${shortCount(tokens)} tokens)`;
+    return `${pageText(name)} (${shortCount(tokens)} tokens)`;
   });
   const doubts = [
     listed.length > 0 && `No price is known for ${listed.join(", ")}: not in the cost.`,
     total.implausible > 0 &&
-      `${counted(total.implausible, "response")} with a count that cannot be right, as recorded.`,
+      `${countText(total.implausible, "response")} with a count that cannot be right, as recorded.`,
     total.unknownInputs > 0 &&
-      `The input of ${counted(total.unknownInputs, "response")} was not recorded, and is in no sum.`,
+      `The input of ${countText(total.unknownInputs, "response")} was not recorded, and is in no sum.`,
     outside.responses > 0 &&
-      `${counted(outside.responses, "response")} without a day in the chart: ` +
+      `${countText(outside.responses, "response")} without a day in the chart: ` +
         "no time, a time in the future, or too long ago.",
-    unreadable > 0 && `${counted(unreadable, "session")} could not be read.`,
+    unreadable > 0 && `${countText(unreadable, "session")} could not be read.`,
     isCut && "There are more groups than are listed here.",
   ].filter((doubt) => doubt !== false);
   return doubts.length === 0 ? null : (
@@ -259,7 +262,7 @@ function Prices({ report: { prices } }: { readonly report: UsageReport }) {
       <ul>
         {prices.models.map(({ model, table, hash, at }) => (
           <li key={model}>
-            {shownText(model)}:{" "}
+            {pageText(model)}:{" "}
             {hash === null
               ? "no known price"
               : `${table} ${hash}, decided ${dayText(dayIn(at ?? ""))}`}

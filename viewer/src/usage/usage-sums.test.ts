@@ -7,18 +7,45 @@ import { amountIn, DEFAULTS, parseSettings } from "../settings.ts";
 import { calendarOf, chartOf, dayAfter, orderedTools, tokenParts } from "./usage-sums.ts";
 
 const NONE: CountedSums = {
-  ...{ responses: 0, input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 },
-  ...{ reasoning: 0, total: 0, cost: 0, unpriced: 0, recorded: null, implausible: 0 },
+  responses: 0,
+  input: 0,
+  output: 0,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+  cacheRead: 0,
+  reasoning: 0,
+  total: 0,
+  cost: 0,
+  unpriced: 0,
+  recorded: null,
+  implausible: 0,
   unknownInputs: 0,
 };
 
 function reportOf(more: Partial<UsageReport>): UsageReport {
   return {
-    ...{ zone: "UTC", today: "2026-11-18", since: null, until: null, total: NONE, days: [] },
-    ...{ outside: NONE, agents: [], projects: [], models: [], by: "agent", series: [] },
-    ...{ calendar: [], sessions: [], prompts: [], cacheHitRate: null, counting: null },
+    zone: "UTC",
+    today: "2026-11-18",
+    since: null,
+    until: null,
+    total: NONE,
+    days: [],
+    outside: NONE,
+    agents: [],
+    projects: [],
+    models: [],
+    by: "agent",
+    series: [],
+    calendar: [],
+    sessions: [],
+    prompts: [],
+    cacheHitRate: null,
+    counting: null,
     prices: { table: "", date: "", models: [] },
-    ...{ isComplete: true, isCut: false, unreadable: 0, ...more },
+    isComplete: true,
+    isCut: false,
+    unreadable: 0,
+    ...more,
   };
 }
 
@@ -54,7 +81,7 @@ test("a chart has the days of the report, at least a week, and none after today"
   const chart = chartOf(reportOf({ days, series }), "cost");
   assert.deepEqual(
     [chart.days.length, chart.days[0], chart.days.at(-1)],
-    [...[7, "2026-11-12", "2026-11-18"]],
+    [7, "2026-11-12", "2026-11-18"],
   );
   assert.deepEqual(chart.series, [
     { name: "a", values: [0, 0, 0, 0, 0, 0, 2] },
@@ -71,7 +98,9 @@ test("a chart has the days of the report, at least a week, and none after today"
 test("the calendar has weeks from Monday on, ends today, and its levels are by rank", () => {
   const used = (day: string, cost: number) => ({ day, cost, total: 0 });
   const calendar = [
-    ...[used("2026-11-15", 1), used("2026-11-16", 2), used("2026-11-17", 3)],
+    used("2026-11-15", 1),
+    used("2026-11-16", 2),
+    used("2026-11-17", 3),
     used("2026-11-18", 1_000),
   ];
   const weeks = calendarOf(reportOf({ calendar }), "cost");
@@ -112,7 +141,12 @@ test("any text is some settings; a currency needs a rate", () => {
 
 test("tools are ordered by calls, average time or failures", () => {
   const tool = (tool: string, calls: number, errors: number, totalMs: number): ToolUsageRow => ({
-    ...{ tool, calls, errors, timed: totalMs > 0 ? calls : 0, totalMs, slowest: null },
+    tool,
+    calls,
+    errors,
+    timed: totalMs > 0 ? calls : 0,
+    totalMs,
+    slowest: null,
   });
   const tools = [tool("a", 10, 5, 100), tool("b", 20, 0, 0), tool("c", 2, 2, 900)];
   const names = (order: Parameters<typeof orderedTools>[1]) =>

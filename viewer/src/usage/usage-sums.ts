@@ -3,7 +3,7 @@
 import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
 import type { CountedSums, UsageReport } from "../../../src/client/usage-shapes.ts";
 
-export type Measure = "cost" | "total";
+export type UsageMeasure = "cost" | "total";
 
 /** A chart has at least so many days: one bar alone looks like a fault. */
 const DAYS_MIN = 7;
@@ -28,7 +28,7 @@ export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-export function chartOf({ days, series }: UsageReport, measure: Measure): DayChart {
+export function chartOf({ days, series }: UsageReport, measure: UsageMeasure): DayChart {
   const first = days[0]?.name;
   const missing = first === undefined ? 0 : Math.max(0, DAYS_MIN - days.length);
   const before = Array.from({ length: missing }, (_, n) => dayAfter(first ?? "", n - missing));
@@ -50,7 +50,10 @@ export interface CalendarCell {
 }
 
 /** Weeks from Monday to Sunday, the last with today; days after today are left out. */
-export function calendarOf({ today, calendar }: UsageReport, measure: Measure): CalendarCell[][] {
+export function calendarOf(
+  { today, calendar }: UsageReport,
+  measure: UsageMeasure,
+): CalendarCell[][] {
   const values = new Map(calendar.map((each) => [each.day, each[measure]]));
   const sorted = [...values.values()].filter((value) => value > 0).sort((a, b) => a - b);
   const weekday = (new Date(today).getUTCDay() + 6) % 7;

@@ -4,12 +4,12 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
 import type { CountedGroup } from "../../../src/client/usage-shapes.ts";
-import { shownText } from "../../../src/render/html/markup.ts";
-import { durationOf, grouped } from "../../../src/render/phrases.ts";
+import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { durationOf, groupDigits } from "../../../src/sessions/render/phrases.ts";
 import { sessionHref } from "../route.ts";
 import { costText } from "../settings.ts";
 import { shortCount } from "../words.ts";
-import { type Measure, orderedTools, type ToolOrder } from "./usage-sums.ts";
+import { orderedTools, type ToolOrder, type UsageMeasure } from "./usage-sums.ts";
 
 const ROWS_SHOWN = 12;
 
@@ -17,7 +17,7 @@ interface SumTableProps {
   readonly title: string;
   readonly head: string;
   readonly groups: readonly CountedGroup[];
-  readonly measure: Measure;
+  readonly measure: UsageMeasure;
   /** Shorter names of groups; the whole name is shown on hover. */
   readonly names?: ReadonlyMap<string, string>;
 }
@@ -35,13 +35,13 @@ export function SumTable({ title, head, groups, measure, names }: SumTableProps)
         {shown.map((group) => (
           <tr key={group.name}>
             <th scope="row">
-              <span class="usage-name" title={shownText(group.name)}>
-                {shownText(names?.get(group.name) ?? group.name)}
+              <span class="usage-name" title={pageText(group.name)}>
+                {pageText(names?.get(group.name) ?? group.name)}
               </span>
               <Bar share={most === 0 ? 0 : (group[measure] ?? 0) / most} />
             </th>
             <td class="usage-figure">{costText(group)}</td>
-            <td class="usage-figure" title={grouped(Math.round(group.total))}>
+            <td class="usage-figure" title={groupDigits(Math.round(group.total))}>
               {shortCount(group.total)}
             </td>
           </tr>
@@ -141,9 +141,9 @@ function ToolRows({ tools }: { readonly tools: readonly ToolUsageRow[] }) {
       {tools.map((row) => (
         <tr key={row.tool}>
           <th scope="row">
-            <code>{shownText(row.tool)}</code>
+            <code>{pageText(row.tool)}</code>
           </th>
-          <td class="usage-figure">{grouped(row.calls)}</td>
+          <td class="usage-figure">{groupDigits(row.calls)}</td>
           <td class={row.errors > 0 ? "usage-figure usage-failed" : "usage-figure"}>
             {failedWords(row)}
           </td>
@@ -165,7 +165,7 @@ function Slowest({ row: { slowest, tool } }: { readonly row: ToolUsageRow }) {
   return (
     <a
       href={sessionHref(slowest.session, slowest.start)}
-      aria-label={`${shownText(tool)}: ${took}, show it`}
+      aria-label={`${pageText(tool)}: ${took}, show it`}
     >
       {took}
     </a>
@@ -174,5 +174,5 @@ function Slowest({ row: { slowest, tool } }: { readonly row: ToolUsageRow }) {
 
 function failedWords({ errors, calls }: ToolUsageRow): string {
   if (errors === 0) return "0";
-  return `${grouped(errors)} (${Math.round((100 * errors) / Math.max(1, calls))} %)`;
+  return `${groupDigits(errors)} (${Math.round((100 * errors) / Math.max(1, calls))} %)`;
 }

@@ -7,9 +7,9 @@
  */
 
 import { dirname } from "node:path";
-import type { Directory } from "../../../base/files.ts";
-import { type ByteOffset, START } from "../../../base/offset.ts";
-import type { Durability } from "../../../log/log-options.ts";
+import type { Directory } from "../../../core/base/files.ts";
+import { type ByteOffset, START } from "../../../core/base/offset.ts";
+import type { Durability } from "../../../core/log/log-options.ts";
 import type { DerivedFiles } from "../../derived-files.ts";
 import type { Native } from "../../dialect.ts";
 import { ExpectedLines } from "../../files/expected-lines.ts";

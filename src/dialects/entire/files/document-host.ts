@@ -5,7 +5,7 @@
 
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { Host } from "../../../base/host.ts";
+import type { Host } from "../../../core/base/host.ts";
 import { type Convert, convertedHost } from "../../files/converted-host.ts";
 import { convertedDocument } from "../../files/json-document.ts";
 import { LOG_NAME } from "../session-id.ts";

@@ -1,14 +1,14 @@
 /** Entire files: implements `DialectFiles` for prompt.txt and context.md. */
 
-import { readSmallFile } from "../../../base/replace.ts";
-import { type Finding, finding, troubleOf } from "../../../findings/finding.ts";
-import type { Entry } from "../../../model/entry.ts";
+import { readSmallFile } from "../../../core/base/replace.ts";
+import { type Finding, finding, troubleOf } from "../../../core/findings/finding.ts";
+import type { Entry } from "../../../core/model/entry.ts";
 import {
+  asideText,
   type DerivedKind,
   type DerivedLook,
-  keptIn,
-  type Patient,
-  placeOf,
+  findingPlaceOf,
+  type SessionInRepair,
 } from "../../derived-files.ts";
 import type { DialectFiles } from "../../dialect-files.ts";
 import { copyAside } from "../../files/aside.ts";
@@ -38,12 +38,12 @@ const entireDerived: DerivedKind = {
  * context.md stays.
  */
 class EntireLook implements DerivedLook {
-  readonly #patient: Patient;
+  readonly #patient: SessionInRepair;
   readonly #context = new ContextFold();
   #hasEntries = false;
   #hasPrompt = false;
 
-  constructor(patient: Patient) {
+  constructor(patient: SessionInRepair) {
     this.#patient = patient;
   }
 
@@ -64,13 +64,13 @@ class EntireLook implements DerivedLook {
 
   #promptFinding(): Finding | null {
     if (!this.#hasPrompt || hasPrompt(this.#patient.directory)) return null;
-    const at = placeOf(this.#patient, PROMPT_NAME);
+    const at = findingPlaceOf(this.#patient, PROMPT_NAME);
     return finding("DERIVED_MISSING", at, `${PROMPT_NAME} is missing`);
   }
 
   async #contextFinding(): Promise<Finding | null> {
     const { id, directory } = this.#patient;
-    const at = placeOf(this.#patient, CONTEXT_NAME);
+    const at = findingPlaceOf(this.#patient, CONTEXT_NAME);
     if (!this.#hasEntries) return null;
     try {
       const text = await readSmallFile(directory, CONTEXT_NAME);
@@ -85,21 +85,21 @@ class EntireLook implements DerivedLook {
   }
 }
 
-async function mendPrompt(patient: Patient): Promise<string> {
+async function mendPrompt(patient: SessionInRepair): Promise<string> {
   const { prompt } = await textsOf(patient);
   if (prompt !== null) await writePrompt(patient.directory, prompt);
   return `made ${PROMPT_NAME} from the log`;
 }
 
-async function mendContext(patient: Patient): Promise<string> {
+async function mendContext(patient: SessionInRepair): Promise<string> {
   const { id, directory } = patient;
   const { context } = await textsOf(patient);
   const aside = await copyAside(directory, CONTEXT_NAME);
   await writeContext(directory, context.text(id, null), "disk");
-  return `made ${CONTEXT_NAME} from the log${keptIn(aside)}`;
+  return `made ${CONTEXT_NAME} from the log${asideText(aside)}`;
 }
 
-function textsOf({ host, root, id, directory }: Patient) {
+function textsOf({ host, root, id, directory }: SessionInRepair) {
   return entireTexts({ host, root, logId: logPath(id).join("/") }, directory);
 }
 

@@ -1,8 +1,8 @@
 /** Recording: `verbatim record --dialect entire`. */
 
 import { randomUUID } from "node:crypto";
-import { datedId } from "../../new-ids.ts";
 import type { Recording } from "../../recording.ts";
+import { datedId } from "../../shared/new-ids.ts";
 
 export const recording: Recording = {
   options: [

@@ -6,13 +6,13 @@
  * replaced only if it is one of ours.
  */
 
-import { errnoOf } from "../../../base/errors.ts";
-import type { Directory } from "../../../base/files.ts";
-import type { Host } from "../../../base/host.ts";
-import { type ByteOffset, START } from "../../../base/offset.ts";
-import { readSmallFile, replaceFile, replaceFileDurably } from "../../../base/replace.ts";
-import type { Durability } from "../../../log/log-options.ts";
-import { LogReader } from "../../../log/reader.ts";
+import { errnoOf } from "../../../core/base/errors.ts";
+import type { Directory } from "../../../core/base/files.ts";
+import type { Host } from "../../../core/base/host.ts";
+import { type ByteOffset, START } from "../../../core/base/offset.ts";
+import { readSmallFile, replaceFile, replaceFileDurably } from "../../../core/base/replace.ts";
+import type { Durability } from "../../../core/log/log-options.ts";
+import { LogReader } from "../../../core/log/reader.ts";
 import type { Native } from "../../dialect.ts";
 import { restoreSpilled } from "../../files/spill-files.ts";
 import { ContextFold, isOurContext, promptIn } from "../context.ts";

@@ -5,17 +5,17 @@
  * more than the log, and is stale where the two disagree (meta-replay.ts).
  */
 
-import { openIfThere } from "../../../base/file-steps.ts";
-import type { OpenFile } from "../../../base/files.ts";
-import { readSmallFile } from "../../../base/replace.ts";
-import { type Finding, finding, troubleOf } from "../../../findings/finding.ts";
-import type { Entry } from "../../../model/entry.ts";
+import { openIfThere } from "../../../core/base/file-steps.ts";
+import type { OpenFile } from "../../../core/base/files.ts";
+import { readSmallFile } from "../../../core/base/replace.ts";
+import { type Finding, finding, troubleOf } from "../../../core/findings/finding.ts";
+import type { Entry } from "../../../core/model/entry.ts";
 import {
+  asideText,
   type DerivedKind,
   type DerivedLook,
-  keptIn,
-  type Patient,
-  placeOf,
+  findingPlaceOf,
+  type SessionInRepair,
 } from "../../derived-files.ts";
 import { copyAside, moveAside, replaceWith } from "../../files/aside.ts";
 import { type RyeEvent, readEnvelope } from "../envelope.ts";
@@ -100,7 +100,7 @@ type MetaRead =
   | { readonly state: "refused"; readonly error: unknown };
 
 class RyeLook implements DerivedLook {
-  readonly #patient: Patient;
+  readonly #patient: SessionInRepair;
   readonly #meta: MetaRead;
   readonly #replay: RyeMetaReplay | null;
   readonly #markdown: OpenFile | null;
@@ -112,7 +112,7 @@ class RyeLook implements DerivedLook {
   #hasEvents = false;
   #hasText = false;
 
-  constructor(patient: Patient, meta: MetaRead) {
+  constructor(patient: SessionInRepair, meta: MetaRead) {
     this.#patient = patient;
     this.#meta = meta;
     this.#replay = meta.state === "usable" ? new RyeMetaReplay(patient.id, meta.meta) : null;
@@ -155,7 +155,7 @@ class RyeLook implements DerivedLook {
   }
 
   async #markdownFinding(): Promise<Finding | null> {
-    const at = placeOf(this.#patient, MARKDOWN_NAME);
+    const at = findingPlaceOf(this.#patient, MARKDOWN_NAME);
     if (this.#refusal !== undefined) return troubleOf(at, this.#refusal);
     if (!this.#comparison) {
       // Nothing to print: a missing file makes no difference to a reader.
@@ -172,7 +172,7 @@ class RyeLook implements DerivedLook {
   }
 
   #metaFinding(): Finding | null {
-    const at = placeOf(this.#patient, META_NAME);
+    const at = findingPlaceOf(this.#patient, META_NAME);
     switch (this.#meta.state) {
       case "refused":
         return troubleOf(at, this.#meta.error);
@@ -188,7 +188,7 @@ class RyeLook implements DerivedLook {
   }
 
   #staleMeta(meta: StoredThreadMeta): Finding | null {
-    const at = placeOf(this.#patient, META_NAME);
+    const at = findingPlaceOf(this.#patient, META_NAME);
     const stale = this.#replay?.staleFields() ?? [];
     if (stale.length > 0) {
       const detail = `${META_NAME} disagrees with its log in ${stale.join(", ")}`;
@@ -201,7 +201,7 @@ class RyeLook implements DerivedLook {
   }
 }
 
-async function readMeta({ directory }: Patient): Promise<MetaRead> {
+async function readMeta({ directory }: SessionInRepair): Promise<MetaRead> {
   try {
     const file = openIfThere(directory, META_NAME);
     if (file === null) return { state: "missing" };
@@ -220,13 +220,13 @@ function isSigned(meta: StoredThreadMeta): boolean {
   return Object.hasOwn(meta, "_signature");
 }
 
-async function mendMarkdown({ host, root, id, directory }: Patient): Promise<string> {
+async function mendMarkdown({ host, root, id, directory }: SessionInRepair): Promise<string> {
   const aside = await copyAside(directory, MARKDOWN_NAME);
   await replaceWith(directory, MARKDOWN_NAME, renderThread(host, root, id, LIVE_OPTIONS));
-  return `made ${MARKDOWN_NAME} from the log${keptIn(aside)}`;
+  return `made ${MARKDOWN_NAME} from the log${asideText(aside)}`;
 }
 
-async function mendMeta(patient: Patient): Promise<string> {
+async function mendMeta(patient: SessionInRepair): Promise<string> {
   const { host, root, id, directory } = patient;
   const found = await readMeta(patient);
   if (found.state === "refused") throw found.error;
@@ -240,10 +240,10 @@ async function mendMeta(patient: Patient): Promise<string> {
   const aside = await copyAside(directory, META_NAME);
   await writeThreadMeta(host, root, id, replay.mended());
   const did = found.state === "usable" ? `set ${replay.staleFields().join(", ")} of` : "rebuilt";
-  return `${did} ${META_NAME} from the log${keptIn(aside)}`;
+  return `${did} ${META_NAME} from the log${asideText(aside)}`;
 }
 
-async function rebuiltMeta({ host, root, id }: Patient): Promise<StoredThreadMeta | null> {
+async function rebuiltMeta({ host, root, id }: SessionInRepair): Promise<StoredThreadMeta | null> {
   const rebuilder = new MetaRebuilder(id);
   for await (const event of threadEvents(host, root, id)) rebuilder.add(event);
   return rebuilder.meta();

@@ -7,16 +7,15 @@
  */
 
 import { join } from "node:path";
-import type { Directory } from "../../../base/files.ts";
-import type { Seen } from "../../../base/node-surroundings.ts";
-import { type RegisteredThread, Registry, rowOf } from "../../../catalog/registry.ts";
-import { fileFindings } from "../../../findings/file-findings.ts";
-import { type Finding, finding } from "../../../findings/finding.ts";
-import { keptIn } from "../../derived-files.ts";
+import type { Directory } from "../../../core/base/files.ts";
+import type { Seen } from "../../../core/base/node-surroundings.ts";
+import { type Finding, fileFindings, finding } from "../../../core/findings/finding.ts";
+import { asideText } from "../../derived-files.ts";
 import type { Examining } from "../../dialect-files.ts";
 import { moveAside, openAside } from "../../files/aside.ts";
 import { REGISTRY_NAME, THREADS_PATH } from "../thread-id.ts";
 import { isThreadMeta } from "../thread-meta.ts";
+import { type RegisteredThread, Registry, threadColumns } from "./registry.ts";
 import { findThreadMetas } from "./threads.ts";
 
 interface Project {
@@ -60,7 +59,7 @@ export async function mendRegistry(doctor: Examining, store: Project): Promise<s
       const threads = await threadsOf(store);
       registry.replaceAll(threads.values());
       const threadsTold = threads.size === 1 ? "1 thread" : `${threads.size} threads`;
-      return `listed ${threadsTold} in ${REGISTRY_NAME}${keptIn(kept)}`;
+      return `listed ${threadsTold} in ${REGISTRY_NAME}${asideText(kept)}`;
     } finally {
       registry.close();
     }
@@ -125,7 +124,7 @@ function differences(
       continue;
     }
     lacking--;
-    if (JSON.stringify(rowOf(row)) !== JSON.stringify(rowOf(thread))) wrong++;
+    if (JSON.stringify(threadColumns(row)) !== JSON.stringify(threadColumns(thread))) wrong++;
   }
   const said = [
     ...(lacking > 0 ? [`lacks ${lacking} of ${threads.size} threads`] : []),

@@ -15,15 +15,15 @@
  */
 
 import { dirname } from "node:path";
-import { assert, VerbatimError } from "../../../base/errors.ts";
-import { parseExactly } from "../../../base/exact-numbers.ts";
-import type { Directory } from "../../../base/files.ts";
-import type { Host } from "../../../base/host.ts";
-import { type ByteOffset, START, toByteOffset } from "../../../base/offset.ts";
-import { readSmallFile, replaceFile, replaceFileDurably } from "../../../base/replace.ts";
-import type { Durability, LogMode } from "../../../log/log-options.ts";
-import { LogReader } from "../../../log/reader.ts";
-import type { Sync } from "../../../log/turn.ts";
+import { assert, VerbatimError } from "../../../core/base/errors.ts";
+import { parseExactly } from "../../../core/base/exact-numbers.ts";
+import type { Directory } from "../../../core/base/files.ts";
+import type { Host } from "../../../core/base/host.ts";
+import { type ByteOffset, START, toByteOffset } from "../../../core/base/offset.ts";
+import { readSmallFile, replaceFile, replaceFileDurably } from "../../../core/base/replace.ts";
+import type { Durability, LogMode } from "../../../core/log/log-options.ts";
+import { LogReader } from "../../../core/log/reader.ts";
+import type { Sync } from "../../../core/log/turn.ts";
 import type { DerivedFiles, SigningTools } from "../../derived-files.ts";
 import type { Native } from "../../dialect.ts";
 import { copyAside } from "../../files/aside.ts";
@@ -108,7 +108,7 @@ export class RyeDerivedFiles implements DerivedFiles {
   /** The checkpoint that thread.json names as its head, verified or not; null: none, or unknown. */
   async namedSeq(): Promise<number | null> {
     try {
-      return namedSeqIn(await readSmallFile(await this.#openDirectory(), META_NAME));
+      return headSeqIn(await readSmallFile(await this.#openDirectory(), META_NAME));
     } catch {
       return null; // Then its head is not found, and the file is not signed.
     }
@@ -362,7 +362,7 @@ export class RyeDerivedFiles implements DerivedFiles {
 }
 
 /** The checkpoint that a thread.json's text names as its head, verified or not; null: none. */
-export function namedSeqIn(text: string | null): number | null {
+export function headSeqIn(text: string | null): number | null {
   const { seq } = (parseMeta(text)?.head ?? {}) as { readonly seq?: unknown };
   return typeof seq === "number" ? seq : null;
 }

@@ -8,7 +8,7 @@
  * longer, it may be a person's: the owner decides first, and may keep it.
  */
 
-import type { Directory, OpenFile } from "../../../base/files.ts";
+import type { Directory, OpenFile } from "../../../core/base/files.ts";
 
 export class MarkdownFile {
   readonly #file: OpenFile;

@@ -1,22 +1,22 @@
 /**
  * Found meta: a thread.json as read, and whether it can be trusted. Checks VM1 to VM3 of
- * door/verified-meta.ts.
+ * integrations/rye/verified-meta.ts.
  */
 
 import { dirname } from "node:path";
-import type { Host } from "../../../base/host.ts";
-import { readSmallFile } from "../../../base/replace.ts";
-import type { Keys } from "../../../proof/ed25519-keys.ts";
-import { judgeThread } from "../../../proof/thread-signature.ts";
-import type { VerifyReport } from "../../../signing/judging/report.ts";
-import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
-import type { SessionLog } from "../../../signing/session-log.ts";
-import type { Trust } from "../../../signing/trust/trust.ts";
-import { threadKeys } from "../../../signing/trust/trust.ts";
+import type { Host } from "../../../core/base/host.ts";
+import { readSmallFile } from "../../../core/base/replace.ts";
+import type { VerifyReport } from "../../../trust/judge/report.ts";
+import { nodeCrypto } from "../../../trust/keys/node-crypto.ts";
+import type { Keys } from "../../../trust/proof/ed25519-keys.ts";
+import { judgeThread } from "../../../trust/proof/thread-signature.ts";
+import type { SessionLog } from "../../../trust/session-log.ts";
+import type { Trust } from "../../../trust/trusted-keys/trust.ts";
+import { threadKeys } from "../../../trust/trusted-keys/trust.ts";
 import type { SignedFile } from "../../dialect-files.ts";
 import { META_NAME } from "../thread-id.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";
-import { namedSeqIn, parseMeta } from "./derived-files.ts";
+import { headSeqIn, parseMeta } from "./derived-files.ts";
 import { META_BYTES_MAX } from "./threads.ts";
 
 /** Verdicts on a log whose signatures hold. */
@@ -47,7 +47,7 @@ export class MetaOnDisk implements SignedFile {
 
   constructor(text: string) {
     this.text = text;
-    this.#namedSeq = namedSeqIn(text);
+    this.#namedSeq = headSeqIn(text);
   }
 
   /** Reads the file next to a thread's log; null if there is none. */

@@ -10,28 +10,28 @@
  * - The log's own statements decide whether the file must be signed, never the file alone.
  */
 
-import type { OpenFile } from "../../../base/files.ts";
-import type { Host } from "../../../base/host.ts";
-import { readStretch } from "../../../log/bytes.ts";
-import { LF, toHex } from "../../../proof/bytes.ts";
-import type { Keys } from "../../../proof/ed25519-keys.ts";
-import { withSuccessors } from "../../../proof/rotations.ts";
+import type { OpenFile } from "../../../core/base/files.ts";
+import type { Host } from "../../../core/base/host.ts";
+import { readStretch } from "../../../core/log/bytes.ts";
+import type { FilesProof, JudgedLog } from "../../../trust/judge/verify-options.ts";
+import { nodeCrypto } from "../../../trust/keys/node-crypto.ts";
+import { LF, toHex } from "../../../trust/proof/bytes.ts";
+import type { Keys } from "../../../trust/proof/ed25519-keys.ts";
+import { withSuccessors } from "../../../trust/proof/rotations.ts";
 import {
   judgeThread,
   type ThreadDoubt,
   type ThreadFacts,
   type ThreadHead,
-} from "../../../proof/thread-signature.ts";
+} from "../../../trust/proof/thread-signature.ts";
 import {
   type Finding,
   type FindingCode,
   findingOf,
   type SignedThrough,
   type Verdict,
-} from "../../../proof/verdict.ts";
-import type { FilesProof, JudgedLog } from "../../../signing/judging/verify-options.ts";
-import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
-import type { SessionLog } from "../../../signing/session-log.ts";
+} from "../../../trust/proof/verdict.ts";
+import type { SessionLog } from "../../../trust/session-log.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";
 import { parseMeta } from "./derived-files.ts";
 import { MetaOnDisk } from "./meta-on-disk.ts";

@@ -9,7 +9,7 @@
  * is continuing after one.
  */
 
-import { get, has, isObject } from "../../fields.ts";
+import { get, has, isObject } from "../../shared/fields.ts";
 import type { RyeEvent } from "../envelope.ts";
 import { pythonJsonFile } from "../python.ts";
 import { metaAfter, resumedMeta, type StoredThreadMeta } from "../thread-meta.ts";

@@ -2,9 +2,8 @@
 
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { InFlight } from "../../../base/in-flight.ts";
-import { type RegisteredThread, Registry } from "../../../catalog/registry.ts";
-import { threadKeys } from "../../../signing/trust/trust.ts";
+import { InFlight } from "../../../core/base/in-flight.ts";
+import { threadKeys } from "../../../trust/trusted-keys/trust.ts";
 import type { DialectFiles, StoreFiles, StoreOfFiles } from "../../dialect-files.ts";
 import type { RyeOptions } from "../options.ts";
 import { META_NAME, REGISTRY_NAME, THREADS_PATH } from "../thread-id.ts";
@@ -14,6 +13,7 @@ import { lookAtRegistry, mendRegistry } from "./check-registry.ts";
 import { parseMeta, RyeDerivedFiles } from "./derived-files.ts";
 import { MetaOnDisk } from "./meta-on-disk.ts";
 import { MetaProof } from "./meta-proof.ts";
+import { type RegisteredThread, Registry } from "./registry.ts";
 import { SignedMeta } from "./signed-meta.ts";
 import { readStoredMeta } from "./thread-files.ts";
 import { findThreadMetas } from "./threads.ts";

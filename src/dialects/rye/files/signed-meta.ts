@@ -9,12 +9,12 @@
  *   file is written: a checkpoint never names a revision that is not on disk.
  */
 
-import { VerbatimError } from "../../../base/errors.ts";
-import { formatPythonJson, jsonTree } from "../../../proof/canonical-json.ts";
-import { isJsonMap, type JsonMap, parseJson } from "../../../proof/json-tree.ts";
-import { judgeThread, signThread } from "../../../proof/thread-signature.ts";
-import { threadKeys } from "../../../signing/trust/trust.ts";
-import type { NamedCheckpoint, Newest } from "../../../signing/writing/signer-state.ts";
+import { VerbatimError } from "../../../core/base/errors.ts";
+import { formatPythonJson, jsonTree } from "../../../trust/proof/canonical-json.ts";
+import { isJsonMap, type JsonMap, parseJson } from "../../../trust/proof/json-tree.ts";
+import { judgeThread, signThread } from "../../../trust/proof/thread-signature.ts";
+import type { NamedCheckpoint, Newest } from "../../../trust/signer/signer-state.ts";
+import { threadKeys } from "../../../trust/trusted-keys/trust.ts";
 import type { SigningTools } from "../../derived-files.ts";
 import { formatThreadMeta, type StoredThreadMeta, withoutSignatures } from "../thread-meta.ts";
 

@@ -1,10 +1,10 @@
 /** Thread files: reading and replacing a thread's `thread.json`, and rendering its log. */
 
 import { join } from "node:path";
-import { VerbatimError } from "../../../base/errors.ts";
-import type { Host } from "../../../base/host.ts";
-import { readSmallFile, replaceFileDurably } from "../../../base/replace.ts";
-import { LogReader } from "../../../log/reader.ts";
+import { VerbatimError } from "../../../core/base/errors.ts";
+import type { Host } from "../../../core/base/host.ts";
+import { readSmallFile, replaceFileDurably } from "../../../core/base/replace.ts";
+import { LogReader } from "../../../core/log/reader.ts";
 import type { BadEntry } from "../../files/stored-entries.ts";
 import { type ReadEnvelope, type RyeEvent, readEnvelope } from "../envelope.ts";
 import { type MarkdownOptions, readPrinted, renderEvent } from "../markdown.ts";

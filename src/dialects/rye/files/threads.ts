@@ -10,7 +10,7 @@
  * costs several times as much as reading it. Between slices the event loop runs.
  *
  * - A directory with link count 2 has no subdirectories, on file systems that count so
- * (catalog/find.ts). There its thread.json is read without listing the directory first.
+ * (dialects/find.ts). There its thread.json is read without listing the directory first.
  */
 
 import {
@@ -24,8 +24,8 @@ import {
   type Stats,
 } from "node:fs";
 import { setImmediate as othersRun } from "node:timers/promises";
-import { errnoOf, ioError, type VerbatimError } from "../../../base/errors.ts";
-import { countingDevice } from "../../../base/node-surroundings.ts";
+import { errnoOf, ioError, type VerbatimError } from "../../../core/base/errors.ts";
+import { countingDevice } from "../../../core/base/node-surroundings.ts";
 import { LOG_NAME, META_NAME, THREADS_PATH } from "../thread-id.ts";
 
 /** How long a slice may block the event loop (TH2). */

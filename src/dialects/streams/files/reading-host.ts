@@ -7,13 +7,13 @@
  */
 
 import { resolve } from "node:path";
-import { VerbatimError } from "../../../base/errors.ts";
-import type { Directory, Files, OpenFile, OpenMode } from "../../../base/files.ts";
-import type { Host } from "../../../base/host.ts";
-import { sidecarOf } from "../../../signing/session-log.ts";
+import { VerbatimError } from "../../../core/base/errors.ts";
+import type { Directory, Files, OpenFile, OpenMode } from "../../../core/base/files.ts";
+import type { Host } from "../../../core/base/host.ts";
+import { knownStreams, type StoredStream } from "../../../streams/files/reading/known-streams.ts";
+import { streamPathToFilename } from "../../../streams/files/stream-path.ts";
 import { openOrEmpty } from "../../../streams/journal/empty-file.ts";
-import { type KnownStream, knownStreams } from "../../../streams/reading/known-streams.ts";
-import { streamPathToFilename } from "../../../streams/stream-path.ts";
+import { sidecarOf } from "../../../trust/session-log.ts";
 
 /** `root`: the data directory. */
 export function readingHost(host: Host, root: string): Host {
@@ -85,7 +85,7 @@ class StreamsDirectory implements Directory {
 const SIDECAR = sidecarOf("");
 
 /** The stream of that name, by its file or by its path; null if none is live. */
-function living(streams: ReadonlyMap<string, KnownStream>, name: string): KnownStream | null {
+function living(streams: ReadonlyMap<string, StoredStream>, name: string): StoredStream | null {
   for (const stream of streams.values()) {
     if (stream.status !== "live" || !stream.isJson) continue;
     if (stream.file === name || streamPathToFilename(stream.path) === name) return stream;
@@ -101,7 +101,7 @@ interface Piece {
 }
 
 /** The files that a stream consists of, in order. */
-function piecesOf(streams: ReadonlyMap<string, KnownStream>, stream: KnownStream): Piece[] {
+function piecesOf(streams: ReadonlyMap<string, StoredStream>, stream: StoredStream): Piece[] {
   const pieces: Piece[] = [{ file: stream.file, start: stream.base, end: Infinity }];
   const seen = new Set([stream.path]);
   for (let at = stream; at.base > 0; ) {

@@ -2,9 +2,9 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { FoundLog } from "../../../catalog/session-row.ts";
-import { knownStreams } from "../../../streams/reading/known-streams.ts";
-import { streamPathToFilename } from "../../../streams/stream-path.ts";
+import { knownStreams } from "../../../streams/files/reading/known-streams.ts";
+import { streamPathToFilename } from "../../../streams/files/stream-path.ts";
+import type { FoundLog } from "../../session-row.ts";
 
 /** `path`: where `reading-host.ts` shows it, including a fork's bytes from its source. */
 export function* streamLogs(root: string): Generator<FoundLog> {

@@ -1,0 +1,111 @@
+/**
+ * claude: Claude's sessions, with the entries of the Agent SDK. Page: docs/formats/claude.md.
+ *
+ * Root: the project's directory, or any other. A neutral session id is `<project>/<session>`, and
+ * `<project>/<session>/<subpath>` for a subagent.
+ */
+
+import type { TurnMark } from "../../core/model/turns.ts";
+import type { Dialect, DialectSigning, Inbox, Native } from "../dialect.ts";
+import { isProgramsPrompt, isSilent } from "../entire/aside.ts";
+import { compaction } from "../entire/compaction.ts";
+import { rowMark } from "../entire/dialect.ts";
+import { QueueMemory } from "../entire/queue.ts";
+import { resultViews } from "../entire/result-views.ts";
+import { subagents } from "../entire/subagents.ts";
+import { tools } from "../entire/tools.ts";
+import { isOthersLine } from "../others.ts";
+import { requireSessionId } from "../recording.ts";
+import { sidecarOpening } from "../shared/checkpoint-opening.ts";
+import { requireAgent } from "../shared/new-ids.ts";
+import { drainSpool, waitingHooks } from "./files/drain-spool.ts";
+import { hooksMayWait, hooksStillWait, spoolDirectory } from "./files/hooks-waiting.ts";
+import type { HookSource } from "./hook-spool.ts";
+import { isSilentHook } from "./hooks.ts";
+import { asideOf, complete, decode, express, once, takingBack } from "./lines.ts";
+import {
+  idAt,
+  LOG_NAME,
+  logPath,
+  parseSessionKey,
+  SESSIONS_PATH,
+  sessionIdOf,
+} from "./session-id.ts";
+
+/** The spool of recorded hooks that wait for their sessions. */
+const inbox: Inbox = {
+  mayWait: hooksMayWait,
+  waiting: waitingHooks,
+  drain: drainSpool,
+  directory: spoolDirectory,
+  warning: hooksStillWait,
+};
+
+/**
+ * Checkpoints are in a sidecar file, because readers of a session's log want only its
+ * entries. A turn begins with the user's first message after the assistant or a tool.
+ */
+const signing: DialectSigning = {
+  isSidecar: true,
+
+  turnMark(native: Native, id: string | null): TurnMark {
+    const role = decode(native).entry?.role ?? null;
+    return rowMark(native, role, asideOf(native, id) === "other_agent");
+  },
+
+  opening: sidecarOpening("claude"),
+};
+
+/** The dialect of the program that runs the hooks, by their source. */
+const HOOKED: Readonly<Record<string, string>> = {
+  ["claude-code-hooks" satisfies HookSource]: "claude-code",
+  ["codex-hooks" satisfies HookSource]: "codex",
+};
+
+export const claude: Dialect<"claude"> = {
+  name: "claude",
+  tools,
+  resultViews,
+  subagents,
+  layout: { under: SESSIONS_PATH, logName: LOG_NAME, idAt },
+  inbox,
+  hooksOf(id) {
+    const { projectKey = "", sessionId = "", subpath } = parseSessionKey(id) ?? {};
+    const dialect = subpath === undefined ? HOOKED[projectKey] : undefined;
+    return dialect === undefined ? null : { dialect, name: sessionId };
+  },
+  hooksIdOf(dialect, sessionId) {
+    const [projectKey] = Object.entries(HOOKED).find(([, program]) => program === dialect) ?? [];
+    return projectKey === undefined ? null : sessionIdOf({ projectKey, sessionId });
+  },
+  recording: requireSessionId("claude", "<project>/<session>"),
+  newIds: {
+    make: (agent, _, uuid) => sessionIdOf({ projectKey: requireAgent(agent), sessionId: uuid }),
+  },
+  /** Next to the subagent's log; elsewhere its rows would be outside the conversation (`asideOf`). */
+  forkId(parent, uuid) {
+    const key = parseSessionKey(parent);
+    if (key?.subpath === undefined) return undefined;
+    const directory = key.subpath.slice(0, key.subpath.lastIndexOf("/") + 1);
+    return sessionIdOf({ ...key, subpath: `${directory}agent-${uuid}` });
+  },
+  agentOf: (id) => parseSessionKey(id)?.projectKey ?? null,
+  signing,
+  logPath,
+  idAt,
+  decode,
+  /**
+   * Any object with a type is an entry (`complete`), so only known lines of other programs are
+   * not.
+   */
+  isOwn: (value: unknown) => decode(value).entry !== null && !isOthersLine(value),
+  express,
+  complete,
+  asideOf,
+  isSilent: (native) => isSilentHook(native) || isSilent(native),
+  isProgramsPrompt,
+  compaction,
+  remembers: (state) => new QueueMemory(state),
+  takingBack,
+  once,
+};

@@ -1,0 +1,223 @@
+/**
+ * Examine: examines a session, or a whole store, and reports findings as it meets them.
+ *
+ * Writes nothing anywhere (examine-session.ts, X1). Repairs are in `mend.ts`.
+ */
+
+import { basename, dirname, join } from "node:path";
+import type { Seen } from "../../core/base/node-surroundings.ts";
+import {
+  directoryFindings,
+  type Finding,
+  fileFindings,
+  finding,
+  troubleOf,
+} from "../../core/findings/finding.ts";
+import { dialectNamed } from "../../dialects/all.ts";
+import { iterateLogs, type Unreadable } from "../../dialects/find.ts";
+import type { FoundStore } from "../../sessions/list/find-stores.ts";
+import type { FoundSession } from "../../sessions/list/found-session.ts";
+import { sidecarOf } from "../../trust/session-log.ts";
+import { type Doctor, examineSession } from "./examine-session.ts";
+import {
+  belongsTo,
+  byLog,
+  derivedKind,
+  isDerived,
+  isOurs,
+  loadOwnFiles,
+  logNameOf,
+  olderFile,
+  storeFiles,
+} from "./own-names.ts";
+import { type WalkedDirectory, walkStore } from "./store-walk.ts";
+
+/** A session that will be examined next, or a finding. */
+export type ExaminedItem = { readonly session: FoundSession } | { readonly finding: Finding };
+
+export async function* examineOne(
+  doctor: Doctor,
+  found: FoundSession,
+): AsyncGenerator<ExaminedItem> {
+  await loadOwnFiles();
+  yield { session: found };
+  const { id, path } = found;
+  if (dialectNamed(found.dialect).program) {
+    // The files around it are the program's own business.
+    yield* told(examineSession(doctor, found, []));
+    const older = id === null ? null : olderFile(found.dialect, found.root, id);
+    if (older !== null) {
+      const at = { session: id, path: older };
+      yield { finding: finding("OLDER_FILE", at, `${found.path} continues it`) };
+    }
+    return;
+  }
+  const directory = dirname(path);
+  yield* told(networkFindings(doctor, id, directory));
+  let entries: readonly Seen[] = [];
+  try {
+    entries = doctor.surroundings.list(directory);
+  } catch (cause) {
+    // The directory cannot be listed, but the log may still open.
+    const trouble = troubleOf({ session: id, path: directory }, cause);
+    if (trouble) yield { finding: trouble };
+  }
+  const name = basename(path);
+  const files =
+    id === null
+      ? entries.filter((each) => belongsTo(name, each.name))
+      : (byLog(found.dialect, entries).get(name) ?? []);
+  const isOurOwn = id === null || isOurs(found.dialect, files);
+  if (id !== null && isOurOwn) {
+    const seen = doctor.surroundings.look(directory);
+    yield* told(directoryFindings({ session: id, path: directory }, seen));
+  }
+  yield* told(fileFindings(directory, id, files, isOurOwn));
+  const log = files.find((each) => each.name === name);
+  if (log === undefined && entries.length > 0) {
+    yield { finding: missingLog(id, path, hasCheckpointsOf(name, files)) };
+  } else if (log === undefined || log.kind === "file") {
+    yield* told(examineSession(doctor, found, files));
+  }
+  if (id !== null) yield* told(inboxFindings(found, id));
+}
+
+/** Every session of a store, and the store's own files. */
+export async function* examineStore(
+  doctor: Doctor,
+  store: FoundStore,
+): AsyncGenerator<ExaminedItem> {
+  yield* examineSessions(doctor, store);
+  yield* examineStoreFiles(doctor, store);
+}
+
+export async function* examineSessions(
+  doctor: Doctor,
+  store: FoundStore,
+): AsyncGenerator<ExaminedItem> {
+  await loadOwnFiles();
+  const { dialect, root } = store;
+  if (dialectNamed(dialect).program) {
+    yield* examinePrograms(doctor, store);
+    return;
+  }
+  yield* told(networkFindings(doctor, null, root));
+  const isFile = (name: string) => logNameOf(dialect, name) !== null;
+  for (const step of walkStore(doctor.surroundings, root, dialectNamed(dialect).layout, isFile)) {
+    if ("finding" in step) yield step;
+    else yield* examineDirectory(doctor, store, step.directory);
+  }
+}
+
+/** Sessions of another program: their logs, wherever its layout has them. */
+async function* examinePrograms(doctor: Doctor, store: FoundStore): AsyncGenerator<ExaminedItem> {
+  const { dialect, root } = store;
+  const unreadable: Unreadable[] = [];
+  const onUnreadable = (each: Unreadable) => unreadable.push(each);
+  for (const { id, path } of iterateLogs(root, dialectNamed(dialect).layout, { onUnreadable })) {
+    yield* examineOne(doctor, { dialect, root, id, path: join(root, path) });
+  }
+  for (const { id, path, cause } of unreadable) {
+    const trouble = troubleOf({ session: id, path: join(root, path) }, cause);
+    if (trouble) yield { finding: trouble };
+  }
+}
+
+/** The store's own files. Links are not followed. */
+export async function* examineStoreFiles(
+  doctor: Doctor,
+  store: FoundStore,
+): AsyncGenerator<ExaminedItem> {
+  await loadOwnFiles();
+  const { layout, program } = dialectNamed(store.dialect);
+  if (program) return;
+  const { under } = layout;
+  for (let depth = 1; depth <= under.length; depth++) {
+    const seen = doctor.surroundings.look(join(store.root, ...under.slice(0, depth)));
+    if (seen?.kind !== "directory") return;
+  }
+  const check = storeFiles(store.dialect);
+  if (check) yield* told(check.look(doctor, store));
+  yield* told(inboxFindings(store));
+}
+
+async function* examineDirectory(
+  doctor: Doctor,
+  { dialect, root }: FoundStore,
+  { path: directory, below, entries }: WalkedDirectory,
+): AsyncGenerator<ExaminedItem> {
+  let isJudged = false;
+  for (const [name, files] of byLog(dialect, entries)) {
+    const id = dialectNamed(dialect).layout.idAt([...below, name]);
+    if (id === null) continue; // No session can have this id: the file belongs to another program.
+    const path = join(directory, name);
+    const log = files.find((each) => each.name === name);
+    if (!log) {
+      if (!isOurs(dialect, files)) continue;
+      const isSigned = hasCheckpointsOf(name, files);
+      if (!isSigned && !files.some((each) => isDerived(dialect, each.name))) continue;
+      yield { finding: missingLog(id, path, isSigned) };
+      continue;
+    }
+    const session = { dialect, root, id, path };
+    yield { session };
+    const isOurOwn = isOurs(dialect, files);
+    if (!isJudged && isOurOwn) {
+      // A directory belongs to one session, or is shared by many and then to none in particular.
+      const at = { session: derivedKind(dialect) ? id : null, path: directory };
+      yield* told(directoryFindings(at, doctor.surroundings.look(directory)));
+      isJudged = true;
+    }
+    yield* told(fileFindings(directory, id, files, isOurOwn));
+    if (log.kind === "file") yield* told(examineSession(doctor, session, files));
+  }
+}
+
+/** A sidecar file is created with the first checkpoint of its log. */
+function hasCheckpointsOf(logName: string, files: readonly Seen[]): boolean {
+  return files.some(({ name, kind }) => name === sidecarOf(logName) && kind === "file");
+}
+
+function missingLog(session: string | null, path: string, isSigned: boolean): Finding {
+  const at = { session, path };
+  const name = basename(path);
+  if (!isSigned) return finding("LOG_MISSING", at, `${name} is missing`);
+  const detail = `rollback: ${name} is gone, and was signed; its checkpoints are still there`;
+  return finding("SIGNED_LOG_MISSING", at, detail);
+}
+
+async function* networkFindings(
+  { host }: Doctor,
+  session: string | null,
+  path: string,
+): AsyncGenerator<Finding> {
+  try {
+    const directory = await host.files.openDirectory(path, { create: false });
+    const { networkFileSystem } = directory;
+    directory.close();
+    if (networkFileSystem === null) return;
+    const detail = `it is on ${networkFileSystem}: durability depends on the file server`;
+    yield finding("NETWORK_FILE_SYSTEM", { session, path }, detail);
+  } catch (cause) {
+    const trouble = troubleOf({ session, path }, cause);
+    if (trouble) yield trouble;
+  }
+}
+
+async function* told(
+  findings: AsyncIterable<Finding> | Iterable<Finding>,
+): AsyncGenerator<ExaminedItem> {
+  for await (const each of findings) yield { finding: each };
+}
+
+/** One finding for each session with waiting lines, or only for one session. */
+function* inboxFindings({ dialect, root }: FoundStore, only?: string): Generator<Finding> {
+  const { inbox } = dialectNamed(dialect);
+  if (!inbox?.mayWait(root)) return;
+  for (const [session, count] of inbox.waiting(root)) {
+    if (only !== undefined && session !== only) continue;
+    const hooks = count === 1 ? "1 recorded hook waits" : `${count} recorded hooks wait`;
+    const at = { session, path: inbox.directory(root) };
+    yield finding("HOOKS_WAITING", at, `${hooks}; drain with \`verbatim ls\``);
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Log reading: one pass over a log that yields each bad line, each result without a call and each
+ * spill file that differs from its record, and collects what is judged at the end.
+ *
+ * Line by line with its caller, unlike `LogReader`, which calls back for bad lines: a million of
+ * them must not pile up in memory.
+ */
+
+import { createHash } from "node:crypto";
+import { openIfThere } from "../../core/base/file-steps.ts";
+import type { Directory, OpenFile } from "../../core/base/files.ts";
+import { LOG_LIMITS } from "../../core/base/limits.ts";
+import {
+  clipText,
+  type Finding,
+  type FindingPlace,
+  finding,
+  troubleOf,
+} from "../../core/findings/finding.ts";
+import { readChunks, readStretch } from "../../core/log/bytes.ts";
+import { decodeLine } from "../../core/log/json.ts";
+import { type LineSpan, spansForward } from "../../core/log/spans.ts";
+import type { Entry } from "../../core/model/entry.ts";
+import { CallPairing } from "../../core/model/pairing.ts";
+import type { DerivedLook } from "../../dialects/derived-files.ts";
+import type { Dialect, SpillReference } from "../../dialects/dialect.ts";
+import { HEAD_BYTES, RECOGNISED_LINES } from "../../dialects/files/foreign-log.ts";
+import { recognise } from "../../dialects/recognise.ts";
+import { isCheckpoint } from "../../sessions/store/mapping.ts";
+import type { ExaminedLogEnd } from "./log-end.ts";
+
+export interface ReadParts {
+  readonly session: string | null;
+  readonly path: string;
+  readonly dialect: Dialect;
+  readonly directory: Directory;
+  readonly file: OpenFile;
+  readonly end: ExaminedLogEnd;
+  /** The check of the derived files, which sees each line; null if there is nothing to check. */
+  readonly derived: DerivedLook | null;
+  readonly onProgress: (offset: number, end: number) => void;
+}
+
+export class LogReading {
+  /** Calls, each with its line number, counted from 1. */
+  readonly calls = new CallPairing<number>();
+  /** The files that lines refer to. */
+  readonly spills = new Set<string>();
+  readonly #parts: ReadParts;
+  /** Some line claims to be a checkpoint. */
+  hasCheckpoints = false;
+  #hasEnded = false;
+  #lines = 0;
+  #isAnyUnderstood = false;
+  /** The first lines, to recognise another program's file. */
+  readonly #values: unknown[] = [];
+
+  constructor(parts: ReadParts) {
+    this.#parts = parts;
+  }
+
+  /** The session has ended, and nothing was appended after that. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  async *findings(): AsyncGenerator<Finding> {
+    const { file, end, onProgress } = this.#parts;
+    const lacksLastLf = end.lacksOnlyLf && !end.isAtWork;
+    const to = lacksLastLf ? end.end + end.tornBytes : end.end;
+    const { lineBytesMax } = LOG_LIMITS;
+    const stretch = { from: 0, to, lineBytesMax, signal: undefined, lacksLastLf };
+    let line = 0;
+    for await (const spans of spansForward(file, stretch)) {
+      for (const span of spans) yield* this.#judge(span, ++line);
+      onProgress(spans.at(-1)?.start ?? 0, to);
+    }
+    if (this.#lines === 0 || this.#isAnyUnderstood) return;
+    const { session, path, dialect } = this.#parts;
+    const found = await recognise({ values: this.#values, head: await this.#head() });
+    const detail =
+      `${this.#lines} lines, and none is a message of the dialect ${dialect.name}` +
+      (found ? `: this is ${found}` : "");
+    yield finding("NOTHING_UNDERSTOOD", { session, path }, detail);
+  }
+
+  async *#judge(span: LineSpan, line: number): AsyncGenerator<Finding> {
+    const { session, path, dialect, directory, derived } = this.#parts;
+    const at: FindingPlace = { session, path, line, offset: span.start };
+    if (span.bytes === null) {
+      yield badLine({ ...at, bytes: span.length }, "too long");
+      return;
+    }
+    const { value, fault } = decodeLine(span.bytes, span.from, span.to);
+    if (fault !== null) {
+      if (fault !== "blank" && fault !== "holds NUL") this.#lines++;
+      yield badLine({ ...at, bytes: span.length }, fault);
+      return;
+    }
+    if (!this.#isAnyUnderstood && this.#values.length < RECOGNISED_LINES) this.#values.push(value);
+    const understood = dialect.decode(value);
+    const comparing = derived?.add(
+      value,
+      understood.entry,
+      span.bytes.subarray(span.from, span.to),
+    );
+    if (comparing) await comparing;
+    if (understood.entry) yield* this.#follow(understood.entry, at);
+    else {
+      this.#lines++;
+      yield badLine({ ...at, bytes: span.length }, understood.fault);
+    }
+    for (const reference of dialect.spilling?.referencesOf(value) ?? []) {
+      this.spills.add(reference.path);
+      const spill = await checkSpill(directory, reference, { session, path, line });
+      if (spill) yield spill;
+    }
+  }
+
+  async #head(): Promise<string> {
+    const { file } = this.#parts;
+    return (await readStretch(file, 0, Math.min(file.size(), HEAD_BYTES))).toString("latin1");
+  }
+
+  *#follow(entry: Entry, at: FindingPlace): Generator<Finding> {
+    if (isCheckpoint(entry.native)) this.hasCheckpoints = true;
+    else this.#lines++;
+    this.#isAnyUnderstood ||= entry.kind !== "other";
+    if (entry.kind === "end") this.#hasEnded = true;
+    else if (entry.kind !== "other" && entry.kind !== "turn_end") this.#hasEnded = false;
+    for (const { callId, fit } of this.calls.add(entry, at.line ?? 0)) {
+      const of = callId === null ? "a call without an id" : `call ${clipText(callId)}`;
+      yield fit === "duplicate"
+        ? finding("DUPLICATE_RESULT", at, `a second result of ${of}`)
+        : finding("UNKNOWN_CALL_RESULT", at, `a result of ${of}, which is not in the log`);
+    }
+  }
+}
+
+function badLine(at: FindingPlace, reason: string): Finding {
+  if (reason === "blank") return finding("BLANK_LINE", at, "an empty line");
+  return finding(reason === "holds NUL" ? "NUL_LINE" : "BAD_LINE", at, reason);
+}
+
+/** The fault of a line's spill file; null if it matches its record. */
+async function checkSpill(
+  directory: Directory,
+  reference: SpillReference,
+  line: FindingPlace,
+): Promise<Finding | null> {
+  const { path: name } = reference;
+  if (!isPlainName(name)) {
+    const detail = `it refers to ${clipText(name)}, which is not a file next to the log`;
+    return finding("SPILL_MISSING", line, detail);
+  }
+  const at = { ...line, path: `${directory.path}/${name}` };
+  try {
+    const file = openIfThere(directory, name);
+    if (file === null) return finding("SPILL_MISSING", at, `${clipText(name)} is missing`);
+    try {
+      const size = file.size();
+      if (size !== reference.bytes) {
+        const detail = `${clipText(name)} has ${size} bytes, not the ${reference.bytes} recorded`;
+        return finding("SPILL_CHANGED", at, detail);
+      }
+      const hash = createHash("sha256");
+      for await (const chunk of readChunks(file, 0, size)) hash.update(chunk);
+      if (hash.digest("hex") === reference.sha256) return null;
+      return finding("SPILL_CHANGED", at, `${clipText(name)} does not have the hash recorded`);
+    } finally {
+      file.close();
+    }
+  } catch (cause) {
+    return troubleOf(at, cause);
+  }
+}
+
+/** One path segment, so that no line can lead out of the log's directory. */
+function isPlainName(name: string): boolean {
+  return !/^\.{0,2}$/.test(name) && !name.includes("/") && !name.includes("\0");
+}

@@ -1,0 +1,227 @@
+/**
+ * Leaf index: where the lines and checkpoints of a signed log are, and the upper part of its tree.
+ * Format: docs/formats/leaf-index.md.
+ *
+ * A cache: it decides no verdict, since every proof is judged before it is written, and it can be
+ * deleted at any time. It holds no text and no salt of the log.
+ */
+
+import { fromHex, LF, toHex, utf8 } from "../../trust/proof/bytes.ts";
+import { asciiJson, type Checkpoint } from "../../trust/proof/checkpoint.ts";
+import { isObject } from "../../trust/proof/claims.ts";
+import type { ProofCrypto } from "../../trust/proof/crypto.ts";
+import { isCount } from "../../trust/proof/disclosure/values.ts";
+import { LeafHasher } from "../../trust/proof/leaf.ts";
+import type { LogTaker } from "../redact/redact.ts";
+import { GrowingBytes, NodeTable } from "./node-table.ts";
+
+const VERSION = 1;
+/** Lines per group. The stretches of a raw stream are long, so each is a group. */
+export const GROUP_LINES = 64;
+const OFFSET_BYTES = 8;
+const ENTRY_BYTES = 24;
+const HASH_BYTES = 32;
+const HEADER_BYTES_MAX = 1024;
+
+/** Checkpoints that a proof looks for, by kind. */
+export const OTHER = 0;
+export const ROTATES = 1;
+export const VOUCHES = 2;
+
+export interface IndexFacts {
+  readonly log: string;
+  /** Leaves, and the bytes of the log that they are of. */
+  readonly leaves: number;
+  readonly bytes: number;
+  readonly group: number;
+  readonly checkpoints: number;
+}
+
+/** Where a checkpoint's line is, LF included: in the log, or in its sidecar file. */
+export interface IndexedCheckpoint {
+  readonly at: number;
+  readonly length: number;
+  readonly kind: number;
+  /** Of its tree. */
+  readonly size: number;
+}
+
+export class LeafIndex {
+  readonly facts: IndexFacts;
+  readonly nodes: NodeTable;
+  readonly #offsets: DataView;
+  readonly #checkpoints: DataView;
+
+  constructor(facts: IndexFacts, offsets: Uint8Array, checkpoints: Uint8Array, nodes: NodeTable) {
+    this.facts = facts;
+    this.nodes = nodes;
+    this.#offsets = viewOf(offsets);
+    this.#checkpoints = viewOf(checkpoints);
+  }
+
+  /** The leaves of a group, and the bytes that they are of. */
+  groupOf(leaf: number) {
+    const { group, leaves, bytes } = this.facts;
+    const number = Math.floor(leaf / group);
+    const groups = this.#offsets.byteLength / OFFSET_BYTES;
+    const end = number + 1 < groups ? this.#offsetOf(number + 1) : bytes;
+    const first = number * group;
+    return { first, last: Math.min(first + group, leaves), from: this.#offsetOf(number), to: end };
+  }
+
+  checkpoint(seq: number): IndexedCheckpoint {
+    const at = seq * ENTRY_BYTES;
+    const view = this.#checkpoints;
+    return {
+      at: Number(view.getBigUint64(at)),
+      length: view.getUint32(at + 8),
+      kind: view.getUint32(at + 12),
+      size: Number(view.getBigUint64(at + 16)),
+    };
+  }
+
+  /** The file's bytes. */
+  spell(crypto: ProofCrypto): Uint8Array {
+    const header = utf8(`${asciiJson({ verbatim: "leaves", v: VERSION, ...this.facts })}\n`);
+    const parts = [
+      header,
+      bytesOf(this.#offsets),
+      bytesOf(this.#checkpoints),
+      ...this.nodes.levels(),
+    ];
+    const all = Buffer.concat(parts);
+    return Buffer.concat([all, crypto.sha256(all)]);
+  }
+
+  /** Reads a file's bytes; null unless they are an index, undamaged. */
+  static read(bytes: Uint8Array, crypto: ProofCrypto): LeafIndex | null {
+    const body = bytes.subarray(0, -HASH_BYTES);
+    const end = body.subarray(0, HEADER_BYTES_MAX).indexOf(LF);
+    const facts = end === -1 ? null : readFacts(body.subarray(0, end));
+    if (!facts || toHex(crypto.sha256(body)) !== toHex(bytes.subarray(-HASH_BYTES))) return null;
+    let at = end + 1;
+    const take = (length: number) => {
+      at += length;
+      return body.slice(at - length, at);
+    };
+    const groups = Math.ceil(facts.leaves / facts.group);
+    const offsets = take(groups * OFFSET_BYTES);
+    const checkpoints = take(facts.checkpoints * ENTRY_BYTES);
+    const levels: Uint8Array[] = [];
+    for (
+      let nodes = Math.floor(facts.leaves / facts.group);
+      nodes > 0;
+      nodes = Math.floor(nodes / 2)
+    ) {
+      levels.push(take(nodes * HASH_BYTES));
+    }
+    if (at !== body.length) return null;
+    return new LeafIndex(facts, offsets, checkpoints, new NodeTable(crypto, facts.group, levels));
+  }
+
+  #offsetOf(group: number): number {
+    return Number(this.#offsets.getBigUint64(group * OFFSET_BYTES));
+  }
+}
+
+function readFacts(line: Uint8Array): IndexFacts | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(line).toString());
+  } catch {
+    return null;
+  }
+  if (!isObject(value) || value.verbatim !== "leaves" || value.v !== VERSION) return null;
+  const { log, leaves, bytes, group, checkpoints } = value;
+  const isGood =
+    typeof log === "string" &&
+    isCount(leaves) &&
+    isCount(bytes) &&
+    (group === GROUP_LINES || group === 1) &&
+    isCount(checkpoints);
+  return isGood ? { log, leaves, bytes, group, checkpoints } : null;
+}
+
+/** Makes the index of a log, as it is read. */
+export class IndexBuilder implements LogTaker {
+  readonly #leaves: LeafHasher;
+  readonly #group: number;
+  readonly #nodes: NodeTable;
+  readonly #offsets = new GrowingBytes();
+  readonly #checkpoints = new GrowingBytes();
+  #count = 0;
+  /** Where the next line, and the next checkpoint of a sidecar file, begin. */
+  #at = 0;
+  #sidecarAt = 0;
+
+  constructor(
+    crypto: ProofCrypto,
+    genesis: { readonly salt: string; readonly parts: number },
+    isRaw: boolean,
+  ) {
+    this.#leaves = new LeafHasher(crypto, fromHex(genesis.salt), genesis.parts);
+    this.#group = isRaw ? 1 : GROUP_LINES;
+    this.#nodes = new NodeTable(crypto, this.#group);
+  }
+
+  line(line: Uint8Array): void {
+    this.#push(this.#leaves.leaf(line, this.#count), line.length + 1);
+  }
+
+  uncounted(line: Uint8Array): void {
+    this.line(line);
+  }
+
+  stretch(bytes: Uint8Array): void {
+    const leaf = this.#leaves.rawLeaf(this.#count);
+    leaf.update(bytes);
+    this.#push(leaf.digest(), bytes.length);
+  }
+
+  checkpoint(checkpoint: Checkpoint, line: Uint8Array, isInside: boolean): void {
+    const entry = new DataView(new ArrayBuffer(ENTRY_BYTES));
+    entry.setBigUint64(0, BigInt(isInside ? this.#at : this.#sidecarAt));
+    entry.setUint32(8, line.length);
+    entry.setUint32(12, kindOf(checkpoint));
+    entry.setBigUint64(16, BigInt(checkpoint.tree.size));
+    this.#checkpoints.push(bytesOf(entry));
+    if (isInside) this.line(line.subarray(0, -1));
+    else this.#sidecarAt += line.length;
+  }
+
+  finish(log: string): LeafIndex {
+    const checkpoints = this.#checkpoints.bytes;
+    const facts = {
+      log,
+      leaves: this.#count,
+      bytes: this.#at,
+      group: this.#group,
+      checkpoints: checkpoints.length / ENTRY_BYTES,
+    };
+    return new LeafIndex(facts, this.#offsets.bytes, checkpoints, this.#nodes);
+  }
+
+  #push(leaf: Uint8Array, bytes: number): void {
+    if (this.#count % this.#group === 0) {
+      const offset = new DataView(new ArrayBuffer(OFFSET_BYTES));
+      offset.setBigUint64(0, BigInt(this.#at));
+      this.#offsets.push(bytesOf(offset));
+    }
+    this.#nodes.push(leaf);
+    this.#count++;
+    this.#at += bytes;
+  }
+}
+
+function kindOf(checkpoint: Checkpoint): number {
+  if (checkpoint.kind === "rotate") return ROTATES;
+  return checkpoint.kind === "recovery" && checkpoint.vouched ? VOUCHES : OTHER;
+}
+
+function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: DataView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}

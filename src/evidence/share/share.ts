@@ -1,0 +1,119 @@
+/**
+ * Share: what is kept of one. Only the SHA-256 of its token is stored. A token has 128 random bits,
+ * so a slow hash is not needed.
+ */
+
+import { createHash, randomBytes } from "node:crypto";
+import type { Readable } from "node:stream";
+import { VerbatimError } from "../../core/base/errors.ts";
+
+export interface Share {
+  /** Its name for its owner; not secret. */
+  readonly id: string;
+  readonly sha256: string;
+  readonly session: string;
+  /** The rules by which things are withheld, for the owner. */
+  readonly rules: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly revokedAt: string | null;
+  readonly isLive: boolean;
+  /** Grows with each copy that is published; 0: there is none yet. */
+  readonly version: number;
+  /** Length of the copy. */
+  readonly bytes: number;
+}
+
+export const SHARE_LIMITS = {
+  sharesMax: 1000,
+  /** A copy is read whole by a browser. */
+  copyBytesMax: 256 * 1024 * 1024,
+  /** How long a share may last. */
+  expiresMsMax: 366 * 86_400_000,
+  /** Ended shares are listed for this long. */
+  listedMs: 30 * 86_400_000,
+  /** Requests for one share: this many at once, then this many per second. */
+  burst: 120,
+  perSecond: 2,
+  /** Open requests of one share. */
+  readersMax: 60,
+};
+
+export const DEFAULT_REASON = "withheld before sharing";
+export const SHARE_PREFIX = "vbs_";
+const SECRET_BYTES = 16;
+export const SHARE_TOKEN = /^vbs_[\w-]{22}$/;
+
+export function newShareToken(): string {
+  return `${SHARE_PREFIX}${randomBytes(SECRET_BYTES).toString("base64url")}`;
+}
+
+export function newShareId(): string {
+  return randomBytes(4).toString("hex");
+}
+
+export function shareHash(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+export type ShareState = "valid" | "expired" | "revoked";
+
+export function shareState({ revokedAt, expiresAt }: Share, nowMs: number): ShareState {
+  if (revokedAt !== null) return "revoked";
+  return nowMs >= Date.parse(expiresAt) ? "expired" : "valid";
+}
+
+/** Whether an ended share is still listed. */
+export function isListed({ revokedAt, expiresAt }: Share, nowMs: number): boolean {
+  return nowMs < Date.parse(revokedAt ?? expiresAt) + SHARE_LIMITS.listedMs;
+}
+
+/** For readers: the same for a share that never existed, has expired or was revoked. */
+export function noSuchShare(): VerbatimError<"SHARE_NOT_FOUND"> {
+  const message = "there is no such share: it has expired, was revoked, or never existed";
+  return new VerbatimError("SHARE_NOT_FOUND", message, { share: "" });
+}
+
+/** For the owner, who names it by its id. */
+export function unknownShare(id: string): VerbatimError<"SHARE_NOT_FOUND"> {
+  const message = `there is no share ${JSON.stringify(id)}; \`verbatim share ls\` shows their ids`;
+  return new VerbatimError("SHARE_NOT_FOUND", message, { share: id });
+}
+
+export function sharesRefused(path: string, reason: string): VerbatimError<"SHARES_REFUSED"> {
+  return new VerbatimError("SHARES_REFUSED", `${path} is refused: ${reason}`, { path, reason });
+}
+
+export function tooLong(session: string): VerbatimError {
+  const reason = `its copy is longer than ${SHARE_LIMITS.copyBytesMax} bytes`;
+  const message = `${session} cannot be shared: ${reason}; use verbatim redact`;
+  return new VerbatimError("CANNOT_DISCLOSE", message, { path: session, reason });
+}
+
+/** A copy while it is written. */
+export interface CopyOut {
+  write(bytes: Uint8Array): void;
+}
+
+export interface Shares {
+  /** All that are listed, the oldest first. */
+  list(): Promise<readonly Share[]>;
+  /** The share of a token, valid or not; null if there is none. */
+  byHash(sha256: string): Promise<Share | null>;
+  /** Durable when it resolves. */
+  add(share: Share): Promise<void>;
+  /**
+   * Shows another copy, which `fill` writes: all of it, durable when it resolves. What `fill` throws
+   * leaves the earlier copy. Throws SHARE_NOT_FOUND if the share has ended.
+   */
+  publish<T>(id: string, fill: (out: CopyOut) => Promise<T>): Promise<T>;
+  /** It is not live any more; its copy stays. */
+  settle(id: string): Promise<void>;
+  /** As if it had never been. */
+  drop(id: string): Promise<void>;
+  /** For good; its copy is deleted. */
+  revoke(id: string): Promise<Share>;
+  /** The bytes of the share's current copy; null if that was replaced or deleted meanwhile. */
+  copyOf(share: Share): Promise<Readable | null>;
+  close(): Promise<void>;
+}

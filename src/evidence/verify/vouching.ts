@@ -1,0 +1,34 @@
+/** Vouching: signs unsigned lines of a session exactly as they were shown (VO1, shown.ts). */
+
+import type { Host } from "../../core/base/host.ts";
+import { Store } from "../../sessions/store/store.ts";
+import type { DisplayedLog } from "../../trust/judge/shown.ts";
+import type { LegacyProfile } from "../../trust/proof/envelopes.ts";
+import type { SessionLog } from "../../trust/session-log.ts";
+
+/** Signs the shown part of a session with the user's key; refuses with CHANGED_WHILE_READ. */
+export async function vouchForSession(
+  host: Host,
+  { dialect, root, id }: SessionLog & { readonly id: string },
+  shown: DisplayedLog,
+  onWarning: (warning: string) => void,
+  profile?: LegacyProfile,
+): Promise<void> {
+  const options = { dialect, root, sign: true, onWarning, ...(profile && { profile }) };
+  const store = new Store(host, options);
+  const session = store.session(id);
+  try {
+    await session.addCheckpoints(async (signer) => {
+      const earlier = (await shown.agreed(signer)).map((range) => ({ vouches: range }));
+      const dues = signer.mustState ? [{ vouches: null }, ...earlier] : earlier;
+      // No copy or proof can end with the first checkpoint (evidence/redact/redact.ts).
+      return signer.isBeginning ? [...dues, "recovery"] : dues;
+    });
+    await session.release(); // Not closed: the session may continue.
+  } catch (cause) {
+    await session.abandon(); // Releasing it would sign what was refused, as found.
+    throw cause;
+  } finally {
+    await store.close();
+  }
+}

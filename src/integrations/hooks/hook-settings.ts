@@ -1,0 +1,197 @@
+/**
+ * Hook settings: adds and removes the entries by which Claude Code and Codex run `verbatim record`
+ * as a hook.
+ *
+ * - Only our own entries change: every other byte of the file stays the same.
+ * - Install removes our entries and adds new ones, unless they are already right. So it is
+ *   idempotent, and new options replace the old ones.
+ * - A file that is not JSON, or whose `hooks` is not an object of lists, is refused and not
+ *   changed.
+ */
+
+import type { HookSource } from "../../dialects/hooks/hook-spool.ts";
+import { isObject } from "../../dialects/shared/fields.ts";
+import {
+  afterSpace,
+  applyEdits,
+  type Edit,
+  type Item,
+  itemsAt,
+  type JsonSpan,
+  unitOf,
+  withItem,
+  withoutItems,
+} from "./json-spans.ts";
+
+/** Why a settings file is refused. */
+export class SettingsFault extends Error {
+  override readonly name = "SettingsFault";
+}
+
+const TOOLS = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionDenied"];
+/** Longer than the hook's own time limit, so the hook ends before the agent kills it. */
+const TIMEOUT_S = 15;
+/** Codex waits at most this long for `SessionEnd`. */
+const CODEX_END_TIMEOUT_S = 3;
+
+/**
+ * The hooks to install. Not WorktreeCreate, which expects an answer; not MessageDisplay, which runs
+ * for every few lines shown; not PostToolBatch, which repeats PostToolUse.
+ */
+export const HOOK_EVENTS: Readonly<Record<HookSource, readonly string[]>> = {
+  "claude-code-hooks": [
+    "SessionStart",
+    "UserPromptSubmit",
+    ...TOOLS,
+    "Notification",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "PostCompact",
+    "SessionEnd",
+  ],
+  "codex-hooks": [
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "PostCompact",
+    "SessionEnd",
+  ],
+};
+
+/** The settings with our hooks; `given` is null if there is no file yet. */
+export function withHooks(given: string | null, from: HookSource, command: string): string {
+  if (given !== null && isInstalled(given, from, command)) return given;
+  const text = withoutHooks(given ?? "{}\n", from);
+  const groups = HOOK_EVENTS[from].map(
+    (event) => [event, [groupOf(from, event, command)]] as const,
+  );
+  const root = rootOf(text);
+  const unit = unitOf(text);
+  const hooks = memberOf(text, root, "hooks");
+  if (hooks === null) {
+    const json = indented(Object.fromEntries(groups), unit, unit);
+    return applyEdits(text, [withItem(text, root, `"hooks": ${json}`, unit)]);
+  }
+  return groups.reduce((so, [event, [group]]) => {
+    const at = memberOf(so, rootOf(so), "hooks") ?? hooks;
+    const list = memberOf(so, at, event);
+    const inList = unit.repeat(3);
+    if (list) return applyEdits(so, [withItem(so, list, indented(group, unit, inList), inList)]);
+    const json = indented([group], unit, unit.repeat(2));
+    return applyEdits(so, [withItem(so, at, `${JSON.stringify(event)}: ${json}`, unit.repeat(2))]);
+  }, text);
+}
+
+/** Whether exactly our hooks are installed, with these options. */
+function isInstalled(text: string, from: HookSource, command: string): boolean {
+  const hooks = checkedHooks(text);
+  const wanted = HOOK_EVENTS[from].map((event) => JSON.stringify(groupOf(from, event, command)));
+  const ours = Object.values(hooks)
+    .flat()
+    .map((group) => JSON.stringify(group))
+    .filter((group) => group.includes(` record --from ${from}`));
+  const events = HOOK_EVENTS[from].filter((event, n) =>
+    hooks[event]?.some((group) => JSON.stringify(group) === wanted[n]),
+  );
+  return events.length === wanted.length && ours.length === wanted.length;
+}
+
+/** The settings without our hooks, with whatever options they were installed. */
+export function withoutHooks(text: string, from: HookSource): string {
+  checkedHooks(text);
+  const root = rootOf(text);
+  const { items } = itemsAt(text, root.start);
+  const hooks = items.find(({ key }) => key === "hooks");
+  if (hooks === undefined) return text;
+  const events = itemsAt(text, hooks.value.start).items;
+  const edits: Edit[] = [];
+  const emptied = new Set<Item>();
+  for (const event of events) {
+    const within = removals(text, event, from);
+    if (within === "all") emptied.add(event);
+    else edits.push(...within);
+  }
+  const isAll = emptied.size > 0 && emptied.size === events.length;
+  if (isAll)
+    return applyEdits(
+      text,
+      withoutItems(root, items, (item) => item === hooks),
+    );
+  if (emptied.size > 0) edits.push(...withoutItems(hooks.value, events, (e) => emptied.has(e)));
+  return applyEdits(text, edits);
+}
+
+/** The edits that remove our hooks from an event's list; `all` if nothing else would be left. */
+function removals(text: string, event: Item, from: HookSource): Edit[] | "all" {
+  const groups = itemsAt(text, event.value.start).items;
+  const edits: Edit[] = [];
+  const emptied = new Set<Item>();
+  for (const group of groups) {
+    const handlers = memberOf(text, group.value, "hooks");
+    if (handlers === null || text[handlers.start] !== "[") continue;
+    const { items } = itemsAt(text, handlers.start);
+    const ours = items.filter(({ value }) => isOurs(text.slice(value.start, value.end), from));
+    if (ours.length === 0) continue;
+    if (ours.length === items.length) emptied.add(group);
+    else edits.push(...withoutItems(handlers, items, (item) => ours.includes(item)));
+  }
+  if (emptied.size === 0) return edits;
+  if (emptied.size === groups.length) return "all";
+  return [...edits, ...withoutItems(event.value, groups, (group) => emptied.has(group))];
+}
+
+function isOurs(handler: string, from: HookSource): boolean {
+  const value: unknown = JSON.parse(handler);
+  const command = isObject(value) ? value.command : undefined;
+  return typeof command === "string" && command.includes(` record --from ${from}`);
+}
+
+function groupOf(from: HookSource, event: string, command: string): object {
+  const isCodexEnd = from === "codex-hooks" && event === "SessionEnd";
+  const timeout = isCodexEnd ? CODEX_END_TIMEOUT_S : TIMEOUT_S;
+  const hooks = [{ type: "command", command, timeout }];
+  return TOOLS.includes(event) ? { matcher: "*", hooks } : { hooks };
+}
+
+/** Throws SettingsFault unless `hooks` is an object of lists. */
+function checkedHooks(text: string): Readonly<Record<string, readonly unknown[]>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new SettingsFault("it is not JSON");
+  }
+  if (!isObject(value)) throw new SettingsFault("it is not a JSON object");
+  const { hooks = {} } = value;
+  if (!isObject(hooks)) throw new SettingsFault("its `hooks` are not an object");
+  const odd = Object.entries(hooks).find(([, groups]) => !isListOfObjects(groups));
+  if (odd) throw new SettingsFault(`its \`hooks.${odd[0]}\` is not a list of objects`);
+  return hooks as Record<string, readonly unknown[]>;
+}
+
+function isListOfObjects(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isObject);
+}
+
+function rootOf(text: string): JsonSpan {
+  const start = afterSpace(text, 0);
+  return { start, end: itemsAt(text, start).end };
+}
+
+function memberOf(text: string, { start }: JsonSpan, key: string): JsonSpan | null {
+  return itemsAt(text, start).items.findLast((item) => item.key === key)?.value ?? null;
+}
+
+/** JSON indented for its position; the first line follows a key or opens a list item. */
+function indented(value: unknown, unit: string, at: string): string {
+  return JSON.stringify(value, null, unit).replaceAll("\n", `\n${at}`);
+}

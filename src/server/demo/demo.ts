@@ -1,0 +1,117 @@
+/**
+ * Demo: example sessions for users that have none, in a root of their own.
+ *
+ * - It is in the user's cache directory, never in a store of the user. A request to remove it
+ *   deletes that directory; no part of its path comes from a request.
+ * - Once removed it is never shown again, and it is hidden while the user has sessions.
+ * - The sessions are real: written by the store and signed with the user's key, which is created if
+ *   missing. Their heads are not pinned: a cache may be deleted.
+ *
+ * Why: docs/decisions/0011-demo-sessions.md.
+ */
+
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Host } from "../../core/base/host.ts";
+import { dialectNamed, loadDialects } from "../../dialects/all.ts";
+import { iterateLogs } from "../../dialects/find.ts";
+import { SAMPLE_DIALECT } from "../../dialects/registry.ts";
+import { findStores } from "../../sessions/list/find-stores.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { Store } from "../../sessions/store/store.ts";
+import {
+  DEMO_AGENT,
+  DEMO_CHILD,
+  DEMO_CHILD_AFTER,
+  DEMO_CHILD_AGENT,
+  DEMO_MODEL,
+  DEMO_TURNS,
+} from "./demo-sessions.ts";
+
+/** Written last: without it the demo is incomplete. */
+const READY = "ready";
+const REMOVED = "removed";
+
+export class Demo {
+  readonly root: string;
+  readonly #host: Host;
+  #isShown = false;
+
+  constructor(host: Host, root: string) {
+    this.#host = host;
+    this.root = root;
+  }
+
+  /** Whether the demo's root is served. */
+  get isShown(): boolean {
+    return this.#isShown;
+  }
+
+  /** Shows the demo, and creates it if necessary, unless there are sessions already. */
+  async showWhenEmpty(cwd: string): Promise<void> {
+    if (this.#is(REMOVED) || (await hasSessions(cwd))) return;
+    if (!this.#is(READY)) await this.#make();
+    this.#isShown = true;
+  }
+
+  /** Permanently. */
+  remove(): void {
+    this.#isShown = false;
+    rmSync(this.root, { recursive: true, force: true });
+    mkdirSync(this.root, { recursive: true, mode: 0o700 });
+    writeFileSync(join(this.root, REMOVED), "", { mode: 0o600 });
+  }
+
+  #is(name: string): boolean {
+    return existsSync(join(this.root, name));
+  }
+
+  async #make(): Promise<void> {
+    rmSync(this.root, { recursive: true, force: true });
+    mkdirSync(this.root, { recursive: true, mode: 0o700 });
+    await loadDialects([SAMPLE_DIALECT]);
+    const store = new Store(this.#host, {
+      dialect: SAMPLE_DIALECT,
+      root: this.root,
+      sign: true,
+      durability: "os",
+      onWarning: () => {},
+    });
+    let written: readonly Session[] = [];
+    try {
+      written = await write(store);
+    } finally {
+      await store.close();
+    }
+    for (const session of written) await store.forget(session);
+    writeFileSync(join(this.root, READY), "", { mode: 0o600 });
+  }
+}
+
+async function write(store: Store): Promise<readonly Session[]> {
+  const parent = await store.create({ agent: DEMO_AGENT, wait: true });
+  const child = await store.create({ agent: DEMO_CHILD_AGENT, wait: true });
+  const model = DEMO_MODEL;
+  await child.appendNative({ ...child.dialect.childStart?.(parent.id), model });
+  for (const entry of DEMO_CHILD) await child.append(entry);
+  await parent.append({ kind: "start", model });
+  for (const [at, entries] of DEMO_TURNS.entries()) {
+    for (const entry of entries) await parent.append(entry);
+    if (at !== DEMO_CHILD_AFTER) continue;
+    const part = { type: "child", session: child.id, agent: DEMO_CHILD_AGENT } as const;
+    await parent.append({ kind: "other", parts: [part] });
+  }
+  return [parent, child];
+}
+
+/** Whether a server started here finds any session, or might. */
+async function hasSessions(cwd: string): Promise<boolean> {
+  let isHidden = false;
+  const onUnreadable = () => {
+    isHidden = true;
+  };
+  for (const { dialect, root } of await findStores({ cwd })) {
+    for (const _ of iterateLogs(root, dialectNamed(dialect).layout, { onUnreadable })) return true;
+  }
+  return isHidden;
+}

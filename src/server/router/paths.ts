@@ -1,0 +1,26 @@
+/** Paths: what the server answers below which path. `mounts.ts` says which part owns each. */
+
+/** The prefix of stream URLs; the stream's path follows, with its slash. */
+export const STREAM_ROOT = "/v1/stream";
+/** Subscriptions: no stream can have this path. */
+export const CONTROL_ROOT = `${STREAM_ROOT}/__ds`;
+export const SESSIONS_ROOT = "/v1/sessions";
+export const SEARCH_PATH = "/v1/search";
+export const TOOLS_PATH = "/v1/tools";
+export const USAGE_PATH = "/v1/usage";
+/** For readers of a share, by its token; and for the owner of the sessions. */
+export const SHARE_PATH = "/v1/share";
+export const SHARES_PATH = "/v1/shares";
+export const WITNESS_ROOT = "/witness";
+export const DEMO_PATH = "/v1/demo";
+/** Files of the viewer whose names change with their content. */
+export const ASSET_ROOT = "/assets";
+export const VIEWER_FILES = ["/", "/favicon.svg", "/licenses.md"] as const;
+/** Where a link to private sessions leads. */
+export const OPEN_PATH = "/open";
+export const OPENAPI_PATH = "/v1/openapi.json";
+
+/** Whether the path is the prefix, or below it. */
+export function isBelow(path: string, prefix: string): boolean {
+  return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/");
+}

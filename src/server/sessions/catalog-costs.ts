@@ -1,0 +1,131 @@
+/**
+ * Catalog costs: what each session cost, written to the catalog so that a list can be sorted by it.
+ * Written in the background, at most once in a while, and only while lists are read.
+ *
+ * A session's cost includes its subagents'.
+ */
+
+import type { Catalog } from "../../sessions/catalog/catalog.ts";
+import { keepCosts } from "../../sessions/catalog/page-rows.ts";
+import type { FoundStore } from "../../sessions/list/find-stores.ts";
+
+/** Until the next look at what was counted; sooner while sessions are counted for the first time. */
+const PAUSE_MS = 5_000;
+const PAUSE_COUNTING_MS = 500;
+/** Adding up a long history takes a small part of the time. */
+const PAUSE_FACTOR = 50;
+
+/** A log that was counted. */
+interface CountedFile extends FoundStore {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What the usage ledger knows (usage/report/counted-usage.ts). */
+interface Counted {
+  readonly ledger: {
+    readonly files: readonly CountedFile[];
+    readonly rows: { readonly length: number };
+    /** The file of each row. */
+    readonly owners: Uint32Array;
+  };
+  isCounted(row: number): boolean;
+  /** NaN: the price is unknown. */
+  costOf(row: number): number;
+  /** The name of the session that a subagent belongs to, else its own. */
+  sessionOf(file: CountedFile): string;
+}
+
+export interface CostOptions {
+  readonly usage: {
+    now(): Promise<{
+      /** `changed`: sessions that the last count found changed. */
+      readonly opened: { readonly usage: Counted; readonly changed: number } | null;
+      readonly counting: object | null;
+      readonly version: number;
+    }>;
+  };
+  readonly catalog: () => Promise<Catalog>;
+  readonly nowMs: () => number;
+  readonly onFault: (what: string, cause: unknown) => void;
+}
+
+export class CatalogCosts {
+  readonly #options: CostOptions;
+  #writing: Promise<void> | null = null;
+  #pausedUntilMs = 0;
+  #isClosed = false;
+  /** What was written: the version of the count, and the cost of each session. */
+  #version = -2;
+  readonly #written = new Map<string, number>();
+
+  constructor(options: CostOptions) {
+    this.#options = options;
+  }
+
+  /** Writes what changed in the background, unless that was done a moment ago. */
+  want(): void {
+    const { nowMs, onFault } = this.#options;
+    if (this.#isClosed || this.#writing !== null || nowMs() < this.#pausedUntilMs) return;
+    this.#writing = this.#write()
+      .catch((cause) => onFault("keeping what sessions cost", cause))
+      .finally(() => {
+        this.#writing = null;
+      });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const { usage, catalog, nowMs } = this.#options;
+    this.#pausedUntilMs = nowMs() + PAUSE_MS;
+    const { opened, counting, version } = await usage.now();
+    this.#pausedUntilMs = nowMs() + (counting === null ? PAUSE_MS : PAUSE_COUNTING_MS);
+    if (opened === null || version === this.#version) return;
+    const isSame = version === this.#version + 1 && opened.changed === 0;
+    this.#version = version;
+    if (isSame) return;
+    const startMs = nowMs();
+    for (const { place, costs } of costsOf(opened.usage)) {
+      const { dialect, root } = place;
+      const changed = new Map<string, number>();
+      for (const [id, cost] of costs) {
+        const key = `${dialect}\0${root}\0${id}`;
+        if (this.#written.get(key) !== cost) changed.set(id, cost);
+        this.#written.set(key, cost);
+      }
+      if (changed.size > 0) await keepCosts(await catalog(), dialect, root, changed);
+    }
+    const tookMs = nowMs() - startMs;
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs() + tookMs * PAUSE_FACTOR);
+  }
+}
+
+/** By store: the cost of each session with a known price, its subagents' included. */
+function costsOf(usage: Counted) {
+  const { files, rows, owners } = usage.ledger;
+  const own = new Map<number, number>();
+  for (let row = 0; row < rows.length; row++) {
+    const cost = usage.isCounted(row) ? usage.costOf(row) : Number.NaN;
+    const owner = owners[row] ?? 0;
+    if (!Number.isNaN(cost)) own.set(owner, (own.get(owner) ?? 0) + cost);
+  }
+  const byStore = new Map<string, { place: FoundStore; costs: Map<string, number> }>();
+  const byName = new Map(files.map((file) => [`${file.dialect}\0${file.name}`, file]));
+  for (const file of files) {
+    const cost = own.get(file.index);
+    if (cost === undefined) continue;
+    const whole = byName.get(`${file.dialect}\0${usage.sessionOf(file)}`) ?? file;
+    for (const { dialect, root, id } of new Set([file, whole])) {
+      const key = `${dialect}\0${root}`;
+      const store = byStore.get(key) ?? { place: { dialect, root }, costs: new Map() };
+      store.costs.set(id, (store.costs.get(id) ?? 0) + cost);
+      byStore.set(key, store);
+    }
+  }
+  return byStore.values();
+}

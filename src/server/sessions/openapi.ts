@@ -1,0 +1,217 @@
+/** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
+
+import type { Schema } from "../../client/schema.ts";
+import { SESSION_STATUSES } from "../../core/model/summary.ts";
+import { PAGE_SORTS } from "../../sessions/catalog/page-rows.ts";
+import { VERDICTS } from "../../trust/proof/verdict.ts";
+import {
+  content,
+  flag,
+  get,
+  json,
+  limit,
+  parameter,
+  type SessionsOperation,
+  text,
+} from "../openapi/describe.ts";
+import type { MountDescription } from "../router/mount.ts";
+import { SESSIONS_ROOT } from "../router/paths.ts";
+import { SERVED_DIALECTS } from "./roots.ts";
+import { SESSION_SCHEMAS } from "./schemas.ts";
+import { SESSION_LIMITS } from "./session-limits.ts";
+
+const offset: Schema = { type: "integer", minimum: 0 };
+const SESSION = parameter("id", "The session, by its `id` in the list", { type: "string" }, "path");
+
+const FORM = [
+  parameter("native", "Include each entry's parsed line", flag(true)),
+  parameter(
+    "exact",
+    "Integers that a double cannot represent as numbers, not strings",
+    flag(false),
+  ),
+];
+
+const STRETCH = [
+  parameter("from", "The first byte; default 0", offset),
+  parameter("to", "The byte after the last; default: as many as fit into an answer", offset),
+];
+
+/** Filters by session, as the list and the search have them. */
+export const OF_SESSIONS = [
+  parameter("status", "Only sessions with this status", { enum: [...SESSION_STATUSES] }),
+  parameter("agent", "Only with this `agentLabel`", text),
+  parameter("project", "Only with this `repository`, or else `project`", text),
+  parameter("model", "Only with this model", text),
+  parameter("verdict", "Only with this verdict", { enum: [...VERDICTS] }),
+  parameter("subagents", "Include sessions that another one started", flag(true)),
+];
+
+const LIST_OPERATION: SessionsOperation = {
+  summary: "List sessions, the last changed first",
+  parameters: [
+    parameter("dialect", "Only of this dialect", { enum: [...SERVED_DIALECTS] }),
+    ...OF_SESSIONS,
+    parameter("since", "Last changed at this time or later", text),
+    parameter("until", "Last changed before this time", text),
+    parameter("title", "Only titles that contain this text, in any case", text),
+    parameter("parent", "Only those that the session with this id started", text),
+    parameter("sort", "What to sort by, the largest first", {
+      enum: [...PAGE_SORTS],
+      default: "updated",
+    }),
+    parameter("facets", "Also count by agent, project, model and verdict", flag(false)),
+    limit("Maximum number", SESSION_LIMITS.sessionsMax, SESSION_LIMITS.sessionsDefault),
+    parameter("cursor", "`next` of the page before, with the same filters", text),
+  ],
+  ok: json("SessionPage", "A page; it may have fewer than `limit` and still a next one"),
+  refused: [],
+};
+
+const ENTRIES_OPERATION: SessionsOperation = {
+  summary: "Entries by range: the last ones, or from, before or around an offset",
+  parameters: [
+    SESSION,
+    parameter("from", "The entries from this offset on", offset),
+    parameter("before", "The entries before this offset", offset),
+    parameter("around", "The entry that starts here, with those before and after it", offset),
+    limit("Maximum number", SESSION_LIMITS.entriesMax, SESSION_LIMITS.entriesDefault),
+    parameter("call", "Only what the subagent of this call wrote into the log", text),
+    ...FORM,
+  ],
+  ok: json("EntryPage", "Entries in the order of the log"),
+  refused: [410, 416],
+};
+
+const { outlineMax, outlineDefault } = SESSION_LIMITS;
+const AT_LEAST_ONE: Schema = { type: "integer", minimum: 1 };
+const FROM = parameter("from", "Those from this offset on", offset);
+
+const OUTLINE_OPERATION: SessionsOperation = {
+  summary: "Prompts with their cost, failures and edits: where to jump to",
+  parameters: [
+    SESSION,
+    FROM,
+    limit("Maximum number of prompts and marks together", outlineMax, outlineDefault),
+    parameter("reads", "Also the files that were read", { type: "boolean", default: false }),
+  ],
+  ok: json("OutlinePage", "What is known so far, in the order of the log"),
+  refused: [],
+};
+
+const EVENTS_OPERATION: SessionsOperation = {
+  summary: "Existing entries, then new ones, as Server-Sent Events",
+  parameters: [
+    SESSION,
+    parameter("offset", "Where to begin: an offset, or `end`; default 0", {
+      anyOf: [offset, { const: "end" }],
+    }),
+    ...FORM,
+    parameter(
+      "Last-Event-ID",
+      "The last event's id; it overrides `offset`",
+      { type: "string" },
+      "header",
+    ),
+  ],
+  ok: content(
+    "text/event-stream",
+    { type: "string" },
+    "`entry` events, whose data is an Entry and whose id is the offset after it; `rewound` events, " +
+      "whose data is a Rewound, when lines that were sent were taken back by their writer",
+  ),
+  refused: [416],
+};
+
+const MARKDOWN_OPERATION: SessionsOperation = {
+  summary: "The session as a Markdown document",
+  parameters: [
+    SESSION,
+    parameter("thinking", "Include the model's thinking", flag(false)),
+    parameter("tools", "Include the input and output of tools", flag(true)),
+    parameter("metadata", "rye: a heading above what the assistant says", flag(true)),
+  ],
+  ok: content("text/markdown", { type: "string" }, "Markdown source"),
+  refused: [],
+};
+
+const BYTES: Schema = {
+  ...content("application/octet-stream", {}, "The log's bytes, exactly"),
+  headers: {
+    "Session-From": { description: "The first byte's place", schema: offset },
+    "Session-To": { description: "The place after the last byte", schema: offset },
+    "Session-End": { description: "Where the log ended", schema: offset },
+  },
+};
+
+const ONE = `${SESSIONS_ROOT}/{id}`;
+const alone = [SESSION];
+
+const PATHS: Readonly<Record<string, Schema>> = {
+  [SESSIONS_ROOT]: get("listSessions", LIST_OPERATION),
+  [ONE]: get("getSession", {
+    summary: "What is known of one session, and where its log ends",
+    parameters: alone,
+    ok: json("SessionHead", "The session"),
+    refused: [],
+  }),
+  [`${ONE}/entries`]: get("getEntries", ENTRIES_OPERATION),
+  [`${ONE}/outline`]: get("getOutline", OUTLINE_OPERATION),
+  [`${ONE}/exchanges`]: get("getExchanges", {
+    summary: "The exchanges of the outline as columns of numbers",
+    parameters: [SESSION, FROM, limit("Maximum number", outlineMax, outlineDefault)],
+    ok: json("ExchangesPage", "What is known so far, in the order of the log"),
+    refused: [],
+  }),
+  [`${ONE}/events`]: get("followEntries", EVENTS_OPERATION),
+  [`${ONE}/bytes`]: get("getBytes", {
+    summary: "Bytes of the log, up to its last whole line",
+    parameters: [SESSION, ...STRETCH],
+    ok: BYTES,
+    refused: [410],
+  }),
+  [`${ONE}/checkpoints`]: get("getCheckpoints", {
+    summary: "The checkpoints that cover a stretch of bytes",
+    parameters: [SESSION, ...STRETCH],
+    ok: json("CheckpointPage", "Checkpoints as stored; not verified"),
+    refused: [410],
+  }),
+  [`${ONE}/threads`]: get("getThreads", {
+    summary: "The subagents that calls of the session started, and the call that started it",
+    parameters: alone,
+    ok: json("SessionThreads", "While `isComplete` is false, ask again"),
+    refused: [],
+  }),
+  [`${ONE}/whereabouts`]: get("getWhereabouts", {
+    summary: "Whether the session is still in its place, and where it is otherwise",
+    parameters: alone,
+    ok: json("Whereabouts", "Also for a session that was deleted"),
+    refused: [],
+  }),
+  [`${ONE}/markdown`]: get("getMarkdown", MARKDOWN_OPERATION),
+  [`${ONE}/verify`]: get("verifySession", {
+    summary: "The verdict on the session, by the trust of the user who runs the server",
+    parameters: alone,
+    ok: json("VerifyReport", "The report, whatever the verdict"),
+    refused: [],
+  }),
+  [`${ONE}/costs`]: get("getCosts", {
+    summary: "What the session cost, by prompt and by tool call",
+    parameters: [
+      SESSION,
+      FROM,
+      parameter("limit", "Maximum number of prompts and calls; default: all", AT_LEAST_ONE),
+      parameter("columns", "Also the cost of every prompt, as columns", flag(false)),
+    ],
+    ok: json("SessionCosts", "As `verbatim usage session` counts; while it counts, ask again"),
+    refused: [],
+  }),
+  [`${ONE}/usage`]: get("getUsage", {
+    summary: "Tokens and cost, as recorded",
+    parameters: alone,
+    ok: json("SessionUsage", "What the session used"),
+    refused: [],
+  }),
+};
+
+export const SESSIONS: MountDescription = { paths: PATHS, schemas: SESSION_SCHEMAS };

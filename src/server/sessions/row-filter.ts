@@ -1,0 +1,94 @@
+/**
+ * Row filter: which rows of which stores a list shows, as far as stores and SQLite can tell, and the
+ * rows of sessions whose logs are gone: no catalog has those.
+ */
+
+import type { SessionStatus } from "../../core/model/summary.ts";
+import { dialectNamed } from "../../dialects/all.ts";
+import { labelOf } from "../../dialects/registry.ts";
+import type { SessionRow, SortKey } from "../../dialects/session-row.ts";
+import type { Catalog } from "../../sessions/catalog/catalog.ts";
+import type { ListFilter } from "../../sessions/catalog/page.ts";
+import {
+  type PageRow,
+  type PageSort,
+  type RowFilter,
+  readIds,
+} from "../../sessions/catalog/page-rows.ts";
+import type { FoundStore } from "../../sessions/list/find-stores.ts";
+import { ownerOf, UNNAMED_AGENT } from "../../sessions/list/whose.ts";
+
+export interface RowRequest extends Omit<ListFilter, "title"> {
+  readonly verdict: string | null;
+  readonly withoutSubagents: boolean;
+  /** Sessions that are listed as another one, by `placeKey`: records of hooks. */
+  readonly records?: ReadonlyMap<string, readonly string[]>;
+}
+
+const NOT_ENDED = ["paused", "running", null] as const;
+
+/** Whether a store may have sessions of an agent, by its label. */
+export function mayHave({ dialect }: FoundStore, agent: string | null | undefined): boolean {
+  const label = labelOf(dialect);
+  return !agent || label === null || label === agent;
+}
+
+export function placeKey({ dialect, root }: FoundStore): string {
+  return `${dialect}\0${root}`;
+}
+
+export function rowFilterOf(store: FoundStore, asked: RowRequest): RowFilter {
+  const { since, until, status, agent, project, model, verdict } = asked;
+  const { program } = dialectNamed(store.dialect);
+  const isOwn = agent && program === undefined;
+  return {
+    since,
+    until,
+    statuses: statusesOf(status ?? null),
+    agent: isOwn ? (agent === UNNAMED_AGENT ? "" : agent) : null,
+    project: project ?? null,
+    ownProject: ownerOf(store, { agent: null, project: null }).project,
+    model: model ?? null,
+    verdict,
+    // Other programs' children are sessions of their own, as `verbatim ls` has it.
+    withoutSubagents: asked.withoutSubagents && program !== undefined && !program.hasForks,
+    without: asked.records?.get(placeKey(store)) ?? null,
+  };
+}
+
+/** The stores that may have such sessions, and the ids of those in each. */
+export async function idsThatFit<S extends FoundStore>(
+  catalog: Catalog,
+  stores: readonly S[],
+  asked: RowRequest,
+): Promise<Map<S, ReadonlySet<string>>> {
+  const found = new Map<S, ReadonlySet<string>>();
+  for (const store of stores.filter((each) => mayHave(each, asked.agent))) {
+    const { dialect, root } = store;
+    // The status that is kept, not the one that a running session may have now.
+    const filter = { ...rowFilterOf(store, asked), statuses: asked.status ? [asked.status] : null };
+    const ids = await readIds(catalog, dialect, root, filter);
+    if (ids.size > 0) found.set(store, ids);
+  }
+  return found;
+}
+
+/** A session that was running or had no status may have another status now. */
+function statusesOf(status: SessionStatus | null): readonly (SessionStatus | null)[] | null {
+  return status === "paused" || status === "running" ? NOT_ENDED : status && [status];
+}
+
+/** What verifying a session says whose head is pinned and whose log is gone. */
+export const MISSING_VERDICT = "rollback";
+
+const KEYS: Readonly<Record<PageSort, (row: SessionRow) => SortKey>> = {
+  updated: ({ updatedAt }) => updatedAt ?? "",
+  cost: ({ spend }) => spend,
+  tokens: ({ totalTokens }) => totalTokens,
+  duration: ({ durationMs }) => durationMs,
+};
+
+export function missingRow(row: SessionRow, sort: PageSort): PageRow {
+  const { id, spend: cost } = row;
+  return { id, key: KEYS[sort](row), row, cost, verdict: MISSING_VERDICT, judgedMs: Infinity };
+}

@@ -1,0 +1,174 @@
+/**
+ * Routes: `/v1/share` for readers, `/v1/shares` for the owner of the sessions. The server has
+ * checked who asks for the latter (docs/server.md).
+ */
+
+import type { IncomingMessage } from "node:http";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import type { Shares } from "../../evidence/share/share.ts";
+import { DEFAULT_REASON, type Share, shareState } from "../../evidence/share/share.ts";
+import { FileShares } from "../../evidence/share/share-files.ts";
+import type { CreateShare, SharedSession } from "../../evidence/share/share-request.ts";
+import type { ServerContext } from "../context.ts";
+import {
+  answer,
+  answerJson,
+  badRequest,
+  methodNotAllowed,
+  newHeaders,
+  refuseWriting,
+} from "../http/answer.ts";
+import { readBody } from "../http/body.ts";
+import type { MountRequest, OpenMount, SharedParts } from "../router/mount.ts";
+import { isBelow, SHARE_PATH, SHARES_PATH } from "../router/paths.ts";
+import type { SessionService } from "../sessions/service.ts";
+import type { ServeOptions } from "../settings/serve-options.ts";
+import { SharedCopies } from "./shared-copies.ts";
+
+const BODY_BYTES_MAX = 64 * 1024;
+const TEXTS_MAX = 100;
+
+interface Sharing {
+  readonly shares: Shares;
+  readonly copies: SharedCopies;
+  readonly nowMs: () => number;
+  /** Null: only the command line makes shares. */
+  readonly create: CreateShare | null;
+  /** What can be shared; null when the server has no sessions. */
+  readonly sessions: SessionService | null;
+}
+
+export async function sharesMount(context: ServerContext, parts: SharedParts): Promise<OpenMount> {
+  const { options, time, onFault } = context;
+  const { nowMs } = time;
+  const shares = await sharesOf(options, nowMs);
+  const copies = new SharedCopies({ shares, time, onFault });
+  const create = options.createShare ?? null;
+  const sharing = { shares, copies, nowMs, create, sessions: parts.sessions ?? null };
+  return {
+    async handle(asked) {
+      if (asked.path === SHARE_PATH) await answerReader(sharing, asked);
+      else if (isBelow(asked.path, SHARES_PATH)) await answerOwner(sharing, asked);
+      else return false;
+      return true;
+    },
+    stop: () => copies.stop(),
+    close: () => shares.close(),
+  };
+}
+
+/** Without a database, its code is not loaded. */
+async function sharesOf(
+  { dataDirectory, store }: ServeOptions,
+  nowMs: () => number,
+): Promise<Shares> {
+  if (store === undefined) return new FileShares(nodeHost, dataDirectory, nowMs);
+  return (await import("../../evidence/share/share-tables.ts")).ShareTables.of(store, nowMs);
+}
+
+async function answerReader({ copies }: Sharing, asked: MountRequest): Promise<void> {
+  const { request, response, track } = asked;
+  track.route = "live";
+  refuseWriting(request);
+  await copies.answer(request, response, afterIn(request.url ?? ""));
+}
+
+async function answerOwner(sharing: Sharing, asked: MountRequest): Promise<void> {
+  const { request, response, path, track } = asked;
+  const { method = "" } = request;
+  track.route = "sessions";
+  const { shares, nowMs } = sharing;
+  const headers = newHeaders();
+  headers.push("Cache-Control", "no-store");
+  if (path !== SHARES_PATH) {
+    if (method !== "DELETE") throw methodNotAllowed("DELETE, OPTIONS");
+    await shares.revoke(path.slice(SHARES_PATH.length + 1));
+    answer(response, 204, headers);
+  } else if (method === "GET" || method === "HEAD") {
+    const listed = (await shares.list()).map((each) => wireOf(each, nowMs()));
+    answerJson(response, 200, { shares: listed }, headers);
+  } else if (method === "POST") {
+    answerJson(response, 201, await made(sharing, request), headers);
+  } else {
+    throw methodNotAllowed("GET, HEAD, POST, OPTIONS");
+  }
+}
+
+async function made(sharing: Sharing, request: IncomingMessage) {
+  const { shares, sessions, create, nowMs } = sharing;
+  const { session, redact, match, reason, expiresInSeconds } = bodyOf(
+    await readBody(request, BODY_BYTES_MAX),
+  );
+  if (create === null || sessions === null) {
+    const message = "this server makes no shares; use `verbatim share`, or `verbatim serve`";
+    throw new VerbatimError("NOT_IMPLEMENTED", message, { part: SHARES_PATH });
+  }
+  const asked = {
+    session: await sessionNamed(sessions, session),
+    withholding: { rules: redact, texts: match, reason: reason ?? DEFAULT_REASON },
+    expiresAtMs: nowMs() + expiresInSeconds * 1000,
+  };
+  const options = { nowMs, onWarning: () => {} };
+  const work = () => create(nodeHost, shares, asked, options);
+  const created = await sessions.wholeReads.run(work).catch((cause) => {
+    if (!(cause instanceof VerbatimError) || cause.code !== "BAD_SETTING") throw cause;
+    throw badRequest("the body", `is wrong: ${cause.message}`);
+  });
+  const { full, lines, withheld } = created.redacted;
+  const strings = withheld.reduce((sum, each) => sum + each.strings, 0);
+  return { token: created.token, ...wireOf(created.share, nowMs()), lines, full, strings };
+}
+
+async function sessionNamed(sessions: SessionService, urlId: string): Promise<SharedSession> {
+  const { store, session } = await sessions.open(urlId, () => true);
+  return { dialect: store.dialect, root: store.root, id: session.id, logId: session.logId };
+}
+
+const DAY_SECONDS = 86_400;
+
+function bodyOf(bytes: Uint8Array) {
+  let body: Readonly<Record<string, unknown>>;
+  try {
+    body = Object(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
+  } catch {
+    throw badRequest("the body", "is not JSON");
+  }
+  const { session, redact = ["default"], match = [], reason, ...more } = body;
+  const { expiresInSeconds = DAY_SECONDS, ...unknown } = more;
+  const [other] = Object.keys(unknown);
+  if (other !== undefined) throw badRequest("the body", "has an unknown field");
+  if (typeof session !== "string") throw badRequest("session", "must be a session's id");
+  if (!areTexts(redact)) throw badRequest("redact", "must be a list of rules");
+  if (!areTexts(match)) throw badRequest("match", "must be a list of texts");
+  if (reason !== undefined && (typeof reason !== "string" || reason.length > 2000)) {
+    throw badRequest("reason", "must be a text of at most 2000 characters");
+  }
+  if (!Number.isSafeInteger(expiresInSeconds) || Number(expiresInSeconds) < 1) {
+    throw badRequest("expiresInSeconds", "must be a whole number of seconds");
+  }
+  return { session, redact, match, reason, expiresInSeconds: Number(expiresInSeconds) };
+}
+
+function areTexts(value: unknown): value is string[] {
+  return (
+    Array.isArray(value) &&
+    value.length <= TEXTS_MAX &&
+    value.every((each) => typeof each === "string" && each !== "")
+  );
+}
+
+/** Without the token's hash. */
+function wireOf({ sha256: _, ...share }: Share, nowMs: number) {
+  return { ...share, state: shareState({ ...share, sha256: "" }, nowMs) };
+}
+
+function afterIn(url: string): number | null {
+  const mark = url.indexOf("?");
+  const query = new URLSearchParams(mark === -1 ? "" : url.slice(mark + 1));
+  const text = query.get("after");
+  if (query.size > (text === null ? 0 : 1)) throw badRequest("the query", "knows only after");
+  if (text === null) return null;
+  if (!/^\d{1,9}$/.test(text)) throw badRequest("after", "must be a version");
+  return Number(text);
+}

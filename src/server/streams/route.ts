@@ -1,0 +1,259 @@
+/** Stream routes: the requests of the protocol. Live reads are in long-poll.ts and event-reader.ts. */
+
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { checkStreamPath } from "../../streams/files/stream-path.ts";
+import type { Appended, Chunk, Created, ProducerTurn } from "../../streams/files/stream-store.ts";
+import type { Admission } from "../auth/gate.ts";
+import type { ServerContext } from "../context.ts";
+import { answer, badRequest, type Headers, methodNotAllowed, newHeaders } from "../http/answer.ts";
+import { readBody } from "../http/body.ts";
+import type { RequestTrack } from "../http/request-track.ts";
+import { type ReadQuery, rawPath, readQuery } from "../http/target.ts";
+import type { OpenMount } from "../router/mount.ts";
+import { type Accepted, answerRefused, pushEnd } from "./append-refusal.ts";
+import { contentTypeOf, forkOf, isClosing, lifetimeOf } from "./create-request.ts";
+import { streamEvents } from "./event-reader.ts";
+import { longPoll } from "./long-poll.ts";
+import { answerFresh, entityTag, readChunk, readFrom } from "./reads.ts";
+
+/** Limited, because it is stored with every append. */
+const PRODUCER_ID_CHARS_MAX = 256;
+
+/** Identify a writer's retry. All three or none. */
+function producerTurn(headers: IncomingHttpHeaders): ProducerTurn | undefined {
+  const id = headers["producer-id"];
+  const epoch = headers["producer-epoch"];
+  const seq = headers["producer-seq"];
+  if (id === undefined && epoch === undefined && seq === undefined) return undefined;
+  if (typeof id !== "string" || epoch === undefined || seq === undefined) {
+    throw badRequest("Producer-Id, -Epoch, -Seq", "must be sent together or not at all");
+  }
+  if (id === "") throw badRequest("Producer-Id", "is empty");
+  if (id.length > PRODUCER_ID_CHARS_MAX) {
+    throw badRequest("Producer-Id", `is longer than ${PRODUCER_ID_CHARS_MAX} characters`);
+  }
+  return { id, epoch: count("Producer-Epoch", epoch), seq: count("Producer-Seq", seq) };
+}
+
+function count(header: string, text: string | string[]): number {
+  const number = typeof text === "string" && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(number)) {
+    throw badRequest(header, "must be a whole number from 0 to 2^53-1");
+  }
+  return number;
+}
+
+const NOTHING = new Uint8Array(0);
+
+export async function streamsMount(context: ServerContext): Promise<OpenMount> {
+  return {
+    async handle({ stream, request, response, track, pass }) {
+      if (stream === null) return false;
+      await handleStream(context, stream, request, response, track, pass);
+      return true;
+    },
+  };
+}
+
+function handleStream(
+  context: ServerContext,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  track: RequestTrack,
+  pass: Admission | null,
+): Promise<void> | void {
+  checkStreamPath(path);
+  switch (request.method) {
+    case "POST":
+      return appendToStream(context, path, request, response, track);
+    case "GET":
+      return routeRead(context, path, request, response, track, pass);
+    case "PUT":
+      return createStream(context, path, request, response);
+    case "HEAD":
+      return headOfStream(context, path, response);
+    case "DELETE":
+      return removeStream(context, path, response);
+    default:
+      throw methodNotAllowed("GET, HEAD, POST, PUT, DELETE, OPTIONS");
+  }
+}
+
+function routeRead(
+  context: ServerContext,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  track: RequestTrack,
+  pass: Admission | null,
+): Promise<void> {
+  const query = readQuery(request.url ?? "/");
+  const { live } = query;
+  if (live === undefined) return readStream(context, path, query, request, response);
+  if (live !== "long-poll" && live !== "sse") {
+    throw badRequest("live", "must be long-poll or sse; leave it out to read what is there");
+  }
+  track.route = "live";
+  return live === "sse"
+    ? streamEvents(context, path, query, response, pass)
+    : longPoll(context, path, query, request, response, pass);
+}
+
+/** `PUT`. Idempotent: 201 when the stream is new, 200 when it exists as requested. */
+async function createStream(
+  context: ServerContext,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { headers } = request;
+  const wanted = {
+    contentType: contentTypeOf(headers),
+    lifetime: lifetimeOf(headers),
+    fork: forkOf(headers),
+    isClosed: isClosing(headers),
+  };
+  const body = await readBody(request, context.settings.bodyBytesMax, context.bodies);
+  const { isNew, head } = await created(context, path, { ...wanted, body });
+  const answered = newHeaders();
+  answered.push("Content-Type", head.contentType, "Stream-Next-Offset", head.end);
+  if (head.isClosed) answered.push("Stream-Closed", "true");
+  if (isNew) {
+    const scheme = context.baseUrl.startsWith("https:") ? "https" : "http";
+    answered.push("Location", `${scheme}://${headers.host}${rawPath(request.url ?? "")}`);
+  }
+  answer(response, isNew ? 201 : 200, answered);
+}
+
+/** A source that is gone is a conflict for the fork: its own path is not gone. */
+async function created(
+  { store }: ServerContext,
+  path: string,
+  wanted: Parameters<typeof store.create>[1],
+): Promise<Created> {
+  try {
+    return await store.create(path, wanted);
+  } catch (error) {
+    if (!(error instanceof VerbatimError) || error.code !== "STREAM_GONE") throw error;
+    throw new VerbatimError(
+      "STREAM_CONFLICT",
+      `${path} cannot be made: a deleted stream is held by its forks; use another path or source`,
+      { stream: path, reason: "a deleted stream is held by its forks" },
+      { cause: error },
+    );
+  }
+}
+
+/** `POST`. Answered after the store's sync. The hot path: one body, one store call, one write. */
+async function appendToStream(
+  context: ServerContext,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  track: RequestTrack,
+): Promise<void> {
+  const { headers } = request;
+  const producer = producerTurn(headers);
+  const close = isClosing(headers);
+  const contentType = headers["content-type"];
+  const streamSeq = headers["stream-seq"] as string | undefined;
+  const body = await readBody(request, context.settings.bodyBytesMax, context.bodies);
+  if (body.length === 0) {
+    if (!close) throw badRequest("the body", "is empty; only a closing request may have no body");
+  } else if (!contentType) {
+    throw badRequest("Content-Type", "is missing");
+  }
+  const sent = { body, contentType, streamSeq, producer, close };
+  const { store, shares } = context;
+  let appended: Appended;
+  shares.take(path, body.length);
+  try {
+    appended = await store.append(path, sent);
+  } finally {
+    shares.giveBack(path, body.length);
+  }
+  if (appended.outcome === "appended") context.front.metrics.appended(body.length);
+  if (appended.head.lifetime.kind === "ttl") store.touch(path);
+  if (appended.outcome === "appended" || appended.outcome === "duplicate") {
+    answerAppended(response, appended, producer, body.length > 0);
+  } else {
+    track.failed(answerRefused(response, appended, sent));
+  }
+}
+
+function answerAppended(
+  response: ServerResponse,
+  { outcome, head, lastSeq }: Accepted,
+  producer: ProducerTurn | undefined,
+  hasBody: boolean,
+): void {
+  const headers = newHeaders();
+  pushEnd(headers, head);
+  pushProducer(headers, producer, lastSeq);
+  // 200 tells a producer that its append was new, 204 that it was a duplicate.
+  const isNews = producer !== undefined && hasBody && outcome === "appended";
+  answer(response, isNews ? 200 : 204, headers);
+}
+
+function pushProducer(
+  headers: Headers,
+  producer: ProducerTurn | undefined,
+  lastSeq: number | null,
+): void {
+  if (producer === undefined) return;
+  headers.push("Producer-Epoch", String(producer.epoch));
+  headers.push("Producer-Seq", String(lastSeq ?? producer.seq));
+}
+
+/** `GET` without `live`: one chunk of what is there. */
+async function readStream(
+  context: ServerContext,
+  path: string,
+  query: ReadQuery,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const from = readFrom(query.offset);
+  const chunk = from === "now" ? await endOf(context, path) : await readChunk(context, path, from);
+  if (chunk.head.lifetime.kind === "ttl") context.store.touch(path);
+  const tagFrom = from === "now" ? null : from;
+  answerFresh(context, response, newHeaders(), chunk, tagFrom, request);
+}
+
+/** An empty chunk at the end of the stream. */
+async function endOf({ store }: ServerContext, path: string): Promise<Chunk> {
+  const head = await store.head(path);
+  return { head, bytes: NOTHING, from: head.end, next: head.end, isAtEnd: true };
+}
+
+/** `HEAD`. Does not renew the stream's lifetime, and is never cached. */
+async function headOfStream(
+  { store }: ServerContext,
+  path: string,
+  response: ServerResponse,
+): Promise<void> {
+  const head = await store.head(path);
+  const headers = newHeaders();
+  headers.push("Content-Type", head.contentType, "Stream-Next-Offset", head.end);
+  headers.push("Cache-Control", "no-store");
+  headers.push("ETag", entityTag(head, head.start, head.end, head.isClosed));
+  if (head.isClosed) headers.push("Stream-Closed", "true");
+  const { lifetime } = head;
+  if (lifetime.kind === "ttl") headers.push("Stream-TTL", String(lifetime.seconds));
+  if (lifetime.kind === "until") headers.push("Stream-Expires-At", lifetime.text);
+  // No Content-Length: a GET is answered in chunks and has no single length.
+  response.writeHead(200, headers);
+  response.end();
+}
+
+/** `DELETE`. Forks keep what they share with the stream; its path may be used again. */
+async function removeStream(
+  { store }: ServerContext,
+  path: string,
+  response: ServerResponse,
+): Promise<void> {
+  await store.remove(path);
+  answer(response, 204, newHeaders());
+}

@@ -1,0 +1,46 @@
+/**
+ * Session document: a session as Markdown, piece by piece, in constant memory. A dialect may have
+ * its own text (`document`); for others the caller passes the neutral one.
+ */
+
+import { usageOnce } from "../../core/model/usage-once.ts";
+import type { Dialect, DocumentOptions as MarkdownOptions } from "../../dialects/dialect.ts";
+import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
+import type { Session } from "../store/session.ts";
+
+export interface SessionDocumentOptions extends MarkdownOptions {
+  /** The neutral text of an entry. */
+  readonly renderEntry: (entry: StoredEntry) => string;
+  readonly onBadLine: (bad: BadEntry) => void;
+  readonly signal?: AbortSignal;
+}
+
+export function documentOf(
+  session: Session,
+  options: SessionDocumentOptions,
+): AsyncGenerator<string> {
+  const { document } = session.dialect;
+  return document ? own(session, document, options) : neutral(session, options);
+}
+
+async function* own(
+  session: Session,
+  document: NonNullable<Dialect["document"]>,
+  options: SessionDocumentOptions,
+): AsyncGenerator<string> {
+  const { onBadLine } = options;
+  for await (const { value, bytes, start, number } of session.reader(reading(options)).forward()) {
+    const { text, fault } = document(value, options, bytes);
+    if (text !== null) yield text;
+    else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
+  }
+}
+
+async function* neutral(session: Session, options: SessionDocumentOptions): AsyncGenerator<string> {
+  const entries = usageOnce(session.entries(reading(options)));
+  for await (const entry of entries) yield options.renderEntry(entry);
+}
+
+function reading({ onBadLine, signal }: SessionDocumentOptions) {
+  return { onBadLine, ...(signal ? { signal } : {}) };
+}

@@ -1,0 +1,31 @@
+/** Placed entry: an entry, where it is, and what is known around it. */
+
+import type { Entry } from "../../../core/model/entry.ts";
+import type { ToolView } from "../../../core/model/tool-view.ts";
+
+/** What an agent recorded about the result of a call, besides what its model got. */
+export interface ResultView {
+  readonly callId: string;
+  /** Hunks of what it changed. */
+  readonly diff: string | null;
+  /** Where the text of a file begins in the output. */
+  readonly textAt: number;
+}
+
+/** An entry and its position in the log. */
+export interface PlacedEntry extends Entry {
+  readonly start: number;
+  /** From 1; null when unknown. */
+  readonly line: number | null;
+  /** What its tool calls do, in order. Absent: only their names are known. */
+  readonly tools?: readonly ToolView[];
+  /** About results of calls, in this entry or another. */
+  readonly results?: readonly ResultView[];
+  /** The last time and model before it: only what differs is shown. */
+  readonly before?: { readonly at: string | null; readonly model: string | null };
+}
+
+/** The id of an entry in a page: its line number, or its byte offset where that is unknown. */
+export function anchorOf(line: number | null, start: number): string {
+  return line === null ? `byte-${start}` : `entry-${line}`;
+}

@@ -1,0 +1,150 @@
+/**
+ * Value HTML: inputs and outputs of tools, and anything else that may be long.
+ *
+ * VH1  Long values are folded: they are in the page, behind a line with their length and beginning.
+ *      FOLD_LINES_MAX and FOLD_CHARS_MAX define long.
+ * VH2  JSON is coloured up to COLOURED_CHARS_MAX: beyond that the elements would outweigh the text.
+ */
+
+import { groupDigits } from "../phrases.ts";
+import { blockTexts, imageLabel, indentedJson } from "../text.ts";
+import { isTerminalText, plainTerminal, terminalHtml } from "./ansi-html.ts";
+import { imageHtml } from "./image-html.ts";
+import { type Html, html, pageText } from "./markup.ts";
+import { piecesHtml } from "./text-pieces.ts";
+
+export const FOLD_LINES_MAX = 24;
+export const FOLD_CHARS_MAX = 2000;
+export const COLOURED_CHARS_MAX = 64 * 1024;
+
+const PREVIEW_CHARS_MAX = 120;
+/** How far to search for the first line that is not blank. */
+const PREVIEW_LOOKED_AT = 2000;
+
+/** A value to show, and the text it is measured by. */
+export interface ValueHtml {
+  readonly html: Html;
+  readonly text: string;
+}
+
+/** The kind of a box, for the style sheet and the reader. */
+export type BoxKind = "input" | "output" | "error" | "thinking" | "system" | "block";
+
+/** A text as it is, or several as providers write them; anything else as JSON. */
+export function valueHtml(value: unknown): ValueHtml {
+  if (typeof value === "string") return plainValueHtml(value);
+  const image = imageLabel(value);
+  const texts = image === null ? blockTexts(value) : [image];
+  if (texts !== null) {
+    const blocks = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+    const pieces = texts.map((text, at) => imageHtml(blocks[at]) ?? plainValueHtml(text).html);
+    return { html: html`${pieces}`, text: texts.join("\n") };
+  }
+  const text = indentedJson(value ?? null);
+  return { html: html`<pre class="json">${colouredJson(text)}</pre>`, text };
+}
+
+export function plainValueHtml(text: string): ValueHtml {
+  // A parser drops one LF right after the tag: ours, not the text's.
+  const pieces = isTerminalText(text) ? terminalHtml(text) : piecesHtml(text);
+  return { html: html`<pre>\n${pieces}</pre>`, text };
+}
+
+/** A tool's input: field by field, or as it is. */
+export function inputValueHtml(input: unknown): ValueHtml {
+  return fieldsHtml(input) ?? valueHtml(input);
+}
+
+/** An object field by field; null when it has none. */
+export function fieldsHtml(value: unknown): ValueHtml | null {
+  const fields = fieldsOf(value);
+  if (fields.length === 0) return null;
+  const parts = fields.map(([name, each]) => ({ name, ...shownField(each) }));
+  const rows = parts.map((field) => html`<dt>${field.name}</dt><dd>${field.html}</dd>`);
+  return {
+    html: html`<dl class="fields">${rows}</dl>`,
+    text: parts.map(({ name, text }) => `${name}: ${text}`).join("\n"),
+  };
+}
+
+const SEVERAL_LINES = /[\n\r]|\p{Cc}\[/u;
+
+/** A short value is on the line of its name. */
+function shownField(value: unknown): ValueHtml {
+  const text = typeof value === "string" ? value : null;
+  if (text !== null ? SEVERAL_LINES.test(text) : typeof value === "object" && value !== null) {
+    return valueHtml(value);
+  }
+  const valueText = text ?? String(value);
+  return { html: html`<span class="value">${piecesHtml(valueText)}</span>`, text: valueText };
+}
+
+/** The source of a text that is shown differently. */
+export function sourceHtml(text: string): Html {
+  return html`<details class="source"><summary>Source</summary>${plainValueHtml(text).html}</details>`;
+}
+
+/** A caption with the value below it; folded behind it when long (VH1). */
+export function boxHtml(kind: BoxKind, caption: Html, shown: ValueHtml): Html {
+  if (!isLong(shown.text)) {
+    return html`<div class="box ${kind}"><p class="caption">${caption}</p>${shown.html}</div>`;
+  }
+  return foldedHtml(kind, caption, shown);
+}
+
+/** Like `boxHtml`, but always folded; `isOpen` unfolds it at first. */
+export function foldedHtml(kind: BoxKind, caption: Html, shown: ValueHtml, isOpen = false): Html {
+  const open = isOpen ? html` open` : null;
+  const facts = html` <span class="size">${sizeOf(shown.text)}</span>`;
+  const preview = html` <span class="preview">${previewOf(shown.text)}</span>`;
+  const summary = html`<summary class="caption">${caption}${facts}${preview}</summary>`;
+  return html`<details class="box ${kind}"${open}>${summary}${shown.html}</details>`;
+}
+
+export function isLong(text: string): boolean {
+  return text.length > FOLD_CHARS_MAX || lineCount(text) > FOLD_LINES_MAX;
+}
+
+/** "340 lines" or "5,200 characters", whichever says more. */
+export function sizeOf(text: string): string {
+  const lines = lineCount(text);
+  if (lines > FOLD_LINES_MAX) return `${groupDigits(lines)} lines`;
+  return text.length === 1 ? "1 character" : `${groupDigits(text.length)} characters`;
+}
+
+function lineCount(text: string): number {
+  const end = text.endsWith("\n") ? text.length - 1 : text.length;
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < end; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
+function previewOf(text: string): string {
+  const start = plainTerminal(text.slice(0, PREVIEW_LOOKED_AT));
+  // Without the marks of bold words, which Markdown shows as such below.
+  const line = pageText(start).trimStart().split("\n", 1)[0]?.replaceAll("**", "") ?? "";
+  return line.length > PREVIEW_CHARS_MAX ? `${line.slice(0, PREVIEW_CHARS_MAX)}…` : line;
+}
+
+function fieldsOf(input: unknown): [string, unknown][] {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return [];
+  return Object.entries(input);
+}
+
+/** A name with its colon, another string, a number, a word. The rest is brackets and blanks. */
+const JSON_TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(:)?|-?\d[\d.eE+-]*|true|false|null/g;
+
+function colouredJson(text: string): Html {
+  if (text.length > COLOURED_CHARS_MAX) return piecesHtml(text);
+  const pieces: Html[] = [];
+  let from = 0;
+  for (const found of text.matchAll(JSON_TOKEN)) {
+    const [token, string, colon] = found;
+    pieces.push(html`${text.slice(from, found.index)}`);
+    if (string === undefined) pieces.push(html`<span class="number">${token}</span>`);
+    else if (colon === undefined) pieces.push(html`<span class="string">${string}</span>`);
+    else pieces.push(html`<span class="name">${string}</span>:`);
+    from = found.index + token.length;
+  }
+  return html`${pieces}${text.slice(from)}`;
+}

@@ -1,0 +1,152 @@
+/**
+ * Search page: the hits of a query, with the text around them, cut from the logs themselves.
+ *
+ * The text is read from the log now: an entry that is no longer where it was found is left out.
+ * Lines are read one at a time, and a page ends early if they are long.
+ */
+
+import type { Host } from "../../core/base/host.ts";
+import type { Role } from "../../core/model/entry.ts";
+import type { Cache } from "../../core/sqlite/sqlite.ts";
+import { READ_DIALECT_NAMES } from "../../dialects/registry.ts";
+import type { FoundStore } from "../list/find-stores.ts";
+import { HookRecords } from "../list/hook-records.ts";
+import { isAbsence, SessionWindow } from "../list/session-window.ts";
+import type { Session } from "../store/session.ts";
+import { Store } from "../store/store.ts";
+import {
+  type FindEntriesOptions,
+  type FoundEntry,
+  findEntries,
+  type LeftOut,
+} from "./find-entries.ts";
+import { indexedIds } from "./index-table.ts";
+import { parseQuery, type SearchQuery } from "./query.ts";
+import type { SearchIndex } from "./search-index.ts";
+import { searchableText } from "./searchable.ts";
+import { type SnippetPiece, snippetOf } from "./snippet.ts";
+
+export type { SearchQuery };
+
+/** A hit, as it is in its log now. */
+export interface SearchHit<P extends FoundStore = FoundStore> extends FoundEntry<P> {
+  readonly end: number;
+  readonly role: Role | null;
+  readonly at: string | null;
+  readonly snippet: readonly SnippetPiece[];
+}
+
+export interface HitPage<P extends FoundStore = FoundStore> {
+  readonly hits: readonly SearchHit<P>[];
+  readonly leftOut: readonly LeftOut<P>[];
+  readonly next: number | null;
+}
+
+/** Limit of the lines read for one page. */
+const PAGE_BYTES_MAX = 8 * 2 ** 20;
+
+/** Filters that may ask for the record of a session's hooks. */
+const NAMING: ReadonlySet<string> = new Set(["session", "dialect"]);
+
+/** A query as typed; refuses with SEARCH_QUERY. */
+export function understandQuery(text: string, nowMs: number, isTyping = false): SearchQuery {
+  return parseQuery(text, { nowMs, isTyping, dialects: READ_DIALECT_NAMES });
+}
+
+export async function searchPage<P extends FoundStore>(
+  host: Host,
+  index: SearchIndex,
+  query: SearchQuery,
+  options: FindEntriesOptions<P>,
+): Promise<HitPage<P>> {
+  const { entries, leftOut, next } = await index.attempt((cache) => {
+    return findEntries(cache, query, withoutRecords(cache, query, options));
+  });
+  const reader = new HitReader(host, query);
+  const hits: SearchHit<P>[] = [];
+  let bytes = 0;
+  try {
+    for (const found of entries) {
+      const hit = await reader.read(found);
+      if (hit === null) continue;
+      hits.push(hit);
+      bytes += hit.end - hit.start;
+      if (bytes > PAGE_BYTES_MAX && found !== entries.at(-1)) {
+        return { hits, leftOut, next: found.entry };
+      }
+    }
+  } finally {
+    await reader.close();
+  }
+  return { hits, leftOut, next };
+}
+
+/** Leaves out records of hooks, as lists do, unless the query names a session or a dialect. */
+function withoutRecords<P extends FoundStore>(
+  cache: Cache,
+  { filters }: SearchQuery,
+  options: FindEntriesOptions<P>,
+): FindEntriesOptions<P> {
+  const { places, session = null, isWanted } = options;
+  const isNamed = filters.some(({ by, isNot }) => NAMING.has(by) && !isNot);
+  if (session !== null || isNamed) return options;
+  const records = new HookRecords(places, (place) => indexedIds(cache, place));
+  return {
+    ...options,
+    isWanted: (place, id) => isWanted?.(place, id) !== false && !records.has(place, id),
+  };
+}
+
+/** Reads hits from their logs. Hits of one session follow each other: its log is opened once. */
+class HitReader {
+  readonly #host: Host;
+  readonly #query: SearchQuery;
+  #open: { readonly of: string; readonly session: Session; readonly window: SessionWindow } | null =
+    null;
+
+  constructor(host: Host, query: SearchQuery) {
+    this.#host = host;
+    this.#query = query;
+  }
+
+  /** The entry as it is in the log now; null if it is no longer there. */
+  async read<P extends FoundStore>(found: FoundEntry<P>): Promise<SearchHit<P> | null> {
+    try {
+      const window = await this.#windowOf(found);
+      const [line] = await window.after(found.start, { entriesMax: 1, bytesMax: 1 });
+      if (!line?.entry) return null;
+      const { entry, end } = line;
+      const { role, at } = entry;
+      const snippet = snippetOf(searchableText(entry), this.#query.terms);
+      return { ...found, end, role, at, snippet };
+    } catch (cause) {
+      await this.close();
+      if (isAbsence(cause) || isMoved(cause)) return null;
+      throw cause;
+    }
+  }
+
+  async close(): Promise<void> {
+    const open = this.#open;
+    this.#open = null;
+    open?.window.close();
+    await open?.session.release();
+  }
+
+  async #windowOf({ place, id }: FoundEntry): Promise<SessionWindow> {
+    const { dialect, root } = place;
+    const of = `${dialect}\0${root}\0${id}`;
+    if (this.#open?.of === of) return this.#open.window;
+    await this.close();
+    const session = new Store(this.#host, { dialect, root, onWarning: () => {} }).session(id);
+    const window = await SessionWindow.open(this.#host, session);
+    this.#open = { of, session, window };
+    return window;
+  }
+}
+
+/** The log is shorter than before, or has other lines. */
+function isMoved(cause: unknown): boolean {
+  const code = (cause as { code?: unknown } | null)?.code;
+  return code === "LOG_REWOUND" || code === "OUT_OF_RANGE";
+}

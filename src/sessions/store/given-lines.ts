@@ -1,0 +1,74 @@
+/** Given lines: what a caller appends, as lines of the dialect, and which of them share a write. */
+
+import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
+import type { NewEntry } from "../../core/model/entry.ts";
+import { checkedEntry, isEntry } from "../../core/model/entry-check.ts";
+import { invalidEntry } from "../../core/model/plain-json.ts";
+import type { Dialect, Native, WriterFacts } from "../../dialects/dialect.ts";
+import { WRITE_BYTES_MAX } from "./session-write.ts";
+
+const LF = Buffer.of(0x0a);
+
+/** What is neither a line nor an entry is refused as an entry. */
+export function isLine(given: unknown): given is Native {
+  return typeof given === "object" && given !== null && !isEntry(given);
+}
+
+interface Writing {
+  readonly dialect: Dialect;
+  readonly facts: WriterFacts;
+  readonly hasFiles: boolean;
+}
+
+/** The lines of an entry; none if it only says that the session's files are due. */
+export function expressEntry(given: unknown, writing: Writing): readonly Native[] {
+  const entry = checkedEntry(given);
+  const natives = writing.dialect.express(entry, writing.facts);
+  if (natives.length === 0) refuseUnwritten(entry, writing);
+  return natives;
+}
+
+function refuseUnwritten({ kind, ...rest }: NewEntry, { dialect, hasFiles }: Writing): void {
+  if (kind !== "end" || !hasFiles)
+    throw invalidEntry("kind", `the dialect ${dialect.name} has no ${kind}`);
+  const isSaid = (value: unknown) => value !== null && !(Array.isArray(value) && !value.length);
+  const said = Object.entries(rest).find(([, value]) => isSaid(value));
+  if (said) throw invalidEntry(said[0], `the dialect ${dialect.name} has no line for it`);
+}
+
+export interface NewLine {
+  readonly native: Native;
+  readonly line: Uint8Array;
+}
+
+/** Groups lines into writes: as many as fit, at least one. */
+export function* inWrites(lines: readonly NewLine[]): Generator<readonly NewLine[]> {
+  let group: NewLine[] = [];
+  let bytes = 0;
+  for (const encoded of lines) {
+    const length = encoded.line.length + 1;
+    if (group.length > 0 && bytes + length > WRITE_BYTES_MAX) {
+      yield group;
+      group = [];
+      bytes = 0;
+    }
+    group.push(encoded);
+    bytes += length;
+  }
+  if (group.length > 0) yield group;
+}
+
+export function bytesOf(group: readonly NewLine[]): Uint8Array {
+  return Buffer.concat(group.flatMap(({ line }) => [line, LF]));
+}
+
+/** The offset after each line of a group that ends at `end`. */
+export function endsOf(group: readonly NewLine[], end: ByteOffset): ByteOffset[] {
+  const ends: ByteOffset[] = [];
+  let at = end;
+  for (const { line } of group.toReversed()) {
+    ends.push(at);
+    at = toByteOffset(at - line.length - 1);
+  }
+  return ends.reverse();
+}

@@ -1,0 +1,207 @@
+/**
+ * Known lines: what a session must know about the lines in its log to write the next ones: the name
+ * of the last line, in dialects where a line names the one before it, and which write-once lines
+ * are already there (dialects/dialect.ts, Chain and Once).
+ *
+ * A draft changes nothing until it is committed, so refused lines can be appended again. If the end
+ * of the log cannot be read, there is no draft.
+ *
+ * KL2  A line that is already in the log is not written again. It is reported to its writer before
+ *      the acknowledgement, with whether its content equals that of the line in the log (the first
+ *      one).
+ *
+ * For write-once lines an id and a digest are held in memory, only in sessions that write such
+ * lines.
+ */
+
+import { createHash } from "node:crypto";
+import { ioError } from "../../core/base/errors.ts";
+import type { Host } from "../../core/base/host.ts";
+import { type ByteOffset, START } from "../../core/base/offset.ts";
+import { encodeLine } from "../../core/log/json.ts";
+import { LogReader } from "../../core/log/reader.ts";
+import type { TurnMark } from "../../core/model/turns.ts";
+import type { Dialect, LineChain, Native, Once } from "../../dialects/dialect.ts";
+import { type PreparedLine, prepareLine } from "./prepared-line.ts";
+
+/** Lines that do not name one another. */
+const UNCHAINED: LineChain = { idOf: () => null, link: (native) => native };
+
+export interface KnownLinesParts {
+  readonly host: Host;
+  readonly root: string;
+  readonly logId: string;
+  readonly dialect: Dialect;
+}
+
+export class KnownLines {
+  readonly chain: LineChain;
+  readonly once: Once | null;
+  readonly #parts: KnownLinesParts;
+  /** The name of the last line in the log that has one. */
+  #last: string | null = null;
+  /** The log is known up to here. */
+  #end: ByteOffset = START;
+  /** The name of the last prepared line: the next one will likely follow it. */
+  #expected: string | null = null;
+  #failure: { readonly error: unknown } | null = null;
+  /** Set when a write-once line is prepared. Until then those in the log are not read. */
+  #writesOnce = false;
+  /**
+   * Up to where write-once lines in the log are known, and the digest of each one's content by id.
+   */
+  #onceEnd: ByteOffset = START;
+  readonly #digests = new Map<string, string>();
+
+  constructor(parts: KnownLinesParts) {
+    this.#parts = parts;
+    this.chain = parts.dialect.chain ?? UNCHAINED;
+    this.once = parts.dialect.once ?? null;
+  }
+
+  prepare(whole: Native, mark: TurnMark): PreparedLine {
+    const line = prepareLine(this.#parts.dialect, this.chain, whole, this.#expected, mark);
+    if (line.id !== null) this.#expected = line.id;
+    if (this.once?.idOf(whole)) this.#writesOnce = true;
+    return line;
+  }
+
+  /** The log ends here and contains lines of other writers: searches backward for the last name. */
+  async caughtUp(end: ByteOffset): Promise<void> {
+    try {
+      const found = await this.#lastNamed(this.#end, end);
+      if (found !== null) this.#last = found;
+      this.#expected = this.#last;
+      this.#failure = null;
+      this.#end = end;
+    } catch (error) {
+      const { root, logId } = this.#parts;
+      this.#failure = { error: ioError(`${root}/${logId}`, "reading", error) };
+    }
+  }
+
+  /** Call with the lock held, after `caughtUp`. */
+  async draft(): Promise<KnownLinesDraft> {
+    if (this.#failure) throw this.#failure.error;
+    if (this.#writesOnce && this.#onceEnd !== this.#end) await this.#learnOnce();
+    return new KnownLinesDraft(this, this.#writesOnce ? this.once : null, this.#last);
+  }
+
+  digest(id: string): string | undefined {
+    return this.#digests.get(id);
+  }
+
+  /** Our lines were written; the log now ends here. */
+  took(lines: readonly Native[], last: string | null, end: ByteOffset): void {
+    this.#last = last;
+    this.#end = end;
+    if (!this.#writesOnce) return;
+    for (const line of lines) this.#noteOnce(line);
+    this.#onceEnd = end;
+  }
+
+  async #learnOnce(): Promise<void> {
+    // The log is shorter than before, and it is unknown which lines were cut.
+    if (this.#onceEnd > this.#end) {
+      this.#digests.clear();
+      this.#onceEnd = START;
+    }
+    const stretch = { from: this.#onceEnd, to: this.#end };
+    for await (const { value } of this.#reader().forward(stretch)) this.#noteOnce(value);
+    this.#onceEnd = stretch.to;
+  }
+
+  #noteOnce(value: unknown): void {
+    if (this.once?.forgets(value)) this.#digests.clear();
+    const id = this.once?.idOf(value) ?? null;
+    // Where lines of other programs share an id, the first one counts.
+    if (id !== null && !this.#digests.has(id)) this.#digests.set(id, digestOf(value));
+  }
+
+  async #lastNamed(from: ByteOffset, to: ByteOffset): Promise<string | null> {
+    if (from >= to || this.chain === UNCHAINED) return null;
+    for await (const { value } of this.#reader().backward({ from, to })) {
+      const id = this.chain.idOf(value);
+      if (id !== null) return id;
+    }
+    return null;
+  }
+
+  #reader(): LogReader {
+    const { host, logId, root } = this.#parts;
+    return new LogReader(host, logId, { root, onBadLine: "skip" });
+  }
+}
+
+export class KnownLinesDraft {
+  readonly #known: KnownLines;
+  /** Null if no line is write-once. */
+  readonly #once: Once | null;
+  readonly #taken: Native[] = [];
+  readonly #repeats: Repeat[] = [];
+  readonly #digests = new Map<string, string>();
+  #hasForgotten = false;
+  /** The name of the last line that has one: the next line links to it. */
+  last: string | null;
+
+  constructor(known: KnownLines, once: Once | null, last: string | null) {
+    this.#known = known;
+    this.#once = once;
+    this.last = last;
+  }
+
+  /** The line to write; null if it is write-once and already in the log. */
+  add({ whole, native, line, previous, id }: PreparedLine): Uint8Array | null {
+    if (this.#once && this.#isRepeat(this.#once, whole)) return null;
+    this.#taken.push(whole);
+    const isRight = previous === this.last;
+    const linked = isRight ? line : encodeLine(this.#known.chain.link(native, this.last));
+    if (id !== null) this.last = id;
+    return linked;
+  }
+
+  #isRepeat(once: Once, native: Native): boolean {
+    if (once.forgets(native)) {
+      this.#hasForgotten = true;
+      this.#digests.clear();
+    }
+    const id = once.idOf(native);
+    if (id === null) return false;
+    const kept = this.#digestOfKept(id);
+    const digest = digestOf(native);
+    if (kept === undefined) this.#digests.set(id, digest);
+    else this.#repeats.push({ native, isSame: kept === digest });
+    return kept !== undefined;
+  }
+
+  #digestOfKept(id: string): string | undefined {
+    return this.#digests.get(id) ?? (this.#hasForgotten ? undefined : this.#known.digest(id));
+  }
+
+  /** The lines are in the log, which ends here. Returns those that were not written again. */
+  commit(end: ByteOffset): readonly Repeat[] {
+    this.#known.took(this.#taken, this.last, end);
+    return this.#repeats;
+  }
+}
+
+/** A line that was appended again. */
+export interface Repeat {
+  readonly native: Native;
+  /** Whether the line in the log has the same content, ignoring key order. */
+  readonly isSame: boolean;
+}
+
+function digestOf(value: unknown): string {
+  const sorted = (_: string, each: unknown) =>
+    typeof each === "object" && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each;
+  try {
+    return createHash("sha256").update(JSON.stringify(value, sorted)).digest("base64").slice(0, 22);
+  } catch {
+    return UNKNOWN; // Nested deeper than JSON is written.
+  }
+}
+
+const UNKNOWN = "";

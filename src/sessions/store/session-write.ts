@@ -1,0 +1,99 @@
+/** Session write: lines that will be written to a session's log together. */
+
+import { LOG_LIMITS } from "../../core/base/limits.ts";
+import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
+import type { Waiting } from "../../core/log/waiting.ts";
+import type { Turns } from "../../core/model/turns.ts";
+import type { SpillFile } from "../../dialects/dialect.ts";
+import type { LogSigner } from "../../trust/signer/log-signer.ts";
+import type { KnownLinesDraft } from "./known-lines.ts";
+import type { PreparedLine } from "./prepared-line.ts";
+
+/** Reserved in a write for links that make lines longer, and for checkpoints. */
+const RESERVED_BYTES = 64 * 1024;
+/** Limit for the lines of one write. A single line may be longer. */
+export const WRITE_BYTES_MAX = LOG_LIMITS.batchBytesMax - RESERVED_BYTES;
+
+const LF = Buffer.of(0x0a);
+
+/** The entries of one append call. */
+export interface Entries {
+  readonly lines: readonly PreparedLine[];
+  readonly lineBytes: number;
+  /** With its spill files. */
+  readonly bytes: number;
+  readonly spills: readonly SpillFile[];
+  /** Receives the offset after each line. */
+  readonly ends: ByteOffset[];
+}
+
+export function entriesOf(lines: readonly PreparedLine[], ends: ByteOffset[]): Entries {
+  const lineBytes = lines.reduce((sum, { line }) => sum + line.length + 1, 0);
+  const spills = lines.flatMap((line) => line.spills);
+  const bytes = spills.reduce((sum, file) => sum + file.bytes.length, lineBytes);
+  return { lines, lineBytes, bytes, spills, ends };
+}
+
+/** How many of the waiting appends fit into one write. A checkpoint begins or ends a write. */
+export function sharedCount(waiting: Iterable<Waiting<Entries>>, turns: Turns): number {
+  let length = 0;
+  let count = 0;
+  for (const { content } of waiting) {
+    length += content.lineBytes;
+    const [isFirstOfTurn = false] = content.lines.map(({ mark }) => turns.note(mark));
+    if (count > 0 && (length > WRITE_BYTES_MAX || isFirstOfTurn)) break;
+    count++;
+    if (content.lines.at(-1)?.mark === "ends") break;
+  }
+  return count;
+}
+
+/** Lines to write; state changes only once they are in the log. */
+export interface Write {
+  readonly known: KnownLinesDraft;
+  /** Of the log: a checkpoint, or none, and the lines of entries. */
+  readonly chunks: Uint8Array[];
+  length: number;
+  /** Length of the checkpoint. */
+  dueLength: number;
+  readonly added: PreparedLine[];
+  /** Appends, and where in this write their entries end. */
+  readonly ends: { readonly waiting: Waiting<Entries>; readonly at: readonly number[] }[];
+  readonly draft: LogSigner | null;
+  readonly sidecar: Uint8Array[];
+}
+
+/** Tells the callers where their entries end, now that the write is at `start`. */
+export function place({ ends }: Write, start: ByteOffset): void {
+  for (const { waiting, at } of ends) {
+    const after = at.map((end) => toByteOffset(start + end));
+    waiting.content.ends.push(...after);
+    waiting.end = after.at(-1) ?? waiting.end;
+  }
+}
+
+/** The same lines for another draft: their checkpoint is not where it would count. */
+export function withoutDue(write: Write, draft: LogSigner | null): Write {
+  const skipped = write.dueLength > 0 ? 1 : 0;
+  for (const chunk of write.chunks.slice(skipped, skipped + write.added.length))
+    draft?.addLines(chunk);
+  return { ...write, draft };
+}
+
+/** Adds an entry's line, without its LF. */
+export function addLine(write: Write, line: Uint8Array, prepared: PreparedLine): void {
+  const chunk = Buffer.concat([line, LF]);
+  addChunk(write, chunk);
+  write.draft?.addLines(chunk);
+  write.added.push(prepared);
+}
+
+export function addChunk(write: Write, chunk: Uint8Array): void {
+  write.chunks.push(chunk);
+  write.length += chunk.length;
+}
+
+export function writtenBytes({ chunks, length }: Write): Uint8Array {
+  const [only] = chunks;
+  return only?.length === length ? only : Buffer.concat(chunks, length);
+}

@@ -1,0 +1,400 @@
+/** Session: one conversation in a store. Reading takes no lock; the first append takes the log's. */
+
+import { dirname } from "node:path";
+import { checkWhole } from "../../core/base/choice.ts";
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { Directory } from "../../core/base/files.ts";
+import type { Host } from "../../core/base/host.ts";
+import { LOG_LIMITS } from "../../core/base/limits.ts";
+import type { ByteOffset } from "../../core/base/offset.ts";
+import { checkLine } from "../../core/log/framing.ts";
+import { encodeLine } from "../../core/log/json.ts";
+import type { LogOptions } from "../../core/log/log-options.ts";
+import { LogReader } from "../../core/log/reader.ts";
+import type { Sync } from "../../core/log/turn.ts";
+import { LogWriter } from "../../core/log/writer.ts";
+import type { Entry, NewEntry } from "../../core/model/entry.ts";
+import type { DerivedFiles } from "../../dialects/derived-files.ts";
+import type { Dialect, Native, WriterFacts } from "../../dialects/dialect.ts";
+import { refuseForeign } from "../../dialects/files/foreign-log.ts";
+import {
+  adjustedEntries,
+  type EntryOptions,
+  type ForEachEntryOptions,
+  forEachEntry,
+  lastInOrder,
+  type ReadLine,
+  rangeIn,
+  readOptions,
+  type StoredEntry,
+  understand,
+} from "../../dialects/files/stored-entries.ts";
+import type { Due } from "../../trust/signer/dues.ts";
+import type { LogSigner } from "../../trust/signer/log-signer.ts";
+import { bytesOf, endsOf, expressEntry, inWrites, isLine, type NewLine } from "./given-lines.ts";
+import type { Repeat } from "./known-lines.ts";
+import { makeOwnDirectory } from "./own-directory.ts";
+import type { Session as Published } from "./published.ts";
+import { SessionAppends } from "./session-appends.ts";
+import { SessionFacts, type SessionWriterFacts } from "./session-facts.ts";
+import type { SessionSigning } from "./session-signing.ts";
+
+export type OpenSigning = (
+  session: Session,
+  facts: WriterFacts,
+  derived: DerivedFiles | null,
+) => Promise<SessionSigning>;
+
+export interface SessionParts extends SessionWriterFacts {
+  readonly host: Host;
+  readonly root: string;
+  readonly dialect: Dialect;
+  readonly logOptions: Omit<LogOptions, "root">;
+  /** Opens the dialect's derived files; null if it has none. */
+  readonly openDerived: ((session: Session) => Promise<DerivedFiles | null>) | null;
+  /** Opens the session's signing; absent if it is not signed. */
+  readonly openSigning?: OpenSigning | null;
+  /** The dialect to continue a log that begins with this value; null: always the same dialect. */
+  readonly adopt: ((first: unknown) => Dialect) | null;
+  /** Moves lines from the inbox into the log. */
+  readonly beforeReading?: () => Promise<unknown>;
+  /** Called before the first append. */
+  readonly onOpened?: (writer: LogWriter) => Promise<void>;
+  readonly onClosed: () => void;
+}
+
+export class Session implements Published {
+  readonly id: string;
+  /** The log's path below the store's root. */
+  readonly logId: string;
+  readonly root: string;
+  readonly #parts: SessionParts;
+  readonly #facts: WriterFacts;
+  #dialect: Dialect;
+  #opening: Promise<LogWriter> | null = null;
+  #writer: LogWriter | null = null;
+  #derived: DerivedFiles | null = null;
+  /** For lines that are finished under the lock; null if they are finished before. */
+  #appends: SessionAppends | null = null;
+  #closing: Promise<void> | null = null;
+  #signing: SessionSigning | null = null;
+  /** Called before the append resolves, for each entry whose id the log has: it is not written. */
+  onKnown: ((given: Native, isSame: boolean) => void) | null = null;
+  /** The caller's entries, by the completed entry. */
+  readonly #given = new WeakMap<Native, Native>();
+
+  constructor(parts: SessionParts) {
+    this.id = parts.id;
+    this.#dialect = parts.dialect;
+    this.root = parts.root;
+    this.logId = parts.dialect.logPath(parts.id).join("/");
+    this.#parts = parts;
+    this.#facts = new SessionFacts(parts);
+  }
+
+  get dialect(): Dialect {
+    return this.#dialect;
+  }
+
+  get signedLog(): string | null {
+    return this.#signing?.log.log ?? null;
+  }
+
+  get path(): string {
+    return `${this.root}/${this.logId}`;
+  }
+
+  append(given: NewEntry | Native): Promise<ByteOffset>;
+  append(given: readonly (NewEntry | Native)[]): Promise<ByteOffset[]>;
+  append(given: unknown): Promise<ByteOffset | ByteOffset[]> {
+    try {
+      if (Array.isArray(given)) return this.#appendAll(given);
+      return isLine(given) ? this.appendNative(given) : this.#appendEntry(given);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async #appendEntry(given: unknown): Promise<ByteOffset> {
+    const natives = this.#express(given);
+    const [only] = natives;
+    if (only && natives.length === 1) return this.appendNative(only);
+    if (natives.length > 0) return this.appendNatives(natives);
+    const writer = await this.openToAppend();
+    await this.#pause(writer);
+    return writer.end;
+  }
+
+  /** Appends entries and lines of the dialect together; resolves to the offset after each. */
+  async #appendAll(given: readonly unknown[]): Promise<ByteOffset[]> {
+    this.#refuseWhenClosed();
+    const lines = given.map((each) => (isLine(each) ? [each] : this.#express(each)));
+    if (lines.length === 0) return [];
+    const ends = await this.#appendLines(lines.flat());
+    const writer = await this.openToAppend();
+    if (lines.some(({ length }) => length === 0)) await this.#pause(writer);
+    let count = 0;
+    return lines.map(({ length }) => {
+      count += length;
+      return ends[count - 1] ?? writer.end;
+    });
+  }
+
+  #express(given: unknown): readonly Native[] {
+    const hasFiles = this.#parts.openDerived !== null;
+    return expressEntry(given, { dialect: this.#dialect, facts: this.#facts, hasFiles });
+  }
+
+  /** Appends lines of the dialect together; resolves to the offset after the last. */
+  async appendNatives(given: readonly Native[]): Promise<ByteOffset> {
+    this.#refuseWhenClosed();
+    const ends = await this.#appendLines(given);
+    return ends.at(-1) ?? (await this.openToAppend()).end;
+  }
+
+  /**
+   * Appends lines in order, in as few writes as possible; a write is in the log whole or not at
+   * all. If a line is refused, none is written. Resolves to the offset after each.
+   */
+  async #appendLines(given: readonly Native[]): Promise<ByteOffset[]> {
+    const [only] = given;
+    if (only && given.length === 1) return [await this.appendNative(only)];
+    const { spilling } = this.#dialect;
+    for (const { line } of this.#encode(given)) {
+      if (!spilling) checkLine(this.path, line, LOG_LIMITS);
+    }
+    const writer = await this.openToAppend();
+    const lines = this.#encode(given);
+    const ends: ByteOffset[] = [];
+    // Long values go to spill files, so the length of their lines is not known yet.
+    const groups = spilling ? [lines] : inWrites(lines);
+    for (const group of groups) ends.push(...(await this.#appendGroup(writer, group)));
+    return ends;
+  }
+
+  async #appendGroup(writer: LogWriter, group: readonly NewLine[]): Promise<ByteOffset[]> {
+    if (this.#appends) {
+      const ends: ByteOffset[] = [];
+      const natives = group.map(({ native }) => native);
+      await this.#appends.submit(natives, ends);
+      return ends;
+    }
+    for (const { line, native } of group) this.#derived?.expect(line, native);
+    return endsOf(group, await writer.appendLines(bytesOf(group)));
+  }
+
+  /** Appends one line of the dialect, without the fields that the writer adds. */
+  appendNative(given: Native): Promise<ByteOffset> {
+    // Not `async`: wrapping the log's promise in a second one would double the cost.
+    try {
+      this.#refuseWhenClosed();
+      // Validated before anything is opened: a refused entry leaves no trace.
+      const native = this.#complete(given);
+      return this.#writer ? this.#appendLine(this.#writer, native) : this.#appendFirst(given);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async #appendFirst(given: Native): Promise<ByteOffset> {
+    const writer = await this.openToAppend();
+    // Completed only now, when the log's own envelope is known.
+    return this.#appendLine(writer, this.#complete(given));
+  }
+
+  #complete(given: Native): Native {
+    const native = this.#dialect.complete(given, this.#facts);
+    if (this.onKnown) this.#given.set(native, given);
+    return native;
+  }
+
+  #appendLine(writer: LogWriter, native: Native): Promise<ByteOffset> {
+    if (this.#appends) return this.#appends.submit([native]);
+    const line = encodeLine(native);
+    this.#derived?.expect(line, native);
+    return writer.append(line);
+  }
+
+  /** Signed sessions: adds checkpoints that the caller chooses, with the log's lock held. */
+  async addCheckpoints(choose: (signer: LogSigner) => Promise<readonly Due[]>): Promise<void> {
+    await this.openToAppend();
+    await this.#appends?.addCheckpoints(choose);
+  }
+
+  /** Changes derived files, with the log's lock held; nothing is appended. */
+  async changeDerived(change: (derived: DerivedFiles, sync: Sync) => Promise<void>): Promise<void> {
+    const writer = await this.openToAppend();
+    const derived = this.#derived;
+    if (!derived) return;
+    await writer.inTurn((turn) => change(derived, () => turn.syncAll()));
+  }
+
+  #encode(natives: readonly Native[]): NewLine[] {
+    return natives.map((given) => {
+      const native = this.#complete(given);
+      return { native, line: encodeLine(native) };
+    });
+  }
+
+  /** Takes the lock (in `exclusive`) and repairs a torn tail. The first append calls this. */
+  async openToAppend(): Promise<LogWriter> {
+    this.#refuseWhenClosed();
+    this.#opening ??= this.#openWriter();
+    return this.#opening;
+  }
+
+  async #openWriter(): Promise<LogWriter> {
+    try {
+      const { host, root, logOptions, openDerived, openSigning } = this.#parts;
+      await refuseForeign(host, this, this.#dialect, true);
+      await makeOwnDirectory(host, root, this.logId);
+      const derived = (await openDerived?.(this)) ?? null;
+      this.#derived = derived;
+      const signing = openSigning ? await openSigning(this, this.#facts, derived) : null;
+      this.#signing = signing;
+      const { chain, once } = this.#dialect;
+      const appends = chain || once || signing ? this.#newAppends(derived, signing) : null;
+      const companion = appends ?? derived;
+      const writer = await LogWriter.open(host, this.logId, {
+        ...logOptions,
+        root,
+        ...(companion ? { companion } : {}),
+      });
+      appends?.attach(writer);
+      this.#appends = appends;
+      if (this.#parts.adopt && writer.end > 0) {
+        for await (const { value } of this.reader({ onBadLine: "skip" }).forward()) {
+          this.#dialect = this.#parts.adopt(value);
+          break;
+        }
+      }
+      await this.#parts.onOpened?.(writer);
+      this.#writer = writer;
+      return writer;
+    } catch (cause) {
+      this.#opening = null; // The next append tries again.
+      throw cause;
+    }
+  }
+
+  #newAppends(derived: DerivedFiles | null, signing: SessionSigning | null): SessionAppends {
+    const { host, root, logOptions } = this.#parts;
+    return new SessionAppends({
+      host,
+      root,
+      logId: this.logId,
+      id: this.id,
+      derived,
+      signing,
+      facts: this.#facts,
+      dialect: () => this.#dialect,
+      isDurable: logOptions.durability !== "os",
+      openDirectory: () => this.#openDirectory(),
+      onKnown: ({ native, isSame }: Repeat) =>
+        this.onKnown?.(this.#given.get(native) ?? native, isSame),
+    });
+  }
+
+  #openDirectory(): Promise<Directory> {
+    const { host, root } = this.#parts;
+    return host.files.openDirectory(dirname(this.path), { create: false, root });
+  }
+
+  async *entries(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
+    await this.#parts.beforeReading?.();
+    const lines = this.reader(options).forward(rangeIn(options));
+    yield* adjustedEntries(this.dialect, this.#understand(lines, options));
+  }
+
+  /** Passes the entries in order to a function, as fast as they can be read. */
+  async each(onEntry: (entry: Entry) => void, options: ForEachEntryOptions): Promise<void> {
+    await this.#parts.beforeReading?.();
+    const { onOffset = () => {}, ...how } = options;
+    await forEachEntry(this.dialect, this.reader(how), onEntry, { ...how, onOffset });
+  }
+
+  async last(count: number, options: EntryOptions = {}): Promise<StoredEntry[]> {
+    checkWhole("count", count);
+    readOptions(this.root, options);
+    if (count === 0) return [];
+    await this.#parts.beforeReading?.();
+    const backward = this.reader(options).backward(rangeIn(options));
+    return lastInOrder(this.dialect, this.#understand(backward, options), count);
+  }
+
+  async *follow(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
+    await this.#parts.beforeReading?.();
+    const reader = this.reader(options);
+    const { from, onRewound } = options;
+    const lines = reader.follow({ ...(from === undefined ? {} : { from }), onRewound });
+    yield* adjustedEntries(this.dialect, this.#understand(lines, options));
+  }
+
+  /** A reader of the session's raw lines. */
+  reader(options: EntryOptions = {}): LogReader {
+    return new LogReader(this.#parts.host, this.logId, readOptions(this.root, options));
+  }
+
+  #understand(lines: AsyncIterable<ReadLine>, options: EntryOptions): AsyncGenerator<StoredEntry> {
+    const log = { dialect: this.dialect, path: this.path };
+    return understand(lines, { ...log, openDirectory: () => this.#openDirectory() }, options);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Like `close`, but leaves the session's status unchanged. */
+  async release(): Promise<void> {
+    this.#closing ??= this.#release();
+    return this.#closing;
+  }
+
+  /** Like `release`, but signs nothing: for a session with bytes that its opener did not expect. */
+  async abandon(): Promise<void> {
+    this.#closing ??= this.#release({ signs: false });
+    return this.#closing;
+  }
+
+  async #release({ signs } = { signs: true }): Promise<void> {
+    this.#parts.onClosed();
+    const writer = await this.#opening;
+    await this.#appends?.stop({ signs });
+    try {
+      await writer?.close();
+    } finally {
+      await this.#signing?.pinned();
+    }
+  }
+
+  async #close(): Promise<void> {
+    const writer = await this.#opening;
+    try {
+      if (writer) await this.#pause(writer);
+    } finally {
+      await this.#release();
+    }
+  }
+
+  /** Tells the derived files that the session ends here, with the lock held. */
+  async #pause(writer: LogWriter): Promise<void> {
+    const derived = this.#derived;
+    const isShared = this.#parts.logOptions.mode === "shared";
+    await writer.idle();
+    if (!derived || (isShared && !derived.pausesShared)) return;
+    try {
+      // In the writer's queue: they may still be processing the last append.
+      await writer.inTurn((turn) => derived.pause(() => turn.syncAll()));
+    } catch (cause) {
+      if (!isShared) throw cause;
+      derived.notPaused?.(cause);
+    }
+  }
+
+  #refuseWhenClosed(): void {
+    if (!this.#closing) return;
+    const { path } = this;
+    throw new VerbatimError("LOG_CLOSED", `${path} was closed; open the session again`, { path });
+  }
+}

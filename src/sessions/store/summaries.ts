@@ -1,0 +1,87 @@
+/**
+ * Summaries: reads a session's summary for a listing, from its log and its dialect's files.
+ *
+ * Loaded only if something has to be read: it imports most of the package.
+ */
+
+import type { Host } from "../../core/base/host.ts";
+import type { Summary } from "../../core/model/summary.ts";
+import { dialectNamed } from "../../dialects/all.ts";
+import { listedAside } from "../../dialects/dialect.ts";
+import type { Standing } from "../../dialects/dialect-files.ts";
+import type { LogReadOptions, ReadSummary } from "../catalog/catalog.ts";
+import { repositoryOf } from "../summary/repository.ts";
+import { SummaryFold } from "../summary/summary.ts";
+import { SummaryLines } from "../summary/summary-lines.ts";
+import type { Session } from "./session.ts";
+
+export { listedAside, SummaryFold };
+
+export interface SummarisedStore {
+  readonly host: Host;
+  readonly dialect: string;
+  readonly root: string;
+  readonly open: (id: string) => Session;
+}
+
+export class Summaries {
+  readonly #store: SummarisedStore;
+
+  constructor(store: SummarisedStore) {
+    this.#store = store;
+  }
+
+  async summarise(id: string, reading: LogReadOptions = {}): Promise<ReadSummary> {
+    const session = this.#store.open(id);
+    const lines = new SummaryLines(session.dialect, this.#store.root, id);
+    try {
+      const onBadLine = () => lines.fold.addBadLine();
+      await session.each((entry) => lines.add(entry), { ...reading, onBadLine });
+    } finally {
+      await session.release();
+    }
+    const { children } = lines.fold;
+    const summary = await this.finish(id, lines);
+    return children.length === 0 ? summary : { ...summary, children };
+  }
+
+  /** The summary of all lines, with what the dialect's files say. */
+  async finish(id: string, { fold, agent }: SummaryLines): Promise<Summary> {
+    const { status, parent, agent: stored, about = {} } = await this.#standing(id);
+    fold.learn(about);
+    const facts = { agent: this.#agentOf(id, agent ?? stored), status, parent };
+    const summary = fold.summary({ ...facts, repositoryOf });
+    const named = summary.parent === null ? null : await this.#idNamed(summary.parent);
+    return named === null ? summary : { ...summary, parent: named };
+  }
+
+  /** Lines may name a session as its program does. */
+  async #idNamed(name: string): Promise<string | null> {
+    const { dialect, root } = this.#store;
+    return (await dialectNamed(dialect).files?.())?.idNamed?.(root, name) ?? null;
+  }
+
+  /** The status of a session that has not ended, and its parent, from the dialect's files. */
+  async standing(id: string): Promise<Pick<Summary, "status" | "parent">> {
+    const { status, parent } = await this.#standing(id);
+    return { status, parent };
+  }
+
+  /** The session's agent; `said` is the agent that its entries name. */
+  async agent(id: string, said: string | null): Promise<string | null> {
+    return this.#agentOf(id, said ?? (await this.#standing(id)).agent);
+  }
+
+  #agentOf(id: string, said: string | null): string | null {
+    const { agentOf, agentSaidIn } = dialectNamed(this.#store.dialect);
+    return (agentSaidIn && said) || (agentOf?.(id) ?? null);
+  }
+
+  async #standing(id: string): Promise<Standing> {
+    const { host, dialect, root } = this.#store;
+    const files = await dialectNamed(dialect).files?.();
+    return (await files?.standingOf?.(host, root, id)) ?? UNKNOWN;
+  }
+}
+
+const UNKNOWN: Standing = { status: null, parent: null, agent: null };

@@ -1,0 +1,135 @@
+/**
+ * PostgreSQL reads: the state, bytes and messages of the streams in a database.
+ *
+ * Every answer is of a stream that lives, and whose history is the one that was signed. The state is
+ * asked of the database each time; the bytes before a known end need not wait for it.
+ */
+
+import { VerbatimError } from "../../core/base/errors.ts";
+import { livingStream, streamNotFound } from "../commit/decide.ts";
+import { headOf, type StreamState } from "../commit/stream-state.ts";
+import { formatOffset, parseOffset } from "../files/offset-token.ts";
+import { placeIn } from "../files/reading/forks.ts";
+import type { Chunk, ReadFrom, StreamHead, StreamMessage } from "../files/stream-store.ts";
+import type { SignedHistory } from "../signing/signed-history.ts";
+import type { PostgresDatabase } from "./database.ts";
+import type { KnownStreams } from "./known-streams.ts";
+import { failureIn } from "./migrate.ts";
+import type { StreamQueries } from "./stream-queries.ts";
+import type { RowStreamReader } from "./stream-reader.ts";
+import type { VersionedStream } from "./stream-row.ts";
+
+interface Parts {
+  readonly database: PostgresDatabase;
+  readonly reader: RowStreamReader;
+  readonly queries: StreamQueries;
+  readonly known: KnownStreams;
+  readonly history: SignedHistory;
+  readonly now: () => number;
+}
+
+export class PostgresReads {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async head(path: string): Promise<StreamHead> {
+    const state = await this.#living(path);
+    await this.#parts.history.check(state);
+    return headOf(state);
+  }
+
+  async read(path: string, from: ReadFrom, bytesMax: number): Promise<Chunk> {
+    const guess = this.#guess(path, from, bytesMax);
+    const state = await this.#living(path);
+    await this.#parts.history.check(state);
+    const start = from === "start" ? 0 : placeIn(state, from);
+    const isRight =
+      guess?.streamId === state.streamId &&
+      (guess.end === state.end || guess.end - start >= bytesMax);
+    const guessed = isRight ? await guess.reading : null;
+    const bytes =
+      guessed ??
+      (await this.#parts.reader
+        .read(state, start, bytesMax)
+        .catch((error: unknown) => this.#failedRead(state, error)));
+    const next = start + bytes.length;
+    return {
+      head: headOf(state),
+      bytes,
+      from: formatOffset(state.readSeq, start),
+      next: formatOffset(state.readSeq, next),
+      isAtEnd: next === state.end,
+    };
+  }
+
+  async *messages(path: string, from: ReadFrom): AsyncGenerator<StreamMessage> {
+    const stream = await this.#living(path);
+    await this.#parts.history.check(stream);
+    let place = from === "start" ? 0 : placeIn(stream, from);
+    while (place < stream.end) {
+      const messages = await this.#parts.reader
+        .messages(stream, place)
+        .catch((error: unknown) => this.#failedRead(stream, error));
+      yield* messages;
+      place = placeIn(stream, messages.at(-1)?.offset ?? "");
+      if (place < stream.end && !(await this.#isSame(stream))) throw streamNotFound(path);
+    }
+  }
+
+  async list(request: { after?: string | undefined; limit: number }): Promise<StreamHead[]> {
+    const heads: StreamHead[] = [];
+    const nowMs = this.#parts.now();
+    for (let after = request.after ?? ""; heads.length < request.limit; ) {
+      const states = await this.#parts.queries.page(after, request.limit - heads.length);
+      const last = states.at(-1);
+      if (last === undefined) break;
+      for (const state of states) {
+        if (!this.#parts.known.isExpired(state, nowMs)) heads.push(headOf(state));
+      }
+      after = last.path;
+    }
+    return heads;
+  }
+
+  /** The current state; remembered, so that an append after a read is decided at once. */
+  async load(path: string): Promise<VersionedStream> {
+    const { key, known } = await this.#parts.queries.load(path);
+    this.#parts.known.remember(path, key, known);
+    return known;
+  }
+
+  /**
+   * Reads what this server last knew of a stream, while its current state is loaded: bytes before a
+   * known end never change. `reading` resolves to null if that fails.
+   */
+  #guess(path: string, from: ReadFrom, bytesMax: number) {
+    const state = this.#parts.known.get(path)?.state ?? null;
+    if (state === null || state.status !== "live") return null;
+    const place = from === "start" ? { readSeq: state.readSeq, byteOffset: 0 } : parseOffset(from);
+    if (place?.readSeq !== state.readSeq || place.byteOffset >= state.end) return null;
+    const reading = this.#parts.reader.read(state, place.byteOffset, bytesMax).catch(() => null);
+    return { streamId: state.streamId, end: state.end, reading };
+  }
+
+  async #living(path: string): Promise<StreamState> {
+    const { state } = await this.load(path);
+    const nowMs = this.#parts.now();
+    return livingStream(path, state, (stream) => this.#parts.known.isExpired(stream, nowMs));
+  }
+
+  async #isSame({ path, streamId }: StreamState): Promise<boolean> {
+    const { state } = await this.load(path);
+    return state?.streamId === streamId && state.status === "live";
+  }
+
+  /** A stream that was deleted during the read does not exist; another failure is one. */
+  async #failedRead(state: StreamState, error: unknown): Promise<never> {
+    if (error instanceof VerbatimError && error.code === "STREAM_DAMAGED") {
+      throw (await this.#isSame(state)) ? error : streamNotFound(state.path);
+    }
+    throw await failureIn(this.#parts.database, error);
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * Followed streams: updates every subscription's links when streams change.
+ *
+ * FS1  A subscription is added before its streams are looked up: changes meanwhile are noted, and
+ * take precedence over the lookup (EN1). So no append is missed between the two.
+ *
+ * Ends are kept only for followed streams, and dropped with the last follower: an end that is no
+ * longer updated would later be taken for the current one.
+ */
+
+import { VerbatimError } from "../../core/base/errors.ts";
+import type { StreamHead, StreamStore } from "../files/stream-store.ts";
+import { segmentsOf } from "./glob.ts";
+import { type StreamEnd, StreamEnds } from "./links.ts";
+import type { Subscription } from "./subscription.ts";
+
+const NO_SUBSCRIPTIONS: readonly Subscription[] = [];
+const REMEMBERED_MAX = 100_000;
+
+/**
+ * Which subscriptions follow a stream; looked up for every append.
+ *
+ * A path is matched once and cached until subscriptions change: an append costs one lookup,
+ * however many subscriptions and streams there are.
+ */
+export class Followers {
+  readonly #all = new Set<Subscription>();
+  readonly #byPath = new Map<string, readonly Subscription[]>();
+
+  get count(): number {
+    return this.#all.size;
+  }
+
+  of(path: string): readonly Subscription[] {
+    if (this.#all.size === 0) return NO_SUBSCRIPTIONS;
+    const known = this.#byPath.get(path);
+    if (known !== undefined) return known;
+    const segments = segmentsOf(path);
+    const found = [...this.#all].filter(({ links }) => links.follows(path, segments));
+    const followers = found.length === 0 ? NO_SUBSCRIPTIONS : found;
+    if (this.#byPath.size >= REMEMBERED_MAX) this.#byPath.clear();
+    this.#byPath.set(path, followers);
+    return followers;
+  }
+
+  add(subscription: Subscription): void {
+    this.#all.add(subscription);
+    this.#byPath.clear();
+  }
+
+  remove(subscription: Subscription): void {
+    this.#all.delete(subscription);
+    this.#byPath.clear();
+  }
+
+  /** A link changed: match the stream's followers again. */
+  changed(path: string): void {
+    this.#byPath.delete(path);
+  }
+}
+
+export interface FollowedListener {
+  readonly onGrew: (subscription: Subscription) => void;
+  readonly onDeleted: (subscription: Subscription, path: string) => void;
+  /** The subscription's wake stream was created, or grew. */
+  readonly onWakeStream: (subscription: Subscription) => void;
+}
+
+const LIST_LIMIT = 1000;
+
+export class FollowedStreams {
+  readonly ends = new StreamEnds();
+  readonly #store: StreamStore;
+  readonly #listener: FollowedListener;
+  readonly #followers = new Followers();
+  readonly #byWakeStream = new Map<string, Set<Subscription>>();
+  /** Only while there are subscriptions: without any, appends cost nothing here. */
+  #unwatch: (() => void) | null = null;
+
+  constructor(store: StreamStore, listener: FollowedListener) {
+    this.#store = store;
+    this.#listener = listener;
+  }
+
+  /** Number of subscriptions. */
+  get count(): number {
+    return this.#followers.count;
+  }
+
+  close(): void {
+    this.#unwatch?.();
+    this.#unwatch = null;
+  }
+
+  add(subscription: Subscription): void {
+    this.#unwatch ??= this.#store.watchAll((path, head) => this.#onChange(path, head));
+    this.#followers.add(subscription);
+    const { wakeStream } = subscription.config;
+    if (wakeStream === null) return;
+    const others = this.#byWakeStream.get(wakeStream) ?? new Set();
+    this.#byWakeStream.set(wakeStream, others.add(subscription));
+  }
+
+  remove(subscription: Subscription): void {
+    const { links, config } = subscription;
+    this.#followers.remove(subscription);
+    for (const path of links.paths()) this.#forgetUnfollowed(path);
+    const others = this.#byWakeStream.get(config.wakeStream ?? "");
+    others?.delete(subscription);
+    if (others?.size === 0) this.#byWakeStream.delete(config.wakeStream ?? "");
+    if (this.count === 0) this.close();
+  }
+
+  /** Looks up the ends of the streams that these subscriptions follow. */
+  async lookUp(subscriptions: readonly Subscription[]): Promise<void> {
+    const named = new Set(subscriptions.flatMap(({ links }) => links.paths()));
+    await this.#lookUpNamed([...named]);
+    if (subscriptions.some(({ config }) => config.pattern !== null)) await this.#lookUpAll();
+  }
+
+  /** A link was added or removed: the stream's followers have changed. */
+  async relink(paths: readonly string[]): Promise<void> {
+    for (const path of paths) {
+      this.#followers.changed(path);
+      this.#forgetUnfollowed(path);
+    }
+    await this.#lookUpNamed(paths.filter((path) => this.#followers.of(path).length > 0));
+  }
+
+  /** Looks up a stream's end if the known one does not explain a request. */
+  async refresh(path: string): Promise<StreamEnd | undefined> {
+    const head = await this.headOf(path);
+    if (head !== null && head.end > (this.ends.get(path)?.end ?? "")) {
+      this.ends.changed(path, head);
+      this.#refreshLinks(path);
+    }
+    return this.ends.get(path);
+  }
+
+  async headOf(path: string): Promise<StreamHead | null> {
+    try {
+      return await this.#store.head(path);
+    } catch (cause) {
+      if (isMissing(cause)) return null;
+      throw cause;
+    }
+  }
+
+  async #lookUpNamed(paths: readonly string[]): Promise<void> {
+    await this.ends.lookUp(async (learn) => {
+      for (const path of paths) {
+        const head = await this.headOf(path);
+        if (head !== null) learn(head);
+        this.#refreshLinks(path);
+      }
+    });
+  }
+
+  async #lookUpAll(): Promise<void> {
+    await this.ends.lookUp(async (learn) => {
+      let after: string | undefined;
+      for (;;) {
+        const heads = await this.#store.list({ after, limit: LIST_LIMIT });
+        for (const head of heads) {
+          if (this.#followers.of(head.path).length === 0) continue;
+          learn(head);
+          this.#refreshLinks(head.path);
+        }
+        after = heads.at(-1)?.path;
+        if (heads.length < LIST_LIMIT) return;
+      }
+    });
+  }
+
+  #refreshLinks(path: string): void {
+    for (const { links } of this.#followers.of(path)) links.refresh(path);
+  }
+
+  #forgetUnfollowed(path: string): void {
+    if (this.#followers.of(path).length === 0) this.ends.forget(path);
+  }
+
+  /** Called for every append of every stream, so it does as little as possible. */
+  #onChange(path: string, head: StreamHead | null): void {
+    const followers = this.#followers.of(path);
+    if (head === null) {
+      this.ends.deleted(path);
+      for (const subscription of followers) this.#listener.onDeleted(subscription, path);
+      return;
+    }
+    if (followers.length > 0) {
+      this.ends.changed(path, head);
+      for (const subscription of followers) {
+        subscription.links.grew(path);
+        this.#listener.onGrew(subscription);
+      }
+    }
+    if (this.#byWakeStream.size === 0) return;
+    for (const subscription of this.#byWakeStream.get(path) ?? []) {
+      this.#listener.onWakeStream(subscription);
+    }
+  }
+}
+
+/** Whether a stream does not exist, for whatever reason. */
+export function isMissing(cause: unknown): boolean {
+  return (
+    cause instanceof VerbatimError &&
+    (cause.code === "STREAM_NOT_FOUND" || cause.code === "STREAM_GONE")
+  );
+}

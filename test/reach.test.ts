@@ -1,0 +1,119 @@
+/**
+ * Reach: how much code hangs on each door, and how many modules a process loads to do one thing. A
+ * number is raised only with a line in docs/decisions/0024-districts-and-reach.md that says what it
+ * buys.
+ */
+
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { reachOf } from "./architecture/reach.ts";
+import { answerRow, promptRow, writeClaude } from "./support/agent-home.ts";
+import { lacksPostgres, newDatabase } from "./support/postgres.ts";
+import { tempDirectory } from "./support/temp-directory.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+
+/** Lines that were reached, and a tenth. */
+const LINES_MAX: Readonly<Record<string, number>> = {
+  "ai-sdk": 14_800,
+  capture: 3_100,
+  "claude-agent": 19_500,
+  client: 1_600,
+  entire: 17_900,
+  homeagent: 14_800,
+  index: 13_700,
+  log: 4_300,
+  "openai-agents": 14_100,
+  otel: 12_200,
+  postgres: 18_100,
+  resume: 38_000,
+  rye: 20_100,
+  server: 24_400,
+  signing: 34_300,
+  streams: 21_300,
+};
+
+test.each(Object.entries(LINES_MAX))("%s reaches at most %i lines", (door, linesMax) => {
+  expect(reachOf(`src/doors/${door}.ts`).lines).toBeLessThanOrEqual(linesMax);
+});
+
+test("the table of reach has every door", () => {
+  const doors = readdirSync(new URL("../src/doors", import.meta.url))
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+    .map((name) => name.slice(0, -3));
+
+  expect(Object.keys(LINES_MAX).sort()).toEqual(doors.sort());
+});
+
+type Run = readonly [program: string, ...args: string[]];
+const WALK = "test/architecture/walk.ts";
+const COMMAND = "src/cli/main.ts";
+const LS: Run = [COMMAND, "ls"];
+const USAGE: Run = [COMMAND, "usage"];
+const SIGNED: Run = [WALK, "append-signed"];
+const REDACT: Run = [
+  COMMAND,
+  "redact",
+  "signed",
+  "--match",
+  "Mill",
+  "--reason",
+  "-",
+  "-o",
+  "c.vbd",
+];
+
+/**
+ * Modules that were loaded, and a tenth. `before` runs first: commands have caches, and what is
+ * redacted must exist.
+ */
+const WALKS: readonly { name: string; max: number; run: Run; before?: Run }[] = [
+  { name: "two appends", max: 116, run: [WALK, "append"] },
+  { name: "two signed appends", max: 170, run: SIGNED },
+  { name: "ls", max: 186, run: LS, before: LS },
+  { name: "usage", max: 280, run: USAGE, before: USAGE },
+  { name: "redact", max: 378, run: [...REDACT, "--yes"], before: SIGNED },
+  { name: "an append to files of a server", max: 176, run: [WALK, "post"] },
+];
+
+test.each(WALKS)("$name: at most $max modules are loaded", ({ max, run, before }) => {
+  const home = newHome();
+  if (before) modulesOf(home, before);
+  expectAtMost(max, modulesOf(home, run));
+});
+
+test.skipIf(lacksPostgres)("an append to PostgreSQL: at most 206 modules are loaded", async () => {
+  expectAtMost(206, modulesOf(newHome(), [WALK, "post", await newDatabase()]));
+});
+
+function expectAtMost(max: number, modules: number): void {
+  expect(modules).toBeLessThanOrEqual(max);
+  expect(modules).toBeGreaterThan(max / 2); // Or they are no longer counted.
+}
+
+/** A home with a session of Claude Code. */
+function newHome(): string {
+  const home = tempDirectory();
+  const at = Date.parse("2026-02-07T22:04:00Z");
+  writeClaude(home, "-home-me-app/s1.jsonl", [promptRow("Hello", { at }), answerRow("a", { at })]);
+  return home;
+}
+
+/** How many modules of ours a program loads from its sources, in a process of its own. */
+function modulesOf(home: string, [program, ...args]: Run): number {
+  const list = join(home, "loaded");
+  rmSync(list, { force: true });
+  const hooks = [join(root, "test/cli/loaded-modules.mjs"), TSX];
+  const argv = [...hooks.flatMap((hook) => ["--import", hook]), join(root, program), ...args];
+  const env = { PATH: process.env.PATH, HOME: home, LOADED_TO: list };
+  execFileSync(process.execPath, argv, { cwd: home, env, stdio: ["ignore", "pipe", "pipe"] });
+  const sources = pathToFileURL(join(root, "src/")).href;
+  const loaded = readFileSync(list, "utf8").split("\n");
+  return new Set(loaded.filter((url) => url.startsWith(sources)).map((url) => url.split("?")[0]))
+    .size;
+}
