@@ -34,9 +34,9 @@ const dialects = readdirSync(join(compiled, "dialects"), { recursive: true, enco
  * loaded at once with its modules, except what an earlier file has.
  */
 const FILES = {
-  first: ["cli/program.js", "cli/recording/waiting-hooks.js", "cli/reading/run-ls.js", ...dialects],
+  first: ["cli/program.js", "cli/record/waiting-hooks.js", "cli/look/run-ls.js", ...dialects],
   sessions: ["sessions/store/store.js"],
-  search: ["cli/reading/run-search.js"],
+  search: ["cli/look/run-search.js"],
 };
 
 /**
@@ -124,7 +124,7 @@ await build({
 });
 // Separate: one file. What only other commands use of it is left out.
 await build({
-  input: { statusline: resolve(compiled, "cli", "usage", "statusline.js") },
+  input: { statusline: resolve(compiled, "cli", "look", "statusline.js") },
   platform: "node",
   external: [/price-table\.js$/, /base\/lock\.js$/],
   output: OUTPUT,

@@ -4,13 +4,13 @@
  * that they do not need (scripts/bundle-cli.mjs).
  */
 
-import { hookAskedFor } from "./dialects/hook-arguments.ts";
+import { hookAskedFor } from "./record/hook-arguments.ts";
 
 async function run(): Promise<void> {
   const args = process.argv.slice(2);
   const hook = hookAskedFor(args);
   if (args.length === 2 && args[0] === "usage" && args[1] === "statusline") {
-    const { printStatusLine } = await import("./usage/statusline.ts");
+    const { printStatusLine } = await import("./look/statusline.ts");
     process.exitCode = printStatusLine(Date.now());
   } else if (hook === null) {
     const { runProgram } = await import("./program.ts");

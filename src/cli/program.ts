@@ -7,8 +7,8 @@ import { packageVersion } from "../core/package-file.ts";
 import { safeText } from "../sessions/render/text.ts";
 import { type CliCommand, type Io, OutputClosed, UsageError } from "./command/command.ts";
 import { COMMANDS } from "./commands.ts";
-import { RECORD_SOURCES } from "./dialects/dialect-commands.ts";
 import { type ProcessIo, processIo } from "./process-io.ts";
+import { RECORD_SOURCES } from "./record/dialect-commands.ts";
 
 const START_HERE = `
 Start here:
@@ -51,7 +51,7 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
     sub.action(async () => {
       running = names;
       const run = { args: sub.args, options: sub.opts(), io };
-      const { hooksFirst } = await import("./recording/waiting-hooks.ts");
+      const { hooksFirst } = await import("./record/waiting-hooks.ts");
       const stop = await hooksFirst(names, run);
       exitCode = await command.run(run);
       stop();
@@ -70,7 +70,7 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
   }
   try {
     if (argv.length === 0 && io.isTerminal) {
-      const { printFrontPage } = await import("./reading/front-page.ts");
+      const { printFrontPage } = await import("./look/front-page.ts");
       if (await printFrontPage(io)) {
         await io.finish();
         return 0;

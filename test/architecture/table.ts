@@ -137,7 +137,7 @@ export const NAMES_DIALECTS: Readonly<Record<string, string>> = {
   "src/dialects/": "their own folders, and the list of them",
   "src/doors/": "entry points of the package, one for each document",
   "src/cli/main.ts": "the command's entry point: hooks must load nothing else",
-  "src/cli/dialects/": "the commands and options of single dialects",
+  "src/cli/record/": "the commands and options of single dialects",
   "src/integrations/": "entry points for frameworks and documents, each with its own dialect",
   "src/trust/proof/": "the signing format's envelopes and its version 1 profile",
 };

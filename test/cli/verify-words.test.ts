@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { describeReport } from "../../src/cli/proving/verify-text.ts";
+import { describeReport } from "../../src/cli/prove/verify-text.ts";
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { loadSigner } from "../../src/trust/keys/keys.ts";
 import { addTrust, type Grant, revokeTrust } from "../../src/trust/trusted-keys/trust.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { findSessionPins } from "../../src/cli/proving/pinned.ts";
+import { findSessionPins } from "../../src/cli/prove/pinned.ts";
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { SessionVerifier } from "../../src/evidence/verify/session-verifier.ts";
 import { refusal } from "../support/refusal.ts";

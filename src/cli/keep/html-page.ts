@@ -1,0 +1,177 @@
+/**
+ * Html page: a session as one HTML page, written in pieces as its entries are read.
+ *
+ * A whole session is read twice, because the page's head has totals. For only the last entries, the
+ * rest is not read, and the head says what these entries say.
+ */
+
+import { nodeHost } from "../../core/base/node-host.ts";
+import type { SessionStatus, Summary } from "../../core/model/summary.ts";
+import { usageOnce } from "../../core/model/usage-once.ts";
+import { listedAside } from "../../dialects/dialect.ts";
+import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
+import { toolViews } from "../../dialects/tool-table.ts";
+import { OutlineFold } from "../../sessions/outline/outline-fold.ts";
+import { editPlaces } from "../../sessions/render/html/edit-places.ts";
+import { type BadLineRun, SessionPage } from "../../sessions/render/html/page.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { NOTHING_KNOWN, SummaryFold } from "../../sessions/summary/summary.ts";
+import { giveDocument } from "../command/chunked-output.ts";
+import type { Run } from "../command/command.ts";
+import {
+  BadLines,
+  NOTHING_SHOWN,
+  tellNotUnderstood,
+  tellTornTail,
+  tellUnshown,
+  tornBytesOf,
+} from "../look/reading.ts";
+
+/** Maximum consecutive bad lines listed; further ones are counted. */
+export const BAD_LINES_IN_A_ROW_MAX = 100;
+
+export interface HtmlPageOptions {
+  /** Output file; null prints the page. */
+  readonly file: string | null;
+  /** Number of last entries; null for all. */
+  readonly last: number | null;
+}
+
+/** Writes or prints the session as a page, and reports what it does not show. */
+export async function giveHtmlPage(
+  session: Session,
+  { options, io }: Run,
+  { file, last }: HtmlPageOptions,
+): Promise<number> {
+  const badLines = new BadLines();
+  const lastItems = last === null ? null : await itemsFromEnd(session, last, badLines.add);
+  const summary = lastItems ? await summaryOfLast(session, lastItems) : await summarise(session);
+  const { id, dialect } = session;
+  const notice = await tellNotUnderstood(session, io);
+  const facts = { ...summary, session: id, dialect: dialect.name, last, notice };
+  const outline = new OutlineFold(dialect);
+  const page = new SessionPage(
+    lastItems ? { ...facts, turns: null, lines: null } : facts,
+    { thinking: options.thinking === true, tools: options.tools !== false },
+    (start, part) => editPlaces(outline.marks, start, part),
+  );
+  const items = lastItems ?? itemsInOrder(session, badLines.add);
+  const pieces = piecesOf(page, items, session, outline);
+  await giveDocument(pieces, { io, file: file ?? undefined, logPath: session.path });
+  tellUnshown(page.unshown, io);
+  badLines.tell(io);
+  await tellTornTail(session, io);
+  return notice === null ? 0 : NOTHING_SHOWN;
+}
+
+type Item = StoredEntry | BadLineRun;
+type Items = AsyncIterable<Item> | readonly Item[];
+
+async function* piecesOf(page: SessionPage, items: Items, session: Session, outline: OutlineFold) {
+  const { dialect } = session;
+  yield page.head();
+  for await (const item of usageOnce<Item>(items)) {
+    if ("kind" in item) {
+      const tools = toolViews(dialect.tools, item.parts);
+      const results = dialect.resultViews?.(item.native) ?? [];
+      outline.add(item, item.start, null); // First: the page asks it for the lines of edits.
+      yield page.entry({ ...item, tools, results });
+    } else yield page.badLines(item);
+  }
+  yield page.foot({ tornBytes: await tornBytesOf(session) });
+}
+
+/** The session's entries, and the bad lines between them. */
+async function* itemsInOrder(
+  session: Session,
+  onBadLine: (bad: BadEntry) => void,
+): AsyncGenerator<Item> {
+  const run = new BadRun();
+  const take = (bad: BadEntry) => {
+    onBadLine(bad);
+    run.add(bad);
+  };
+  for await (const entry of session.entries({ onBadLine: take })) {
+    if (run.count > 0) yield run.take();
+    yield entry;
+  }
+  if (run.count > 0) yield run.take();
+}
+
+/** The same for the last entries, which are read from the end and held in memory. */
+async function itemsFromEnd(
+  session: Session,
+  last: number,
+  onBadLine: (bad: BadEntry) => void,
+): Promise<Item[]> {
+  const run = new BadRun();
+  const take = (bad: BadEntry) => {
+    onBadLine(bad);
+    run.add(bad);
+  };
+  const entries = await session.last(last, { onBadLine: take });
+  const { listed, more } = run.take();
+  const badLines = listed.map((bad) => ({ at: bad.offset, item: { listed: [bad], more: 0 } }));
+  const ordered: Item[] = [...badLines, ...entries.map((item) => ({ at: item.start, item }))]
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+  // The lines that were only counted come first.
+  return more > 0 ? [{ listed: [], more }, ...ordered] : ordered;
+}
+
+/** Consecutive bad lines. */
+class BadRun {
+  #listed: BadEntry[] = [];
+  count = 0;
+
+  add(bad: BadEntry): void {
+    if (bad.reason === "blank") return; // An empty line.
+    if (this.count++ < BAD_LINES_IN_A_ROW_MAX) this.#listed.push(bad);
+  }
+
+  take(): BadLineRun & { readonly listed: readonly BadEntry[] } {
+    const run = { listed: this.#listed, more: this.count - this.#listed.length };
+    this.#listed = [];
+    this.count = 0;
+    return run;
+  }
+}
+
+async function summarise(session: Session): Promise<Summary> {
+  const fold = new SummaryFold();
+  let said: string | null = null;
+  for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
+    const mark = session.dialect.signing.turnMark(entry.native, session.id);
+    fold.add(entry, listedAside(session.dialect, entry.native, session.id), mark);
+    said ??= session.dialect.agentSaidIn?.(entry.native) ?? null;
+  }
+  return fold.summary({ agent: agentOf(session, said), status: await standing(session) });
+}
+
+/** The summary if only the end was read. */
+async function summaryOfLast(session: Session, items: readonly Item[]): Promise<Summary> {
+  const fold = new SummaryFold();
+  let said: string | null = null;
+  for (const item of items) {
+    if (!("kind" in item)) continue;
+    fold.add(item, listedAside(session.dialect, item.native, session.id));
+    said ??= session.dialect.agentSaidIn?.(item.native) ?? null;
+  }
+  const known = { agent: agentOf(session, said), status: await standing(session) };
+  const { agent, model, status, updatedAt } = fold.summary(known);
+  return { ...NOTHING_KNOWN, agent, model, status, updatedAt };
+}
+
+/** The agent, from the lines or else from the id; null if neither has it. */
+function agentOf({ id, dialect }: Session, said: string | null): string | null {
+  if (dialect.agentSaidIn) return said;
+  return id.includes("/") ? (dialect.agentOf?.(id) ?? null) : null;
+}
+
+/** The status of a session that has not ended, from its dialect's files. */
+async function standing({ root, logId, dialect }: Session): Promise<SessionStatus | null> {
+  const id = dialect.layout.idAt(logId.split("/"));
+  const files = await dialect.files?.();
+  if (id === null || !files?.standingOf) return null;
+  return (await files.standingOf(nodeHost, root, id)).status;
+}

@@ -1,0 +1,120 @@
+/** Verify copies: the reports on disclosed copies, and how `verify` prints them. */
+
+import { closeSync, openSync, readSync } from "node:fs";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { type DisclosedCopyReport, verifyCopy } from "../../evidence/redact/verify-copy.ts";
+import type { UserJudging } from "../../evidence/verify/user-judging.ts";
+import { statOf } from "../../sessions/list/find-stores.ts";
+import {
+  beginsAsCopy,
+  COPY_EXTENSION,
+  MAGIC_BYTES,
+} from "../../trust/proof/disclosure/copy-file.ts";
+import { type Run, textOption } from "../command/command.ts";
+import { countText } from "../serve/findings-report.ts";
+import { freshnessText, reasonLine } from "./verify-text.ts";
+import type { WitnessJudge } from "./verify-witnessed.ts";
+
+/** Whether a file is, or should be, a disclosed copy. */
+export function isCopy(path: string): boolean {
+  return beginsAs(path, beginsAsCopy, COPY_EXTENSION);
+}
+
+/** Whether a file has this extension, or these first bytes. */
+export function beginsAs(
+  path: string,
+  begins: (bytes: Uint8Array) => boolean,
+  extension: string,
+): boolean {
+  if (!statOf(path)?.isFile()) return false;
+  if (path.endsWith(extension)) return true;
+  const bytes = new Uint8Array(MAGIC_BYTES);
+  try {
+    const file = openSync(path, "r");
+    try {
+      readSync(file, bytes);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false; // The verdict on a session says why it cannot be read.
+  }
+  return begins(bytes);
+}
+
+export async function* verifyCopies(
+  paths: readonly string[],
+  judging: UserJudging,
+  { options, io }: Run,
+  witnesses: WitnessJudge,
+): AsyncGenerator<{ readonly report: DisclosedCopyReport; readonly lines: readonly string[] }> {
+  if (paths.length === 0) return;
+  const key = await readKeyOption(options);
+  const requirePin = options.requirePin === true;
+  for (const path of paths) {
+    const onProgress = (bytes: number, of: number) => {
+      if (of > 0) io.progress(`${path}: ${Math.floor((100 * bytes) / of)} %`);
+    };
+    const alone = await verifyCopy(nodeHost, path, { judging, key, requirePin, onProgress });
+    io.progress(null);
+    const report = await witnesses.extendCopy(alone, key);
+    yield { report, lines: describeCopy(report) };
+  }
+}
+
+/** The key in the file that `--key` names. */
+export async function readKeyOption(options: Run["options"]): Promise<Uint8Array | null> {
+  const named = textOption("--key", options.key);
+  const { readPublicKeyFile } = await import("../../trust/keys/key-files.ts");
+  return named === undefined ? null : readPublicKeyFile(named);
+}
+
+/** One line with the verdict, then what it is based on. */
+function describeCopy(report: DisclosedCopyReport): string[] {
+  const { path, verdict, findings } = report;
+  const reasons = findings.filter((each) => each.verdict === verdict || !each.verdict);
+  return [
+    `${path}: ${verdict}${verdict === "verified" ? ` in part: ${amountOf(report)}` : ""}`,
+    ...(verdict === "tampered" || verdict === "unreadable" ? [] : factsOf(report)),
+    ...reasons.map(reasonLine),
+  ];
+}
+
+function amountOf({ lines, strings_withheld: strings, freshness }: DisclosedCopyReport): string {
+  const amount = `${lines.full} of ${lines.total} lines in full, ${countText(strings, "string")} withheld`;
+  const isWhole = lines.full === lines.total && strings === 0;
+  // If it is behind, that is said with the other facts.
+  return freshness === "behind" ? amount : `${amount}${freshnessText(freshness, isWhole)}`;
+}
+
+function factsOf(report: DisclosedCopyReport): string[] {
+  const { session, redactor, keys, withheld, left_out: left, genesis } = report;
+  const signers = keys.map(keyText).join(", ");
+  return [
+    `  of ${session ?? "an unknown session"}, signed by ${signers}`,
+    ...laterSeen(report),
+    ...(redactor ? [`  disclosed by ${keyText(redactor)} on ${redactor.ts}`] : []),
+    ...withheld.map(({ rule, reason, lines, strings }) => {
+      const amount = `${countText(lines, "line")}, ${countText(strings, "string")}`;
+      return `  withheld by rule ${rule}: ${amount}; reason: ${reason}`;
+    }),
+    ...(left && left.bytes > 0
+      ? [`  left out: ${countText(left.lines, "unsigned line")} at the end`]
+      : []),
+    ...(genesis === "stated" ? ["  how the log began is stated by the redactor"] : []),
+    `  cannot be checked: ${report.not_checked.join("; ")}`,
+  ];
+}
+
+/** Of a copy or a proof that ends before the pinned head. */
+export function laterSeen({
+  freshness,
+  signed_through: through,
+}: Pick<DisclosedCopyReport, "freshness" | "signed_through">): string[] {
+  if (freshness !== "behind" || !through) return [];
+  return [`  up to checkpoint ${through.seq}; later ones were seen here`];
+}
+
+export function keyText({ kid, owner, trusted }: DisclosedCopyReport["keys"][number]): string {
+  return `${owner ?? "an unknown key"} (${kid ?? "?"}${trusted ? "" : ", not trusted"})`;
+}

@@ -1,0 +1,108 @@
+/**
+ * Doctor target: the targets and the progress of `doctor` and `repair`.
+ */
+
+import { resolve } from "node:path";
+import { dialectNamed } from "../../dialects/all.ts";
+import type { Doctor } from "../../evidence/doctor/examine-session.ts";
+import type { FoundStore } from "../../sessions/list/find-stores.ts";
+import type { FoundSession } from "../../sessions/list/found-session.ts";
+import { type Io, type Run, UsageError } from "../command/command.ts";
+import { whereOf } from "../look/reading.ts";
+
+/** The user's target: one session, stores with all their sessions, or a server's data. */
+export type DoctorTarget =
+  | { readonly session: FoundSession }
+  | { readonly stores: readonly FoundStore[] }
+  | { readonly data: string };
+
+/** Progress is printed after this many bytes of a log. */
+const TOLD_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The stores found from here, or named by --root and --dialect; throws SESSION_NOT_FOUND if none.
+ */
+export async function allStores({ options }: Run, isToMend: boolean): Promise<DoctorTarget> {
+  const { findStores } = await import("../../sessions/list/find-stores.ts");
+  const { VerbatimError } = await import("../../core/base/errors.ts");
+  const where = whereOf(options);
+  const stores = (await findStores(where)).filter(isToMend ? isMendable : isExamined);
+  if (stores.length > 0) return { stores };
+  throw new VerbatimError(
+    "SESSION_NOT_FOUND",
+    `no store was found from ${where.root ?? where.cwd}; name one with --root, or a session`,
+    { session: where.root ?? where.cwd },
+  );
+}
+
+/** A store or data directory by its root, or a session by id, path or the beginning of its id. */
+export async function findDoctorTarget(name: string, run: Run): Promise<DoctorTarget> {
+  const { options } = run;
+  if (name === "") throw new UsageError("name a session or a store: the name given is empty");
+  const { findSession } = await import("../../sessions/list/find-session.ts");
+  const { findStores } = await import("../../sessions/list/find-stores.ts");
+  const { isDataDirectory } = await import("../../evidence/verify/data-directories.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { VerbatimError } = await import("../../core/base/errors.ts");
+  const where = whereOf(options);
+  try {
+    const stores = (await findStores({ cwd: where.cwd, root: name }))
+      .filter(isExamined)
+      .filter(({ dialect }) => where.dialect === undefined || where.dialect === dialect);
+    if (stores.length > 0) return { stores };
+  } catch (cause) {
+    // Not a directory, so not a store's root: treat it as a session.
+    if (!(cause instanceof VerbatimError && cause.code === "IO_ERROR")) throw cause;
+  }
+  if (isDataDirectory(name)) return { data: resolve(where.cwd, name) };
+  try {
+    return { session: await findSession(nodeHost, name, where) };
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError && cause.code === "SESSION_NOT_FOUND")) throw cause;
+    const gone = await goneNamed(name, run);
+    if (gone === null) throw cause;
+    return { session: gone };
+  }
+}
+
+/** A session whose log is gone, and whose checkpoints or pinned head are there, as for `verify`. */
+async function goneNamed(name: string, { options }: Run): Promise<FoundSession | null> {
+  const { join } = await import("node:path");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { SessionVerifier } = await import("../../evidence/verify/session-verifier.ts");
+  const where = whereOf(options);
+  const verifier = await SessionVerifier.open(nodeHost, { where, onWarning: () => {} });
+  const [log, ...others] = await verifier.find([name]).catch(() => []);
+  if (!log || others.length > 0) return null;
+  const { dialect, root, id, logId } = log;
+  return { dialect, root, id, path: join(root, logId) };
+}
+
+/** A Doctor on the real disk that prints its progress. */
+export async function nodeDoctor(io: Io): Promise<Doctor> {
+  const { nodeHost: host } = await import("../../core/base/node-host.ts");
+  const { nodeSurroundings: surroundings } = await import("../../core/base/node-surroundings.ts");
+  let told = 0;
+  return {
+    host,
+    surroundings,
+    nowMs: Date.now,
+    onProgress({ id, path }, offset, end) {
+      if (offset < told) told = 0; // Another log.
+      if (offset - told < TOLD_BYTES) return;
+      told = offset;
+      io.progress(`${id ?? path}: ${Math.floor((100 * offset) / Math.max(1, end))} %`);
+    },
+  };
+}
+
+/** Streams are examined by the directory of their server. */
+function isExamined({ dialect }: { readonly dialect: string }): boolean {
+  const { isReadOnly, program } = dialectNamed(dialect);
+  return !isReadOnly || program !== undefined;
+}
+
+/** Only their server writes to streams, and only their program to other sessions. */
+function isMendable({ dialect }: { readonly dialect: string }): boolean {
+  return !dialectNamed(dialect).isReadOnly;
+}
