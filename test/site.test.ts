@@ -13,7 +13,7 @@ import { menu } from "../scripts/site/site.mjs";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { STATUS } from "../src/server/http/status.ts";
 import { openApiDocument } from "../src/server/openapi/document.ts";
-import { REFUSALS } from "../src/server/streams/append-refusal.ts";
+import { REFUSALS } from "../src/server/streams/route.ts";
 import { EXIT_CODES } from "../src/trust/proof/verdict.ts";
 import { root } from "./public-api/doors.ts";
 import { builtSite } from "./support/built-site.ts";

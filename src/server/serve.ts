@@ -19,19 +19,23 @@ import { loadStreamSigner } from "../streams/signing/signing-user.ts";
 import type { StreamSigner } from "../streams/signing/stream-signing.ts";
 import { BrowserKeys } from "./auth/browser-keys.ts";
 import { TokenGate } from "./auth/gate.ts";
-import { tokenFilePath } from "./auth/token-file.ts";
-import { validTokens } from "./auth/tokens.ts";
+import { tokenFilePath, validTokens } from "./auth/tokens.ts";
 import type { ServerContext } from "./context.ts";
 import { AnswerRoom } from "./http/answer.ts";
 import { BodyRoom } from "./http/body.ts";
-import { Front } from "./http/front.ts";
+import { Front, readTlsFiles } from "./http/front.ts";
 import { Semaphore } from "./http/semaphore.ts";
-import { readTlsFiles } from "./http/tls-files.ts";
-import { watchHealth } from "./pages/health-watch.ts";
+import { watchHealth } from "./pages/pages.ts";
 import { chosenMounts, type OpenMounts, openMounts } from "./router/mounts.ts";
 import { requestListener } from "./router/router.ts";
-import { descriptorLimit, fitDescriptors, loweredNote } from "./settings/descriptors.ts";
-import { CHUNKS_READ_MAX, SERVER_SETTINGS, type ServerSettings } from "./settings/limits.ts";
+import {
+  CHUNKS_READ_MAX,
+  descriptorLimit,
+  fitDescriptors,
+  loweredNote,
+  SERVER_SETTINGS,
+  type ServerSettings,
+} from "./settings/limits.ts";
 import type { ServeOptions } from "./settings/serve-options.ts";
 import { EventFeeds } from "./streams/event-feed.ts";
 import { LiveReaders } from "./streams/live-readers.ts";

@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { fitDescriptors } from "../../src/server/settings/descriptors.ts";
-import { SERVER_SETTINGS } from "../../src/server/settings/limits.ts";
+import { fitDescriptors, SERVER_SETTINGS } from "../../src/server/settings/limits.ts";
 import { startWithDescriptors } from "../support/child.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { RawConnection } from "./raw-http.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createPublicKey, verify } from "node:crypto";
-import type { PublicJwk } from "../../src/server/subscriptions/webhooks/webhook-keys.ts";
+import type { PublicJwk } from "../../src/server/subscriptions/webhooks/webhook.ts";
 import { JSON_TYPE } from "../server/test-server.ts";
 import type { Received } from "./webhook-receiver.ts";
 

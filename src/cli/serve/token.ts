@@ -2,7 +2,7 @@
 
 import { dirname, resolve } from "node:path";
 import { momentOf } from "../../core/base/choice.ts";
-import type { TokenEntry, TokenScope } from "../../server/auth/token-file.ts";
+import type { TokenEntry, TokenScope } from "../../server/auth/tokens.ts";
 import {
   type CliCommand,
   type CommandGroup,
@@ -115,14 +115,14 @@ export const token: CommandGroup = {
 async function parts(options: Run["options"]) {
   const { dataDirectory } = await import("../../core/base/node-paths.ts");
   const { nodeHost: host } = await import("../../core/base/node-host.ts");
-  const file = await import("../../server/auth/token-file.ts");
+  const tokens = await import("../../server/auth/tokens.ts");
   const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
-  const path = file.tokenFilePath(directory);
-  return { ...file, ...(await import("../../server/auth/tokens.ts")), host, path };
+  const path = tokens.tokenFilePath(directory);
+  return { ...tokens, host, path };
 }
 
 async function scopesOf(text: string): Promise<readonly TokenScope[]> {
-  const { SCOPES } = await import("../../server/auth/token-file.ts");
+  const { SCOPES } = await import("../../server/auth/tokens.ts");
   const asked = new Set(text.split(",").map((each) => each.trim()));
   for (const each of asked) {
     if (SCOPES.includes(each as TokenScope)) continue;

@@ -31,9 +31,16 @@ import {
 import { forkOf } from "../streams/create-request.ts";
 import { routeOf } from "../subscriptions/control-paths.ts";
 import type { BrowserKeys } from "./browser-keys.ts";
-import { ALL_PATHS, readTokenFile, type TokenEntry, type TokenScope } from "./token-file.ts";
-import { TOKEN_PREFIX, tokenHash, tokenState } from "./tokens.ts";
-import { maySeeSessions } from "./visible-paths.ts";
+import {
+  ALL_PATHS,
+  maySeeSessions,
+  readTokenFile,
+  TOKEN_PREFIX,
+  type TokenEntry,
+  type TokenScope,
+  tokenHash,
+  tokenState,
+} from "./tokens.ts";
 
 interface Need {
   /** A token with `admin` also has the others. */

@@ -13,13 +13,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { createSecureContext } from "node:tls";
 import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
+import { readUserFile, type UserFileRules } from "../../core/base/node-user-files.ts";
 import { ServerMetrics } from "../metrics/server-metrics.ts";
 import type { ServerSettings } from "../settings/limits.ts";
 import { answerBroken, answerError, answerJson, badRequest, newHeaders } from "./answer.ts";
 import { type RequestRecord, RequestTrack } from "./request-track.ts";
 import { hasSeveralHosts, rawPath, takeHostOfTarget } from "./target.ts";
-import type { TlsFiles } from "./tls-files.ts";
 
 export type Handler = (
   request: IncomingMessage,
@@ -280,5 +281,42 @@ function portTaken(host: string, port: number): VerbatimError {
     `port ${port} of ${host} is taken by another program; choose one with --port N, or any free ` +
       "one with --port 0",
     { host, port },
+  );
+}
+
+const PEM_BYTES_MAX = 1024 * 1024;
+
+interface TlsFiles {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** Reads the server's key and certificate; refuses a key that others can read, and files that are not a matching pair. */
+export function readTlsFiles(keyPath: string, certPath: string): TlsFiles {
+  const key = readPem("tlsKey", keyPath, "secret");
+  const cert = readPem("tlsCert", certPath, "anyone");
+  try {
+    createSecureContext({ key, cert, minVersion: "TLSv1.2" });
+  } catch (cause) {
+    const reason = "the files are not a matching key and certificate in PEM";
+    throw tlsRefused("tlsKey", `${keyPath} and ${certPath}`, reason, cause);
+  }
+  return { key, cert };
+}
+
+function readPem(setting: string, path: string, access: UserFileRules["access"]): string {
+  // Renewal changes a symbolic link; the check is about the file behind it.
+  const file = readUserFile(path, { bytesMax: PEM_BYTES_MAX, access, followsLinks: true });
+  if (file === null) throw tlsRefused(setting, path, "there is no such file");
+  if (file.fault !== null) throw tlsRefused(setting, path, file.fault);
+  return file.text;
+}
+
+function tlsRefused(setting: string, path: string, reason: string, cause?: unknown): VerbatimError {
+  return new VerbatimError(
+    "BAD_SETTING",
+    `${path} is refused for TLS: ${reason}`,
+    { setting, from: "flag", reason },
+    { cause },
   );
 }

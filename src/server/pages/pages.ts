@@ -1,12 +1,12 @@
 /** Pages: the welcome page, the page of a link, health and metrics. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { StoreHealth, StreamStore } from "../../streams/files/stream-store.ts";
 import type { BrowserKeys } from "../auth/browser-keys.ts";
 import type { ServerContext } from "../context.ts";
 import { answer, answerJson, answerText, methodNotAllowed, newHeaders } from "../http/answer.ts";
-import { METRICS_TYPE } from "../metrics/registry.ts";
+import { METRICS_TYPE } from "../metrics/server-metrics.ts";
 import { STREAM_ROOT } from "../router/paths.ts";
-import { statusOf } from "./health-watch.ts";
 
 const WELCOME = `<!doctype html>
 <html lang="en">
@@ -122,4 +122,41 @@ export function answerOpening(
   if (cookie !== null) headers.push("Set-Cookie", cookie);
   headers.push("Location", "./");
   answer(response, 303, headers);
+}
+
+const LOOK_MS = 1000;
+
+type StoreStatus = "ok" | "read-only" | "unavailable";
+
+function statusOf(health: StoreHealth): StoreStatus {
+  if (health.isWritable) return "ok";
+  return health.isReadable === false ? "unavailable" : "read-only";
+}
+
+/**
+ * Reports when streams stop and begin to work, as faults of the server. Requests are refused
+ * meanwhile with codes that are no faults, so without this the log would say nothing. Returns the
+ * function that ends it.
+ */
+export function watchHealth(
+  store: StreamStore,
+  onFault: (what: string, cause: unknown) => void,
+): () => void {
+  let status: StoreStatus = "ok";
+  let sinceMs = 0;
+  const look = () => {
+    const health = store.health();
+    const now = statusOf(health);
+    if (now === status) return;
+    status = now;
+    if (health.isWritable) {
+      const seconds = Math.round((performance.now() - sinceMs) / 1000);
+      onFault("streams are available again", `after ${seconds} s`);
+    } else {
+      sinceMs = performance.now();
+      onFault(`streams are ${now}`, health.reason);
+    }
+  };
+  const timer = setInterval(look, LOOK_MS);
+  return () => clearInterval(timer);
 }

@@ -7,7 +7,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Schema } from "../../client/schema.ts";
 import type { Admission } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
-import type { Demo } from "../demo/demo.ts";
 import type { RequestTrack } from "../http/request-track.ts";
 import type { ReceivedSessions } from "../received/received-sessions.ts";
 import type { SessionService } from "../sessions/service.ts";
@@ -39,7 +38,8 @@ export interface OpenMount {
 
 export interface SharedParts {
   readonly received?: ReceivedSessions;
-  readonly demo?: Demo;
+  /** Example sessions, shown while there are no others. */
+  readonly demo?: { readonly isShown: boolean; readonly root: string };
   readonly sessions?: SessionService;
   /** The name and public key of the witness, in one word. */
   readonly witnessKey?: string;

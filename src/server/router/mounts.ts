@@ -1,6 +1,7 @@
 /** Mounts: all parts of the server, and which of them owns a path. */
 
 import { badOption, nearest } from "../../core/base/choice.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
 import type { ServerContext } from "../context.ts";
 import type { Mount, OpenMount, SharedParts } from "./mount.ts";
 import { MOUNT_NAMES, type MountName } from "./mount-names.ts";
@@ -15,18 +16,23 @@ export const MOUNTS: Readonly<Record<MountName, Mount>> = {
   subscriptions: {
     prefixes: [at.CONTROL_ROOT],
     open: async (context) => (await import("../subscriptions/route.ts")).subscriptions(context),
-    describe: async () => (await import("../subscriptions/openapi.ts")).SUBSCRIPTIONS,
+    describe: async () => (await import("../subscriptions/route.ts")).SUBSCRIPTIONS,
   },
   received: {
     prefixes: [], // Agents send them as streams, and they are read as sessions.
     needs: "sessions",
-    open: async (context) => (await import("../received/mount.ts")).receivedMount(context),
+    open: async ({ store, options: { dataDirectory }, onFault }) => {
+      const { ReceivedSessions } = await import("../received/received-sessions.ts");
+      const host = nodeHost;
+      const received = await ReceivedSessions.open({ host, store, dataDirectory, onFault });
+      return { close: () => received.close(), parts: { received } };
+    },
   },
   demo: {
     prefixes: [at.DEMO_PATH],
     needs: "sessions",
-    open: async (context) => (await import("../demo/mount.ts")).demoMount(context),
-    describe: async () => (await import("../demo/mount.ts")).DEMO,
+    open: async (context) => (await import("../demo/demo.ts")).demoMount(context),
+    describe: async () => (await import("../demo/demo.ts")).DEMO,
   },
   sessions: {
     prefixes: [at.SESSIONS_ROOT],
@@ -39,20 +45,20 @@ export const MOUNTS: Readonly<Record<MountName, Mount>> = {
     prefixes: [at.SEARCH_PATH, at.TOOLS_PATH],
     needs: "sessions",
     open: async (_, parts) => (await import("../sessions/search.ts")).searchMount(parts),
-    describe: async () => (await import("../sessions/openapi-search.ts")).SEARCH,
+    describe: async () => (await import("../sessions/openapi.ts")).SEARCH,
   },
   usage: {
     prefixes: [at.USAGE_PATH],
     needs: "sessions",
     open: async (_, parts) => (await import("../usage/route.ts")).usageMount(parts),
-    describe: async () => (await import("../usage/openapi.ts")).USAGE,
+    describe: async () => (await import("../usage/route.ts")).USAGE,
   },
   shares: {
     prefixes: [at.SHARE_PATH, at.SHARES_PATH],
     open: async (context, parts) => {
       return (await import("../shares/route.ts")).sharesMount(context, parts);
     },
-    describe: async () => (await import("../shares/openapi.ts")).SHARES,
+    describe: async () => (await import("../shares/route.ts")).SHARES,
   },
   witness: {
     prefixes: [at.WITNESS_ROOT],
@@ -60,7 +66,7 @@ export const MOUNTS: Readonly<Record<MountName, Mount>> = {
       if (context.options.witness === undefined) return null;
       return (await import("../witness/route.ts")).witnessMount(context, context.options.witness);
     },
-    describe: async () => (await import("../witness/openapi.ts")).WITNESS,
+    describe: async () => (await import("../witness/route.ts")).WITNESS,
   },
   viewer: {
     prefixes: [...at.VIEWER_FILES, at.ASSET_ROOT],

@@ -3,6 +3,7 @@
 import type { SessionFacets, SessionItem, SessionPage } from "../../client/session-shapes.ts";
 import { SESSION_STATUSES } from "../../core/model/summary.ts";
 import { dialectNamed } from "../../dialects/all.ts";
+import type { SessionRow } from "../../dialects/session-row.ts";
 import type { ListedSession } from "../../evidence/verify/kept-verdicts.ts";
 import type { Catalog } from "../../sessions/catalog/catalog.ts";
 import {
@@ -13,17 +14,19 @@ import {
   page,
 } from "../../sessions/catalog/page.ts";
 import {
+  countRows,
   PAGE_SORTS,
   type PageRow,
   type PageSort,
+  type RowCount,
   readIds,
   readPage,
 } from "../../sessions/catalog/page-rows.ts";
+import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { programSessions } from "../../sessions/list/hook-records.ts";
 import { ownerOf } from "../../sessions/list/whose.ts";
 import { VERDICTS } from "../../trust/proof/verdict.ts";
 import { badRequest } from "../http/answer.ts";
-import { type FacetFilter, facetsOf } from "./facets.ts";
 import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type Sees, type ServedStore } from "./roots.ts";
 import {
@@ -211,4 +214,98 @@ async function sourcesOf(
       rows: [{ ...missingRow(row, sort), isMissing: true }],
     })),
   ];
+}
+
+/** Choices of one facet; the largest ones. */
+const FACET_CHOICES_MAX = 200;
+
+/** Sessions with one value. */
+interface Facet {
+  /** What the filter takes. */
+  readonly value: string;
+  readonly sessions: number;
+  /** US dollars, where known. */
+  readonly cost: number | null;
+}
+
+type FacetName = "agents" | "projects" | "models" | "verdicts";
+type Facets = Readonly<Record<FacetName, readonly Facet[]>>;
+
+interface FacetFilter extends RowRequest, Pick<ListFilter, "title"> {}
+
+/** A count with the values that the facets are about. */
+interface CountedSessions extends Record<"agent" | "project" | "model" | "verdict", string | null> {
+  readonly count: Pick<RowCount, "sessions" | "cost">;
+}
+
+const FACET_FIELDS = {
+  agents: "agent",
+  projects: "project",
+  models: "model",
+  verdicts: "verdict",
+} as const satisfies Record<FacetName, keyof CountedSessions>;
+
+/**
+ * How many of the listed sessions are of each agent, project, model and verdict, and what they cost.
+ * Each facet counts what its own filter leaves out, so that a reader sees the other choices; all
+ * other filters apply to it.
+ */
+async function facetsOf(
+  catalog: Catalog,
+  stores: readonly FoundStore[],
+  missing: readonly { readonly store: FoundStore; readonly row: SessionRow }[],
+  filter: FacetFilter,
+): Promise<Facets> {
+  const { title, status } = filter;
+  const open = { ...filter, agent: null, project: null, model: null, verdict: null };
+  const byTitle = Boolean(title);
+  const counted: CountedSessions[] = [];
+  for (const store of stores) {
+    // The status that is kept, not the one that a running session may have now.
+    const rows = { ...rowFilterOf(store, open), statuses: status ? [status] : null, byTitle };
+    for (const count of await countRows(catalog, store.dialect, store.root, rows)) {
+      if (title && !count.title?.toLowerCase().includes(title)) continue;
+      const { agent, project } = ownerOf(store, count);
+      const { model, verdict } = count;
+      counted.push({ agent, project: count.repository ?? project, model, verdict, count });
+    }
+  }
+  for (const { store, row } of missing) {
+    if (!isListed(open, row)) continue;
+    const { agent, project } = ownerOf(store, row);
+    const { model, repository, spend: cost } = row;
+    const facts = { agent, project: repository ?? project, model, verdict: MISSING_VERDICT };
+    counted.push({ ...facts, count: { sessions: 1, cost } });
+  }
+  const facet = (name: FacetName) => choicesOf(counted, filter, FACET_FIELDS[name]);
+  return {
+    agents: facet("agents"),
+    projects: facet("projects"),
+    models: facet("models"),
+    verdicts: facet("verdicts"),
+  };
+}
+
+function choicesOf(
+  counted: readonly CountedSessions[],
+  filter: FacetFilter,
+  field: (typeof FACET_FIELDS)[FacetName],
+): Facet[] {
+  const others = Object.values(FACET_FIELDS).filter((each) => each !== field);
+  const choices = new Map<string, { value: string; sessions: number; cost: number | null }>();
+  for (const each of counted) {
+    const value = each[field];
+    if (value === null || others.some((name) => filter[name] && filter[name] !== each[name])) {
+      continue;
+    }
+    const choice = choices.get(value) ?? { value, sessions: 0, cost: null };
+    const { sessions, cost } = each.count;
+    choice.sessions += sessions;
+    if (cost !== null) choice.cost = (choice.cost ?? 0) + cost;
+    choices.set(value, choice);
+  }
+  const sorted = [...choices.values()].sort(
+    (a, b) => b.sessions - a.sessions || (a.value < b.value ? -1 : 1),
+  );
+  return sorted.slice(0, FACET_CHOICES_MAX);
 }

@@ -1,8 +1,10 @@
-/** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
+/** Session paths: the sessions API and the search, operation by operation, as OpenAPI has them. */
 
 import type { Schema } from "../../client/schema.ts";
+import * as over from "../../client/search-shapes.ts";
 import { SESSION_STATUSES } from "../../core/model/summary.ts";
 import { PAGE_SORTS } from "../../sessions/catalog/page-rows.ts";
+import { ENTRY_KINDS } from "../../sessions/search/query.ts";
 import { VERDICTS } from "../../trust/proof/verdict.ts";
 import {
   content,
@@ -15,7 +17,7 @@ import {
   text,
 } from "../openapi/describe.ts";
 import type { MountDescription } from "../router/mount.ts";
-import { SESSIONS_ROOT } from "../router/paths.ts";
+import { SEARCH_PATH, SESSIONS_ROOT, TOOLS_PATH } from "../router/paths.ts";
 import { SERVED_DIALECTS } from "./roots.ts";
 import { SESSION_SCHEMAS } from "./schemas.ts";
 import { SESSION_LIMITS } from "./session-limits.ts";
@@ -215,3 +217,52 @@ const PATHS: Readonly<Record<string, Schema>> = {
 };
 
 export const SESSIONS: MountDescription = { paths: PATHS, schemas: SESSION_SCHEMAS };
+
+const HITS = { type: "integer", minimum: 1, maximum: SESSION_LIMITS.hitsMax };
+
+const SEARCH_OPERATION: SessionsOperation = {
+  summary: "Entries that contain all of the words, the latest first",
+  parameters: [
+    {
+      ...parameter("q", "Words, phrases and filters: docs/api.md, Search", text),
+      required: true,
+    },
+    parameter("session", "Only in this session", text),
+    ...OF_SESSIONS,
+    parameter("kind", "Only entries of this kind", { enum: [...ENTRY_KINDS] }),
+    parameter("since", "Only entries at this time or later", text),
+    parameter("until", "Only entries before this time", text),
+    parameter("perSession", "Maximum per session on a page; default: all", HITS),
+    parameter("typing", "The last word may be the beginning of one", flag(false)),
+    limit("Maximum number", SESSION_LIMITS.hitsMax, SESSION_LIMITS.hitsDefault),
+    parameter("cursor", "`next` of the page before, with the same query", text),
+  ],
+  ok: json("SearchPage", "A page; it may have fewer than `limit` and still a next one"),
+  refused: [],
+};
+
+const TOOLS_OPERATION: SessionsOperation = {
+  summary: "How often tools were called, failed, and how long they took, in all sessions",
+  parameters: [
+    parameter("since", "From this day on, in UTC", text),
+    parameter("until", "Before this day", text),
+    parameter("dialect", "Only of this dialect", { enum: [...SERVED_DIALECTS] }),
+  ],
+  ok: json("ToolReport", "The most called first"),
+  refused: [],
+};
+
+export const SEARCH: MountDescription = {
+  paths: {
+    [SEARCH_PATH]: get("searchSessions", SEARCH_OPERATION),
+    [TOOLS_PATH]: get("sumTools", TOOLS_OPERATION),
+  },
+  schemas: {
+    SnippetPiece: over.SNIPPET_PIECE,
+    LeftOut: over.LEFT_OUT,
+    SearchHit: over.SEARCH_HIT,
+    SearchPage: over.SEARCH_PAGE,
+    ToolUsage: over.TOOL_USAGE,
+    ToolReport: over.TOOL_REPORT,
+  },
+};

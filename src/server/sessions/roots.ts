@@ -26,7 +26,7 @@ import {
   storesAt,
 } from "../../sessions/list/find-stores.ts";
 import type { Admission } from "../auth/gate.ts";
-import { seesAllBelow } from "../auth/visible-paths.ts";
+import { seesAllBelow } from "../auth/tokens.ts";
 import type { ReceivedStore } from "../received/received-sessions.ts";
 
 /** Where to look: these directories, or stores found from the current and home directories. */

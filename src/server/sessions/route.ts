@@ -7,12 +7,13 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ExchangesPage, OutlinePage } from "../../client/outline-shapes.ts";
-import type { Whereabouts } from "../../client/session-shapes.ts";
+import type { SessionThreads, Whereabouts } from "../../client/session-shapes.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import { lookAtLog } from "../../sessions/catalog/pages.ts";
 import { isAbsence } from "../../sessions/list/session-window.ts";
 import { programIdOf } from "../../sessions/list/whose.ts";
+import { threadsOf } from "../../sessions/outline/threads/threads.ts";
 import type { Admission } from "../auth/gate.ts";
 import type { ServerContext, SessionContext } from "../context.ts";
 import { refuseWriting } from "../http/answer.ts";
@@ -26,14 +27,19 @@ import { liveEntries } from "./events.ts";
 import { listPage } from "./list.ts";
 import { answerMarkdown } from "./markdown.ts";
 import { Query } from "./query.ts";
-import { resumeCommandOf } from "./resume-command.ts";
 import { type Sees, seenBy, sessionNotFound, urlIdOf } from "./roots.ts";
 import { MISSING_VERDICT } from "./row-filter.ts";
 import { type ServedSession, SessionService } from "./service.ts";
 import type { SessionLimits } from "./session-limits.ts";
-import { threadsAnswer } from "./threads.ts";
 import { whereaboutsOf } from "./whereabouts.ts";
-import { answerJsonText, itemOf, programOf, sessionItem, usageItem } from "./wire.ts";
+import {
+  answerJsonText,
+  itemOf,
+  programOf,
+  resumeCommandOf,
+  sessionItem,
+  usageItem,
+} from "./wire.ts";
 
 export const EXCHANGES_PARAMETERS = ["from", "limit"] as const;
 export const OUTLINE_PARAMETERS = [...EXCHANGES_PARAMETERS, "reads"] as const;
@@ -265,4 +271,43 @@ function read(make: (asked: Asked) => Promise<string>): Handler {
     const text = await reads.run(() => make(asked));
     answerJsonText(asked.response, text, room);
   };
+}
+
+/** The threads of a session, as the API has them (sessions/outline/threads). */
+async function threadsAnswer(
+  service: SessionService,
+  served: ServedSession,
+): Promise<SessionThreads> {
+  const { calls, sessions, isComplete } = await known(service, served);
+  const started = calls.map((call) => {
+    const { start, callId, rows } = call;
+    const own = { rows: rows.length, from: rows[0] ?? null, to: rows.at(-1) ?? null };
+    const child = sessions.get(call);
+    const session = child === undefined ? null : urlIdOf(served.store, child.id);
+    return { start, callId, session, title: child?.title ?? null, ...own };
+  });
+  return { started, parent: await parentOf(service, served), isComplete };
+}
+
+async function known(service: SessionService, { store, session }: ServedSession) {
+  return threadsOf(await service.catalog(), service.outlines, store, session);
+}
+
+/** The session that began this one, and the line with the call that did. */
+async function parentOf(
+  service: SessionService,
+  served: ServedSession,
+): Promise<SessionThreads["parent"]> {
+  const { store, session } = served;
+  const { row } = await service.known(served);
+  if (row.parent === null || row.parent === session.id) return null;
+  try {
+    const id = urlIdOf(store, row.parent);
+    const { sessions } = await known(service, await service.open(id, () => true)); // The same store.
+    const call = [...sessions].find(([, child]) => child.id === session.id)?.[0];
+    return { id, start: call?.start ?? null };
+  } catch (cause) {
+    if (isAbsence(cause)) return null; // Its log is gone.
+    throw cause;
+  }
 }

@@ -8,6 +8,8 @@
 import type { ServerResponse } from "node:http";
 import type { SessionItem, SessionUsage } from "../../client/session-shapes.ts";
 import { exactJson } from "../../core/base/print-json.ts";
+import type { Summary } from "../../core/model/summary.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import { guardState } from "../../dialects/files/guarded.ts";
 import { labelOf } from "../../dialects/registry.ts";
 import { toolViews } from "../../dialects/tool-table.ts";
@@ -16,8 +18,7 @@ import type { WindowEntry } from "../../sessions/list/session-window.ts";
 import { ownerOf } from "../../sessions/list/whose.ts";
 import { jsonText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
-import type { AnswerRoom } from "../http/answer.ts";
-import { answerText, type Headers, newHeaders } from "../http/answer.ts";
+import { type AnswerRoom, answerText, type Headers, newHeaders } from "../http/answer.ts";
 import type { Query } from "./query.ts";
 import { type ServedStore, urlIdOf } from "./roots.ts";
 import type { KnownSession, ServedSession, SessionService } from "./service.ts";
@@ -126,4 +127,32 @@ function neutralJson(entry: NonNullable<WindowEntry["entry"]>, form: EntryForm):
   if (form.native) return print(entry);
   const { native: _, ...neutral } = entry;
   return print(neutral);
+}
+
+/**
+ * What continues a session in its own program, to be pasted into a shell. Null for a subagent, and
+ * for programs that continue no session by its id.
+ *
+ * Ids and directories come from files of others: an id with anything but plain characters gives no
+ * command, and a directory is quoted, or left out if a terminal could take it for keys.
+ */
+export function resumeCommandOf(
+  dialect: string,
+  id: string,
+  { project, parent }: Pick<Summary, "project" | "parent">,
+): string | null {
+  const { program, nameOf } = dialectNamed(dialect);
+  if (program?.resume === undefined) return null;
+  if (parent !== null && program.hasForks !== true) return null;
+  const name = nameOf?.(id) ?? id;
+  if (!/^\w[\w.-]*$/.test(name)) return null;
+  const command = program.resume(name);
+  return project === null || !/^\/[^\p{C}\p{Zl}\p{Zp}]*$/u.test(project)
+    ? command
+    : `cd ${quoted(project)} && ${command}`;
+}
+
+/** As one word of a POSIX shell. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -2,16 +2,31 @@
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../../core/base/errors.ts";
+import { oneLine } from "../../core/base/one-line.ts";
 import { checkStreamPath } from "../../streams/files/stream-path.ts";
-import type { Appended, Chunk, Created, ProducerTurn } from "../../streams/files/stream-store.ts";
+import type {
+  Appended,
+  AppendRequest,
+  Chunk,
+  Created,
+  ProducerTurn,
+  StreamHead,
+} from "../../streams/files/stream-store.ts";
 import type { Admission } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
-import { answer, badRequest, type Headers, methodNotAllowed, newHeaders } from "../http/answer.ts";
+import {
+  answer,
+  answerJson,
+  badRequest,
+  errorBody,
+  type Headers,
+  methodNotAllowed,
+  newHeaders,
+} from "../http/answer.ts";
 import { readBody } from "../http/body.ts";
 import type { RequestTrack } from "../http/request-track.ts";
 import { type ReadQuery, rawPath, readQuery } from "../http/target.ts";
 import type { OpenMount } from "../router/mount.ts";
-import { type Accepted, answerRefused, pushEnd } from "./append-refusal.ts";
 import { contentTypeOf, forkOf, isClosing, lifetimeOf } from "./create-request.ts";
 import { streamEvents } from "./event-reader.ts";
 import { longPoll } from "./long-poll.ts";
@@ -256,4 +271,46 @@ async function removeStream(
 ): Promise<void> {
   await store.remove(path);
   answer(response, 204, newHeaders());
+}
+
+type Accepted = Extract<Appended, { readonly outcome: "appended" | "duplicate" }>;
+type Refused = Exclude<Appended, Accepted>;
+
+const TYPE_CHARS_SHOWN = 100;
+
+/** The answers that the protocol defines for appends that are refused. */
+export const REFUSALS = {
+  "stale-epoch": [403, "STALE_EPOCH", "a newer epoch of this producer has written"],
+  "new-epoch-not-at-0": [400, "BAD_EPOCH", "a new epoch begins with Producer-Seq 0"],
+  gap: [409, "SEQUENCE_GAP", "an earlier Producer-Seq is missing; send that first"],
+  closed: [409, "STREAM_CLOSED", "the stream is closed: it takes no more appends"],
+  "type-differs": [409, "TYPE_DIFFERS", typesDiffer],
+  "seq-not-greater": [409, "SEQUENCE_CONFLICT", "Stream-Seq must be greater than the last one"],
+} as const;
+
+/** Returns the code of the answer. */
+function answerRefused(response: ServerResponse, refused: Refused, sent: AppendRequest): string {
+  const headers = newHeaders();
+  const { outcome, head } = refused;
+  if (outcome === "closed") pushEnd(headers, head);
+  if (outcome === "stale-epoch") headers.push("Producer-Epoch", String(refused.epoch));
+  if (outcome === "gap") {
+    headers.push("Producer-Expected-Seq", String(refused.expected));
+    headers.push("Producer-Received-Seq", String(sent.producer?.seq));
+  }
+  const [status, code, message] = REFUSALS[outcome];
+  const text = typeof message === "string" ? message : message(head, sent);
+  answerJson(response, status, errorBody(code, text), headers);
+  return code;
+}
+
+function typesDiffer(head: StreamHead, { contentType = "" }: AppendRequest): string {
+  const own = oneLine(head.contentType, TYPE_CHARS_SHOWN);
+  const other = oneLine(contentType, TYPE_CHARS_SHOWN);
+  return `the stream is ${own}, the request ${other}; send Content-Type: ${own}`;
+}
+
+function pushEnd(headers: Headers, head: StreamHead): void {
+  headers.push("Stream-Next-Offset", head.end);
+  if (head.isClosed) headers.push("Stream-Closed", "true");
 }

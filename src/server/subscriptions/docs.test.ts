@@ -6,7 +6,7 @@ import { compiledText } from "../../../test/support/program.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { SUBSCRIPTION_LIMITS } from "../../core/base/limits.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
-import { WebhookKeys } from "./webhooks/webhook-keys.ts";
+import { WebhookKeys } from "./webhooks/webhook.ts";
 
 const page = readFileSync(new URL("../../../docs/subscriptions.md", import.meta.url), "utf8");
 

@@ -1,4 +1,4 @@
-/** Subscription service: runs subscriptions with a clock, webhooks and keys. */
+/** Subscription service: runs subscriptions with a clock, webhooks and keys, and prints them. */
 
 import { randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
@@ -6,15 +6,16 @@ import type { Host } from "../../core/base/host.ts";
 import { nodeTime } from "../../core/base/time.ts";
 import type { StreamStore } from "../../streams/files/stream-store.ts";
 import { LeasedSubscriptions } from "../../streams/subscriptions/leased-subscriptions.ts";
+import type { LinkedStream } from "../../streams/subscriptions/links.ts";
+import type { Subscription } from "../../streams/subscriptions/subscription.ts";
 import { Subscriptions } from "../../streams/subscriptions/subscriptions.ts";
 import type {
   DeliverWebhook,
   SubscriptionHost,
   WakeNotice,
 } from "../../streams/subscriptions/wakes.ts";
-import { streamJson, subscriptionUrl } from "./answers.ts";
-import { callWebhook, type Resolve, type WebhookOptions } from "./webhooks/webhook.ts";
-import { WebhookKeys } from "./webhooks/webhook-keys.ts";
+import { CONTROL_ROOT } from "../router/paths.ts";
+import { callWebhook, type Resolve, WebhookKeys, type WebhookOptions } from "./webhooks/webhook.ts";
 
 export interface SubscriptionServiceOptions {
   readonly store: StreamStore;
@@ -99,5 +100,68 @@ function noticeJson(notice: WakeNotice, baseUrl: string): unknown {
     streams: streams.map(streamJson),
     callback_url: `${subscriptionUrl(baseUrl, subscription.id)}/callback`,
     callback_token: token,
+  };
+}
+
+function subscriptionUrl(baseUrl: string, id: string): string {
+  return `${baseUrl}${CONTROL_ROOT}/subscriptions/${encodeURIComponent(id)}`;
+}
+
+/** The server's URL, and the key that it signs with. */
+interface WebhookSigning {
+  readonly baseUrl: string;
+  readonly keys: { readonly kid: string };
+}
+
+/** In the protocol's fields, as all of these. */
+export function subscriptionJson(
+  subscription: Subscription,
+  { keys, baseUrl }: WebhookSigning,
+): unknown {
+  const { id, config, links, createdAtMs, phase } = subscription;
+  const jwksUrl = `${baseUrl}${CONTROL_ROOT}/jwks.json`;
+  const signing = { alg: "ed25519", kid: keys.kid, jwks_url: jwksUrl };
+  return {
+    id,
+    subscription_id: id,
+    type: config.type,
+    pattern: config.pattern,
+    streams: links.paths().map((path) => {
+      const { linkType, acked } = links.describe(path);
+      return { path: path.slice(1), link_type: linkType, acked_offset: acked };
+    }),
+    webhook: config.webhookUrl === null ? null : { url: config.webhookUrl, signing },
+    wake_stream: config.wakeStream?.slice(1) ?? null,
+    lease_ttl_ms: config.leaseTtlMs,
+    created_at: new Date(createdAtMs).toISOString(),
+    status: phase.retry === null ? "active" : "failed",
+    description: config.description,
+  };
+}
+
+function streamJson({ path, linkType, acked, tail, hasPending }: LinkedStream): unknown {
+  return {
+    path: path.slice(1),
+    link_type: linkType,
+    acked_offset: acked,
+    tail_offset: tail,
+    has_pending: hasPending,
+  };
+}
+
+/** The answer to a worker that claimed a wake. */
+export function claimJson({
+  subscription,
+  wakeId,
+  generation,
+  token,
+  streams,
+}: WakeNotice): unknown {
+  return {
+    wake_id: wakeId,
+    generation,
+    token,
+    streams: streams.map(streamJson),
+    lease_ttl_ms: subscription.config.leaseTtlMs,
   };
 }

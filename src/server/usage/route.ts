@@ -1,16 +1,27 @@
-/** Usage: the answers to `/v1/usage` and to a session's `costs`. */
+/** Usage: the answers to `/v1/usage` and to a session's `costs`, and what OpenAPI says of them. */
 
-import { SERIES_GROUPS, type SessionCosts, type UsageReport } from "../../client/usage-shapes.ts";
+import {
+  COUNTED_GROUP,
+  COUNTED_PROMPT,
+  COUNTED_SESSION,
+  COUNTED_SUMS,
+  SERIES_GROUPS,
+  type SessionCosts,
+  USAGE_REPORT,
+  type UsageReport,
+} from "../../client/usage-shapes.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import { fileFilter } from "../../usage/report/agent-choice.ts";
 import { Days, dayNumber } from "../../usage/report/days.ts";
 import { badRequest } from "../http/answer.ts";
-import type { OpenMount, SharedParts } from "../router/mount.ts";
+import { get, json, limit, parameter, type SessionsOperation, text } from "../openapi/describe.ts";
+import type { MountDescription, OpenMount, SharedParts } from "../router/mount.ts";
 import { USAGE_PATH } from "../router/paths.ts";
 import { overSessions } from "../sessions/all-sessions.ts";
 import { Query } from "../sessions/query.ts";
 import { type Sees, urlIdOf } from "../sessions/roots.ts";
 import type { ServedSession, SessionService } from "../sessions/service.ts";
+import { SESSION_LIMITS } from "../sessions/session-limits.ts";
 import { sessionCosts } from "./session-costs.ts";
 import { usageReport } from "./usage-report.ts";
 
@@ -85,3 +96,40 @@ function daysIn(zone: string | null): Days {
     throw badRequest("tz", "must be a time zone such as Europe/Berlin");
   }
 }
+
+const USAGE_OPERATION: SessionsOperation = {
+  summary: "What all sessions used and what it cost, every response once",
+  parameters: [
+    parameter("since", "From this day on: 2026-11-15", text),
+    parameter("until", "Up to and including this day", text),
+    parameter("tz", "The time zone of days, such as Europe/Berlin; default: the server's", text),
+    parameter("agent", "Only of this program or dialect", text),
+    parameter(
+      "project",
+      "Only of this directory and below, or of directories with this name",
+      text,
+    ),
+    parameter("by", "What `series` are grouped by", {
+      enum: [...SERIES_GROUPS],
+      default: "agent",
+    }),
+    limit(
+      "Maximum number of sessions, and of prompts",
+      SESSION_LIMITS.usageListedMax,
+      SESSION_LIMITS.usageListedDefault,
+    ),
+  ],
+  ok: json("UsageReport", "Sums; while `isComplete` is false, ask again"),
+  refused: [],
+};
+
+export const USAGE: MountDescription = {
+  paths: { [USAGE_PATH]: get("sumUsage", USAGE_OPERATION) },
+  schemas: {
+    CountedSums: COUNTED_SUMS,
+    CountedGroup: COUNTED_GROUP,
+    CountedSession: COUNTED_SESSION,
+    CountedPrompt: COUNTED_PROMPT,
+    UsageReport: USAGE_REPORT,
+  },
+};

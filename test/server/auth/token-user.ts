@@ -1,8 +1,12 @@
 /** Tokens for a test's server, created as the command line creates them. */
 
 import { nodeHost } from "../../../src/core/base/node-host.ts";
-import { type TokenScope, tokenFilePath } from "../../../src/server/auth/token-file.ts";
-import { createToken, type NewToken } from "../../../src/server/auth/tokens.ts";
+import {
+  createToken,
+  type NewToken,
+  type TokenScope,
+  tokenFilePath,
+} from "../../../src/server/auth/tokens.ts";
 
 export interface Wanted {
   readonly scopes?: readonly TokenScope[];

@@ -6,7 +6,7 @@ import { refusal } from "../../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../../test/support/temp-directory.ts";
 import { nodeHost } from "../../../core/base/node-host.ts";
 import { rotateKey } from "../../../trust/keys/keys.ts";
-import { type PublicJwk, WebhookKeys } from "./webhook-keys.ts";
+import { type PublicJwk, WebhookKeys } from "./webhook.ts";
 
 const nowMs = Date.UTC(2026, 10, 15);
 

@@ -5,8 +5,16 @@ import { test } from "vitest";
 import { refusal, thrownRefusal } from "../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
-import { readTokenFile, TOKEN_LIMITS, type TokenEntry, tokenFilePath } from "./token-file.ts";
-import { createToken, revokeToken, tokenHash, tokenState } from "./tokens.ts";
+import {
+  createToken,
+  readTokenFile,
+  revokeToken,
+  TOKEN_LIMITS,
+  type TokenEntry,
+  tokenFilePath,
+  tokenHash,
+  tokenState,
+} from "./tokens.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 const REQUEST = { name: "laptop", scopes: ["read"], paths: ["**"], expiresAtMs: null } as const;

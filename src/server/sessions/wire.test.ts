@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { resumeCommandOf } from "./resume-command.ts";
+import { resumeCommandOf } from "./wire.ts";
 
 const ID = "0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0001";
 const CLAUDE = `projects/-work/${ID}`;
