@@ -34,9 +34,9 @@ const dialects = readdirSync(join(compiled, "dialects"), { recursive: true, enco
  * loaded at once with its modules, except what an earlier file has.
  */
 const FILES = {
-  first: ["cli/program.js", "cli/record/waiting-hooks.js", "cli/look/run-ls.js", ...dialects],
+  first: ["cli/program.js", "cli/record/waiting-hooks.js", "cli/look/ls.js", ...dialects],
   sessions: ["sessions/store/store.js"],
-  search: ["cli/look/run-search.js"],
+  search: ["cli/look/search.js"],
 };
 
 /**

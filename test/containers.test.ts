@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { parse } from "yaml";
-import { serve } from "../src/cli/serve/serve.ts";
+import { serve } from "../src/cli/serve/commands.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const read = (name: string) => readFileSync(join(root, name), "utf8");

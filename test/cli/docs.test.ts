@@ -9,37 +9,23 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { completionNodes } from "../../scripts/shell/tree.mjs";
 import { completions } from "../../src/cli/completions.ts";
-import { exportSession } from "../../src/cli/keep/export.ts";
-import { guard } from "../../src/cli/keep/guard.ts";
-import { handoff } from "../../src/cli/keep/handoff.ts";
-import { render } from "../../src/cli/keep/render.ts";
-import { restore } from "../../src/cli/keep/restore.ts";
-import { send } from "../../src/cli/keep/send.ts";
-import { unpack } from "../../src/cli/keep/unpack.ts";
-import { agents } from "../../src/cli/look/agents.ts";
-import { ls } from "../../src/cli/look/ls.ts";
-import { search } from "../../src/cli/look/search.ts";
-import { show } from "../../src/cli/look/show.ts";
-import { tail } from "../../src/cli/look/tail.ts";
-import { usage } from "../../src/cli/look/usage.ts";
+import {
+  exportSession,
+  guard,
+  handoff,
+  render,
+  restore,
+  send,
+  unpack,
+} from "../../src/cli/keep/commands.ts";
+import { agents, ls, search, show, tail, usage } from "../../src/cli/look/commands.ts";
+import { prove, redact, scan, share, verify } from "../../src/cli/prove/commands.ts";
 import { head } from "../../src/cli/prove/head.ts";
 import { keys } from "../../src/cli/prove/keys.ts";
-import { prove } from "../../src/cli/prove/prove.ts";
-import { redact } from "../../src/cli/prove/redact.ts";
-import { scan } from "../../src/cli/prove/scan.ts";
-import { share } from "../../src/cli/prove/share.ts";
 import { trust } from "../../src/cli/prove/trust.ts";
-import { verify } from "../../src/cli/prove/verify.ts";
+import { record, resume } from "../../src/cli/record/commands.ts";
 import { hooks } from "../../src/cli/record/hooks-command.ts";
-import { record } from "../../src/cli/record/record.ts";
-import { resume } from "../../src/cli/record/resume.ts";
-import { backup } from "../../src/cli/serve/backup.ts";
-import { copy } from "../../src/cli/serve/copy.ts";
-import { doctor } from "../../src/cli/serve/doctor.ts";
-import { mcp } from "../../src/cli/serve/mcp.ts";
-import { open } from "../../src/cli/serve/open.ts";
-import { repair } from "../../src/cli/serve/repair.ts";
-import { serve } from "../../src/cli/serve/serve.ts";
+import { backup, copy, doctor, mcp, open, repair, serve } from "../../src/cli/serve/commands.ts";
 import { token } from "../../src/cli/serve/token.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { READ_DIALECT_NAMES } from "../../src/dialects/registry.ts";

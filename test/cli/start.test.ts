@@ -64,7 +64,7 @@ test("help loads no log reader, log writer, store or lock package (C1)", async (
     [],
   );
   assert.ok(!loaded.some((url) => SQLITE.test(url)));
-  assert.ok(loaded.some((url) => url.endsWith("/src/cli/look/show.ts")));
+  assert.ok(loaded.some((url) => url.endsWith("/src/cli/look/commands.ts")));
 });
 
 test("a listing without changes loads no code that reads sessions (LS1)", async () => {

@@ -5,12 +5,7 @@
  * piped input is never an answer. Anything but "y" or "yes" is no, including the end of input.
  */
 
-import { type CommandOption, type Io, type Run, UsageError } from "./command.ts";
-
-export const YES_OPTION: CommandOption = {
-  flags: "--yes",
-  summary: "do not ask for confirmation; for scripts",
-};
+import { type Io, type Run, UsageError } from "./command.ts";
 
 /** Exit code if the answer was no. */
 export const EXIT_DECLINED = 1;
@@ -39,4 +34,16 @@ async function readAnswer(io: Io): Promise<string> {
     if (answer.includes("\n") || answer.length > ANSWER_BYTES_MAX) break;
   }
   return answer.toString("utf8").split("\n")[0] ?? "";
+}
+
+/** Reads stdin to its end; more than `bytesMax` bytes is a usage error. */
+export async function readPiped(io: Io, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of io.input as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > bytesMax) throw new UsageError(`stdin holds more than ${bytesMax} bytes`);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

@@ -7,7 +7,7 @@
 
 import { safeLine } from "../../sessions/render/text.ts";
 import type { Io, Run } from "./command.ts";
-import { jsonLine } from "./json-line.ts";
+import { jsonLine } from "./output.ts";
 
 export interface TableColumn {
   readonly heading: string;

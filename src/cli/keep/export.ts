@@ -1,17 +1,15 @@
 /** `verbatim export`: a session in another program's format. */
 
 import type { Session } from "../../sessions/store/session.ts";
-import { giveDocument } from "../command/chunked-output.ts";
-import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command/command.ts";
+import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
+import { giveDocument } from "../command/output.ts";
 import {
   BadLines,
   NOTHING_SHOWN,
   openByName,
   openIdentifiedByName,
-  SESSION_ARGUMENT,
   tellNotUnderstood,
   tellTornTail,
-  WHERE_OPTIONS,
 } from "../look/reading.ts";
 import { EXPORT_FORMATS } from "../record/dialect-commands.ts";
 
@@ -20,72 +18,24 @@ type Exporter = (session: Session, badLines: BadLines, io: Io) => AsyncGenerator
 
 const FORMATS: Readonly<Record<keyof typeof EXPORT_FORMATS, Exporter>> = { etf: exportEtf };
 
-export const exportSession: CliCommand = {
-  name: "export",
-  summary: "Convert a session to another program's format, or send it as telemetry",
-  args: [SESSION_ARGUMENT],
-  options: [
-    {
-      flags: "--format <name>",
-      summary: Object.entries(EXPORT_FORMATS)
-        .map(([name, { summary }]) => `${name}: ${summary}`)
-        .join("; "),
-      choices: Object.keys(FORMATS),
-    },
-    { flags: "--output <file>", summary: "write to this file (replaced atomically)" },
-    {
-      flags: "--otlp <url>",
-      summary:
-        "send spans to this OpenTelemetry collector: sessions, turns, model and tool calls, " +
-        "with names, counts and times, without content",
-    },
-    {
-      flags: "--content",
-      summary: "with --otlp: also send prompts, answers, tool input and output",
-    },
-    {
-      flags: "--header <name=value>",
-      summary: "with --otlp: send this header; also from OTEL_EXPORTER_OTLP_HEADERS",
-      isRepeatable: true,
-    },
-    { flags: "--service <name>", summary: "with --otlp: the service.name; default: verbatim" },
-    { flags: "--follow", summary: "with --otlp: keep sending what is appended, until interrupted" },
-    {
-      flags: "--after <offset>",
-      summary: "with --otlp: skip spans that ended by this byte offset",
-    },
-    {
-      flags: "--json",
-      summary: "with --otlp: print the requests as JSON lines instead of sending them",
-    },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim export 2026-02-10-a1b2 --format etf > transcript.jsonl",
-    "verbatim export hello_world-1739012630 --format etf --output transcript.jsonl",
-    "verbatim export hello_world-1739012630 --otlp http://localhost:4318",
-    "verbatim export hello --otlp http://localhost:4318 --follow --content",
-  ],
-
-  async run(run) {
-    const { args, options, io } = run;
-    if (options.otlp !== undefined) return sendSpans(run);
-    const only = OTLP_OPTIONS.find((name) => options[name] !== undefined);
-    if (only !== undefined) throw new UsageError(`--${only} needs --otlp`);
-    const output = textOption("--output", options.output);
-    const exporter = FORMATS[options.format as keyof typeof FORMATS];
-    if (!exporter)
-      throw new UsageError(`give --format ${Object.keys(FORMATS).join(" or ")}, or --otlp URL`);
-    const session = await openByName(args[0] ?? "", run);
-    const badLines = new BadLines();
-    const pieces = exporter(session, badLines, io);
-    await giveDocument(pieces, { io, file: output, logPath: session.path });
-    const notice = await tellNotUnderstood(session, io);
-    badLines.tell(io);
-    await tellTornTail(session, io);
-    return notice === null ? 0 : NOTHING_SHOWN;
-  },
-};
+export async function runExport(run: Run): Promise<number> {
+  const { args, options, io } = run;
+  if (options.otlp !== undefined) return sendSpans(run);
+  const only = OTLP_OPTIONS.find((name) => options[name] !== undefined);
+  if (only !== undefined) throw new UsageError(`--${only} needs --otlp`);
+  const output = textOption("--output", options.output);
+  const exporter = FORMATS[options.format as keyof typeof FORMATS];
+  if (!exporter)
+    throw new UsageError(`give --format ${Object.keys(FORMATS).join(" or ")}, or --otlp URL`);
+  const session = await openByName(args[0] ?? "", run);
+  const badLines = new BadLines();
+  const pieces = exporter(session, badLines, io);
+  await giveDocument(pieces, { io, file: output, logPath: session.path });
+  const notice = await tellNotUnderstood(session, io);
+  badLines.tell(io);
+  await tellTornTail(session, io);
+  return notice === null ? 0 : NOTHING_SHOWN;
+}
 
 const OTLP_OPTIONS = ["content", "header", "service", "follow", "after", "json"] as const;
 

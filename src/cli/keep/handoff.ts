@@ -1,70 +1,45 @@
-/** `verbatim handoff`: exports a session into one file that another person can continue. */
+/** `verbatim handoff` and `verbatim unpack`: a verified session as one file, and back into a store. */
 
 import type { RecordedFrom } from "../../resume/handoff/of-program.ts";
+import type { FidelityChange } from "../../resume/handoff/transcode.ts";
+import type { Unpacked } from "../../resume/handoff/unpack.ts";
 import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
-import { type CliCommand, textOption } from "../command/command.ts";
-import { jsonLine } from "../command/json-line.ts";
-import {
-  PIN_OPTION,
-  PROFILE_OPTION,
-  SESSION_ARGUMENT,
-  WHERE_OPTIONS,
-  whereOf,
-} from "../look/reading.ts";
+import { type Run, textOption } from "../command/command.ts";
+import { whereOf } from "../command/options.ts";
+import { jsonLine } from "../command/output.ts";
 import { orVerdictCode } from "../prove/verdict-code.ts";
 
 /** A summary is short; longer texts belong into the session. */
 const SUMMARY_BYTES_MAX = 1024 * 1024;
 
-export const handoff: CliCommand = {
-  name: "handoff",
-  summary: "Write a verified session into one file that another person can continue",
-  args: [SESSION_ARGUMENT],
-  options: [
-    {
-      flags: "--output <file>",
-      summary: "file to write; default: <session>.vbx in the current directory",
-    },
-    { flags: "--summary <file>", summary: "summary text to include, marked as derived" },
-    PIN_OPTION,
-    PROFILE_OPTION,
-    { flags: "--json", summary: "print what was written, as JSON" },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim handoff hello_world-1739012630",
-    "verbatim handoff hello --output /tmp/hello.vbx --summary notes.md",
-  ],
-
-  async run({ args, options, io }) {
-    const { nodeHost } = await import("../../core/base/node-host.ts");
-    const { handoffSession } = await import("../../resume/handoff/handoff.ts");
-    const { root, dialect } = whereOf(options);
-    const output = textOption("--output", options.output);
-    const summary = await textIn(textOption("--summary", options.summary));
-    const handed = await orVerdictCode(io, () =>
-      handoffSession(nodeHost, args[0] ?? "", {
-        ...(root === undefined ? {} : { root }),
-        ...(dialect === undefined ? {} : { dialect }),
-        ...(output === undefined ? {} : { output }),
-        ...(summary === undefined ? {} : { summary }),
-        requirePin: options.requirePin === true,
-        ...(options.profile === LEGACY_PROFILE ? { profile: options.profile } : {}),
-      }),
-    );
-    if (typeof handed === "number") return handed;
-    const { path, bytes, manifest, metaDoubt, remoteDoubt, recordedFrom } = handed;
-    if (metaDoubt !== null) io.err(`thread.json was left out: ${metaDoubt}`);
-    if (remoteDoubt !== null) io.err(`the git remote was left out: ${remoteDoubt}`);
-    if (options.json) await io.print(jsonLine(handed));
-    else io.out(path);
-    if (recordedFrom && !options.json) io.err(describeSource(recordedFrom));
-    if (!options.json) {
-      io.err(`${manifest.session}: verified; ${bytes} bytes, signed by ${manifest.kid}`);
-    }
-    return 0;
-  },
-};
+export async function runHandoff({ args, options, io }: Run): Promise<number> {
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { handoffSession } = await import("../../resume/handoff/handoff.ts");
+  const { root, dialect } = whereOf(options);
+  const output = textOption("--output", options.output);
+  const summary = await textIn(textOption("--summary", options.summary));
+  const handed = await orVerdictCode(io, () =>
+    handoffSession(nodeHost, args[0] ?? "", {
+      ...(root === undefined ? {} : { root }),
+      ...(dialect === undefined ? {} : { dialect }),
+      ...(output === undefined ? {} : { output }),
+      ...(summary === undefined ? {} : { summary }),
+      requirePin: options.requirePin === true,
+      ...(options.profile === LEGACY_PROFILE ? { profile: options.profile } : {}),
+    }),
+  );
+  if (typeof handed === "number") return handed;
+  const { path, bytes, manifest, metaDoubt, remoteDoubt, recordedFrom } = handed;
+  if (metaDoubt !== null) io.err(`thread.json was left out: ${metaDoubt}`);
+  if (remoteDoubt !== null) io.err(`the git remote was left out: ${remoteDoubt}`);
+  if (options.json) await io.print(jsonLine(handed));
+  else io.out(path);
+  if (recordedFrom && !options.json) io.err(describeSource(recordedFrom));
+  if (!options.json) {
+    io.err(`${manifest.session}: verified; ${bytes} bytes, signed by ${manifest.kid}`);
+  }
+  return 0;
+}
 
 function describeSource({ session, dialect, fidelity }: RecordedFrom): string {
   const { entries, kept, approximated, dropped } = fidelity;
@@ -84,4 +59,49 @@ async function textIn(path: string | undefined): Promise<string | undefined> {
   if (file === null) throw new UsageError(`${path} does not exist`);
   if (file.text === null) throw new UsageError(`${path} is refused: ${file.fault}`);
   return file.text;
+}
+
+const CHANGES_LISTED_MAX = 50;
+
+export async function runUnpack({ args, options, io }: Run): Promise<number> {
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { unpackBundle } = await import("../../resume/handoff/unpack.ts");
+  const { root, dialect } = whereOf(options);
+  const id = textOption("--as", options.as);
+  const agent = textOption("--agent", options.agent);
+  const unpacked = await orVerdictCode(io, () =>
+    unpackBundle(nodeHost, args[0] ?? "", {
+      ...(root === undefined ? {} : { root }),
+      ...(dialect === undefined ? {} : { dialect }),
+      ...(id === undefined ? {} : { id }),
+      ...(agent === undefined ? {} : { agent }),
+      sign: options.sign !== false,
+      requirePin: options.requirePin === true,
+      onWarning: (warning) => io.err(`warning: ${warning}`),
+    }),
+  );
+  if (typeof unpacked === "number") return unpacked;
+  if (options.json) await io.print(jsonLine(unpacked));
+  else io.out(unpacked.session);
+  if (!options.json) io.err(describe(unpacked).join("\n"));
+  return 0;
+}
+
+function describe({ session, dialect, path, verdict, fidelity, from }: Unpacked): string[] {
+  const { byteExact, entries, kept, approximated, dropped, times, changes } = fidelity;
+  const said = `${session}: ${verdict ?? "unsigned"}; in ${path} (${dialect})`;
+  if (byteExact) return [said, `  ${entries} lines, byte for byte`];
+  const more = changes.length - CHANGES_LISTED_MAX;
+  return [
+    said,
+    `  ${entries} lines of ${from.session} (${from.dialect}): ${kept} kept, ` +
+      `${approximated} approximated, ${dropped} dropped; times ${times}`,
+    ...changes.slice(0, CHANGES_LISTED_MAX).map(describeChange),
+    ...(more > 0 ? [`  and ${more} more; --json tells all`] : []),
+  ];
+}
+
+function describeChange({ line, lines = 1, fate, why, changed }: FidelityChange): string {
+  const where = lines === 1 ? `line ${line}` : `lines ${line} to ${line + lines - 1}`;
+  return `  ${where}: ${fate}, ${why?.replace("_", " ") ?? changed?.join(", ")}`;
 }

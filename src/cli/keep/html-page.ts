@@ -16,8 +16,8 @@ import { editPlaces } from "../../sessions/render/html/edit-places.ts";
 import { type BadLineRun, SessionPage } from "../../sessions/render/html/page.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { NOTHING_KNOWN, SummaryFold } from "../../sessions/summary/summary.ts";
-import { giveDocument } from "../command/chunked-output.ts";
 import type { Run } from "../command/command.ts";
+import { giveDocument } from "../command/output.ts";
 import {
   BadLines,
   NOTHING_SHOWN,

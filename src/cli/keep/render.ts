@@ -2,8 +2,9 @@
 
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import { DIALECT_NAMES } from "../../dialects/registry.ts";
-import { giveDocument } from "../command/chunked-output.ts";
-import { type CliCommand, type Run, textOption, UsageError } from "../command/command.ts";
+import { type Run, textOption, UsageError } from "../command/command.ts";
+import { whereOf } from "../command/options.ts";
+import { giveDocument } from "../command/output.ts";
 import {
   BadLines,
   markdownText,
@@ -11,61 +12,38 @@ import {
   openByName,
   tellNotUnderstood,
   tellTornTail,
-  WHERE_OPTIONS,
-  whereOf,
 } from "../look/reading.ts";
 
-export const render: CliCommand = {
-  name: "render",
-  summary: "Render a session as a document, in Markdown or HTML",
-  args: [{ name: "[session]", summary: "an id, the beginning of one, or the path of a log" }],
-  options: [
-    { flags: "--thread-id <id>", summary: "rye thread with exactly this id" },
-    { flags: "--thinking", summary: "also print the model's thinking" },
-    { flags: "--no-tools", summary: "print only tool names" },
-    { flags: "--no-metadata", summary: "rye: no heading above assistant messages" },
-    { flags: "--html", summary: "print an HTML page, like show --html" },
-    { flags: "--output <file>", summary: "write to this file (replaced atomically)" },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim render hello_world-1739012630 > transcript.md",
-    "verbatim render --thread-id hello_world-1739012630 --root ~/project",
-    "verbatim render hello --thinking --output transcript.md",
-    "verbatim render hello --html --output transcript.html",
-  ],
-
-  async run(run) {
-    const { options, io } = run;
-    const output = textOption("--output", options.output);
-    if (options.html && options.metadata === false) {
-      throw new UsageError("--no-metadata works only for rye's Markdown, not with --html");
-    }
-    const session = await openGiven(run);
-    if (options.html) {
-      const { giveHtmlPage } = await import("./html-page.ts");
-      return giveHtmlPage(session, run, { file: output ?? null, last: null });
-    }
-    const { documentOf } = await import("../../sessions/list/session-document.ts");
-    const { renderEntry } = await import("../../sessions/render/entry-markdown.ts");
-    const badLines = new BadLines();
-    const [thinking, tools] = [options.thinking === true, options.tools !== false];
-    const pieces = documentOf(session, {
-      thinking,
-      toolDetails: tools,
-      assistantMetadata: options.metadata !== false,
-      renderEntry: (entry) => renderEntry(entry, { thinking, tools }),
-      onBadLine: badLines.add,
-    });
-    // A terminal gets escaped text; a program or a file gets the exact document.
-    const shown = (piece: string) => (io.isTerminal ? markdownText(piece, io) : piece);
-    await giveDocument(pieces, { io, file: output, logPath: session.path, shown });
-    const notice = await tellNotUnderstood(session, io);
-    badLines.tell(io);
-    await tellTornTail(session, io);
-    return notice === null ? 0 : NOTHING_SHOWN;
-  },
-};
+export async function runRender(run: Run): Promise<number> {
+  const { options, io } = run;
+  const output = textOption("--output", options.output);
+  if (options.html && options.metadata === false) {
+    throw new UsageError("--no-metadata works only for rye's Markdown, not with --html");
+  }
+  const session = await openGiven(run);
+  if (options.html) {
+    const { giveHtmlPage } = await import("./html-page.ts");
+    return giveHtmlPage(session, run, { file: output ?? null, last: null });
+  }
+  const { documentOf } = await import("../../sessions/list/session-document.ts");
+  const { renderEntry } = await import("../../sessions/render/entry-markdown.ts");
+  const badLines = new BadLines();
+  const [thinking, tools] = [options.thinking === true, options.tools !== false];
+  const pieces = documentOf(session, {
+    thinking,
+    toolDetails: tools,
+    assistantMetadata: options.metadata !== false,
+    renderEntry: (entry) => renderEntry(entry, { thinking, tools }),
+    onBadLine: badLines.add,
+  });
+  // A terminal gets escaped text; a program or a file gets the exact document.
+  const shown = (piece: string) => (io.isTerminal ? markdownText(piece, io) : piece);
+  await giveDocument(pieces, { io, file: output, logPath: session.path, shown });
+  const notice = await tellNotUnderstood(session, io);
+  badLines.tell(io);
+  await tellTornTail(session, io);
+  return notice === null ? 0 : NOTHING_SHOWN;
+}
 
 async function openGiven(run: Run) {
   const { args, options } = run;

@@ -17,9 +17,7 @@ import { bareRow, CATALOG_VERSION } from "../../sessions/catalog/table.ts";
 import { rowPlaceOf, type SessionLine } from "../../sessions/store/list.ts";
 import type { KeptSummary } from "../../sessions/summary/grown/grown-summary.ts";
 import type { ChangedLog } from "./changed-logs.ts";
-import { fullerGenerations } from "./fuller-generations.ts";
-import { jsonLines, mark } from "./listing-json.ts";
-import { liveAmong } from "./live-sessions.ts";
+import { fullerGenerations, jsonLines, liveAmong, mark } from "./listing-json.ts";
 
 /** More changed sessions, or more bytes, are read by way of the catalog, which shows progress. */
 export const CHANGED_MAX = 8;

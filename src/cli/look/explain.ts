@@ -13,7 +13,7 @@ import type { CountedUsage } from "../../usage/report/counted-usage.ts";
 import { Days } from "../../usage/report/days.ts";
 import { explainSession } from "../../usage/report/explain.ts";
 import { type Io, UsageError } from "../command/command.ts";
-import { jsonLine } from "../command/json-line.ts";
+import { jsonLine } from "../command/output.ts";
 import { formatTable } from "../command/table.ts";
 import { costText, dollars, tokens, totalText } from "./usage-numbers.ts";
 import { costOrNull } from "./usage-text.ts";

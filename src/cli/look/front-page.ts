@@ -14,8 +14,8 @@ import { knownRow } from "../../sessions/list/known-row.ts";
 import { safeText } from "../../sessions/render/text.ts";
 import { rowPlaceOf, type SessionLine } from "../../sessions/store/list.ts";
 import type { Io } from "../command/command.ts";
-import { retentionText, sessionsText, shortPath } from "./agent-text.ts";
-import { liveAmong } from "./live-sessions.ts";
+import { retentionText, sessionsText, shortPath } from "./agents.ts";
+import { liveAmong } from "./listing-json.ts";
 import { sessionTable } from "./session-table.ts";
 
 const SHOWN = 3;

@@ -5,7 +5,7 @@ import type { DayRange, GroupSource } from "../../usage/report/group-source.ts";
 import { type Group, totalOf } from "../../usage/report/groups.ts";
 import type { Io } from "../command/command.ts";
 import { formatTable } from "../command/table.ts";
-import { lookedInText } from "./agent-text.ts";
+import { lookedInText } from "./agents.ts";
 import { bar, costText, totalText } from "./usage-numbers.ts";
 import { tellDoubts } from "./usage-text.ts";
 

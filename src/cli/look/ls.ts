@@ -3,65 +3,302 @@
  * without reading a log twice.
  */
 
-import type { SessionSort } from "../../dialects/session-row.ts";
-import { type CliCommand, textOption, UsageError, wholeNumber } from "../command/command.ts";
-import { WHERE_OPTIONS, whereOf } from "./reading.ts";
+import { headsPath, keptListingPath } from "../../core/base/node-paths.ts";
+import { dialectNamed } from "../../dialects/all.ts";
+import { iterateLogs } from "../../dialects/find.ts";
+import type { FoundLog, SessionSort } from "../../dialects/session-row.ts";
+import { keepText, logLines, readCachedText } from "../../sessions/catalog/kept-text.ts";
+import { CATALOG_VERSION } from "../../sessions/catalog/table.ts";
+import {
+  type FoundStore,
+  findStores,
+  isGuarded,
+  type StoreLookup,
+  statOf,
+} from "../../sessions/list/find-stores.ts";
+import type { GoneSession } from "../../sessions/list/gone-sessions.ts";
+import { listPage } from "../../sessions/list/list-page.ts";
+import { safeText } from "../../sessions/render/text.ts";
+import { mayStandOtherwise, type SessionLine } from "../../sessions/store/list.ts";
+import { type Io, type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
+import {
+  EXIT_INTERRUPTED,
+  INTERRUPTED,
+  interruptible,
+  progressOn,
+} from "../command/interruption.ts";
+import { SORTS, whereOf } from "../command/options.ts";
+import { CHANGED_MAX, changedListing } from "./changed-listing.ts";
+import { changedLogs } from "./changed-logs.ts";
+import { ChosenSessions, type SessionChoice } from "./chosen-sessions.ts";
+import {
+  endOfLife,
+  type Flags,
+  type FullerGenerations,
+  fullerGenerations,
+  fullerNotes,
+  guardStamp,
+  jsonLines,
+  liveAmong,
+} from "./listing-json.ts";
+import { sessionTable, type TableOptions } from "./session-table.ts";
+import { NO_STORES, warnOfJournal } from "./store-notes.ts";
 
-const SORTS: Readonly<Record<string, SessionSort>> = {
-  updated: "updated",
-  created: "created",
-  cost: "spend",
-  tokens: "tokens",
-  turns: "turns",
-  id: "id",
-};
-
-export const ls: CliCommand = {
-  name: "ls",
-  summary: "List the sessions of all agents and stores, newest first",
-  options: [
-    {
-      flags: "--sort <order>",
-      summary: "sort order: newest or largest first; ids from a to z",
-      choices: Object.keys(SORTS),
-      default: "updated",
-    },
-    { flags: "--limit <n>", summary: "maximum number of sessions" },
-    { flags: "--agent <name>", summary: "only of this agent: its program, dialect or own name" },
-    { flags: "--project <dir>", summary: "only of this project: its path (. is here) or name" },
-    { flags: "--all", summary: "list the sessions of subagents too" },
-    { flags: "--json", summary: "print one JSON object per session" },
-    { flags: "--source-gone", summary: "only sessions that just the guard still has" },
-    { flags: "--ids", summary: "print only ids, one per line, unsorted; reads no log" },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim ls",
-    "verbatim ls --project . --agent 'claude code'",
-    "verbatim ls --sort cost --limit 10",
-    "verbatim ls --dialect rye --json | jq -r 'select(.status == \"error\").id'",
-  ],
-
-  async run({ options, io }) {
-    const limit = options.limit === undefined ? Infinity : wholeNumber("--limit", options.limit, 1);
-    const sort = SORTS[String(options.sort)] ?? "updated";
-    if (options.ids === true) {
-      if (options.json === true) throw new UsageError("choose --ids or --json");
-      if (options.agent !== undefined || options.project !== undefined) {
-        throw new UsageError("--ids reads no log, so it takes no --agent or --project; use --json");
-      }
-      const { printIds } = await import("./run-ls.ts");
-      await printIds(whereOf(options), options.sourceGone === true, io);
-      return 0;
+export async function runLs({ options, io }: Run): Promise<number> {
+  const limit = options.limit === undefined ? Infinity : wholeNumber("--limit", options.limit, 1);
+  const sort = SORTS[String(options.sort)] ?? "updated";
+  if (options.ids === true) {
+    if (options.json === true) throw new UsageError("choose --ids or --json");
+    if (options.agent !== undefined || options.project !== undefined) {
+      throw new UsageError("--ids reads no log, so it takes no --agent or --project; use --json");
     }
-    const { printListing } = await import("./run-ls.ts");
-    const isJson = options.json === true;
-    const choice = {
-      agent: textOption("--agent", options.agent),
-      project: textOption("--project", options.project),
-      isAll: isJson || options.all === true,
-    };
-    const isGone = options.sourceGone === true;
-    return printListing(whereOf(options), { sort, limit, isJson, choice, isGone }, io);
-  },
-};
+    await printIds(whereOf(options), options.sourceGone === true, io);
+    return 0;
+  }
+  const isJson = options.json === true;
+  const choice = {
+    agent: textOption("--agent", options.agent),
+    project: textOption("--project", options.project),
+    isAll: isJson || options.all === true,
+  };
+  const isGone = options.sourceGone === true;
+  return printListing(whereOf(options), { sort, limit, isJson, choice, isGone }, io);
+}
+
+export interface ListingOptions {
+  readonly sort: SessionSort;
+  readonly limit: number;
+  /** One session per line, as JSON. */
+  readonly isJson: boolean;
+  readonly choice: Omit<SessionChoice, "cwd">;
+  /** Only sessions that just the guard still has. */
+  readonly isGone?: boolean;
+}
+
+/** Changes when the same sessions are printed differently. */
+const TEXT_VERSION = 2;
+
+/** A session that changed this recently will change again: its text is not worth caching. */
+const REST_MS = 2000;
+
+/** Fewer sessions are not worth a cache file. */
+const KEPT_FROM_SESSIONS = 1000;
+
+/** About 64 KB: few writes, and below the size that the garbage collector treats as large. */
+const LINES_PER_PRINT = 120;
+
+/** Returns the exit code. */
+export async function printListing(
+  where: StoreLookup,
+  options: ListingOptions,
+  io: Io,
+): Promise<number> {
+  const { sort, limit, isJson } = options;
+  const chosen = new ChosenSessions({ ...options.choice, cwd: where.cwd });
+  const all = (await findStores(where)).filter((store) => !options.isGone || isGuarded(store));
+  const stores = chosen.storesOf(all);
+  await warnOfJournal(stores, io);
+  const nowMs = Date.now();
+  const question = isKept(options, io) ? questionOf(stores, where.cwd, options) : null;
+  if (question !== null && (await printKept(question, stores, options, nowMs, io))) return 0;
+
+  let isWhole = true;
+  const onWarning = (warning: string) => {
+    isWhole = false;
+    io.err(`warning: ${warning}`);
+  };
+  const gone = await goneFrom(where);
+  if (gone.length > 0) isWhole = false; // Reported each time.
+  let found: readonly SessionLine[] = [];
+  const onFound = (lines: readonly SessionLine[]) => {
+    found = found.concat(lines);
+    chosen.found(lines);
+  };
+  let records: ReadonlyMap<SessionLine, SessionLine> = new Map();
+  const onRecords = (own: typeof records) => {
+    records = own;
+  };
+  const tell = {
+    onProgress: progressOn(io),
+    onFound,
+    onRecords,
+    onWarning,
+    ...(chosen.isShown && { isShown: chosen.isShown }),
+  };
+  const page = await interruptible(io, (signal) => {
+    return listPage(stores, { sort, limit, gone, ...tell, ...(signal && { signal }) });
+  });
+  if (page === INTERRUPTED) return EXIT_INTERRUPTED;
+  const sessions = page?.sessions ?? [];
+  if (sessions.length === 0) {
+    io.err(chosen.whyNone() ?? (options.isGone ? NONE_GONE : nothingIn(all)));
+  }
+  const fuller = fullerGenerations(sessions);
+  const live = await liveAmong(sessions, nowMs);
+  const shown = { isJson, sort, nowMs, found, fuller, live, records: recordsByOwn(records) };
+  const text = await printPieces(textOf(sessions, shown, io), io);
+  const notes = [...(isJson ? [] : textNotes(fuller, records.size)), ...hiddenNotes(chosen.hidden)];
+  if (notes.length > 0) isWhole = false; // Reported each time.
+  for (const note of notes) io.err(note);
+  const isWorthIt = isWhole && found.length >= KEPT_FROM_SESSIONS;
+  if (question !== null && isWorthIt && found.every((session) => isAtRest(session, nowMs))) {
+    const untilMs = endOfLife(live);
+    keepText(keptListingPath(), { question, untilMs }, logLines(found.map(logOf)), text);
+  }
+  if (gone.length > 0) io.err(missingWarning(gone));
+  return 0;
+}
+
+/** Resolves to all of it when the last piece is printed. */
+async function printPieces(pieces: Iterable<string>, io: Io): Promise<string> {
+  let text = "";
+  for (const piece of pieces) {
+    text += piece;
+    await io.print(piece);
+  }
+  return text;
+}
+
+/** Of what the JSON says of the sessions themselves. */
+function textNotes(fuller: FullerGenerations, recordCount: number): string[] {
+  const notes = fullerNotes(fuller).map(safeText);
+  if (recordCount === 0) return notes;
+  const those = sessionCount(recordCount);
+  return [
+    ...notes,
+    `${those} also recorded by hooks: the agent's own file is listed; --json names both`,
+  ];
+}
+
+function hiddenNotes(count: number): string[] {
+  return count === 0 ? [] : [`${sessionCount(count)} of subagents not listed; --all lists them`];
+}
+
+function sessionCount(count: number): string {
+  return count === 1 ? "1 session" : `${count} sessions`;
+}
+
+function recordsByOwn(records: ReadonlyMap<SessionLine, SessionLine>) {
+  return new Map(Array.from(records, ([record, own]) => [own, record]));
+}
+
+/** Prints the kept listing, if it is of these logs, or can be brought up to date with few of them. */
+async function printKept(
+  question: string,
+  stores: readonly FoundStore[],
+  { sort, isJson, choice }: ListingOptions,
+  nowMs: number,
+  io: Io,
+): Promise<boolean> {
+  const path = keptListingPath();
+  const kept = readCachedText(path, { question, nowMs });
+  if (kept === null) return false;
+  const isAll = choice.isAll && choice.agent === undefined && choice.project === undefined;
+  const mayChange = isJson && sort === "updated" && isAll;
+  const changed = changedLogs(kept.logs, stores, mayChange ? CHANGED_MAX : 0);
+  if (changed === null) return false;
+  if (changed.length === 0) {
+    await io.print(kept.text);
+    return true;
+  }
+  const listing = await changedListing(kept.text, changed, nowMs);
+  if (listing === null) return false;
+  const { text, sessions, live } = listing;
+  await io.print(text);
+  if (sessions.every((session) => isAtRest(session, nowMs))) {
+    const ends = [kept.untilMs, endOfLife(live)].filter((end) => end !== null);
+    const untilMs = ends.length === 0 ? null : Math.min(...ends);
+    keepText(path, { question, untilMs }, kept.logs.lines, text);
+  }
+  return true;
+}
+
+const NONE_GONE = "the guard has no session that its agent deleted; `verbatim ls` lists the others";
+
+function nothingIn(stores: readonly FoundStore[]): string {
+  const places = [...new Set(stores.map(({ root }) => root))].join(" and ");
+  return places === "" ? NO_STORES : `no sessions in ${places}`;
+}
+
+/** The ids alone, for completions and scripts; `isGone`: only those that just the guard still has. */
+export async function printIds(where: StoreLookup, isGone: boolean, io: Io): Promise<void> {
+  const stores = (await findStores(where)).filter((store) => !isGone || isGuarded(store));
+  const ids = Array.from(
+    logsOf(stores, () => {}),
+    ({ id }) => `${id}\n`,
+  );
+  await io.print(safeText(ids.join("")));
+}
+
+/** Sessions with a pinned head and no log; without pins nothing is loaded. */
+async function goneFrom(where: StoreLookup): Promise<readonly GoneSession[]> {
+  if (pinsStamp() === null) return [];
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { goneSessions } = await import("../../sessions/list/gone-sessions.ts");
+  return goneSessions(nodeHost, [where]);
+}
+
+function missingWarning(gone: readonly GoneSession[]): string {
+  const [first] = gone;
+  const are = gone.length === 1 ? "1 session is" : `${gone.length} sessions are`;
+  return safeText(
+    `warning: ${are} missing: signed before, and the log is gone (rollback). If it was deleted on ` +
+      `purpose: verbatim head forget ${first?.row.id}`,
+  );
+}
+
+/** State of the pins file, which determines the missing sessions; null for no file. */
+function pinsStamp(): string | null {
+  const stats = statOf(headsPath());
+  return stats === undefined ? null : `${stats.size} ${stats.mtimeMs}`;
+}
+
+/** The logs of all stores, lazily. */
+function* logsOf(stores: readonly FoundStore[], onUnreadable: () => void): Generator<FoundLog> {
+  for (const { dialect, root } of stores) {
+    yield* iterateLogs(root, dialectNamed(dialect).layout, { onUnreadable });
+  }
+}
+
+/** The log as it was when its line was made; lines come in the order in which logs are found. */
+function logOf({ line: { id, size, mtimeMs, logPathJson } }: SessionLine): FoundLog {
+  return { id, path: JSON.parse(logPathJson) as string, size, mtimeMs };
+}
+
+/** A terminal gets relative times, which change each time. */
+function isKept({ limit }: ListingOptions, io: Io): boolean {
+  return limit === Infinity && !io.isTerminal;
+}
+
+/** Whether a session's line will probably stay the same. */
+function isAtRest({ line: { status, mtimeMs }, place }: SessionLine, nowMs: number): boolean {
+  return !mayStandOtherwise(place.dialect, status) && nowMs - mtimeMs >= REST_MS;
+}
+
+/** Everything that the output depends on except the logs. */
+function questionOf(
+  stores: readonly FoundStore[],
+  cwd: string,
+  { sort, isJson, choice }: ListingOptions,
+): string {
+  const places = stores.map(({ dialect, root }) => [dialect, root]);
+  const chosen = choice.project === undefined ? choice : { ...choice, cwd };
+  const stamps = [pinsStamp(), guardStamp()];
+  return JSON.stringify([CATALOG_VERSION, TEXT_VERSION, places, sort, isJson, chosen, stamps]);
+}
+
+type TextOptions = TableOptions & Flags & Pick<ListingOptions, "isJson">;
+
+function* textOf(
+  sessions: readonly SessionLine[],
+  options: TextOptions,
+  io: Io,
+): Generator<string> {
+  if (!options.isJson) {
+    if (sessions.length > 0) yield `${sessionTable(sessions, options, io).join("\n")}\n`;
+    return;
+  }
+  for (let at = 0; at < sessions.length; at += LINES_PER_PRINT) {
+    yield jsonLines(sessions.slice(at, at + LINES_PER_PRINT), options);
+  }
+}

@@ -5,72 +5,15 @@
 
 import { realpathSync } from "node:fs";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
-import { READ_DIALECT_NAMES } from "../../dialects/registry.ts";
-import type { StoreLookup } from "../../sessions/list/find-stores.ts";
 import type { FoundSession } from "../../sessions/list/found-session.ts";
 import { type EntryMarkdownOptions, renderEntry } from "../../sessions/render/entry-markdown.ts";
 import { colourMarkdown } from "../../sessions/render/terminal.ts";
 import { safeText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
-import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
-import { ChunkedOutput } from "../command/chunked-output.ts";
-import {
-  type CommandArgument,
-  type CommandOption,
-  type Io,
-  type Run,
-  textOption,
-  UsageError,
-  wholeNumber,
-} from "../command/command.ts";
-import { jsonLine } from "../command/json-line.ts";
-import { warnOfJournal } from "./journal-warning.ts";
-
-export const SESSION_ARGUMENT: CommandArgument = {
-  name: "<session>",
-  summary: "an id, the beginning of one, the path of a log, or `last`",
-};
-
-export const NO_STORES =
-  "no session store was found from here, and no agent's sessions in your home; name a store " +
-  "with --root, or see where `verbatim agents` looks";
-
-export const WHERE_OPTIONS: readonly CommandOption[] = [
-  { flags: "--root <dir>", summary: "store to look in: a project, or HomeAgent's base" },
-  {
-    flags: "--dialect <name>",
-    summary: "only sessions of this dialect, the on-disk layout",
-    choices: READ_DIALECT_NAMES,
-  },
-];
-
-/** For commands that verify one session. */
-export const PIN_OPTION: CommandOption = {
-  flags: "--require-pin",
-  summary: "refuse a session without a pinned head",
-};
-
-export const PROFILE_OPTION: CommandOption = {
-  flags: "--profile <name>",
-  summary: "also read checkpoints of the Python original",
-  choices: [LEGACY_PROFILE],
-};
-
-/** How entries are printed; `--json` prints them whole. */
-export const VIEW_OPTIONS: readonly CommandOption[] = [
-  { flags: "--json", summary: "print one JSON object per entry" },
-  { flags: "--thinking", summary: "also show the model's thinking" },
-  { flags: "--no-tools", summary: "show only tool names, without input and output" },
-];
-
-/** The search place from the options. */
-export function whereOf(options: Run["options"]): StoreLookup {
-  return {
-    cwd: process.cwd(),
-    root: textOption("--root", options.root),
-    dialect: options.dialect as string | undefined,
-  };
-}
+import { type Io, type Run, UsageError, wholeNumber } from "../command/command.ts";
+import { whereOf } from "../command/options.ts";
+import { ChunkedOutput, jsonLine } from "../command/output.ts";
+import { warnOfJournal } from "./store-notes.ts";
 
 /** The named session; reports an ambiguous name. */
 export async function openByName(name: string, run: Run): Promise<Session> {

@@ -1,43 +1,307 @@
-/** `verbatim search`: finds entries of all sessions that contain the given words. */
+/**
+ * `verbatim search`: updates the search index, runs a query, and prints the results.
+ *
+ * Everything printed is escaped here, whatever the sessions contain.
+ */
 
-import { type CliCommand, UsageError, wholeNumber } from "../command/command.ts";
-import { WHERE_OPTIONS, whereOf } from "./reading.ts";
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+import { VerbatimError } from "../../core/base/errors.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { catalogPath, searchPathNextTo } from "../../core/base/node-paths.ts";
+import { versionOf } from "../../core/sqlite/sqlite.ts";
+import { labelOf } from "../../dialects/registry.ts";
+import type { FoundLog } from "../../dialects/session-row.ts";
+import { Catalog } from "../../sessions/catalog/catalog.ts";
+import { keepText, logLines, readCachedText } from "../../sessions/catalog/kept-text.ts";
+import { type FoundStore, findStores, type StoreLookup } from "../../sessions/list/find-stores.ts";
+import { knownRowOf } from "../../sessions/list/known-row.ts";
+import { notUnderstood, notUnderstoodText } from "../../sessions/list/not-understood.ts";
+import { agentOf, programIdOf, projectOf } from "../../sessions/list/whose.ts";
+import { safeLine } from "../../sessions/render/text.ts";
+import type { FindEntriesOptions } from "../../sessions/search/find-entries.ts";
+import { freshenIndex, HURRIED } from "../../sessions/search/freshen-index.ts";
+import { SEARCH_SCHEMA } from "../../sessions/search/index-table.ts";
+import { againIfDamaged, SearchIndex } from "../../sessions/search/search-index.ts";
+import {
+  type HitPage,
+  type SearchHit,
+  type SearchQuery,
+  searchPage,
+  understandQuery,
+} from "../../sessions/search/search-page.ts";
+import type { SnippetPiece } from "../../sessions/search/snippet.ts";
+import { Store } from "../../sessions/store/store.ts";
+import { type Io, type Run, UsageError, wholeNumber } from "../command/command.ts";
+import {
+  EXIT_INTERRUPTED,
+  INTERRUPTED,
+  interruptible,
+  progressOn,
+} from "../command/interruption.ts";
+import { whereOf } from "../command/options.ts";
+import { jsonLine } from "../command/output.ts";
+import { cutTo, widthOf } from "../command/table.ts";
+import { changedLogs } from "./changed-logs.ts";
+import { NO_STORES, warnOfJournal } from "./store-notes.ts";
 
-export const search: CliCommand = {
-  name: "search",
-  summary: "Find words in the sessions of all agents and stores",
-  args: [
-    {
-      name: "[query...]",
-      summary:
-        'words, "phrases", beginnings*, -without, and filters: agent: model: role: tool: since: ' +
-        "until: dialect: session:",
+export async function searchCommand({ args, options, io }: Run): Promise<number> {
+  const query = args.join(" ").trim();
+  const isRebuilt = options.rebuild === true;
+  if (query === "" && !isRebuilt) throw new UsageError("give words to search for");
+  const limit = wholeNumber("--limit", options.limit, 1);
+  const asked = { query: query === "" ? null : query, limit, isRebuilt };
+  return runSearch(whereOf(options), { ...asked, isJson: options.json === true }, io);
+}
+
+export interface SearchRequest {
+  /** Null: only update the index. */
+  readonly query: string | null;
+  readonly limit: number;
+  readonly isJson: boolean;
+  readonly isRebuilt: boolean;
+}
+
+const EXIT_NOTHING_FOUND = 1;
+const NOTHING_FOUND = "nothing found; try fewer words, or a beginning with * (`conn*`)";
+/** Entries per page; a page is printed before the next one is searched. */
+const PAGE = 50;
+/** Maximum sessions of a store that are checked and listed as not searchable. */
+const WORDLESS_MAX = 20;
+/** A larger one is not read again with each search only to report why it is not searchable. */
+const WORDLESS_BYTES_MAX = 64 * 2 ** 20;
+/** Entries examined before progress is printed. */
+const EXAMINED = 50_000;
+
+export async function runSearch(where: StoreLookup, asked: SearchRequest, io: Io): Promise<number> {
+  const query = asked.query === null ? null : understood(asked.query);
+  const stores = await findStores(where);
+  if (stores.length === 0) io.err(NO_STORES);
+  await warnOfJournal(stores, io);
+  const index = await SearchIndex.open(searchPathNextTo(catalogPath()));
+  try {
+    if (asked.isRebuilt) await index.clear();
+    const logs = new IndexedLogs(index.path, stores, Date.now());
+    if (!logs.areCurrent()) {
+      const fresh = await interruptible(io, (signal) => {
+        return againIfDamaged(() => freshen(index, stores, logs, io, signal));
+      });
+      if (fresh === INTERRUPTED) return EXIT_INTERRUPTED;
+    }
+    if (query === null) return 0;
+    const sessions = new HitSessions();
+    const hitCount = await printHits({ index, sessions }, query, stores, asked, io);
+    await sessions.close();
+    for (const store of stores) await tellWordless(index, store, io);
+    if (hitCount === 0 && io.isTerminal) io.err(NOTHING_FOUND);
+    return hitCount > 0 ? 0 : EXIT_NOTHING_FOUND;
+  } finally {
+    io.progress(null);
+    index.close();
+  }
+}
+
+function understood(text: string): SearchQuery {
+  try {
+    return understandQuery(text, Date.now());
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError && cause.code === "SEARCH_QUERY")) throw cause;
+    throw new UsageError(cause.message);
+  }
+}
+
+async function freshen(
+  index: SearchIndex,
+  stores: readonly FoundStore[],
+  logs: IndexedLogs,
+  io: Io,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let unreadable = 0;
+  const tell = progressOn(io, "sessions indexed");
+  await freshenIndex(nodeHost, index, stores, {
+    pace: HURRIED,
+    onProgress: (...progress) => tell(null, ...progress),
+    onLog: logs.add,
+    ...(signal && { signal }),
+    onFailure: () => {
+      unreadable++;
     },
-  ],
-  options: [
-    { flags: "--limit <n>", summary: "maximum number of entries, newest first", default: "20" },
-    { flags: "--json", summary: "print one JSON object per entry" },
-    {
-      flags: "--rebuild",
-      summary: "rebuild the search index first; without a query, do only that",
-    },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim search stripe webhook since:90d",
-    "verbatim search 'role:user \"exactly these words\"'",
-    "verbatim search -- timeout -test tool:bash",
-    "verbatim search 'conn* model:opus' --json | jq -r .session",
-    "verbatim search --rebuild",
-  ],
+  });
+  io.progress(null);
+  const sessions = unreadable === 1 ? "1 session" : `${unreadable} sessions`;
+  if (unreadable > 0) io.err(`warning: ${sessions} could not be read and searched`);
+  else logs.keep();
+}
 
-  async run({ args, options, io }) {
-    const query = args.join(" ").trim();
-    const isRebuilt = options.rebuild === true;
-    if (query === "" && !isRebuilt) throw new UsageError("give words to search for");
-    const limit = wholeNumber("--limit", options.limit, 1);
-    const { runSearch } = await import("./run-search.ts");
-    const asked = { query: query === "" ? null : query, limit, isRebuilt };
-    return runSearch(whereOf(options), { ...asked, isJson: options.json === true }, io);
-  },
-};
+/** Lists sessions that cannot be found because none of their messages was understood. */
+async function tellWordless(index: SearchIndex, place: FoundStore, io: Io): Promise<void> {
+  const store = new Store(nodeHost, { ...place, onWarning: () => {} });
+  for (const { id, size } of await index.wordless(place, WORDLESS_MAX)) {
+    const warn = (why: string) => io.err(`warning: ${safeLine(id)} is not searched: ${why}`);
+    if (size > WORDLESS_BYTES_MAX) {
+      const bytes = `${Math.round(size / 1e6)} MB`;
+      const name = safeLine(programIdOf(place.dialect, id));
+      warn(`no message was found in its ${bytes}; verbatim doctor ${name} reports why`);
+      continue;
+    }
+    try {
+      const lines = await notUnderstood(nodeHost, store.session(id));
+      if (lines) warn(notUnderstoodText(lines));
+    } catch (cause) {
+      if (!(cause instanceof VerbatimError)) throw cause; // Unreadable: reported when it was indexed.
+    }
+  }
+}
+
+async function printHits(
+  { index, sessions }: { readonly index: SearchIndex; readonly sessions: HitSessions },
+  query: SearchQuery,
+  places: readonly FoundStore[],
+  { limit, isJson }: SearchRequest,
+  io: Io,
+): Promise<number> {
+  let hitCount = 0;
+  let after: number | null = null;
+  for (;;) {
+    const room = Math.min(PAGE, limit - hitCount);
+    const options: FindEntriesOptions<FoundStore> = {
+      places,
+      after,
+      limit: room,
+      examinedMax: EXAMINED,
+    };
+    const { hits, next }: HitPage = await searchPage(nodeHost, index, query, options);
+    const texts: string[] = [];
+    for (const hit of hits) {
+      const about = await sessions.of(hit);
+      texts.push(isJson ? jsonLine(hitJson(hit, about)) : hitText(hit, about, io));
+    }
+    if (texts.length > 0) await io.print(texts.join(""));
+    hitCount += hits.length;
+    if (next === null || hitCount >= limit) {
+      if (next !== null && !isJson) io.err(`there may be more; --limit ${2 * limit} shows them`);
+      return hitCount;
+    }
+    after = next;
+  }
+}
+
+/** What a hit's session is called: its program, agent, project and title, as in `ls --json`. */
+interface AboutSession {
+  readonly program: string | null;
+  readonly agent: string | null;
+  readonly project: string | null;
+  readonly title: string | null;
+}
+
+/** Looks each session up once. */
+class HitSessions {
+  readonly #known = new Map<string, AboutSession>();
+  #catalog: Promise<Catalog> | null = null;
+
+  async of({ place, id }: SearchHit): Promise<AboutSession> {
+    const { dialect, root } = place;
+    const key = `${dialect}\0${root}\0${id}`;
+    const session = this.#known.get(key);
+    if (session) return session;
+    this.#catalog ??= Catalog.open(catalogPath());
+    const row = await knownRowOf(nodeHost, await this.#catalog, place, id);
+    const { agent = null, project = null, title = null } = row ?? {};
+    const about = {
+      program: labelOf(dialect),
+      agent,
+      project: projectOf({ dialect, root, agent, project }),
+      title,
+    };
+    this.#known.set(key, about);
+    return about;
+  }
+
+  async close(): Promise<void> {
+    (await this.#catalog)?.close();
+  }
+}
+
+function hitJson(hit: SearchHit, { program, agent, project, title }: AboutSession) {
+  const { place, id, start, end, role, at, tools, snippet } = hit;
+  const { dialect, root } = place;
+  const session = { session: id, dialect, root, program, agent, project, title };
+  return { ...session, start, end, role, at, tools, snippet };
+}
+
+function hitText(
+  { place, id, role, at, tools, snippet }: SearchHit,
+  { agent, project, title }: AboutSession,
+  io: Io,
+): string {
+  const by = agentOf({ dialect: place.dialect, agent });
+  const whose = [by, project && basename(project), title].filter(Boolean).join(" · ");
+  const about = [role, tools.length > 0 ? tools.join(", ") : null, at].filter(Boolean).join("  ");
+  const head = safeLine(`${id}  ${about}`.trimEnd());
+  const line = snippet.map((piece) => pieceText(piece, io)).join("");
+  const session = safeLine(whose);
+  const isCut = io.isTerminal && widthOf(session) > io.columns - 2;
+  const sessionLine = isCut ? cutTo(session, io.columns - 2) : session;
+  return `${io.hasColour ? bold(head) : head}\n  ${sessionLine}\n    ${line}\n`;
+}
+
+/** Without colours, hits are not marked. */
+function pieceText({ text, isHit }: SnippetPiece, io: Io): string {
+  const safe = safeLine(text);
+  return isHit && io.hasColour ? hitColour(safe) : safe;
+}
+
+function bold(text: string): string {
+  return `\u001b[1m${text}\u001b[0m`;
+}
+
+function hitColour(text: string): string {
+  return `\u001b[1;31m${text}\u001b[0m`;
+}
+
+/** Fewer logs are not worth a file. */
+const KEPT_FROM_LOGS = 100;
+/** A file that changed more recently may change again without getting another time. */
+const REST_MS = 1000;
+
+class IndexedLogs {
+  readonly #path: string;
+  readonly #stores: readonly FoundStore[];
+  readonly #question: string;
+  readonly #nowMs: number;
+  readonly #isAtRest: boolean;
+  readonly #found: FoundLog[] = [];
+  #isAll = true;
+
+  /** Call it after the index was opened. */
+  constructor(indexPath: string, stores: readonly FoundStore[], nowMs: number) {
+    const files = [indexPath, `${indexPath}-wal`].map((path) => {
+      const stats = statSync(path, { throwIfNoEntry: false });
+      return stats && stats.size > 0 ? [stats.ino, stats.size, stats.mtimeMs] : null;
+    });
+    const places = stores.map(({ dialect, root }) => [dialect, root]);
+    this.#path = `${indexPath}.logs`;
+    this.#stores = stores;
+    this.#question = JSON.stringify([versionOf(SEARCH_SCHEMA), files, places]);
+    this.#nowMs = nowMs;
+    this.#isAtRest = files.every((file) => nowMs - (file?.[2] ?? 0) >= REST_MS);
+  }
+
+  /** Whether the index has all logs as they are. */
+  areCurrent(): boolean {
+    const kept = readCachedText(this.#path, { question: this.#question, nowMs: this.#nowMs });
+    return kept !== null && changedLogs(kept.logs, this.#stores, 0) !== null;
+  }
+
+  readonly add = (log: FoundLog, isIndexed: boolean): void => {
+    this.#found.push(log);
+    if (!isIndexed) this.#isAll = false;
+  };
+
+  /** Stores the list, unless the index lacks a log. */
+  keep(): void {
+    if (!this.#isAll || !this.#isAtRest || this.#found.length < KEPT_FROM_LOGS) return;
+    keepText(this.#path, { question: this.#question, untilMs: null }, logLines(this.#found), "");
+  }
+}

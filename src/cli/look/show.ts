@@ -2,72 +2,47 @@
 
 import { resolve } from "node:path";
 import { usageOnce } from "../../core/model/usage-once.ts";
-import { type CliCommand, textOption, UsageError, wholeNumber } from "../command/command.ts";
+import { type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
 import {
   BadLines,
   EntryPrinter,
   NOTHING_SHOWN,
   openByName,
-  SESSION_ARGUMENT,
   tellNotUnderstood,
   tellTornTail,
-  VIEW_OPTIONS,
-  WHERE_OPTIONS,
 } from "./reading.ts";
 
 /** They are held in memory, to be shown in order. */
 const LAST_MAX = 100_000;
 
-export const show: CliCommand = {
-  name: "show",
-  summary: "Show a session",
-  args: [SESSION_ARGUMENT],
-  options: [
-    ...VIEW_OPTIONS,
-    { flags: "--last <n>", summary: "only the last n entries" },
-    { flags: "--generation <n>", summary: "an older generation that the guard kept" },
-    { flags: "--html <file>", summary: "write an HTML page to this file; - prints it" },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim show last",
-    "verbatim show hello_world-1739012630",
-    "verbatim show hello --last 20 --thinking",
-    "verbatim show .ai/threads/hello_world-1739012630 --no-tools | less",
-    "verbatim show hello --html hello.html",
-    "verbatim show kitchen/2026-11-15 --json | jq 'select(.role == \"user\")'",
-  ],
-
-  async run(run) {
-    const { args, options, io } = run;
-    const last =
-      options.last === undefined ? null : wholeNumber("--last", options.last, 1, LAST_MAX);
-    const html = textOption("--html", options.html);
-    if (html !== undefined && options.json) throw new UsageError("choose --html or --json");
-    const session = await openByName(args[0] ?? "", run);
-    if (html !== undefined) {
-      const { giveHtmlPage } = await import("../keep/html-page.ts");
-      const file = html === "-" ? null : resolve(html);
-      const code = await giveHtmlPage(session, run, { file, last });
-      if (file !== null) io.err(`wrote ${file}`);
-      return code;
+export async function runShow(run: Run): Promise<number> {
+  const { args, options, io } = run;
+  const last = options.last === undefined ? null : wholeNumber("--last", options.last, 1, LAST_MAX);
+  const html = textOption("--html", options.html);
+  if (html !== undefined && options.json) throw new UsageError("choose --html or --json");
+  const session = await openByName(args[0] ?? "", run);
+  if (html !== undefined) {
+    const { giveHtmlPage } = await import("../keep/html-page.ts");
+    const file = html === "-" ? null : resolve(html);
+    const code = await giveHtmlPage(session, run, { file, last });
+    if (file !== null) io.err(`wrote ${file}`);
+    return code;
+  }
+  const printer = new EntryPrinter(run);
+  const badLines = new BadLines();
+  const reading = { onBadLine: badLines.add };
+  const entries = last === null ? session.entries(reading) : await session.last(last, reading);
+  try {
+    // JSON has the usage of each line, text the usage of a message once.
+    for await (const entry of options.json ? entries : usageOnce(entries)) {
+      await printer.add(entry);
     }
-    const printer = new EntryPrinter(run);
-    const badLines = new BadLines();
-    const reading = { onBadLine: badLines.add };
-    const entries = last === null ? session.entries(reading) : await session.last(last, reading);
-    try {
-      // JSON has the usage of each line, text the usage of a message once.
-      for await (const entry of options.json ? entries : usageOnce(entries)) {
-        await printer.add(entry);
-      }
-    } finally {
-      await printer.flush(); // Also if reading fails: show the entries before that.
-    }
-    printer.tellUnshown();
-    const notice = await tellNotUnderstood(session, io);
-    badLines.tell(io);
-    await tellTornTail(session, io);
-    return notice === null || printer.hasPrinted ? 0 : NOTHING_SHOWN;
-  },
-};
+  } finally {
+    await printer.flush(); // Also if reading fails: show the entries before that.
+  }
+  printer.tellUnshown();
+  const notice = await tellNotUnderstood(session, io);
+  badLines.tell(io);
+  await tellTornTail(session, io);
+  return notice === null || printer.hasPrinted ? 0 : NOTHING_SHOWN;
+}

@@ -5,65 +5,43 @@ import { HeldEntries, usageOnce } from "../../core/model/usage-once.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { jsonText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
-import { type CliCommand, type Io, wholeNumber } from "../command/command.ts";
-import {
-  BadLines,
-  EntryPrinter,
-  openByName,
-  SESSION_ARGUMENT,
-  VIEW_OPTIONS,
-  WHERE_OPTIONS,
-} from "./reading.ts";
+import { type Io, type Run, wholeNumber } from "../command/command.ts";
+import { BadLines, EntryPrinter, openByName } from "./reading.ts";
 
 const LAST_MAX = 100_000;
 /** How long an entry waits for the next line of its message. */
 const HOLD_MS = 500;
 
-export const tail: CliCommand = {
-  name: "tail",
-  summary: "Show the end of a session and follow it until interrupted",
-  args: [SESSION_ARGUMENT],
-  options: [
-    ...VIEW_OPTIONS,
-    { flags: "--last <n>", summary: "start with the last n entries", default: "10" },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim tail hello_world-1739012630",
-    "verbatim tail hello --last 0 --json | jq -c '.parts[]'",
-  ],
-
-  async run(run) {
-    const { args, options, io } = run;
-    const last = wholeNumber("--last", options.last, 0, LAST_MAX);
-    const session = await openByName(args[0] ?? "", run);
-    const printer = new EntryPrinter(run);
-    const badLines = new BadLines();
-    const signal = io.interruption();
+export async function runTail(run: Run): Promise<number> {
+  const { args, options, io } = run;
+  const last = wholeNumber("--last", options.last, 0, LAST_MAX);
+  const session = await openByName(args[0] ?? "", run);
+  const printer = new EntryPrinter(run);
+  const badLines = new BadLines();
+  const signal = io.interruption();
+  try {
+    const isOnce = options.json !== true;
+    const { resumed, countedTo } = await showEnd(session, last, { printer, badLines, isOnce });
+    const from = resumed?.start ?? START;
+    const followed = following(session, { from, signal }, { badLines, countedTo, io });
+    const live = new LivePrinter(printer, isOnce);
+    let expected = resumed;
     try {
-      const isOnce = options.json !== true;
-      const { resumed, countedTo } = await showEnd(session, last, { printer, badLines, isOnce });
-      const from = resumed?.start ?? START;
-      const followed = following(session, { from, signal }, { badLines, countedTo, io });
-      const live = new LivePrinter(printer, isOnce);
-      let expected = resumed;
-      try {
-        for await (const entry of followed) {
-          const isShown = expected !== null && isSame(entry, expected);
-          expected = null;
-          if (!isShown) await live.add(entry);
-        }
-      } finally {
-        await live.end();
+      for await (const entry of followed) {
+        const isShown = expected !== null && isSame(entry, expected);
+        expected = null;
+        if (!isShown) await live.add(entry);
       }
-    } catch (cause) {
-      if (!signal.aborted) throw cause;
+    } finally {
+      await live.end();
     }
-    printer.tellUnshown();
-    badLines.tell(io);
-    return 0;
-  },
-};
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+  }
+  printer.tellUnshown();
+  badLines.tell(io);
+  return 0;
+}
 
 interface Showing {
   readonly printer: EntryPrinter;

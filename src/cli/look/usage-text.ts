@@ -6,7 +6,7 @@ import type { UsageBlock } from "../../usage/report/blocks.ts";
 import { UNKNOWN_MODEL } from "../../usage/report/counted-usage.ts";
 import type { Group, ModelSums, Sums } from "../../usage/report/groups.ts";
 import type { Io } from "../command/command.ts";
-import { jsonLine } from "../command/json-line.ts";
+import { jsonLine } from "../command/output.ts";
 import { formatTable, type TableColumn } from "../command/table.ts";
 import { bar, costText, dollars, tokens, totalText } from "./usage-numbers.ts";
 

@@ -1,70 +1,40 @@
 /** `verbatim usage`: what all agents on this machine used, and what it cost. */
 
-import { type CliCommand, type Run, textOption, UsageError } from "../command/command.ts";
-import type { UsageReport } from "./usage-report.ts";
+import { nodeHost } from "../../core/base/node-host.ts";
+import type { LedgerFile } from "../../usage/ledger/pack.ts";
+import { openUsage, sumsAgain } from "../../usage/open-usage.ts";
+import { agentNames, fileFilter } from "../../usage/report/agent-choice.ts";
+import type { CountedUsage } from "../../usage/report/counted-usage.ts";
+import {
+  Days,
+  dayNumber,
+  type Period,
+  periodsBetween,
+  periodText,
+  UNKNOWN,
+} from "../../usage/report/days.ts";
+import { type DayRange, type GroupSource, groupSource } from "../../usage/report/group-source.ts";
+import { byFile, type Group, groupBy, totalOf } from "../../usage/report/groups.ts";
+import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
+import { REPORTS } from "../command/options.ts";
+import { dollars } from "./usage-numbers.ts";
 
-const REPORTS: readonly UsageReport[] = [
-  ...([
-    "daily",
-    "weekly",
-    "monthly",
-    "session",
-    "project",
-    "model",
-    "agent",
-    "directive",
-    "blocks",
-  ] as const),
-];
-
-export const usage: CliCommand = {
-  name: "usage",
-  summary: "Count tokens and cost of all agents: each response once, at the price of its time",
-  args: [
-    {
-      name: "[report]",
-      summary: `${REPORTS.join(", ")} or statusline; without one: today and this month`,
-    },
-  ],
-  options: [
-    { flags: "--since <day>", summary: "from this day on: 2026-11-15, 20261115 or 7d" },
-    { flags: "--until <day>", summary: "up to and including this day" },
-    { flags: "--agent <name>", summary: "only of this agent: its program or dialect" },
-    { flags: "--project <dir>", summary: "only of this project: its path (. is here) or name" },
-    { flags: "--tz <zone>", summary: "time zone of days, such as Europe/Berlin; default: yours" },
-    { flags: "--json", summary: "print one JSON document" },
-    { flags: "--csv", summary: "print comma-separated values" },
-    { flags: "--compact", summary: "fewer columns; the default in a narrow terminal" },
-    { flags: "--explain <id>", summary: "every row of a session, its price, and each duplicate" },
-    { flags: "--budget <amount>", summary: "exit with 1 if more was spent: 20/day, 300/month" },
-    { flags: "--reprice", summary: "price everything again with the newest table" },
-  ],
-  examples: [
-    "verbatim usage",
-    "verbatim usage daily --since 7d",
-    "verbatim usage session --project . --json",
-    "verbatim usage directive --agent rye",
-    "verbatim usage --explain 7dce3a",
-    "verbatim usage --budget 20/day || echo 'enough for today'",
-  ],
-
-  async run(run) {
-    const [report = "glance"] = run.args;
-    if (report === "statusline") {
-      return printStatus(run.io);
-    }
-    if (report !== "glance" && !(REPORTS as readonly string[]).includes(report)) {
-      const { nearest } = await import("../../core/base/choice.ts");
-      const meant = nearest(report, REPORTS);
-      const hint = meant === null ? "" : `did you mean ${meant}? `;
-      throw new UsageError(`there is no report ${report}; ${hint}Choose ${REPORTS.join(", ")}`);
-    }
-    if (run.options.json === true && run.options.csv === true) {
-      throw new UsageError("choose --json or --csv");
-    }
-    return printUsage(run, report as UsageReport);
-  },
-};
+export async function runUsage(run: Run): Promise<number> {
+  const [report = "glance"] = run.args;
+  if (report === "statusline") {
+    return printStatus(run.io);
+  }
+  if (report !== "glance" && !(REPORTS as readonly string[]).includes(report)) {
+    const { nearest } = await import("../../core/base/choice.ts");
+    const meant = nearest(report, REPORTS);
+    const hint = meant === null ? "" : `did you mean ${meant}? `;
+    throw new UsageError(`there is no report ${report}; ${hint}Choose ${REPORTS.join(", ")}`);
+  }
+  if (run.options.json === true && run.options.csv === true) {
+    throw new UsageError("choose --json or --csv");
+  }
+  return printUsage(run, report as UsageReport);
+}
 
 /** With other options than main.ts expects. */
 async function printStatus(io: Run["io"]): Promise<number> {
@@ -80,7 +50,6 @@ async function printStatus(io: Run["io"]): Promise<number> {
 }
 
 async function printUsage({ options, io }: Run, report: UsageReport): Promise<number> {
-  const { openReports } = await import("./usage-report.ts");
   const { resolve } = await import("node:path");
   const project = textOption("--project", options.project);
   const isPath = project !== undefined && /^\.|\//.test(project);
@@ -98,4 +67,206 @@ async function printUsage({ options, io }: Run, report: UsageReport): Promise<nu
     budget: textOption("--budget", options.budget),
     isRepriced: options.reprice === true,
   });
+}
+
+export type UsageReport = (typeof REPORTS)[number] | "glance";
+
+export interface ReportOptions {
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+  readonly agent: string | undefined;
+  readonly project: string | undefined;
+  readonly io: Io;
+  readonly report: UsageReport;
+  readonly zone: string | undefined;
+  readonly format: "text" | "json" | "csv";
+  readonly isCompact: boolean;
+  readonly explain: string | undefined;
+  readonly budget: string | undefined;
+  readonly isRepriced: boolean;
+}
+
+const PERIODS: Partial<Record<UsageReport, Period>> = {
+  daily: "day",
+  weekly: "week",
+  monthly: "month",
+};
+const FAILURES_LISTED_MAX = 5;
+
+export async function openReports(options: ReportOptions): Promise<number> {
+  const { io, budget: given } = options;
+  const budget = given === undefined ? null : parseBudget(given);
+  const days = new Days(options.zone);
+  const nowMs = Date.now();
+  const range = rangeOf(options, days, nowMs);
+  const failures: string[] = [];
+  const opened = await openUsage(nodeHost, {
+    cwd: process.cwd(),
+    nowMs,
+    onProgress: (done, total) => io.progress(`counting ${done} of ${total} sessions`),
+    onFailure: (id) => failures.push(id),
+  });
+  const { usage, book, isKept } = opened;
+  io.progress(null);
+  tellFailures(failures, io);
+  if (!isKept) io.err("what was counted could not be kept, and is counted again the next time");
+  if (options.isRepriced) {
+    const changed = await book.reprice(usage.ledger.models);
+    const what = changed.length === 0 ? "no price has changed" : changed.join(", ");
+    io.err(`repriced with the newest table: ${what}`);
+    usage.forgetRates();
+  }
+  const sums = options.isRepriced ? sumsAgain(usage, nowMs) : opened.sums;
+  if (options.explain !== undefined) {
+    const { explain } = await import("./explain.ts");
+    return explain(usage, book, options.explain, options.format === "json", io);
+  }
+  const source = groupSource(usage, sums, days, options);
+  if (budget !== null) return overBudget(source, days, budget, nowMs, io);
+  await print({ usage, source, days, range, nowMs }, options);
+  return 0;
+}
+
+/** What a report is made from. */
+interface Counted {
+  readonly usage: CountedUsage;
+  readonly source: GroupSource;
+  readonly days: Days;
+  readonly range: DayRange;
+  readonly nowMs: number;
+}
+
+async function print(counted: Counted, options: ReportOptions): Promise<void> {
+  const { source, days, range, nowMs } = counted;
+  const { report, format, io } = options;
+  if (report === "glance" && format === "text") {
+    const { printGlance } = await import("./glance.ts");
+    return printGlance(source, days, range, nowMs, io);
+  }
+  const rows = await reportRows(counted, options);
+  const total = totalOf(rows);
+  const printing = await import("./usage-text.ts");
+  const named = report === "glance" ? "daily" : report;
+  if (format === "json") await io.print(printing.reportJson(named, rows, total, days.zone));
+  else if (format === "csv") await io.print(printing.reportCsv(named, rows));
+  else await printing.printReport(named, rows, total, options.isCompact, io);
+}
+
+async function reportRows(
+  { usage, source, days, range, nowMs }: Counted,
+  { report, agent, project }: ReportOptions,
+): Promise<Group[]> {
+  const period = report === "glance" ? "day" : PERIODS[report];
+  if (period !== undefined) return withEmpty(source.byPeriod(range, period), days, period);
+  const byRows = (textOf: (file: LedgerFile) => string) => {
+    const isWanted = fileFilter(agent, project);
+    const rows = usage.chosen(days, isWanted ? { ...range, isWanted } : range);
+    return groupBy(usage, rows, byFile(usage, textOf));
+  };
+  switch (report) {
+    case "blocks":
+      // Plans that are limited by blocks are Anthropic's; another agent must be asked for.
+      return source.blocks(range, nowMs, agent !== undefined);
+    case "session":
+      return byLast(byRows((file) => usage.sessionOf(file)));
+    case "project":
+      return byCost(byRows((file) => usage.projectOf(file)));
+    case "directive": {
+      const names = await agentNames(
+        nodeHost,
+        usage.ledger.files.filter(fileFilter(agent, project) ?? Boolean),
+      );
+      return byCost(byRows(({ index }) => names[index] ?? ""));
+    }
+    case "model":
+      return byCost(source.byModel(range));
+    default:
+      return byCost(source.byAgent(range));
+  }
+}
+
+function byCost(groups: Group[]): Group[] {
+  return groups.sort((a, b) => b.cost - a.cost || b.total - a.total);
+}
+
+function byLast(groups: Group[]): Group[] {
+  return groups.sort((a, b) => (a.lastAt ?? 0) - (b.lastAt ?? 0));
+}
+
+/** In order, with the periods between that have none. */
+function withEmpty(groups: readonly Group[], days: Days, period: Period): Group[] {
+  const known = new Map(groups.map((group) => [group.key, group]));
+  const times = groups.flatMap(({ firstAt, lastAt }) => [firstAt ?? [], lastAt ?? []].flat());
+  if (times.length === 0) return [...groups];
+  const [first, last] = [Math.min(...times), Math.max(...times)].map((ms) => days.numberOf(ms));
+  const none = totalOf([]);
+  const keys = periodsBetween(first ?? 0, last ?? 0, period);
+  const inOrder = keys.map((key) => known.get(key) ?? { ...none, key });
+  const undated = known.get(UNKNOWN);
+  return undated ? [...inOrder, undated] : inOrder;
+}
+
+function rangeOf({ since, until }: ReportOptions, days: Days, nowMs: number): DayRange {
+  const day = (flag: string, text: string | undefined) => {
+    return text === undefined ? undefined : dayIn(flag, text, days, nowMs);
+  };
+  return { since: day("--since", since), until: day("--until", until) };
+}
+
+/** "2026-11-15", "20261115", or days before today: "7d". */
+function dayIn(flag: string, text: string, days: Days, nowMs: number): string {
+  const [, ago] = /^(\d{1,5})d$/.exec(text) ?? [];
+  if (ago !== undefined) return days.dayOf(nowMs - Number(ago) * 86_400_000);
+  const [, year, month, day] = /^(\d{4})-?(\d\d)-?(\d\d)$/.exec(text) ?? [];
+  const found = `${year}-${month}-${day}`;
+  if (year !== undefined && !Number.isNaN(dayNumber(found))) return found;
+  throw new UsageError(`${flag} takes a day such as 2026-11-15 or 7d, not ${text}`);
+}
+
+function tellFailures(failures: readonly string[], io: Io): void {
+  if (failures.length === 0) return;
+  const listed = failures.slice(0, FAILURES_LISTED_MAX).join(", ");
+  const more = failures.length > FAILURES_LISTED_MAX ? " …" : "";
+  io.err(`${failures.length} sessions could not be read and are not counted: ${listed}${more}`);
+}
+
+interface Budget {
+  readonly amount: number;
+  readonly period: Period;
+}
+
+const EXIT_OVER = 1;
+
+/** "20/day", "$300/month". */
+function parseBudget(text: string): Budget {
+  const [, amount, period] = /^\$?(\d+(?:\.\d+)?)\/(day|week|month)$/.exec(text) ?? [];
+  if (amount === undefined || period === undefined) {
+    throw new UsageError(
+      `--budget takes dollars for a day, week or month, such as 20/day, not ${text}`,
+    );
+  }
+  return { amount: Number(amount), period: period as Period };
+}
+
+/** Prints what was spent; the exit code is 1 if it is more than the budget. */
+function overBudget(
+  source: GroupSource,
+  days: Days,
+  { amount, period }: Budget,
+  nowMs: number,
+  io: Io,
+): number {
+  io.goOnUnread(); // The result is the exit code.
+  const today = days.dayOf(nowMs);
+  const first = periodText(days.numberOf(nowMs), period);
+  const since = period === "month" ? `${first}-01` : first;
+  const sums = source.total({ since, until: today });
+  const spent = sums.cost;
+  const isOver = spent > amount;
+  const verb = isOver ? "over" : "within";
+  io.out(`${dollars(spent)} of ${dollars(amount)} this ${period}: ${verb} budget`);
+  if (sums.unpriced > 0) {
+    io.err("tokens of models without a known price are not in this; `verbatim usage model`");
+  }
+  return isOver ? EXIT_OVER : 0;
 }

@@ -13,9 +13,9 @@ import {
   textOption,
   UsageError,
 } from "../command/command.ts";
-import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../command/question.ts";
+import { SESSION_ARGUMENT, WHERE_OPTIONS, whereOf, YES_OPTION } from "../command/options.ts";
+import { EXIT_DECLINED, isAgreed } from "../command/question.ts";
 import { printList, type TableColumn } from "../command/table.ts";
-import { SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../look/reading.ts";
 
 const EXIT_ROLLBACK = 6;
 const EXIT_CONFLICT = 1;

@@ -10,7 +10,7 @@ import {
   textOption,
   UsageError,
 } from "../command/command.ts";
-import { jsonLine } from "../command/json-line.ts";
+import { jsonLine } from "../command/output.ts";
 import { printList, type TableColumn } from "../command/table.ts";
 
 const JSON_OPTION: CommandOption = { flags: "--json", summary: "print the key as JSON" };
@@ -192,7 +192,7 @@ async function givenKey(file: string, { io }: Run) {
   const { keyRefused, readPrivateKeyFile } = await import("../../trust/keys/key-files.ts");
   if (file !== "-") return readPrivateKeyFile(file);
   const { PEM_BYTES_MAX, parsePrivatePem } = await import("../../trust/keys/pem.ts");
-  const { readPiped } = await import("./piped-text.ts");
+  const { readPiped } = await import("../command/question.ts");
   const { value, fault } = parsePrivatePem(await readPiped(io, PEM_BYTES_MAX));
   if (fault !== null) throw keyRefused(null, fault);
   return value;

@@ -16,9 +16,9 @@ import { SessionVerifier } from "../../evidence/verify/session-verifier.ts";
 import { STREAMS } from "../../trust/proof/envelopes.ts";
 import type { SignableLog } from "../../trust/session-log.ts";
 import { type Run, textOption, UsageError } from "../command/command.ts";
-import { jsonLine } from "../command/json-line.ts";
+import { whereOf } from "../command/options.ts";
+import { jsonLine } from "../command/output.ts";
 import { EXIT_DECLINED, isAgreed } from "../command/question.ts";
-import { whereOf } from "../look/reading.ts";
 import { countText, linesText } from "../serve/findings-report.ts";
 import { isSignedNow } from "./signed-now.ts";
 

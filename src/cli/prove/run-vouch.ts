@@ -22,12 +22,12 @@ import { claimOf } from "../../trust/proof/claims.ts";
 import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
 import { EXIT_CODES, type Verdict } from "../../trust/proof/verdict.ts";
 import type { SignableLog } from "../../trust/session-log.ts";
-import { ChunkedOutput } from "../command/chunked-output.ts";
 import { type Run, UsageError } from "../command/command.ts";
+import { whereOf } from "../command/options.ts";
+import { ChunkedOutput } from "../command/output.ts";
 import { EXIT_DECLINED, isAgreed } from "../command/question.ts";
-import { whereOf } from "../look/reading.ts";
 import { countText } from "../serve/findings-report.ts";
-import { streamJudging, streamPath } from "./verify-streams.ts";
+import { streamJudging, streamPath } from "./verify-database.ts";
 
 /** A log to vouch for, the report on it, and how to sign what was shown. */
 interface Vouchable {

@@ -1,76 +1,244 @@
-/** `verbatim share`: links that show part of a session, and prove it. */
+/** `verbatim share`: makes, lists and revokes links in the server's data directory, or its database. */
 
-import { type CliCommand, UsageError } from "../command/command.ts";
-import { YES_OPTION } from "../command/question.ts";
-import { WHERE_OPTIONS } from "../look/reading.ts";
-import { DATA_OPTION } from "../serve/token.ts";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { dataDirectory } from "../../core/base/node-paths.ts";
+import type { WithheldPlace } from "../../evidence/redact/copy-writer.ts";
+import { Matches } from "../../evidence/redact/matching.ts";
+import type { RedactionResult } from "../../evidence/redact/redact.ts";
+import { addShare, createShare } from "../../evidence/share/create-share.ts";
+import { followLive } from "../../evidence/share/live-share.ts";
+import { DEFAULT_REASON, type Share, type Shares, shareState } from "../../evidence/share/share.ts";
+import { FileShares } from "../../evidence/share/share-files.ts";
+import type { NewShare, Withholding } from "../../evidence/share/share-request.ts";
+import { SessionVerifier } from "../../evidence/verify/session-verifier.ts";
+import { isServed, readServedViewer } from "../../server/auth/browser-keys.ts";
+import { HOST_DEFAULT, PORT_DEFAULT } from "../../server/serve.ts";
+import { REASON_CHARS_MAX } from "../../trust/proof/disclosure/statement.ts";
+import { type Run, textOption, textOptions, UsageError, wholeNumber } from "../command/command.ts";
+import { whereOf } from "../command/options.ts";
+import { jsonLine } from "../command/output.ts";
+import { EXIT_DECLINED, isAgreed } from "../command/question.ts";
+import { printList, type TableColumn } from "../command/table.ts";
+import { databaseUrl } from "../serve/copies.ts";
+import { countText } from "../serve/findings-report.ts";
+import { expiryOf } from "../serve/token.ts";
+import { checkMatches, tellPlaces } from "./redact.ts";
+import { orVerdictCode } from "./verdict-code.ts";
 
-export const share: CliCommand = {
-  name: "share",
-  summary: "Share part of a session by a link that expires and can be revoked",
-  args: [
-    { name: "<session>", summary: "an id, the beginning of one or `last`; or `ls`, or `revoke`" },
-    { name: "[id]", summary: "with `revoke`: the share, as `verbatim share ls` shows it" },
-  ],
-  options: [
-    {
-      flags: "--redact <rules>",
-      summary: "rules of `scan`, comma-separated, whose finds are withheld; `none` for none",
-      default: "default",
-    },
-    {
-      flags: "--match <text>",
-      summary: "withhold every string or line with this text",
-      isRepeatable: true,
-    },
-    { flags: "--allow-missing", summary: "continue if a text of --match is not found" },
-    {
-      flags: "--entry <n>",
-      summary: "withhold the entry on this line of the log",
-      isRepeatable: true,
-    },
-    { flags: "--reason <text>", summary: "why these things are withheld; readers see it" },
-    {
-      flags: "--expires <when>",
-      summary: "2h, 7d, or a time: 2027-01-31T00:00:00Z",
-      default: "1d",
-    },
-    { flags: "--live", summary: "follow the session and show each signed turn, until Ctrl-C" },
-    {
-      flags: "--delay <turns>",
-      summary: "with --live: show a turn after this many more",
-      default: "0",
-    },
-    {
-      flags: "--url <url>",
-      summary: "the server's address in the link; default: that of this machine",
-    },
-    DATA_OPTION,
-    {
-      flags: "--store <url>",
-      summary: "the server's database instead: postgres://user@host/database",
-    },
-    YES_OPTION,
-    { flags: "--json", summary: "print JSON" },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim share last --expires 2h",
-    'verbatim share hello --match "17 Mill Lane" --reason "private address" --yes',
-    "verbatim share hello --live --delay 1 --expires 2h",
-    "verbatim share ls",
-    "verbatim share revoke 3f9a1c07",
-    "verbatim share last --store postgres://verbatim@db.example.com/streams --yes",
-  ],
+export async function shareCommand(run: Run): Promise<number> {
+  const [what = "", id] = run.args;
+  if (what === "revoke") {
+    if (id === undefined) throw new UsageError("name the share: verbatim share revoke ID");
+    return revoke(run, id);
+  }
+  if (id !== undefined) throw new UsageError(`${id} is one name too many`);
+  return what === "ls" ? list(run) : runShare(run, what);
+}
 
-  async run(run) {
-    const [what = "", id] = run.args;
-    const sharing = await import("./run-share.ts");
-    if (what === "revoke") {
-      if (id === undefined) throw new UsageError("name the share: verbatim share revoke ID");
-      return sharing.revoke(run, id);
-    }
-    if (id !== undefined) throw new UsageError(`${id} is one name too many`);
-    return what === "ls" ? sharing.list(run) : sharing.runShare(run, what);
-  },
-};
+const NO_RULES = "none";
+const DELAY_MAX = 1000;
+const DECLINED = Symbol("declined");
+
+export async function runShare(run: Run, name: string): Promise<number> {
+  const { options, io } = run;
+  const withholding = withholdingOf(run);
+  const delay = wholeNumber("--delay", options.delay, 0, DELAY_MAX);
+  const isLive = options.live === true;
+  if (delay > 0 && !isLive) throw new UsageError("--delay is for --live");
+  const expiresAtMs = expiryOf(textOption("--expires", options.expires), Date.now());
+  if (expiresAtMs === null) throw new UsageError("--expires needs a time");
+  const base = baseOf(run);
+  await checkServer(run);
+  return orVerdictCode(io, async () => {
+    const session = await sessionNamed(run, name);
+    const asked: NewShare = { session, withholding, expiresAtMs, isLive };
+    return withShares(run, (shares) => {
+      return isLive
+        ? shareLive(run, shares, asked, base, delay)
+        : shareOnce(run, shares, asked, base);
+    });
+  });
+}
+
+async function shareOnce(run: Run, shares: Shares, asked: NewShare, base: string): Promise<number> {
+  const places: WithheldPlace[] = [];
+  const matches = new Matches(asked.withholding.texts ?? []);
+  const check = async (made: RedactionResult) => {
+    tellPlaces(run, places);
+    if (!checkMatches(run, matches)) throw DECLINED;
+    const until = new Date(asked.expiresAtMs).toISOString();
+    if (!(await isAgreed(run, `Share ${amountOf(made)}, until ${until}?`))) throw DECLINED;
+  };
+  const onPlace = (place: WithheldPlace) => void places.push(place);
+  try {
+    const options = { ...warnings(run), nowMs: Date.now, onPlace, matches, check };
+    const { token, share, redacted } = await createShare(nodeHost, shares, asked, options);
+    await printLink(run, share, `${base}/#/share/${token}`, amountOf(redacted));
+    return 0;
+  } catch (cause) {
+    if (cause === DECLINED) return EXIT_DECLINED;
+    throw cause;
+  }
+}
+
+async function shareLive(
+  run: Run,
+  shares: Shares,
+  asked: NewShare,
+  base: string,
+  delay: number,
+): Promise<number> {
+  const { io } = run;
+  const rules = asked.withholding.rules.join(", ") || NO_RULES;
+  const question = `Share ${asked.session.id} live: each turn once it is signed, rules: ${rules}?`;
+  if (!(await isAgreed(run, question))) return EXIT_DECLINED;
+  const { token, share } = await addShare(shares, asked, Date.now());
+  await printLink(run, share, `${base}/#/share/${token}`, "live");
+  const end = await followLive(nodeHost, shares, share, asked, {
+    ...warnings(run),
+    delay,
+    nowMs: Date.now,
+    signal: io.interruption(),
+    onShown: (made) => io.err(`shown: ${amountOf(made)}, up to checkpoint ${made.headSeq}`),
+  });
+  io.err(end === "ended" ? "the share has ended" : `the share stays as it is: ${share.id}`);
+  return 0;
+}
+
+export async function list(run: Run): Promise<number> {
+  return withShares(run, async (shares) => {
+    const all = await shares.list();
+    const nowMs = Date.now();
+    if (all.length === 0) run.io.err("there are no shares");
+    await printList(run, all, {
+      json: (share) => jsonOf(share, nowMs),
+      columns: COLUMNS,
+      row: (share) => rowOf(share, nowMs),
+    });
+    return 0;
+  });
+}
+
+export async function revoke(run: Run, id: string): Promise<number> {
+  return withShares(run, async (shares) => {
+    const share = await shares.revoke(id);
+    if (run.options.json === true) await run.io.print(jsonLine(jsonOf(share, Date.now())));
+    else run.io.err(`revoked: ${id} (since ${share.revokedAt}); open connections end in a second`);
+    return 0;
+  });
+}
+
+async function withShares(run: Run, work: (shares: Shares) => Promise<number>): Promise<number> {
+  const shares = await sharesOf(run);
+  try {
+    return await work(shares);
+  } finally {
+    await shares.close();
+  }
+}
+
+async function sharesOf(run: Run): Promise<Shares> {
+  const url = textOption("--store", run.options.store);
+  if (url === undefined) return new FileShares(nodeHost, directoryOf(run), Date.now);
+  const { ShareTables } = await import("../../evidence/share/share-tables.ts");
+  return ShareTables.open(databaseUrl("--store", url), Date.now);
+}
+
+/** A link is of use only on the server of this directory. */
+async function checkServer(run: Run): Promise<void> {
+  if (run.options.store !== undefined) return;
+  const directory = directoryOf(run);
+  const data = run.options.data === undefined ? "" : ` --data ${directory}`;
+  if (!existsSync(directory)) {
+    throw new UsageError(
+      `there is no data directory ${directory}; name the server's with --data, or start one: ` +
+        `verbatim serve${data}`,
+    );
+  }
+  if (await isServed(nodeHost, directory)) return;
+  const { onWarning } = warnings(run);
+  onWarning(`no server runs on ${directory}: the link works once \`verbatim serve${data}\` does`);
+}
+
+function directoryOf({ options }: Run): string {
+  return resolve(textOption("--data", options.data) ?? dataDirectory());
+}
+
+function baseOf(run: Run): string {
+  const asked = textOption("--url", run.options.url);
+  if (asked !== undefined && !/^https?:\/\/[^\s?#]+$/.test(asked)) {
+    throw new UsageError(`--url takes an address such as https://logs.example.com, not ${asked}`);
+  }
+  const served = readServedViewer(directoryOf(run))?.url;
+  return (asked ?? served ?? `http://${HOST_DEFAULT}:${PORT_DEFAULT}`).replace(/\/+$/, "");
+}
+
+async function sessionNamed(run: Run, name: string) {
+  const { onWarning } = warnings(run);
+  const verifier = await SessionVerifier.open(nodeHost, { where: whereOf(run.options), onWarning });
+  const [log, ...others] = await verifier.find([name]);
+  if (!log || others.length > 0) throw new UsageError(`${name} is more than one session; name one`);
+  const { id } = log;
+  if (id === null) throw new UsageError(`${name} is a file outside any store; name a session`);
+  return { ...log, id };
+}
+
+function withholdingOf({ options }: Run): Withholding {
+  const rules = (textOption("--redact", options.redact) ?? "")
+    .split(",")
+    .map((each) => each.trim());
+  const reason = textOption("--reason", options.reason) ?? DEFAULT_REASON;
+  if (reason.length > REASON_CHARS_MAX) {
+    throw new UsageError(`--reason has at most ${REASON_CHARS_MAX} characters`);
+  }
+  const entries = textOptions("--entry", options.entry) ?? [];
+  return {
+    rules: rules.includes(NO_RULES) ? [] : rules,
+    texts: textOptions("--match", options.match) ?? [],
+    entries: entries.map((each) => wholeNumber("--entry", each, 1)),
+    reason,
+  };
+}
+
+function warnings({ io }: Run) {
+  return { onWarning: (warning: string) => io.err(`warning: ${warning}`) };
+}
+
+function amountOf({ full, lines, withheld }: RedactionResult): string {
+  const strings = withheld.reduce((sum, each) => sum + each.strings, 0);
+  return `${full} of ${lines} lines in full, ${countText(strings, "string")} withheld`;
+}
+
+async function printLink(run: Run, share: Share, link: string, amount: string): Promise<void> {
+  const { io, options } = run;
+  if (options.json === true) {
+    await io.print(jsonLine({ link, ...jsonOf(share, Date.now()) }));
+    return;
+  }
+  io.err(`share ${share.id}: ${amount}, until ${share.expiresAt}`);
+  io.err("the link is not stored: copy it now; it works while `verbatim serve` runs");
+  io.out(link);
+}
+
+const COLUMNS: readonly TableColumn[] = [
+  { heading: "ID" },
+  { heading: "SESSION", widthMin: 8 },
+  { heading: "RULES", widthMin: 8 },
+  { heading: "CREATED" },
+  { heading: "STATE" },
+];
+
+function rowOf(share: Share, nowMs: number): string[] {
+  const { id, session, rules, createdAt, expiresAt, revokedAt, isLive } = share;
+  const state = shareState(share, nowMs);
+  const since = state === "revoked" ? revokedAt : `until ${expiresAt}`;
+  const told = [isLive && state === "valid" ? "live" : state, since].join(" ");
+  return [id, session, rules.join(", "), createdAt, told];
+}
+
+/** Without the token's hash. */
+function jsonOf({ sha256: _, ...share }: Share, nowMs: number) {
+  return { ...share, state: shareState({ ...share, sha256: "" }, nowMs) };
+}

@@ -24,9 +24,9 @@ import type { Pin, PinnedHead } from "../../trust/proof/pin.ts";
 import type { Rollback } from "../../trust/proof/pins.ts";
 import { EXIT_CODES, type Verdict } from "../../trust/proof/verdict.ts";
 import { type Run, UsageError } from "../command/command.ts";
-import { whereOf } from "../look/reading.ts";
-import { refuseDatabases } from "../serve/copy-places.ts";
-import { streamJudging, streamPath } from "./verify-streams.ts";
+import { whereOf } from "../command/options.ts";
+import { refuseDatabases } from "../serve/copies.ts";
+import { streamJudging, streamPath } from "./verify-database.ts";
 
 export interface ReportedHead extends Pick<SessionHead, "head" | "surplus"> {
   /** The pin of the session, and how its log contradicts it. */

@@ -11,7 +11,8 @@ import {
   textOption,
   UsageError,
 } from "../command/command.ts";
-import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../command/question.ts";
+import { YES_OPTION } from "../command/options.ts";
+import { EXIT_DECLINED, isAgreed } from "../command/question.ts";
 import { printList, type TableColumn } from "../command/table.ts";
 
 const KEY_ARGUMENT: CommandArgument = {
@@ -224,7 +225,7 @@ async function givenKey({ args, io }: Run): Promise<Uint8Array> {
   const { keyRefused, readPublicKeyFile } = await import("../../trust/keys/key-files.ts");
   const pem = await import("../../trust/keys/pem.ts");
   if (source !== "-" && !/^[\w-]{43}$/.test(source)) return readPublicKeyFile(source);
-  const { readPiped } = await import("./piped-text.ts");
+  const { readPiped } = await import("../command/question.ts");
   const { value, fault } =
     source === "-"
       ? pem.parsePublicPem(await readPiped(io, pem.PEM_BYTES_MAX))

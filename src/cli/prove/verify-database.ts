@@ -1,21 +1,23 @@
 /**
- * Verify database: verdicts on the streams of a database, in one snapshot.
+ * Verify database: verdicts on the streams of data directories and databases, by the user's names.
  *
- * The rows are written to temporary files as they are, whatever their checksums, and judged as the
+ * A database is judged in one snapshot: the rows are written to temporary files as they are, whatever their checksums, and judged as the
  * files of a data directory. A stream's file is removed once it was judged, unless forks need it.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
+import type { UserTrust } from "../../evidence/verify/data-directories.ts";
 import type { StreamJudging } from "../../evidence/verify/judge-streams.ts";
 import { reportsOn } from "../../evidence/verify/verify-directory.ts";
 import type { StreamState } from "../../streams/commit/stream-state.ts";
 import { openPostgresSource, type PostgresSource } from "../../streams/postgres/postgres-source.ts";
 import type { VerifyReport } from "../../trust/judge/report.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
+import type { Run } from "../command/command.ts";
 
 const APPEND = { flag: "a", mode: 0o600 };
 
@@ -117,4 +119,50 @@ export class DatabaseFiles {
       at = rows.at(-1)?.end ?? at;
     }
   }
+}
+
+/** The path of the named stream. */
+export function streamPath(name: string): string {
+  return name.startsWith("/") ? name : `/${name}`;
+}
+
+/**
+ * The report on each stream, and its data directory. `only`: paths of streams in databases.
+ * `onEmpty` is called for each stream without a message, which has no report.
+ */
+export async function* verifyStreams(
+  names: readonly string[],
+  judging: StreamJudging,
+  run: Run,
+  only: readonly string[],
+  onEmpty: () => void,
+): AsyncGenerator<{ readonly report: VerifyReport; readonly root: string }> {
+  if (names.length === 0) return;
+  if (run.options.pin === true) {
+    run.io.err("--pin has no effect on streams: their server pins their heads");
+  }
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { verifyDataDirectory } = await import("../../evidence/verify/verify-directory.ts");
+  const { isDatabase } = await import("../serve/copies.ts");
+  for (const root of names) {
+    const reports = isDatabase(root)
+      ? verifyDatabase(root, judging, only, onEmpty)
+      : verifyDataDirectory(nodeHost, resolve(root), judging, onEmpty);
+    for await (const report of reports) yield { report, root };
+  }
+}
+
+/** Loads the user's trust and pins, as the options ask. */
+export async function streamJudging(run: Run): Promise<StreamJudging> {
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { UserJudging } = await import("../../evidence/verify/user-judging.ts");
+  const onWarning = (warning: string) => run.io.err(`warning: ${warning}`);
+  return streamJudgingOf(await UserJudging.load(nodeHost, { onWarning }), run);
+}
+
+/** The same, from loaded trust. */
+export async function streamJudgingOf(user: UserTrust, { options }: Run): Promise<StreamJudging> {
+  const { streamJudgingBy } = await import("../../evidence/verify/data-directories.ts");
+  const flags = { isDeep: options.deep === true, requirePin: options.requirePin === true };
+  return streamJudgingBy(user, flags);
 }

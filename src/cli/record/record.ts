@@ -2,134 +2,74 @@
 
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { nodeHost } from "../../core/base/node-host.ts";
+import { userPaths } from "../../core/base/node-paths.ts";
 import type { Durability } from "../../core/log/log-options.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import type { RecordedSession, RecordOption } from "../../dialects/recording.ts";
-import { DEFAULT_DIALECT, DIALECT_NAMES } from "../../dialects/registry.ts";
+import { DEFAULT_DIALECT } from "../../dialects/registry.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import type { Follower, Store, StoreOptions } from "../../sessions/store/store.ts";
-import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command/command.ts";
+import { Heads } from "../../trust/heads/heads.ts";
+import { rootNames } from "../../trust/heads/session-head.ts";
+import { hasSidecar } from "../../trust/proof/envelopes.ts";
+import { sidecarOf } from "../../trust/session-log.ts";
+import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
 import { RECORD_OPTIONS, RECORD_SOURCES } from "./dialect-commands.ts";
 import type { RecordOutcome } from "./record-input.ts";
 import type { SseSource } from "./sse-recording.ts";
 
 const EXIT: Readonly<Record<RecordOutcome, number>> = { recorded: 0, malformed: 2, failed: 7 };
 
-export const record: CliCommand = {
-  name: "record",
-  summary: "Record JSON lines from stdin as entries, each in one durable append",
-  options: [
-    {
-      flags: "--dialect <name>",
-      summary: "the on-disk layout, and the shape of the entries; default: our own",
-      choices: DIALECT_NAMES,
-    },
-    {
-      flags: "--from <source>",
-      summary: "format of stdin: a provider's event streams, or the JSON an agent sends to a hook",
-      choices: ["anthropic-sse", "openai-sse", ...RECORD_SOURCES.flatMap(({ names }) => names)],
-    },
-    ...RECORD_SOURCES.flatMap(({ options }) => options),
-    ...RECORD_OPTIONS.map(({ option: { flags, summary, choices }, dialect }) => ({
-      flags,
-      summary: `${dialect}: ${summary}`,
-      ...(choices ? { choices } : {}),
-    })),
-    { flags: "--session <id>", summary: "session to continue or create; default: a new one" },
-    {
-      flags: "--root <dir>",
-      summary: "the project, default: current directory; homeagent: its base",
-    },
-    {
-      flags: "--durability <level>",
-      summary: "when an entry counts as recorded: synced to disk, or written to the OS",
-      choices: ["disk", "os"],
-      default: "disk",
-    },
-    {
-      flags: "--sign [when]",
-      summary: "sign the session after each turn, or after each append",
-      choices: ["turn", "append"],
-    },
-    {
-      flags: "--to <url>",
-      summary: "also send the session to a server: https://host/folder; recording never waits",
-    },
-    { flags: "--ack", summary: 'print {"offset":N} for each entry once it is durable' },
-    {
-      flags: "--on-error <action>",
-      summary: "on a malformed line: stop with exit code 2, or skip it",
-      choices: ["stop", "skip"],
-      default: "stop",
-    },
-  ],
-  examples: [
-    "my-agent | verbatim record",
-    `echo '{"kind":"message","role":"user","parts":[{"type":"text","text":"hi"}]}' | verbatim record --ack`,
-    "my-agent | verbatim record --dialect rye --directive hello_world",
-    'echo \'{"type":"user_message","text":"hi"}\' | verbatim record --dialect rye --directive hi --ack',
-    "my-agent | verbatim record --dialect homeagent --agent kitchen --session 2026-11-15",
-    "my-agent | verbatim record --dialect entire --model claude-opus-4-5",
-    "my-agent | verbatim record --dialect rye --session hello_world-1739012630 --on-error skip",
-    "my-agent | verbatim record --dialect rye --directive deploy --sign",
-    "my-agent | verbatim record --to https://verbatim.example.com/laptop",
-    "curl -sN … | verbatim record --dialect entire --from anthropic-sse --session 2026-11-15-a",
-    "verbatim record --from claude-code-hooks",
-    "verbatim record --from codex-hooks --sign append",
-  ],
-
-  async run(run) {
-    const { options, io } = run;
-    const { from } = options;
-    const source = RECORD_SOURCES.find(({ names }) => names.some((each) => each === from));
-    const to = textOption("--to", options.to);
-    if (source !== undefined && to !== undefined) {
-      throw new UsageError(
-        `--to has no meaning with --from ${from}: \`verbatim send\` sends those`,
-      );
+export async function runRecord(run: Run): Promise<number> {
+  const { options, io } = run;
+  const { from } = options;
+  const source = RECORD_SOURCES.find(({ names }) => names.some((each) => each === from));
+  const to = textOption("--to", options.to);
+  if (source !== undefined && to !== undefined) {
+    throw new UsageError(`--to has no meaning with --from ${from}: \`verbatim send\` sends those`);
+  }
+  if (source !== undefined) return source.record(String(from), run);
+  refuseSourceOptions(options);
+  if (from !== undefined) refuseLineOptions(options);
+  const asked = await askedFor(options);
+  const { input } = io; // Before anything is created: refuse unreadable input.
+  const sending = to === undefined ? null : await openSending(to, io);
+  const store = await openStore(asked, io, sending?.follower ?? null);
+  const { session, isNew } = await openSession(store, asked);
+  const writer = await session.openToAppend();
+  const isAcknowledging = options.ack === true;
+  const start = writer.end === 0 ? (dialectNamed(asked.dialect).recording?.start ?? null) : null;
+  const signal = io.interruption();
+  io.out(JSON.stringify({ session: session.id, path: session.path }));
+  if (writer.end > 0 && options.sign === undefined) await warnIfSigned(store, session, io);
+  let isEmpty = false;
+  try {
+    if (from !== undefined) {
+      const { recordResponses } = await import("./sse-recording.ts");
+      const sse = { from: from as SseSource, input, signal, isAcknowledging, start, io };
+      return EXIT[await recordResponses(session, sse)];
     }
-    if (source !== undefined) return source.record(String(from), run);
-    refuseSourceOptions(options);
-    if (from !== undefined) refuseLineOptions(options);
-    const asked = await askedFor(options);
-    const { input } = io; // Before anything is created: refuse unreadable input.
-    const sending = to === undefined ? null : await openSending(to, io);
-    const store = await openStore(asked, io, sending?.follower ?? null);
-    const { session, isNew } = await openSession(store, asked);
-    const writer = await session.openToAppend();
-    const isAcknowledging = options.ack === true;
-    const start = writer.end === 0 ? (dialectNamed(asked.dialect).recording?.start ?? null) : null;
-    const signal = io.interruption();
-    io.out(JSON.stringify({ session: session.id, path: session.path }));
-    if (writer.end > 0 && options.sign === undefined) await warnIfSigned(store, session, io);
-    let isEmpty = false;
-    try {
-      if (from !== undefined) {
-        const { recordResponses } = await import("./sse-recording.ts");
-        const sse = { from: from as SseSource, input, signal, isAcknowledging, start, io };
-        return EXIT[await recordResponses(session, sse)];
-      }
-      if (input.isTTY) io.err("reading entries, one JSON object per line; Ctrl-D ends");
-      const { LOG_LIMITS } = await import("../../core/base/limits.ts");
-      const { InputLines } = await import("./input-lines.ts");
-      const { recordInput } = await import("./record-input.ts");
-      const outcome = await recordInput(session, {
-        input: new InputLines(input, { lineBytesMax: LOG_LIMITS.lineBytesMax, signal }),
-        isSkipping: options.onError === "skip",
-        isAcknowledging,
-        start,
-        io,
-      });
-      return EXIT[outcome];
-    } finally {
-      if (isNew && writer.end === 0)
-        isEmpty = (await import("./record-input.ts")).removeEmptyLog(session.path);
-      await store.close();
-      if (isEmpty) await tellEmpty(session, io);
-      await sending?.tell();
-    }
-  },
-};
+    if (input.isTTY) io.err("reading entries, one JSON object per line; Ctrl-D ends");
+    const { LOG_LIMITS } = await import("../../core/base/limits.ts");
+    const { InputLines } = await import("./input-lines.ts");
+    const { recordInput } = await import("./record-input.ts");
+    const outcome = await recordInput(session, {
+      input: new InputLines(input, { lineBytesMax: LOG_LIMITS.lineBytesMax, signal }),
+      isSkipping: options.onError === "skip",
+      isAcknowledging,
+      start,
+      io,
+    });
+    return EXIT[outcome];
+  } finally {
+    if (isNew && writer.end === 0)
+      isEmpty = (await import("./record-input.ts")).removeEmptyLog(session.path);
+    await store.close();
+    if (isEmpty) await tellEmpty(session, io);
+    await sending?.tell();
+  }
+}
 
 /** The session was named on stdout, so stderr says that it is gone. */
 async function tellEmpty({ id, path, dialect }: Session, io: Io): Promise<void> {
@@ -141,14 +81,13 @@ async function tellEmpty({ id, path, dialect }: Session, io: Io): Promise<void> 
 }
 
 async function warnIfSigned(store: Store, session: Session, io: Io): Promise<void> {
-  const { isSignedSoFar } = await import("./signed-so-far.ts");
   if (!(await isSignedSoFar(store, session))) return;
   io.err("warning: this session is signed so far; add --sign, or its new lines stay unsigned");
 }
 
 /** Loaded only on request: it needs the network. */
 async function openSending(to: string, io: Io) {
-  const { openSender, tellLeft } = await import("../keep/open-sender.ts");
+  const { openSender, tellLeft } = await import("../keep/send.ts");
   const { followerOf } = await import("../../guard/remote/followed-store.ts");
   const sender = await openSender(to, io);
   sender.sendOthers();
@@ -256,4 +195,13 @@ async function openSession(
   }
   const session = store.session(found.id, agent);
   return { session, isNew: !existsSync(session.path) };
+}
+
+/** By its checkpoints, or its pinned head. Verifies nothing. */
+export async function isSignedSoFar({ dialect, root }: Store, session: Session): Promise<boolean> {
+  if (hasSidecar(dialect) && existsSync(sidecarOf(session.path))) return true;
+  const { stateDirectory } = userPaths();
+  const heads = new Heads({ host: nodeHost, stateDirectory, onWarning: () => {} });
+  const { place } = await rootNames(nodeHost, { dialect, root });
+  return (await heads.lookup({ place, id: session.id, log: null })).found !== null;
 }

@@ -3,87 +3,39 @@
 import type { RepairAction, RepairReport } from "../../resume/repair-report.ts";
 import type { Resumed } from "../../resume/resume.ts";
 import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
-import {
-  type CliCommand,
-  type Run,
-  textOption,
-  UsageError,
-  wholeNumber,
-} from "../command/command.ts";
-import { jsonLine } from "../command/json-line.ts";
-import {
-  otherFiles,
-  PIN_OPTION,
-  PROFILE_OPTION,
-  SESSION_ARGUMENT,
-  WHERE_OPTIONS,
-  whereOf,
-} from "../look/reading.ts";
+import { type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
+import { TARGETS, whereOf } from "../command/options.ts";
+import { jsonLine } from "../command/output.ts";
+import { otherFiles } from "../look/reading.ts";
 import { orVerdictCode } from "../prove/verdict-code.ts";
 
-const TARGETS = ["anthropic", "openai-chat", "openai-responses", "ai-sdk"] as const;
 const ACTIONS_LISTED_MAX = 50;
 const TURNS_MAX = 1e9;
 const TOKENS_MAX = 1e9;
 
-export const resume: CliCommand = {
-  name: "resume",
-  summary: "Verify a session and print the API request that continues it",
-  args: [SESSION_ARGUMENT],
-  options: [
-    { flags: "--for <provider>", summary: "API to make the request for", choices: TARGETS },
-    { flags: "--json", summary: "print the request on one line, and the report as JSON on stderr" },
-    { flags: "--model <name>", summary: "model to ask; default: the session's model" },
-    { flags: "--max-tokens <n>", summary: "maximum tokens of the answer; anthropic: default 4096" },
-    {
-      flags: "--prompt <text>",
-      summary: 'next user message; default: "Continue." where one is needed',
-    },
-    {
-      flags: "--up-to <turn>",
-      summary: "stop after this turn; continuing from there makes a fork",
-    },
-    { flags: "--lenient", summary: "include unsigned lines, marked in the report" },
-    { flags: "--allow-unsigned", summary: "accept a session in which nothing is signed" },
-    PIN_OPTION,
-    PROFILE_OPTION,
-    { flags: "--snapshot", summary: "read the session while another process writes it" },
-    {
-      flags: "--record",
-      summary: "append the report to the session; with --up-to, to the fork",
-    },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim resume hello_world-1739012630 --for anthropic --json > request.json",
-    'verbatim resume hello --for openai-chat --prompt "And now?" --model gpt-5.5',
-    "verbatim resume hello --for anthropic --up-to 3 --record",
-  ],
-
-  async run(run) {
-    const { options, io } = run;
-    const target = TARGETS.find((name) => name === options.for);
-    if (!target) throw new UsageError(`--for is missing: one of ${TARGETS.join(", ")}`);
-    const model = textOption("--model", options.model);
-    const maxTokens = numberOption("--max-tokens", options.maxTokens, TOKENS_MAX);
-    const { requestBody } = await import("../../resume/request.ts");
-    await tellOtherFile(run);
-    const resumed = await resumeOrVerdict(run, target);
-    if (typeof resumed === "number") return resumed;
-    const body = requestBody(resumed, {
-      ...(model === undefined ? {} : { model }),
-      ...(maxTokens === undefined ? {} : { maxTokens }),
-    });
-    const recorded = options.record === true ? await record(resumed, run) : null;
-    const { indentedJson, jsonText } = await import("../../sessions/render/text.ts");
-    const { safeText } = await import("../../sessions/render/text.ts");
-    await io.print(options.json ? jsonLine(body) : `${safeText(indentedJson(body))}\n`);
-    const { report } = resumed;
-    if (options.json) io.err(jsonText(recorded === null ? report : { ...report, recorded }));
-    else io.err([...describe(report), ...(recorded ? [`recorded in ${recorded}`] : [])].join("\n"));
-    return 0;
-  },
-};
+export async function runResume(run: Run): Promise<number> {
+  const { options, io } = run;
+  const target = TARGETS.find((name) => name === options.for);
+  if (!target) throw new UsageError(`--for is missing: one of ${TARGETS.join(", ")}`);
+  const model = textOption("--model", options.model);
+  const maxTokens = numberOption("--max-tokens", options.maxTokens, TOKENS_MAX);
+  const { requestBody } = await import("../../resume/request.ts");
+  await tellOtherFile(run);
+  const resumed = await resumeOrVerdict(run, target);
+  if (typeof resumed === "number") return resumed;
+  const body = requestBody(resumed, {
+    ...(model === undefined ? {} : { model }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  });
+  const recorded = options.record === true ? await record(resumed, run) : null;
+  const { indentedJson, jsonText } = await import("../../sessions/render/text.ts");
+  const { safeText } = await import("../../sessions/render/text.ts");
+  await io.print(options.json ? jsonLine(body) : `${safeText(indentedJson(body))}\n`);
+  const { report } = resumed;
+  if (options.json) io.err(jsonText(recorded === null ? report : { ...report, recorded }));
+  else io.err([...describe(report), ...(recorded ? [`recorded in ${recorded}`] : [])].join("\n"));
+  return 0;
+}
 
 /** Says which file of a session is used, if its program's and the record of its hooks are there. */
 async function tellOtherFile({ args, options, io }: Run): Promise<void> {

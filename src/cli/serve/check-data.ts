@@ -16,7 +16,7 @@ export async function checkData(name: string, isJson: boolean, io: Io): Promise<
   const { nodeHost } = await import("../../core/base/node-host.ts");
   const { examineData } = await import("../../evidence/doctor/check-directory.ts");
   const { printFindings } = await import("./findings-report.ts");
-  const { isDatabase } = await import("./copy-places.ts");
+  const { isDatabase } = await import("./copies.ts");
   const path = isDatabase(name) ? "" : resolve(name);
   const fields: Pick<PrintOptions, "finding" | "summary"> = {
     finding: ({ code, severity, session: stream, path: file, offset = null, detail: message }) => {

@@ -19,9 +19,8 @@ import type { ExaminedItem } from "../../evidence/doctor/examine.ts";
 import type { RepairStep } from "../../evidence/doctor/repair.ts";
 import type { FoundSession } from "../../sessions/list/found-session.ts";
 import { safeLine } from "../../sessions/render/text.ts";
-import { ChunkedOutput } from "../command/chunked-output.ts";
 import type { Io } from "../command/command.ts";
-import { jsonLine } from "../command/json-line.ts";
+import { ChunkedOutput, jsonLine } from "../command/output.ts";
 
 const LISTED_MAX = 5;
 const EXIT_FOUND = 1;

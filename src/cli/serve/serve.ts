@@ -5,7 +5,6 @@ import { resolve } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { CreateShare } from "../../evidence/share/share-request.ts";
 import {
-  type CliCommand,
   type Io,
   type Run,
   textOption,
@@ -13,152 +12,76 @@ import {
   UsageError,
   wholeNumber,
 } from "../command/command.ts";
-import { ACCESS_OPTIONS, accessSettings } from "./server-access.ts";
+import { accessSettings } from "./server-access.ts";
 
 const PORT_MAX = 65_535;
 const TIMEOUT_MS_MAX = 600_000;
 const BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
-export const serve: CliCommand = {
-  name: "serve",
-  summary: "Serve the session viewer, the API and durable streams until interrupted",
-  options: [
-    {
-      flags: "--host <address>",
-      summary: "address to listen on; other machines need a token",
-      default: "127.0.0.1",
-    },
-    { flags: "--port <number>", summary: "port to listen on; 0: any free port", default: "4437" },
-    { flags: "--open", summary: "open the viewer in your browser" },
-    {
-      flags: "--data <directory>",
-      summary: "directory of the streams; default: $XDG_DATA_HOME/verbatim",
-    },
-    {
-      flags: "--store <url>",
-      summary: "keep streams in PostgreSQL: postgres://user@host/database",
-    },
-    {
-      flags: "--durability <level>",
-      summary: "with --store: what appends must survive: memory, disk or standby; default: disk",
-    },
-    {
-      flags: "--statement-timeout <ms>",
-      summary: "with --store: how long a statement may take; default: 5000, and 1000 for each MiB",
-    },
-    {
-      flags: "--connect-timeout <ms>",
-      summary: "with --store: how long connecting to the database may take; default: 5000",
-    },
-    {
-      flags: "--root <dir>",
-      summary: "store whose sessions are served; repeatable; default: those that ls finds",
-      isRepeatable: true,
-    },
-    {
-      flags: "--long-poll-timeout <ms>",
-      summary: "how long a read waits for new data",
-      default: "20000",
-    },
-    { flags: "--max-body <bytes>", summary: "maximum size of an append", default: "16777216" },
-    { flags: "--sign", summary: "sign appends with your key" },
-    {
-      flags: "--witness <file>",
-      summary: "be a witness of the logs in this list: cosign their heads (docs/witnesses.md)",
-    },
-    { flags: "--guard", summary: "also keep copies of every agent's sessions: `verbatim guard`" },
-    {
-      flags: "--check <place>",
-      summary:
-        "only check this data directory or postgres:// URL and write nothing; exits with 1 if damaged",
-    },
-    {
-      flags: "--json",
-      summary: "with --check: print one JSON object per finding, and a summary last",
-    },
-    {
-      flags: "--allow-local-webhooks",
-      summary: "let subscriptions call programs on this machine",
-    },
-    ...ACCESS_OPTIONS,
-  ],
-  examples: [
-    "verbatim serve --open",
-    "verbatim serve --port 0 --data ./streams",
-    "verbatim serve --root ~/project --root ~/.homeagent",
-    "verbatim serve --allow-origin https://app.example.com",
-    "verbatim serve --witness logs.txt --host 0.0.0.0",
-    "verbatim serve --check ./streams",
-    "verbatim serve --check postgres://verbatim@db.example.com/streams",
-    "verbatim serve --store postgres://verbatim@db.example.com/streams --durability standby",
-    "verbatim serve --store 'postgres://verbatim@db-1,db-2/streams?target_session_attrs=read-write'",
-  ],
-
-  async run({ options, io }) {
-    const checked = textOption("--check", options.check);
-    if (checked !== undefined) {
-      const { checkData } = await import("./check-data.ts");
-      return checkData(checked, options.json === true, io);
-    }
-    if (options.json === true) throw new UsageError("--json needs --check");
-    const port = wholeNumber("--port", options.port, 0, PORT_MAX);
-    const timeout = options.longPollTimeout;
-    const longPollTimeoutMs = wholeNumber("--long-poll-timeout", timeout, 1, TIMEOUT_MS_MAX);
-    const bodyBytesMax = wholeNumber("--max-body", options.maxBody, 1, BODY_BYTES_MAX);
-    const host = textOption("--host", options.host);
-    const roots = textOptions("--root", options.root) ?? "found";
-    const access = accessSettings(options);
-    const logPath = textOption("--request-log", options.requestLog);
-    const { dataDirectory } = await import("../../core/base/node-paths.ts");
-    const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
-    const { RequestLog } = await import("./request-log.ts");
-    const onLogFault = (cause: unknown) => io.err(`fault: the request log: ${faultText(cause)}`);
-    const database = await databaseOf(options);
-    const log = logPath === undefined ? null : await RequestLog.open(logPath, onLogFault);
-    const witness = textOption("--witness", options.witness);
-    const createShare: CreateShare = async (...asked) =>
-      (await import("../../evidence/share/create-share.ts")).createShare(...asked);
-    const { startHere, welcome } = await import("./starting.ts");
-    const data = options.data === undefined ? "" : ` --data ${directory}`;
-    const server = await startHere(data, {
-      dataDirectory: directory,
-      createShare,
-      ...database,
-      port,
-      longPollTimeoutMs,
-      bodyBytesMax,
-      roots,
-      demo: roots === "found",
-      sign: options.sign === true,
-      allowLocalWebhooks: options.allowLocalWebhooks === true,
-      ...(witness === undefined ? {} : { witness: resolve(witness) }),
-      ...access,
-      ...(host === undefined ? {} : { host }),
-      ...(log === null ? {} : { onRequest: (record) => log.write(record) }),
-      onNote: (note) => io.err(`note: ${note}`),
-      onFault: (what, cause) => io.err(`fault: ${what}: ${faultText(cause)}`),
+export async function runServe({ options, io }: Run): Promise<number> {
+  const checked = textOption("--check", options.check);
+  if (checked !== undefined) {
+    const { checkData } = await import("./check-data.ts");
+    return checkData(checked, options.json === true, io);
+  }
+  if (options.json === true) throw new UsageError("--json needs --check");
+  const port = wholeNumber("--port", options.port, 0, PORT_MAX);
+  const timeout = options.longPollTimeout;
+  const longPollTimeoutMs = wholeNumber("--long-poll-timeout", timeout, 1, TIMEOUT_MS_MAX);
+  const bodyBytesMax = wholeNumber("--max-body", options.maxBody, 1, BODY_BYTES_MAX);
+  const host = textOption("--host", options.host);
+  const roots = textOptions("--root", options.root) ?? "found";
+  const access = accessSettings(options);
+  const logPath = textOption("--request-log", options.requestLog);
+  const { dataDirectory } = await import("../../core/base/node-paths.ts");
+  const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
+  const { RequestLog } = await import("./request-log.ts");
+  const onLogFault = (cause: unknown) => io.err(`fault: the request log: ${faultText(cause)}`);
+  const database = await databaseOf(options);
+  const log = logPath === undefined ? null : await RequestLog.open(logPath, onLogFault);
+  const witness = textOption("--witness", options.witness);
+  const createShare: CreateShare = async (...asked) =>
+    (await import("../../evidence/share/create-share.ts")).createShare(...asked);
+  const { startHere, welcome } = await import("./starting.ts");
+  const data = options.data === undefined ? "" : ` --data ${directory}`;
+  const server = await startHere(data, {
+    dataDirectory: directory,
+    createShare,
+    ...database,
+    port,
+    longPollTimeoutMs,
+    bodyBytesMax,
+    roots,
+    demo: roots === "found",
+    sign: options.sign === true,
+    allowLocalWebhooks: options.allowLocalWebhooks === true,
+    ...(witness === undefined ? {} : { witness: resolve(witness) }),
+    ...access,
+    ...(host === undefined ? {} : { host }),
+    ...(log === null ? {} : { onRequest: (record) => log.write(record) }),
+    onNote: (note) => io.err(`note: ${note}`),
+    onFault: (what, cause) => io.err(`fault: ${what}: ${faultText(cause)}`),
+  });
+  const signal = io.interruption();
+  welcome(io, server, { host, store: database.store, directory, data });
+  if (options.open === true) {
+    const { openInBrowser } = await import("./open.ts");
+    void openInBrowser(server.newLink() ?? server.url).then((why) => {
+      if (why !== null) io.err(`no browser was opened: ${why}`);
     });
-    const signal = io.interruption();
-    welcome(io, server, { host, store: database.store, directory, data });
-    if (options.open === true) {
-      const { openInBrowser } = await import("./open-browser.ts");
-      void openInBrowser(server.newLink() ?? server.url).then((why) => {
-        if (why !== null) io.err(`no browser was opened: ${why}`);
-      });
-    }
-    const guarding = options.guard === true ? await guardUntil(signal, io) : null;
-    if (!signal.aborted) await once(signal, "abort");
-    io.err("stopping: finishing open requests");
-    await guarding?.ended;
-    await server.close();
-    await log?.close();
-    return 0;
-  },
-};
+  }
+  const guarding = options.guard === true ? await guardUntil(signal, io) : null;
+  if (!signal.aborted) await once(signal, "abort");
+  io.err("stopping: finishing open requests");
+  await guarding?.ended;
+  await server.close();
+  await log?.close();
+  return 0;
+}
 
 /** A guard that cannot run is reported, and the server runs without it. */
 async function guardUntil(signal: AbortSignal, io: Io): Promise<{ ended: Promise<void> }> {
-  const { guardInside } = await import("../keep/run-guard.ts");
+  const { guardInside } = await import("../keep/guard.ts");
   const ended = guardInside(signal, io).catch((cause: unknown) => {
     io.err(`fault: the guard ended: ${cause instanceof Error ? cause.message : String(cause)}`);
   });
@@ -179,7 +102,7 @@ async function databaseOf(options: Run["options"]) {
     }
     return {};
   }
-  const { databaseUrl } = await import("./copy-places.ts");
+  const { databaseUrl } = await import("./copies.ts");
   const { DURABILITIES } = await import("../../streams/postgres/store-options.ts");
   const durability = DURABILITIES.find((each) => each === (level ?? "disk"));
   if (durability === undefined) {

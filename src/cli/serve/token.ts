@@ -6,18 +6,13 @@ import type { TokenEntry, TokenScope } from "../../server/auth/tokens.ts";
 import {
   type CliCommand,
   type CommandGroup,
-  type CommandOption,
   type Run,
   textOption,
   UsageError,
 } from "../command/command.ts";
-import { jsonLine } from "../command/json-line.ts";
+import { DATA_OPTION } from "../command/options.ts";
+import { jsonLine } from "../command/output.ts";
 import { printList, type TableColumn } from "../command/table.ts";
-
-export const DATA_OPTION: CommandOption = {
-  flags: "--data <directory>",
-  summary: "the server's data directory; default: $XDG_DATA_HOME/verbatim",
-};
 
 const create: CliCommand = {
   name: "create",

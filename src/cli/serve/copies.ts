@@ -1,11 +1,11 @@
-/** Copy places: the two sides of `copy` and `backup`, by the names that the user gave. */
+/** Copies: `verbatim backup` and `verbatim copy`, and the places that their users name. */
 
 import { resolve } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { StreamCopyReport } from "../../streams/copy/copy-streams.ts";
 import type { CopySource, CopyTarget } from "../../streams/copy/sides.ts";
 import { urlWithoutPassword } from "../../streams/postgres/store-options.ts";
-import { type Io, UsageError } from "../command/command.ts";
+import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
 
 const MB = 1e6;
 
@@ -80,4 +80,73 @@ export async function copyBetween(
   } finally {
     await target.close();
   }
+}
+
+export async function runBackup({ args, options, io }: Run): Promise<number> {
+  const to = resolve(args[0] as string);
+  const url = textOption("--store", options.store);
+  const data = textOption("--data", options.data);
+  if (url !== undefined && data !== undefined) throw new UsageError("give --data or --store");
+  const { streams, bytes } = await (url === undefined
+    ? backUpDirectory(data, to, io)
+    : backUpDatabase(url, to, io));
+  io.progress(null);
+  if (options.json) io.out(JSON.stringify({ directory: to, streams, bytes }));
+  else io.out(`${streams} ${streams === 1 ? "stream" : "streams"}, ${bytes} bytes, in ${to}`);
+  return 0;
+}
+
+async function backUpDirectory(data: string | undefined, to: string, io: Io) {
+  const { dataDirectory } = await import("../../core/base/node-paths.ts");
+  const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { backUp } = await import("../../streams/journal/backup.ts");
+  return backUp({
+    host: nodeHost,
+    from: resolve(data ?? dataDirectory()),
+    to,
+    onProgress: (bytes) => io.progress(`${Math.floor(bytes / 1e6)} MB`),
+  });
+}
+
+/** Of one moment: a snapshot of the database. */
+async function backUpDatabase(url: string, to: string, io: Io) {
+  const source = await openSource(databaseUrl("--store", url), false);
+  try {
+    return await copyBetween(source, to, io);
+  } finally {
+    await source.close();
+  }
+}
+
+export async function runCopy({ options, io }: Run): Promise<number> {
+  const from = textOption("--from", options.from);
+  const to = textOption("--to", options.to);
+  if (from === undefined || to === undefined) throw new UsageError("give --from and --to");
+  checkPlace("--from", from);
+  checkPlace("--to", to);
+  const source = await openSource(from, true);
+  try {
+    const { isResumed, ...report } = await copyBetween(source, to, io);
+    const { streams, bytes, records } = report;
+    if (options.json) {
+      io.out(JSON.stringify({ from: source.place, ...report, resumed: isResumed }));
+    } else {
+      const count = `${streams} ${streams === 1 ? "stream" : "streams"}, ${bytes} bytes`;
+      const more = records === 0 ? "" : ` and ${records} records of subscriptions`;
+      io.out(`${count}${more} copied to ${report.to}, and compared`);
+    }
+    warn(io, source.others ?? []);
+    return 0;
+  } finally {
+    await source.close();
+  }
+}
+
+function warn(io: Io, notCopied: readonly string[]): void {
+  if (notCopied.length === 0) return;
+  io.err(`not copied: ${notCopied.join(", ")}; serve needs them in --data`);
+  if (!notCopied.includes("tokens.json")) return;
+  io.err(
+    "warning: tokens were not copied: without tokens.json in its --data, a server needs no token",
+  );
 }

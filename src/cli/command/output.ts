@@ -1,8 +1,9 @@
 /**
- * Chunked output: prints many short texts in few writes, because a write costs more than the text;
- * and prints whole documents, or writes them to a file.
+ * Output: prints many short texts in few writes, because a write costs more than the text; prints
+ * whole documents, or writes them to a file; and values as lines of JSON.
  */
 
+import { jsonText, safeText } from "../../sessions/render/text.ts";
 import type { Io } from "./command.ts";
 
 const CHUNK_CHARS = 64 * 1024;
@@ -52,4 +53,8 @@ export async function giveDocument(
   } finally {
     await printed.flush(); // Also if reading fails: print the pieces before that.
   }
+}
+
+export function jsonLine(value: unknown): string {
+  return `${safeText(jsonText(value))}\n`;
 }

@@ -1,0 +1,153 @@
+/** Commands of the group `look`: what they are called and take. Each loads its code when it runs. */
+
+import type { CliCommand } from "../command/command.ts";
+import {
+  REPORTS,
+  SESSION_ARGUMENT,
+  SORTS,
+  VIEW_OPTIONS,
+  WHERE_OPTIONS,
+} from "../command/options.ts";
+
+export const ls: CliCommand = {
+  name: "ls",
+  summary: "List the sessions of all agents and stores, newest first",
+  options: [
+    {
+      flags: "--sort <order>",
+      summary: "sort order: newest or largest first; ids from a to z",
+      choices: Object.keys(SORTS),
+      default: "updated",
+    },
+    { flags: "--limit <n>", summary: "maximum number of sessions" },
+    { flags: "--agent <name>", summary: "only of this agent: its program, dialect or own name" },
+    { flags: "--project <dir>", summary: "only of this project: its path (. is here) or name" },
+    { flags: "--all", summary: "list the sessions of subagents too" },
+    { flags: "--json", summary: "print one JSON object per session" },
+    { flags: "--source-gone", summary: "only sessions that just the guard still has" },
+    { flags: "--ids", summary: "print only ids, one per line, unsorted; reads no log" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim ls",
+    "verbatim ls --project . --agent 'claude code'",
+    "verbatim ls --sort cost --limit 10",
+    "verbatim ls --dialect rye --json | jq -r 'select(.status == \"error\").id'",
+  ],
+
+  run: async (run) => (await import("./ls.ts")).runLs(run),
+};
+
+export const show: CliCommand = {
+  name: "show",
+  summary: "Show a session",
+  args: [SESSION_ARGUMENT],
+  options: [
+    ...VIEW_OPTIONS,
+    { flags: "--last <n>", summary: "only the last n entries" },
+    { flags: "--generation <n>", summary: "an older generation that the guard kept" },
+    { flags: "--html <file>", summary: "write an HTML page to this file; - prints it" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim show last",
+    "verbatim show hello_world-1739012630",
+    "verbatim show hello --last 20 --thinking",
+    "verbatim show .ai/threads/hello_world-1739012630 --no-tools | less",
+    "verbatim show hello --html hello.html",
+    "verbatim show kitchen/2026-11-15 --json | jq 'select(.role == \"user\")'",
+  ],
+
+  run: async (run) => (await import("./show.ts")).runShow(run),
+};
+
+export const tail: CliCommand = {
+  name: "tail",
+  summary: "Show the end of a session and follow it until interrupted",
+  args: [SESSION_ARGUMENT],
+  options: [
+    ...VIEW_OPTIONS,
+    { flags: "--last <n>", summary: "start with the last n entries", default: "10" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim tail hello_world-1739012630",
+    "verbatim tail hello --last 0 --json | jq -c '.parts[]'",
+  ],
+
+  run: async (run) => (await import("./tail.ts")).runTail(run),
+};
+
+export const search: CliCommand = {
+  name: "search",
+  summary: "Find words in the sessions of all agents and stores",
+  args: [
+    {
+      name: "[query...]",
+      summary:
+        'words, "phrases", beginnings*, -without, and filters: agent: model: role: tool: since: ' +
+        "until: dialect: session:",
+    },
+  ],
+  options: [
+    { flags: "--limit <n>", summary: "maximum number of entries, newest first", default: "20" },
+    { flags: "--json", summary: "print one JSON object per entry" },
+    {
+      flags: "--rebuild",
+      summary: "rebuild the search index first; without a query, do only that",
+    },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim search stripe webhook since:90d",
+    "verbatim search 'role:user \"exactly these words\"'",
+    "verbatim search -- timeout -test tool:bash",
+    "verbatim search 'conn* model:opus' --json | jq -r .session",
+    "verbatim search --rebuild",
+  ],
+
+  run: async (run) => (await import("./search.ts")).searchCommand(run),
+};
+
+export const usage: CliCommand = {
+  name: "usage",
+  summary: "Count tokens and cost of all agents: each response once, at the price of its time",
+  args: [
+    {
+      name: "[report]",
+      summary: `${REPORTS.join(", ")} or statusline; without one: today and this month`,
+    },
+  ],
+  options: [
+    { flags: "--since <day>", summary: "from this day on: 2026-11-15, 20261115 or 7d" },
+    { flags: "--until <day>", summary: "up to and including this day" },
+    { flags: "--agent <name>", summary: "only of this agent: its program or dialect" },
+    { flags: "--project <dir>", summary: "only of this project: its path (. is here) or name" },
+    { flags: "--tz <zone>", summary: "time zone of days, such as Europe/Berlin; default: yours" },
+    { flags: "--json", summary: "print one JSON document" },
+    { flags: "--csv", summary: "print comma-separated values" },
+    { flags: "--compact", summary: "fewer columns; the default in a narrow terminal" },
+    { flags: "--explain <id>", summary: "every row of a session, its price, and each duplicate" },
+    { flags: "--budget <amount>", summary: "exit with 1 if more was spent: 20/day, 300/month" },
+    { flags: "--reprice", summary: "price everything again with the newest table" },
+  ],
+  examples: [
+    "verbatim usage",
+    "verbatim usage daily --since 7d",
+    "verbatim usage session --project . --json",
+    "verbatim usage directive --agent rye",
+    "verbatim usage --explain 7dce3a",
+    "verbatim usage --budget 20/day || echo 'enough for today'",
+  ],
+
+  run: async (run) => (await import("./usage.ts")).runUsage(run),
+};
+
+export const agents: CliCommand = {
+  name: "agents",
+  summary: "List the agents whose sessions are on this machine, and what they will delete",
+  options: [{ flags: "--json", summary: "print one JSON object per agent and directory" }],
+  examples: ["verbatim agents", "verbatim agents --json | jq -r 'select(.due > 0).label'"],
+
+  run: async (run) => (await import("./agents.ts")).runAgents(run),
+};
