@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { triedMutations } from "../support/program.ts";
+import { triedMutations } from "../support/tried-mutations.ts";
 import { type Mutant, tortureMutant } from "./mutant.ts";
 
 /** Each with a seed that finds it early; others find it later. */

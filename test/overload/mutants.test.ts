@@ -5,7 +5,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { type Mutation, triedMutations } from "../support/program.ts";
+import type { Mutation } from "../support/program.ts";
+import { triedMutations } from "../support/tried-mutations.ts";
 import { type Broken, floodAll, floodOne, type Promised } from "./flood.ts";
 
 interface Mutant extends Mutation {

@@ -12,7 +12,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, buildSync, type Plugin } from "esbuild";
 import { inject } from "vitest";
-import { isTried } from "./seed.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -60,17 +59,8 @@ export async function compiledText(text: string, mutation?: Mutation): Promise<s
   return outfile;
 }
 
-/**
- * One in three of similar mutations. All must still have their line, so that
- * none goes stale unnoticed.
- */
-export function triedMutations<T extends Mutation>(all: readonly T[], folder = ""): T[] {
-  for (const { file, line } of all) sourceWith(join(root, folder, file), line);
-  return all.filter((_, nth) => isTried(nth, 3));
-}
-
 /** The text of a file that has this line once. */
-function sourceWith(path: string, line: string): string {
+export function sourceWith(path: string, line: string): string {
   const text = readFileSync(path, "utf8");
   assert.equal(text.split(line).length, 2, `${path} has this line once: ${line}`);
   return text;
