@@ -14,7 +14,7 @@ import { parseArgs } from "node:util";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { openApiDocument } from "../src/server/openapi/document.ts";
 import { root } from "./setup.mjs";
-import { buildSite, menu } from "./site/site.mjs";
+import { buildSite, listedPages } from "./site/site.mjs";
 
 const OUTPUT = join(root, "dist.site");
 
@@ -74,8 +74,7 @@ function serve(port) {
 
 /** When a page was last changed. */
 function newest() {
-  const paths = menu().flatMap(({ pages }) => pages);
-  const times = paths.map((path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs);
+  const times = listedPages().map((path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs);
   return Math.max(...times.map((time) => time ?? 0));
 }
 

@@ -8,8 +8,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, test } from "vitest";
 import { find } from "../scripts/site/find.mjs";
-import { GENERATED } from "../scripts/site/order.mjs";
-import { menu } from "../scripts/site/site.mjs";
+import { BEHIND, GENERATED, ORDER } from "../scripts/site/order.mjs";
+import { listedPages } from "../scripts/site/site.mjs";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { STATUS } from "../src/server/http/status.ts";
 import { openApiDocument } from "../src/server/openapi/document.ts";
@@ -20,10 +20,42 @@ import { builtSite } from "./support/built-site.ts";
 
 const pageText = (path: string) => readFileSync(join(root, path), "utf8");
 
-/** Queries of users, and the page that must be found first. */
+/** More than these, and a reader gives up looking. Words do not count generated pages. */
+const MENU_PAGES_MAX = 40;
+const MENU_WORDS_MAX = 57_500;
+
+/** Queries as people type them, and the page that must be found first. */
 const QUESTIONS = {
-  "how much did I spend": "guides/cost-reports.html",
-  "what does it cost": "guides/cost-reports.html",
+  "change port": "server.html",
+  "cost per project": "usage.html",
+  docker: "server.html",
+  "import from another machine": "resume.html",
+  retention: "guides/retention.html",
+  "what is a dialect": "formats.html",
+  "where are my files": "guides/files.html",
+  "can I delete the cache": "faq.html",
+  "how much disk space does it need": "guides/files.html",
+  "set up for my team": "guides/team.html",
+  "two machines": "guides/team.html",
+  auditor: "guides/auditor.html",
+  "has this been changed": "guides/auditor.html",
+  "find api keys": "redaction.html",
+  "hide part of a session": "redaction.html",
+  gdpr: "guides/retention.html",
+  "what does signing prove": "security.html",
+  postgres: "scaling.html",
+  "high availability": "scaling.html",
+  "status line": "usage.html",
+  budget: "usage.html",
+  "backup server": "server.html",
+  nginx: "server.html",
+  https: "server.html",
+  "claude code": "guides/keep-history.html",
+  "cursor history": "agents.html",
+  "vercel ai sdk": "guides/frameworks.html",
+  uninstall: "faq.html",
+  "how much did I spend": "usage.html",
+  "what does it cost": "usage.html",
   quickstart: "index.html",
   "getting started": "index.html",
   tutorial: "index.html",
@@ -32,29 +64,48 @@ const QUESTIONS = {
   privacy: "faq.html",
   telemetry: "faq.html",
   "does it upload my data": "faq.html",
-  "delete a session": "faq.html",
+  "delete a session": "guides/retention.html",
   "port in use": "faq.html",
   windows: "faq.html",
   "why is it slow": "faq.html",
   "remove api key from transcript": "faq.html",
-  "remove secret": "faq.html",
-  "share a session": "guides/redact-and-share.html",
+  "remove secret": "redaction.html",
+  "share a session": "redaction.html",
   "restore deleted session": "guides/keep-history.html",
   "verify sessions in CI": "guides/sign-and-verify.html",
-  "resume a session": "guides/resume-after-a-crash.html",
+  "resume a session": "resume.html",
+  "continue after a crash": "resume.html",
   "streaming to browsers": "start/stream-to-a-browser.html",
   "exit code 3": "exit-codes.html",
 };
 
-test("the menu has every page of docs, each once", () => {
-  const listed = menu().flatMap(({ pages }) => [...pages]);
+const menuPages = ORDER.flatMap(({ pages }) => [...pages]);
+
+test("the site has every page of docs, each once", () => {
   const written = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`);
   assert.deepEqual(
-    listed.filter((path) => path.startsWith("docs/")).sort(),
+    listedPages()
+      .filter((path) => path.startsWith("docs/"))
+      .sort(),
     [...written, ...GENERATED].sort(),
   );
+});
+
+test("the menu can be read: its number of pages and their words are limited", () => {
+  const written = menuPages.filter((path) => ![...GENERATED, "docs/reference.md"].includes(path));
+  const words = written.flatMap((path) => pageText(path).split(/\s+/).filter(Boolean)).length;
+  assert.ok(menuPages.length <= MENU_PAGES_MAX, `${menuPages.length} pages`);
+  assert.ok(words <= MENU_WORDS_MAX, `${words} words`);
+});
+
+test("the page in front of a folder links to each of its pages", () => {
+  for (const { folder, page } of BEHIND) {
+    const linked = [...pageText(page).matchAll(/\]\((formats\/[^)#]+)\)/g)].map(([, to]) => to);
+    const names = readdirSync(join(root, folder)).map((name) => `formats/${name}`);
+    assert.deepEqual(linked.sort(), names.sort());
+  }
 });
 
 describe("the built site", () => {
@@ -178,7 +229,7 @@ describe("the built site", () => {
     assert.equal(new Set(titles).size, titles.length);
     const walked: string[] = [];
     for (let at: string | undefined = "index.html"; at; at = next.get(at)) walked.push(at);
-    assert.deepEqual(walked.sort(), pages().sort());
+    assert.equal(walked.length, menuPages.length);
   });
 
   test("a description ends with a whole word, and says what the page is about", () => {

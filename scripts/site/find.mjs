@@ -12,8 +12,9 @@
 const WEIGHTS = [2, 5, 1];
 /** Shorter words count little where others begin with them, and not inside: mac, machine. */
 const PART_MIN = 4;
-const NEWCOMERS = /^(?:index|faq|start\/|guides\/)/;
-const DETAILS = /^(?:decisions\/|formats\/|reference|http|[A-Z_]+\.html)/;
+const NEWCOMERS = /^(?:index|faq|start\/|guides\/|usage|resume|redaction|server)/;
+const DETAILS =
+  /^(?:adding-|architecture|decisions\/|formats\/|http|performance|reference|torture|[A-Z_]+\.html)/;
 
 /** Words of questions, left out of a query that has others. */
 const SMALL = new Set(
@@ -31,6 +32,7 @@ const SMALL = new Set(
 const SAME = {
   data: ["session"],
   delet: ["eras"],
+  hid: ["withh"],
   mac: ["macos"],
   password: ["key", "secret"],
   privacy: ["leav", "telemetry"],

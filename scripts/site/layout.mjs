@@ -6,11 +6,11 @@
  *
  * @typedef {object} Entry
  * @property {string} title
- * @property {boolean} isFolder
  * @property {readonly { path: string, address: string, title: string }[]} pages
  */
 
 import { escapeHtml } from "./markdown.mjs";
+import { BEHIND } from "./order.mjs";
 
 /** Scripts and styles of the site itself, and nothing else. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'";
@@ -66,16 +66,15 @@ ${wide}
  * @param {Page} page
  * @param {(address: string) => string} to
  */
-function group({ title, isFolder, pages }, page, to) {
+function group({ title, pages }, page, to) {
+  const above = BEHIND.find(({ folder }) => page.path.startsWith(`${folder}/`))?.page;
   const items = pages.map(({ path, address, title }) => {
-    const current = path === page.path ? ' aria-current="page"' : "";
+    const isShown = path === page.path ? "page" : path === above && "true";
+    const current = isShown ? ` aria-current="${isShown}"` : "";
     return `<li><a href="${to(address)}"${current}>${escapeHtml(title)}</a></li>`;
   });
   const list = `<ul>\n${items.join("\n")}\n</ul>`;
-  if (title === "") return list;
-  const isOpen = !isFolder || page.group === title;
-  const open = isOpen ? " open" : "";
-  return `<details${open}><summary>${title}</summary>${list}</details>`;
+  return `<details open><summary>${title}</summary>${list}</details>`;
 }
 
 /**
@@ -88,6 +87,7 @@ function group({ title, isFolder, pages }, page, to) {
 function neighbours(entries, page, to) {
   const pages = entries.flatMap((entry) => entry.pages);
   const at = pages.findIndex(({ path }) => path === page.path);
+  if (at < 0) return "";
   const [before, after] = [pages[at - 1], pages[at + 1]];
   const previous = before
     ? `<a rel="prev" href="${to(before.address)}">← ${escapeHtml(before.title)}</a>`

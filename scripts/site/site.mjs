@@ -16,7 +16,7 @@ import { root } from "../setup.mjs";
 import { commandsPage, httpPage } from "./generated.mjs";
 import { layout } from "./layout.mjs";
 import { renderMarkdown } from "./markdown.mjs";
-import { FOLDERS, ORDER, OTHERS } from "./order.mjs";
+import { BEHIND, OFF_MENU, ORDER } from "./order.mjs";
 
 /** Its title is the product's name, which says nothing in a menu. */
 const FIRST = "docs/index.md";
@@ -25,7 +25,6 @@ const FIRST = "docs/index.md";
  * @typedef {object} Page
  * @property {string} path Of its Markdown, in the repository.
  * @property {string} address Of its HTML, in the site.
- * @property {string} group
  * @property {Rendered} rendered
  */
 
@@ -43,51 +42,46 @@ export function buildSite({ commands, openApi, base = "/" }) {
     ["docs/commands.md", commandsPage(commands)],
     ["docs/http.md", httpPage(openApi)],
   ]);
-  const groups = menu();
-  const known = new Set(groups.flatMap(({ pages }) => pages));
+  const known = new Set(listedPages());
   /** @type {Map<string, string | Uint8Array>} */
   const files = new Map();
   const dead = /** @type {string[]} */ ([]);
   const sources = new Map(
     [...known].map((path) => [path, written.get(path) ?? readFileSync(join(root, path), "utf8")]),
   );
-  const pages = groups.flatMap(({ title, pages }) =>
-    pages.map((path) => {
-      const targetOf = (/** @type {string} */ file) => normalize(join(dirname(path), file));
-      /** The title of the page that a link names by its file. */
-      const titleOf = (/** @type {string} */ file) =>
-        /^# (.*)$/m.exec(sources.get(targetOf(file)) ?? "")?.[1]?.replaceAll("`", "") ?? null;
-      const linkTo = (/** @type {string} */ href) => {
-        if (/^(?:https?|mailto):/.test(href)) return href;
-        const [file = "", anchor] = href.split("#");
-        const target = file === "" ? path : targetOf(file);
-        const hash = anchor === undefined ? "" : `#${anchor}`;
-        if (known.has(target)) return `${from(path, addressOf(target))}${hash}`;
-        if (!existsSync(join(root, target))) {
-          dead.push(`${path}: ${href}`);
-          return null;
-        }
-        if (!/\.(?!md$)\w+$/.test(target)) return null; // A folder, or Markdown that is not a page.
-        const address = target.replace(/^docs\//, "");
-        files.set(address, readFileSync(join(root, target)));
-        return from(path, address);
-      };
-      const sizeOf = (/** @type {string} */ file) => imageSize(join(root, targetOf(file)));
-      const rendered = renderMarkdown(sources.get(path) ?? "", { linkTo, titleOf, sizeOf });
-      return { path, address: addressOf(path), group: title, rendered };
-    }),
-  );
+  const pages = [...known].map((path) => {
+    const targetOf = (/** @type {string} */ file) => normalize(join(dirname(path), file));
+    /** The title of the page that a link names by its file. */
+    const titleOf = (/** @type {string} */ file) =>
+      /^# (.*)$/m.exec(sources.get(targetOf(file)) ?? "")?.[1]?.replaceAll("`", "") ?? null;
+    const linkTo = (/** @type {string} */ href) => {
+      if (/^(?:https?|mailto):/.test(href)) return href;
+      const [file = "", anchor] = href.split("#");
+      const target = file === "" ? path : targetOf(file);
+      const hash = anchor === undefined ? "" : `#${anchor}`;
+      if (known.has(target)) return `${from(path, addressOf(target))}${hash}`;
+      if (!existsSync(join(root, target))) {
+        dead.push(`${path}: ${href}`);
+        return null;
+      }
+      if (!/\.(?!md$)\w+$/.test(target)) return null; // A folder, or Markdown that is not a page.
+      const address = target.replace(/^docs\//, "");
+      files.set(address, readFileSync(join(root, target)));
+      return from(path, address);
+    };
+    const sizeOf = (/** @type {string} */ file) => imageSize(join(root, targetOf(file)));
+    const rendered = renderMarkdown(sources.get(path) ?? "", { linkTo, titleOf, sizeOf });
+    return { path, address: addressOf(path), rendered };
+  });
   dead.push(...deadAnchors(pages));
   if (dead.length > 0) throw new Error(`dead links:\n${dead.join("\n")}`);
 
-  const entries = groups.map(({ title, isFolder }) => ({
-    title,
-    isFolder,
-    pages: pages
-      .filter(({ group }) => group === title)
-      .map(({ path, address, rendered }) => {
-        return { path, address, title: path === FIRST ? "Overview" : rendered.title };
-      }),
+  const entries = ORDER.map((group) => ({
+    title: group.title,
+    pages: group.pages.map((path) => {
+      const title = pages.find((page) => page.path === path)?.rendered.title ?? "";
+      return { path, address: addressOf(path), title: path === FIRST ? "Overview" : title };
+    }),
   }));
   for (const page of pages) files.set(page.address, layout(page, entries, from));
   files.set("404.html", missingPage(entries, base));
@@ -108,26 +102,18 @@ function missingPage(entries, base) {
   const source = "# There is no such page\n\nThe menu lists all pages, and the search finds them.";
   const none = () => null;
   const rendered = renderMarkdown(source, { linkTo: none, titleOf: none, sizeOf: () => "" });
-  const page = { path: "docs/404.md", address: "404.html", group: "", rendered };
+  const page = { path: "docs/404.md", address: "404.html", rendered };
   return layout(page, entries, from)
     .replace("<head>", `<head>\n<base href="${base}">`)
     .replace('data-up=""', `data-up="${base}"`);
 }
 
-/** The groups of the menu, with the pages of each folder. */
-export function menu() {
-  const folders = FOLDERS.map(({ title, folder }) => {
-    return { title, isFolder: true, pages: pagesIn(folder) };
-  });
-  const named = new Set([...ORDER, ...folders].flatMap(({ pages }) => pages));
-  const others = ["docs", "docs/start", "docs/guides", "docs/explain"]
-    .flatMap(pagesIn)
-    .filter((path) => !named.has(path));
+/** Every page of the site, in the menu's order, which the search keeps. */
+export function listedPages() {
+  const others = [...BEHIND.map(({ folder }) => folder), ...OFF_MENU];
   return [
-    ...ORDER.map(({ title, pages }) => {
-      return { title, isFolder: false, pages: title === OTHERS ? [...pages, ...others] : pages };
-    }),
-    ...folders,
+    ...ORDER.flatMap(({ pages }) => pages),
+    ...others.flatMap((path) => (path.endsWith(".md") ? [path] : pagesIn(path))),
   ];
 }
 

@@ -62,10 +62,10 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
     await search("");
     for (const [query, first] of [
       ["LOG_LOCKED", "Error codes: LOG_LOCKED"],
-      ["postgres", "Move to PostgreSQL"],
+      ["postgres", "Several servers: PostgreSQL"],
       ["install", "Verbatim: Install"],
       ["ls", "Commands explained: ls"],
-      ["toUIMessageStream", "Add it to an agent in your framework: AI SDK"],
+      ["toUIMessageStream", "Add it to an agent in your framework: Vercel AI SDK"],
       ["How do I sign?", "Sign and verify"],
       ["cleanupPeriodDays", "Keep Claude Code's history"],
     ] as const) {
