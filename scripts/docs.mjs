@@ -74,7 +74,9 @@ function serve(port) {
 
 /** When a page was last changed. */
 function newest() {
-  const times = listedPages().map((path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs);
+  const times = listedPages().map(
+    (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs,
+  );
   return Math.max(...times.map((time) => time ?? 0));
 }
 
