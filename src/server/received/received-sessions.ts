@@ -1,5 +1,5 @@
 /**
- * Received sessions: copies the session streams that agents sent (docs/remote.md) into files, in the layout of each
+ * Received sessions: copies the session streams that agents sent (docs/server.md) into files, in the layout of each
  * dialect, so that all code which reads sessions reads these, too.
  *
  *     <data directory>/.received/<folder>/<dialect>/<path of the log>
