@@ -134,18 +134,22 @@ await build({
   platform: "node",
   output: OUTPUT,
 });
-const schema = resolve(compiled, "dialects", "homeagent", "schema.js");
-await build({
-  input: schema,
-  platform: "node",
-  external: /entry-check\.js$/,
-  plugins: [collectPackages],
-  output: {
-    file: schema,
-    format: "esm",
-    minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
-  },
-});
+// Modules of the library that have the code of the package that they use in them.
+for (const path of ["dialects/homeagent/schema.js", "evidence/scan/secretlint.js"]) {
+  const file = resolve(compiled, path);
+  await build({
+    input: file,
+    platform: "node",
+    external: /entry-check\.js$/,
+    plugins: [collectPackages],
+    output: {
+      file,
+      format: "esm",
+      codeSplitting: false,
+      minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
+    },
+  });
+}
 writeFileSync(join(compiled, "licenses.md"), licensesPage());
 writeFileSync(join(bundled, "package.json"), JSON.stringify({ type: "commonjs" }));
 chmodSync(join(bundled, "main.js"), 0o755);

@@ -12,11 +12,13 @@ import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { beforeAll, expect, test } from "vitest";
+import { openStore } from "../src/doors/index.ts";
 import { compile } from "./public-api/compile.ts";
 import { declaredDoors, root } from "./public-api/doors.ts";
 import { listedNames, referencePath } from "./public-api/reference.ts";
 import { type InstalledPackage, installedPackage } from "./support/installed-package.ts";
 import { isTried } from "./support/seed.ts";
+import { tempDirectory } from "./support/temp-directory.ts";
 
 const execute = promisify(execFile);
 const doors = declaredDoors();
@@ -258,6 +260,25 @@ test("the installed entry point for Claude's Agent SDK keeps sessions, without t
 
   const entry = { type: "user", uuid: "u", message: { role: "user", content: "hi" } };
   expect(stdout).toBe(`${JSON.stringify([[entry], ["s"]])}\nBAD_SETTING\n`);
+});
+
+test("the installed package scans without the package of the rules", async () => {
+  const program = [
+    'import { openHistory } from "verbatim-log/history";',
+    "for await (const { finds } of openHistory({ roots: [process.argv[1]] }).scan()) {",
+    "  console.log(finds.map(({ rule }) => rule).join());",
+    "}",
+  ].join("\n");
+  const root = tempDirectory();
+  const store = await openStore({ dialect: "rye", root, agent: "hello" });
+  const text = `the key is ${["gh", "p_"].join("")}${"a1B2".repeat(9)}`;
+  await store
+    .session("a-1")
+    .append({ kind: "message", role: "user", parts: [{ type: "text", text }] });
+  await store.close();
+  const args = ["--input-type=module", "--eval", program, root];
+  const { stdout } = await execute(process.execPath, args, { cwd: user });
+  expect(stdout).toBe("github\n");
 });
 
 test("the installed command runs", async () => {

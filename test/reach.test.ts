@@ -25,6 +25,7 @@ const LINES_MAX: Readonly<Record<string, number>> = {
   "claude-agent": 19_500,
   client: 1_600,
   entire: 17_900,
+  history: 5_600,
   homeagent: 14_800,
   index: 13_700,
   log: 4_300,

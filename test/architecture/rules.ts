@@ -15,6 +15,7 @@ import { findImports, type Import } from "./imports.ts";
 import { type LongFunction, readShape } from "./shape.ts";
 import {
   BROWSER_SAFE,
+  COPIED_PACKAGES,
   DIALECT_FOLDERS,
   DIALECT_NAMES,
   DISTRICTS,
@@ -307,6 +308,7 @@ function declaredPackages(tree: Tree): ReadonlySet<string> {
     ...Object.keys(manifest.dependencies ?? {}),
     ...Object.keys(manifest.optionalDependencies ?? {}),
     ...Object.keys(manifest.peerDependencies ?? {}),
+    ...COPIED_PACKAGES,
   ]);
 }
 

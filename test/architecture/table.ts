@@ -17,6 +17,7 @@ export const DISTRICTS = [
   "evidence",
   "resume",
   "guard",
+  "history",
   "server",
   "integrations",
   "doors",
@@ -82,6 +83,9 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   "@noble/ciphers": "viewer/",
   vite: "viewer/vite.config.ts",
 };
+
+/** The build copies these into the file that uses them, so users need not have them. */
+export const COPIED_PACKAGES: readonly string[] = ["@secretlint/secretlint-rule-preset-recommend"];
 
 /** What tests may import in addition to their folder's imports: to run, to generate, to break. */
 export const TEST_PACKAGES: readonly string[] = ["vitest", "fast-check"];

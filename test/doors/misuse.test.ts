@@ -92,6 +92,10 @@ const client = async () => {
   return new VerbatimClient({ url: "http://127.0.0.1:1" });
 };
 const sessions = async () => (await client()).sessions;
+const history = async () => {
+  const { openHistory } = await import("../../src/doors/history.ts");
+  return openHistory({ roots: [] });
+};
 const served = async () => (await client()).streams;
 
 const ROWS: Readonly<Record<string, Row>> = {
@@ -161,6 +165,20 @@ const ROWS: Readonly<Record<string, Row>> = {
   "resume continueSession": { good: [null, RESUMED, { id: "a" }], anyKeys: [1], required: 2 },
   "resume openHistory": { good: [null, SESSION, { for: "anthropic" }], required: 3 },
   "resume requestBody": { good: [RESUMED, { model: "m" }], anyKeys: [0], required: 1 },
+
+  "history openHistory": { good: [{ cwd: "ROOT" }], required: 0 },
+  "history History.sessions": { good: [{ limit: 1 }], required: 0, on: history },
+  "history History.get": { good: [SESSION], on: history },
+  "history History.search": { good: ["a", { limit: 1 }], required: 1, on: history },
+  "history History.usage": { good: [{ by: "day" }], required: 0, on: history },
+  "history History.scan": { good: [{ rescan: true }], required: 0, on: history },
+  "history History.verify": { good: [{ deep: true }], required: 0, on: history },
+  "history History.redact": { good: [SESSION, { reason: "a", texts: ["b"] }], on: history },
+  "history History.prove": { good: [SESSION, { entries: [1] }], on: history },
+  "history History.share": { good: [SESSION, { data: "a", expires: new Date(0) }], on: history },
+  "history History.guard": { good: [{ sign: false }], required: 0, on: history },
+  "history History.doctor": { good: [{ fix: false }], required: 0, on: history },
+  "history History.restore": { good: [SESSION, { force: true }], required: 1, on: history },
 
   "rye newThreadId": { good: ["a", { root: "ROOT" }], required: 1 },
   "rye readThreadMeta": { good: ["ROOT", SESSION] },

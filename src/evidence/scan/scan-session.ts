@@ -13,6 +13,7 @@ import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { LogWindow } from "../../core/log/window.ts";
+import type { Part } from "../../core/model/entry.ts";
 import { hostOf } from "../../dialects/all.ts";
 import { readSpill } from "../../dialects/files/spill-files.ts";
 import type { SessionWindow } from "../../sessions/list/session-window.ts";
@@ -21,19 +22,14 @@ import { sidecarOf } from "../../trust/session-log.ts";
 import { DELTA, Deltas, type ScannedLine } from "./deltas.ts";
 import type { Find, SecretFinder } from "./find-secrets.ts";
 import type { OwnPatterns } from "./own-patterns.ts";
-import { originIn, type PartOrigin, toolsOf } from "./which-tool.ts";
-
-interface Bytes {
-  readonly start: number;
-  readonly end: number;
-}
+import { originIn, toolsOf } from "./which-tool.ts";
 
 /** A find in a session: what `verbatim scan --json` prints, with the session (docs/formats/scan.md). */
 export interface SessionFind {
   readonly rule: string;
   readonly masked: string;
   /** Which part of the entry has it; `delta`: the text that several lines add up to. */
-  readonly in: PartOrigin["in"] | "delta" | "checkpoint";
+  readonly in: Part["type"] | "delta" | "checkpoint" | null;
   /** The tool that printed it or was called with it. */
   readonly tool: string | null;
   readonly depth: number;
@@ -43,8 +39,9 @@ export interface SessionFind {
   readonly places: readonly {
     /** Number of the line in its log, from 1. */
     readonly entry: number;
-    readonly line: Bytes;
-    readonly value: Bytes;
+    /** Bytes of the file. */
+    readonly line: { readonly start: number; readonly end: number };
+    readonly value: { readonly start: number; readonly end: number };
   }[];
 }
 

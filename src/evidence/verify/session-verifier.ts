@@ -22,6 +22,7 @@ import {
   type FoundStore,
   findStores,
   type StoreLookup,
+  type StoreLookups,
   statOf,
   storesAt,
 } from "../../sessions/list/find-stores.ts";
@@ -46,7 +47,7 @@ import { withFindings } from "./judge-streams.ts";
 import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 
 export interface VerifierOptions extends JudgingOptions {
-  readonly where: StoreLookup;
+  readonly where: StoreLookups;
   readonly isDeep?: boolean;
   readonly requirePin?: boolean;
   readonly isLegacyProfile?: boolean;
@@ -58,6 +59,8 @@ export class SessionVerifier {
   readonly judging: UserJudging;
   readonly #host: Host;
   readonly #options: VerifierOptions;
+  /** At least one. */
+  readonly #lookups: readonly StoreLookup[];
   /** Heads of verified sessions, to be pinned at the end. */
   readonly #verified: PinnedHead[] = [];
   /** Logs in places where no session can be, by path. */
@@ -69,6 +72,7 @@ export class SessionVerifier {
   private constructor(host: Host, options: VerifierOptions, judging: UserJudging) {
     this.#host = host;
     this.#options = options;
+    this.#lookups = [options.where].flat();
     this.judging = judging;
   }
 
@@ -84,10 +88,11 @@ export class SessionVerifier {
     const logs: SessionLog[] = [];
     if (names.length === 0) {
       this.#isWhole = true;
-      const { where } = this.#options;
-      const stores = await this.#stores(where);
+      const stores = await this.#stores(this.#lookups);
       // If there is none, this throws what is wrong with `--root`.
-      if (stores.length === 0) stores.push(...(await findStores(where)).filter(isOfSessions));
+      if (stores.length === 0) {
+        stores.push(...(await findStores(this.#lookups)).filter(isOfSessions));
+      }
       for (const store of stores) logs.push(...(await this.#all(store)));
     }
     for (const name of names) logs.push(...(await this.#named(name)));
@@ -96,7 +101,7 @@ export class SessionVerifier {
 
   /** The sessions in a directory, possibly none. */
   findIn(directory: string): Promise<SessionLog[]> {
-    return this.#below(resolve(this.#options.where.cwd, directory));
+    return this.#below(resolve(this.#lookups[0]?.cwd ?? "", directory));
   }
 
   /** Whether all sessions of a store were asked for: without names, or by its directory. */
@@ -181,9 +186,8 @@ export class SessionVerifier {
   }
 
   async #named(name: string): Promise<SessionLog[]> {
-    const { where } = this.#options;
     try {
-      const session = await findSession(this.#host, name, where, "signed");
+      const session = await findSession(this.#host, name, this.#lookups, "signed");
       const { dialect, root, id, path } = session;
       this.#tellOther(session);
       const target = { dialect, root, id, logId: relative(root, path) };
@@ -247,7 +251,7 @@ export class SessionVerifier {
     const isBelow = (log: SessionLog) =>
       `${join(log.root, log.logId)}/`.startsWith(`${directory}/`);
     for (const root of upwardsFrom(directory)) {
-      for (const store of await this.#stores({ ...this.#options.where, root })) {
+      for (const store of await this.#stores(this.#lookups.map((each) => ({ ...each, root })))) {
         const all = await this.#all(store);
         logs.push(...all.filter(isBelow));
         if (root === directory || (all.length > 0 && all.every(isBelow))) this.#isWhole = true;
@@ -257,15 +261,20 @@ export class SessionVerifier {
   }
 
   /** The stores that `where` names or that are found from there, and pinned ones that are gone. */
-  async #stores(where: StoreLookup): Promise<FoundStore[]> {
-    const stores = await storesOrPinned(this.#host, where, this.judging.book.found);
-    return stores.map(({ store }) => store);
+  async #stores(lookups: readonly StoreLookup[]): Promise<FoundStore[]> {
+    const found = new Map<string, FoundStore>();
+    for (const lookup of lookups) {
+      for (const { store } of await storesOrPinned(this.#host, lookup, this.judging.book.found)) {
+        found.set(`${store.dialect}\0${store.root}`, store);
+      }
+    }
+    return [...found.values()];
   }
 
   /** The only session of that id, which exists but cannot be read. */
   async #refusedAs(id: string): Promise<SessionLog | null> {
     const logs: SessionLog[] = [];
-    for (const store of await this.#stores(this.#options.where)) {
+    for (const store of await this.#stores(this.#lookups)) {
       logs.push(...(await this.#all(store)).filter((log) => log.id === id));
     }
     const [only, ...others] = logs;
@@ -274,7 +283,7 @@ export class SessionVerifier {
 
   /** A session with that id, or last part of an id, that has hooks and no log yet. */
   #waitingAs(name: string): SessionLog | null {
-    for (const store of storesAt(this.#options.where)) {
+    for (const store of this.#lookups.flatMap(storesAt)) {
       const ids = [...this.#waitingIn(store).keys()];
       const id = ids.find((each) => each === name || each.endsWith(`/${name}`));
       if (id !== undefined) return goneIn(store, id);
@@ -286,7 +295,7 @@ export class SessionVerifier {
    * A session of that id whose log is gone, perhaps with its whole store, but whose head is pinned.
    */
   async #goneAs(id: string): Promise<SessionLog | null> {
-    for (const store of lookedAt(this.#options.where).flat()) {
+    for (const store of this.#lookups.flatMap(lookedAt).flat()) {
       const gone = goneIn(store, id);
       if (gone === null) continue;
       const sidecar = hasSidecar(gone.dialect) ? sidecarOf(join(gone.root, gone.logId)) : null;

@@ -19,7 +19,7 @@ import type { Host } from "../../core/base/host.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { iterateLogs, type Unreadable } from "../../dialects/find.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
-import { type FoundStore, findStores, type StoreLookup, statOf } from "./find-stores.ts";
+import { type FoundStore, findStores, type StoreLookups, statOf } from "./find-stores.ts";
 import { type FoundSession, hasSession, sessionIn } from "./found-session.ts";
 import { programSessions } from "./hook-records.ts";
 import { sessionAtPath } from "./session-at-path.ts";
@@ -35,14 +35,16 @@ const LATEST = "last";
 export async function findSession(
   host: Host,
   name: string,
-  where: StoreLookup,
+  where: StoreLookups,
   preference: Preference = "fuller",
 ): Promise<FoundSession> {
   const stores = await findStores(where);
   const exact = await sessionsOf(host, stores, name);
   if (exact.length > 0) return theOnly(exact, name, stores, preference);
-  const atPath = await sessionAtPath(host, name, where);
-  if (atPath) return atPath;
+  for (const lookup of [where].flat()) {
+    const atPath = await sessionAtPath(host, name, lookup);
+    if (atPath) return atPath;
+  }
   const latest = name === LATEST ? latestOf(stores) : null;
   if (name === LATEST && latest === null && stores.every((store) => idsIn(store).length === 0)) {
     throw new VerbatimError("SESSION_NOT_FOUND", NO_SESSIONS, { session: name });
@@ -85,7 +87,7 @@ function latestOf(stores: readonly FoundStore[]): FoundSession | null {
 export async function findSessionById(
   host: Host,
   name: string,
-  where: StoreLookup,
+  where: StoreLookups,
 ): Promise<FoundSession> {
   const stores = await findStores(where);
   const exact = await sessionsOf(host, stores, name);

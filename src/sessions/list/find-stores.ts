@@ -27,9 +27,16 @@ export interface FoundStore {
   readonly root: string;
 }
 
+/** One place to look in, or several. */
+export type StoreLookups = StoreLookup | readonly StoreLookup[];
+
 /** The stores that `where` names, or that are found from there. Their dialects are loaded. */
-export async function findStores(where: StoreLookup): Promise<FoundStore[]> {
-  const stores = storesAt(where);
+export async function findStores(where: StoreLookups): Promise<FoundStore[]> {
+  const found = new Map<string, FoundStore>();
+  for (const store of [where].flat().flatMap(storesAt)) {
+    found.set(`${store.dialect}\0${store.root}`, store);
+  }
+  const stores = [...found.values()];
   await loadDialects(stores.map(({ dialect }) => dialect));
   return stores;
 }

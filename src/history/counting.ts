@@ -1,0 +1,92 @@
+/** Counting: what the sessions of a history used, by day, session, model and so on. */
+
+import type { LedgerFile } from "../usage/ledger/pack.ts";
+import { openUsage } from "../usage/open-usage.ts";
+import { agentNameOf, agentNames, fileFilter } from "../usage/report/agent-choice.ts";
+import type { CountedUsage } from "../usage/report/counted-usage.ts";
+import { Days, type Period } from "../usage/report/days.ts";
+import {
+  byFile,
+  byModel,
+  byPeriod,
+  type Group,
+  type Grouping,
+  groupBy,
+  totalOf,
+} from "../usage/report/groups.ts";
+import type { HistoryUsageOptions, UsageGrouping } from "./options.ts";
+import type { Places } from "./places.ts";
+
+export interface HistoryUsage {
+  readonly by: UsageGrouping;
+  /** The time zone of the days. */
+  readonly zone: string;
+  /** Days and sessions in their order; all others the most expensive first. */
+  readonly groups: readonly Group[];
+  readonly total: Group;
+  /** Sessions that could not be read, and are not counted. */
+  readonly unreadable: readonly string[];
+}
+
+const PERIODS: Partial<Record<UsageGrouping, Period>> = {
+  day: "day",
+  week: "week",
+  month: "month",
+};
+
+export async function countUsage(
+  places: Places,
+  options: HistoryUsageOptions,
+): Promise<HistoryUsage> {
+  const { by = "day", since, until, signal, onProgress } = options;
+  const { host, cwd, onWarning } = places;
+  const days = new Days(options.zone);
+  const unreadable: string[] = [];
+  const stores = await places.stores();
+  const { usage, isKept } = await openUsage(host, {
+    cwd,
+    nowMs: Date.now(),
+    stores,
+    onFailure: (id) => unreadable.push(id),
+    onProgress: (done, total) => {
+      signal?.throwIfAborted();
+      onProgress?.(done, total);
+    },
+  });
+  signal?.throwIfAborted();
+  if (!isKept) onWarning("what was counted could not be kept, and is counted again the next time");
+  const roots = new Set(stores.map(({ dialect, root }) => `${dialect}\0${root}`));
+  const isChosen = fileFilter(options.agent, options.project) ?? (() => true);
+  const isWanted = (file: LedgerFile) => {
+    // What was counted of sessions that are gone counts, too, unless places are named.
+    const isHere = places.isEverywhere || roots.has(`${file.dialect}\0${file.root}`);
+    return isHere && isChosen(file);
+  };
+  const grouping = await groupingOf(places, usage, days, by, isWanted);
+  const rows = usage.chosen(days, { since, until, isWanted });
+  const groups = groupBy(usage, rows, grouping).sort(orderOf(by));
+  return { by, zone: days.zone, groups, total: totalOf(groups), unreadable };
+}
+
+async function groupingOf(
+  { host }: Places,
+  usage: CountedUsage,
+  days: Days,
+  by: UsageGrouping,
+  isWanted: (file: LedgerFile) => boolean,
+): Promise<Grouping> {
+  const period = PERIODS[by];
+  if (period !== undefined) return byPeriod(usage, days, period);
+  if (by === "model") return byModel(usage);
+  if (by === "session") return byFile(usage, (file) => usage.sessionOf(file));
+  if (by === "project") return byFile(usage, (file) => usage.projectOf(file));
+  if (by === "agent") return byFile(usage, ({ dialect }) => agentNameOf(dialect));
+  const names = await agentNames(host, usage.ledger.files.filter(isWanted));
+  return byFile(usage, ({ index }) => names[index] ?? "");
+}
+
+function orderOf(by: UsageGrouping): (a: Group, b: Group) => number {
+  if (by === "session") return (a, b) => (a.lastAt ?? 0) - (b.lastAt ?? 0);
+  if (PERIODS[by] !== undefined) return (a, b) => (a.key < b.key ? -1 : Number(a.key > b.key));
+  return (a, b) => b.cost - a.cost || b.total - a.total;
+}

@@ -1,0 +1,190 @@
+/**
+ * History: the sessions on a machine, listed, searched, counted, verified and kept: what the command
+ * line does, without printing.
+ *
+ * - A wrong argument is refused when a method is called, before anything is loaded or read.
+ * - A method loads its module when it is called. A process that lists does not load signing.
+ */
+
+import { badArgument, checkKind } from "../core/base/choice.ts";
+import type { Host } from "../core/base/host.ts";
+import type { RestoredFile } from "../guard/restore.ts";
+import type { GuardPass } from "../guard/root-guard.ts";
+import type { HistoryUsage } from "./counting.ts";
+import type { DoctorFinding } from "./examining.ts";
+import type { ListedSession } from "./listing.ts";
+import {
+  checkCall,
+  DOCTOR_OPTIONS,
+  type DoctorOptions,
+  GUARD_OPTIONS,
+  type GuardOptions,
+  HISTORY_OPTIONS,
+  type HistoryFilter,
+  type HistoryScanOptions,
+  type HistorySearchOptions,
+  type HistoryUsageOptions,
+  type HistoryVerifyOptions,
+  PROVE_OPTIONS,
+  type ProveOptions,
+  REDACT_OPTIONS,
+  RESTORE_OPTIONS,
+  type RedactOptions,
+  type RestoreOptions,
+  SCAN_OPTIONS,
+  SEARCH_OPTIONS,
+  SESSION_FILTER,
+  SHARE_OPTIONS,
+  type ShareOptions,
+  USAGE_OPTIONS,
+  VERIFY_OPTIONS,
+} from "./options.ts";
+import { type HistoryOptions, Places } from "./places.ts";
+import type { Proof } from "./proving.ts";
+import type { HistorySession } from "./reading.ts";
+import type { ScanResult } from "./scanning.ts";
+import type { EntryFound } from "./searching.ts";
+import type { SharedLink } from "./sharing.ts";
+import type { HistoryVerdict } from "./verifying.ts";
+import type { Redaction } from "./withholding.ts";
+
+/** The sessions on this machine. It holds nothing open between calls. */
+export interface History {
+  /** Sessions with their summaries, the last updated first. Logs that changed are read before. */
+  sessions(filter?: HistoryFilter): AsyncIterable<ListedSession>;
+  /**
+   * A session to read: by its id, the beginning of one, its path, or `last`. Throws
+   * SESSION_NOT_FOUND for none, and for several.
+   */
+  get(session: string): Promise<HistorySession>;
+  /** Entries with these words, newest first. Sessions that changed are indexed before. */
+  search(query: string, options?: HistorySearchOptions): AsyncIterable<EntryFound>;
+  /** What agents used, each response once, at the price of its time. */
+  usage(options?: HistoryUsageOptions): Promise<HistoryUsage>;
+  /** Keys, passwords and personal data, by session; sessions without any are reported, too. */
+  scan(options?: HistoryScanOptions): AsyncIterable<ScanResult>;
+  /** Verdicts by your trusted keys and pinned heads. Bad files never make it throw. */
+  verify(options?: HistoryVerifyOptions): AsyncIterable<HistoryVerdict>;
+  /** Writes a copy of a signed session that shows part of it, and proves that it is part of it. */
+  redact(session: string, options: RedactOptions): Promise<Redaction>;
+  /** A proof that lines are part of a signed session. */
+  prove(session: string, options: ProveOptions): Promise<Proof>;
+  /** A link to a redacted copy, on the server of a data directory. */
+  share(session: string, options: ShareOptions): Promise<SharedLink>;
+  /** Copies sessions of other programs, so that they remain when those delete or rewrite them. */
+  guard(options?: GuardOptions): Promise<GuardPass>;
+  /** What is wrong with sessions and the files around them; with `fix`, what was done about it. */
+  doctor(options?: DoctorOptions): AsyncIterable<DoctorFinding>;
+  /** Writes a copy of the guard back where its agent finds it. */
+  restore(session: string, options?: RestoreOptions): Promise<RestoredFile>;
+}
+
+/** The history of a host. Throws BAD_SETTING. */
+export function historyOf(host: Host, options: HistoryOptions): History {
+  checkCall("openHistory", options, HISTORY_OPTIONS);
+  return new OpenedHistory(new Places(host, options));
+}
+
+class OpenedHistory implements History {
+  readonly #places: Places;
+
+  constructor(places: Places) {
+    this.#places = places;
+  }
+
+  sessions(filter: HistoryFilter = {}): AsyncIterable<ListedSession> {
+    checkCall("sessions", filter, SESSION_FILTER);
+    return later(async () => (await import("./listing.ts")).listSessions(this.#places, filter));
+  }
+
+  async get(session: string): Promise<HistorySession> {
+    checkKind("session", session, "text");
+    const { openInHistory } = await import("./reading.ts");
+    return openInHistory(this.#places, session);
+  }
+
+  search(query: string, options: HistorySearchOptions = {}): AsyncIterable<EntryFound> {
+    checkKind("query", query, "text");
+    checkCall("search", options, SEARCH_OPTIONS);
+    return later(async () => {
+      return (await import("./searching.ts")).searchEntries(this.#places, query, options);
+    });
+  }
+
+  async usage(options: HistoryUsageOptions = {}): Promise<HistoryUsage> {
+    checkCall("usage", options, USAGE_OPTIONS);
+    const { countUsage } = await import("./counting.ts");
+    return countUsage(this.#places, options);
+  }
+
+  scan(options: HistoryScanOptions = {}): AsyncIterable<ScanResult> {
+    checkCall("scan", options, SCAN_OPTIONS);
+    return later(async () => (await import("./scanning.ts")).scanSessions(this.#places, options));
+  }
+
+  verify(options: HistoryVerifyOptions = {}): AsyncIterable<HistoryVerdict> {
+    checkCall("verify", options, VERIFY_OPTIONS);
+    return later(async () => {
+      return (await import("./verifying.ts")).verifySessions(this.#places, options);
+    });
+  }
+
+  async redact(session: string, options: RedactOptions): Promise<Redaction> {
+    checkKind("session", session, "text");
+    checkCall("redact", options, REDACT_OPTIONS);
+    checkKind("reason", options.reason, "text");
+    const { redactSession } = await import("./withholding.ts");
+    return redactSession(this.#places, session, options);
+  }
+
+  async prove(session: string, options: ProveOptions): Promise<Proof> {
+    checkKind("session", session, "text");
+    checkCall("prove", options, PROVE_OPTIONS);
+    const { entries = [], consistency } = options;
+    if (entries.length === 0 && consistency === undefined) {
+      throw badArgument("prove", "needs what to prove: entries or consistency");
+    }
+    if (consistency !== undefined && consistency.length !== 2) {
+      throw badArgument("prove", "takes two checkpoints as consistency, such as [3, 9]");
+    }
+    const { proveEntries } = await import("./proving.ts");
+    return proveEntries(this.#places, session, options);
+  }
+
+  async share(session: string, options: ShareOptions): Promise<SharedLink> {
+    checkKind("session", session, "text");
+    checkCall("share", options, SHARE_OPTIONS);
+    checkKind("data", options.data, "text");
+    if (!(options.expires instanceof Date)) throw badArgument("share", "needs `expires`, a Date");
+    const { shareSession } = await import("./sharing.ts");
+    return shareSession(this.#places, session, options);
+  }
+
+  async guard(options: GuardOptions = {}): Promise<GuardPass> {
+    checkCall("guard", options, GUARD_OPTIONS);
+    if (options.follow === true && options.signal === undefined) {
+      throw badArgument("guard", "needs a signal to follow: nothing else ends it");
+    }
+    const { guardSessions } = await import("./guarding.ts");
+    return guardSessions(this.#places, options);
+  }
+
+  doctor(options: DoctorOptions = {}): AsyncIterable<DoctorFinding> {
+    checkCall("doctor", options, DOCTOR_OPTIONS);
+    return later(async () => {
+      return (await import("./examining.ts")).examineSessions(this.#places, options);
+    });
+  }
+
+  async restore(session: string, options: RestoreOptions = {}): Promise<RestoredFile> {
+    checkKind("session", session, "text");
+    checkCall("restore", options, RESTORE_OPTIONS);
+    const { restoreSession } = await import("./guarding.ts");
+    return restoreSession(this.#places, session, options);
+  }
+}
+
+/** What a module gives that is loaded when the first item is asked for. */
+async function* later<T>(load: () => Promise<AsyncIterable<T>>): AsyncGenerator<T> {
+  yield* await load();
+}

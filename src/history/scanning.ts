@@ -1,0 +1,174 @@
+/** Scanning: keys, passwords and personal data in the sessions of a history. */
+
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import { badOption } from "../core/base/choice.ts";
+import { VerbatimError } from "../core/base/errors.ts";
+import { catalogPath } from "../core/base/node-paths.ts";
+import { dialectNamed } from "../dialects/all.ts";
+import { iterateLogs } from "../dialects/find.ts";
+import { allRules, RULES_VERSION, SecretFinder } from "../evidence/scan/find-secrets.ts";
+import { KeptScans } from "../evidence/scan/kept-scans.ts";
+import {
+  type OwnPattern,
+  OwnPatterns,
+  PATTERNS_MAX,
+  parseOwnPattern,
+} from "../evidence/scan/own-patterns.ts";
+import type { ScanWith, SessionFind, UnscannedEntry } from "../evidence/scan/scan-session.ts";
+import {
+  type ScannedSession,
+  type ScanTarget,
+  scanOpened,
+  scanTarget,
+} from "../evidence/scan/scan-stores.ts";
+import type { FoundStore } from "../sessions/list/find-stores.ts";
+import { type FoundSession, openFoundSession } from "../sessions/list/found-session.ts";
+import { listPage } from "../sessions/list/list-page.ts";
+import { summaryOf } from "../sessions/store/list.ts";
+import { ChosenSessions } from "./listing.ts";
+import type { HistoryScanOptions } from "./options.ts";
+import type { Places } from "./places.ts";
+
+/** What was found in one session. */
+export interface ScanResult {
+  readonly session: string;
+  readonly dialect: string;
+  readonly root: string;
+  readonly finds: readonly SessionFind[];
+  /** What could not be searched, and why. */
+  readonly unscanned: readonly UnscannedEntry[];
+}
+
+export async function* scanSessions(
+  places: Places,
+  options: HistoryScanOptions,
+): AsyncGenerator<ScanResult> {
+  const { sessions = [], rules = [], rescan = false, signal, onProgress } = options;
+  const patterns = patternsOf(options.patterns ?? []);
+  const all = await allRules();
+  checkRules(rules, [...all.map(({ id }) => id), ...patterns.map(({ name }) => `own:${name}`)]);
+  const own = patterns.length > 0 ? new OwnPatterns(patterns) : null;
+  const how: ScanWith = { finder: new SecretFinder(all), own, signal };
+  const kept = new KeptScans(keptPath(own !== null), versionOf(patterns), rescan);
+  const isShown = ({ rule }: SessionFind) => rules.length === 0 || rules.includes(rule);
+  const targets = await targetsOf(places, sessions, options);
+  try {
+    for (const [done, target] of targets.entries()) {
+      signal?.throwIfAborted();
+      onProgress?.(done, targets.length);
+      const { place, id, finds, unscanned } = await scanned(places, target, kept, how);
+      const { dialect, root } = place;
+      yield { session: id, dialect, root, finds: finds.filter(isShown), unscanned };
+    }
+  } finally {
+    kept.save();
+  }
+}
+
+type Target = ScanTarget | { readonly found: FoundSession };
+
+/** A session that cannot be read is reported in its place. */
+async function scanned(
+  { host }: Places,
+  target: Target,
+  kept: KeptScans,
+  how: ScanWith,
+): Promise<Omit<ScannedSession, "bytesRead">> {
+  try {
+    if ("log" in target) return await scanTarget(host, target, kept, how);
+    const session = openFoundSession(host, target.found);
+    const { scan } = await scanOpened(host, session, how, null);
+    return { place: target.found, id: session.id, ...scan };
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError)) throw cause;
+    const { place, id } =
+      "log" in target
+        ? { place: target.place, id: target.log.id }
+        : { place: target.found, id: target.found.id ?? target.found.path };
+    return { place, id, finds: [], unscanned: [{ entry: null, reason: cause.message }] };
+  }
+}
+
+async function targetsOf(
+  places: Places,
+  names: readonly string[],
+  options: HistoryScanOptions,
+): Promise<Target[]> {
+  if (names.length === 0) return allTargets(places, options);
+  const targets: Target[] = [];
+  for (const name of names) {
+    const found = await places.find(name);
+    targets.push(logOf(found) ?? { found });
+  }
+  return targets;
+}
+
+/** The log of a session in a store; null for a file elsewhere. */
+function logOf({ dialect, root, id }: FoundSession): ScanTarget | null {
+  if (id === null) return null;
+  for (const log of iterateLogs(root, dialectNamed(dialect).layout)) {
+    if (log.id === id) return { place: { dialect, root }, log };
+  }
+  return null;
+}
+
+async function allTargets(places: Places, options: HistoryScanOptions): Promise<ScanTarget[]> {
+  const chosen = new ChosenSessions(options, places.cwd);
+  const stores = chosen.storesOf(await places.stores());
+  const isChosen = await choiceOf(places, chosen, stores, options);
+  const targets: ScanTarget[] = [];
+  for (const place of stores) {
+    for (const log of iterateLogs(place.root, dialectNamed(place.dialect).layout)) {
+      if (isChosen(place, log.id)) targets.push({ place, log });
+    }
+  }
+  return targets;
+}
+
+/** Summaries are read only if something in them is asked for. */
+async function choiceOf(
+  { host, onWarning }: Places,
+  chosen: ChosenSessions,
+  stores: readonly FoundStore[],
+  { agent, project, signal }: HistoryScanOptions,
+) {
+  if (agent === undefined && project === undefined) return () => true;
+  const page = await listPage(stores, {
+    host,
+    limit: Number.POSITIVE_INFINITY,
+    isShown: (line) => chosen.has(summaryOf(line)),
+    onWarning,
+    ...(signal && { signal }),
+  });
+  const keys = page?.sessions.map(({ place, id }) => `${place.dialect}\0${place.root}\0${id}`);
+  const known = new Set(keys);
+  return ({ dialect, root }: FoundStore, id: string) => known.has(`${dialect}\0${root}\0${id}`);
+}
+
+function checkRules(asked: readonly string[], known: readonly string[]): void {
+  const isUnknown = asked.some((id) => !known.includes(id));
+  if (isUnknown) throw badOption("rules", `has a rule that is not known: ${known.join(", ")}`);
+}
+
+function patternsOf(texts: readonly string[]): OwnPattern[] {
+  const patterns = texts.map((text) => {
+    const pattern = parseOwnPattern(text);
+    if (typeof pattern === "string") throw badOption("patterns", `is refused: ${pattern}`);
+    return pattern;
+  });
+  if (patterns.length > PATTERNS_MAX) throw badOption("patterns", `has at most ${PATTERNS_MAX}`);
+  const names = patterns.map(({ name }) => name);
+  if (new Set(names).size < names.length) throw badOption("patterns", "has two of the same name");
+  return patterns;
+}
+
+/** Scans with own patterns are kept apart: they would replace the others. */
+function keptPath(isOwn: boolean): string {
+  return join(dirname(catalogPath()), isOwn ? "scans-own.json" : "scans.json");
+}
+
+function versionOf(patterns: readonly OwnPattern[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(patterns)).digest("hex");
+  return `${RULES_VERSION} ${patterns.length === 0 ? "" : hash}`.trim();
+}

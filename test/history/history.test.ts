@@ -1,0 +1,149 @@
+/** The history of a program: which sessions it finds, how it stops, and what it refuses. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { type History, openHistory } from "../../src/doors/history.ts";
+import { answerRow, promptRow, writeClaude } from "../support/agent-home.ts";
+import { refusal, thrownRefusal } from "../support/refusal.ts";
+import { SigningUser, said } from "../support/signing-user.ts";
+import { historyHome } from "./home.ts";
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+const namesIn = async (history: History, filter = {}) =>
+  (await allOf(history.sessions(filter))).map(({ name }) => name);
+
+/** For JavaScript callers, without a compiler's checks. */
+// biome-ignore lint/suspicious/noExplicitAny: what a compiler would refuse is what is tried here.
+type Untyped = any;
+
+test("sessions are those of all agents and of the stores above the directory, newest first", async () => {
+  const { project } = await historyHome();
+  const history = openHistory({ cwd: project });
+
+  assert.deepEqual(await namesIn(history), ["thread-2", "s1"]);
+  assert.deepEqual(await namesIn(history, { limit: 1 }), ["thread-2"]);
+  assert.deepEqual(await namesIn(history, { sort: "id" }), ["s1", "thread-2"]);
+  assert.deepEqual(await namesIn(openHistory({ cwd: project, agents: ["Claude Code"] })), ["s1"]);
+  assert.deepEqual(await namesIn(openHistory({ cwd: "/", roots: [project] })), ["thread-2"]);
+});
+
+test("a filter means a session by its agent, project, title, model, status and time", async () => {
+  const { project } = await historyHome();
+  const history = openHistory({ cwd: project });
+  const day = { since: "2026-11-02", until: "2026-11-02" };
+
+  for (const [filter, names] of [
+    [{ agent: "claude code" }, ["s1"]],
+    [{ project: "." }, ["thread-2"]],
+    [{ project: "app" }, ["s1"]],
+    [{ project: "/home/me" }, ["s1"]],
+    [{ title: "WEBHOOK" }, ["s1"]],
+    [{ model: "claude-opus-4-5-20251101" }, ["s1"]],
+    [{ model: "another" }, []],
+    [{ status: "error" }, []],
+    [day, ["s1"]],
+    [{ ...day, until: "2026-11-02T10:00:00Z" }, []],
+  ] as const) {
+    assert.deepEqual(await namesIn(history, filter), names, JSON.stringify(filter));
+  }
+});
+
+test("a subagent's session is left out on request, if the one that started it is listed", async () => {
+  const { home } = await historyHome();
+  const at = Date.parse("2026-11-02T11:00:00Z");
+  const rows = [promptRow("Look", { at }), answerRow("b", { at: at + 1 })];
+  writeClaude(home, "-home-me-app/s1/subagents/agent-a1.jsonl", rows);
+  const history = openHistory({ agents: ["claude-code"] });
+
+  assert.equal((await namesIn(history)).length, 2);
+  assert.deepEqual(await namesIn(history, { subagents: false }), ["s1"]);
+});
+
+test("a signed session whose log is gone is listed as missing, and verified as rolled back", async () => {
+  const { project } = await historyHome();
+  rmSync(join(project, ".ai/threads/thread-2/transcript.jsonl"));
+  const history = openHistory({ roots: [project] });
+
+  assert.deepEqual(
+    (await allOf(history.sessions())).map(({ id, isMissing }) => [id, isMissing]),
+    [["thread-2", true]],
+  );
+  const reports = await allOf(history.verify());
+  assert.deepEqual(
+    reports.map(({ verdict }) => verdict),
+    ["rollback"],
+  );
+});
+
+test("a name is looked for in all roots, and never guessed", async () => {
+  const { project, home } = await historyHome();
+  const other = join(home, "other");
+  mkdirSync(other);
+  const user = new SigningUser();
+  await user.write({ dialect: "rye" }, [said("Hi")], { root: other, id: "thread-3" });
+  const history = openHistory({ roots: [project, other] });
+
+  assert.equal((await history.get("thread-3")).id, "thread-3");
+  assert.equal((await history.get("last")).id, "thread-3");
+  await refusal(history.get("thread"), "SESSION_NOT_FOUND");
+  await refusal(history.get("nothing"), "SESSION_NOT_FOUND");
+  await refusal(history.redact("nothing", { reason: "-", texts: ["a"] }), "SESSION_NOT_FOUND");
+});
+
+test("a redaction whose text is missing writes nothing, unless that is allowed", async () => {
+  const { project } = await historyHome();
+  const history = openHistory({ roots: [project] });
+  const output = join(project, "copy.vbd");
+  const asked = { reason: "private", texts: ["17 Mill Lane", "no such text"], output };
+
+  await refusal(history.redact("thread-2", asked), "CANNOT_DISCLOSE");
+  assert.equal(existsSync(output), false);
+  const { missing, path } = await history.redact("thread-2", { ...asked, allowMissing: true });
+  assert.deepEqual([missing, path], [[2], output]);
+  await refusal(history.redact("thread-2", { ...asked, allowMissing: true }), "IO_ERROR");
+});
+
+test("an aborted call throws the signal's reason", async () => {
+  const { project } = await historyHome();
+  const history = openHistory({ cwd: project });
+  const reason = new Error("enough");
+  const signal = AbortSignal.abort(reason);
+  const isReason = (error: unknown) => error === reason;
+
+  await assert.rejects(allOf(history.sessions({ signal })), isReason);
+  await assert.rejects(allOf(history.search("webhook", { signal })), isReason);
+  await assert.rejects(history.usage({ signal }), isReason);
+  await assert.rejects(allOf(history.scan({ signal })), isReason);
+  await assert.rejects(allOf(history.verify({ signal })), isReason);
+  await assert.rejects(allOf(history.doctor({ signal })), isReason);
+  await assert.rejects(history.guard({ signal }), isReason);
+  const why = { reason: "-", texts: ["Ada"], signal };
+  await assert.rejects(history.redact("thread-2", why), isReason);
+  await assert.rejects(history.prove("thread-2", { entries: [1], signal }), isReason);
+});
+
+test.each<[string, (history: History) => unknown]>([
+  ["agent", (history) => history.sessions({ agnt: "claude" } as Untyped)],
+  ["sort", (history) => history.sessions({ sort: "size of it" } as Untyped)],
+  ["since", (history) => history.sessions({ since: "yesterday" })],
+  ["limit", (history) => history.sessions({ limit: 0 })],
+  ["signal", (history) => history.sessions({ signal: {} } as Untyped)],
+  ["sessions", (history) => history.verify({ sessions: "all" } as Untyped)],
+  ["rules", (history) => history.scan({ rules: [""] })],
+  ["profile", (history) => history.verify({ profile: "none" } as Untyped)],
+  ["fix", (history) => history.doctor({ fix: "yes" } as Untyped)],
+])("a wrong %s is refused when the method is called", (_, call) => {
+  thrownRefusal(() => call(openHistory({ roots: [] })), "BAD_SETTING");
+});
+
+test("an agent that is not known is refused when the history is opened", () => {
+  const { message } = thrownRefusal(() => openHistory({ agents: ["clippy"] }), "BAD_SETTING");
+  assert.match(message, /known are .*Claude Code/);
+});
