@@ -73,7 +73,6 @@ export const ORDER = [
     title: "Understand",
     pages: [
       "docs/explain/durable-append.md",
-      "docs/explain/recovery.md",
       "docs/compare.md",
       "docs/faq.md",
     ],
