@@ -89,7 +89,6 @@ export const OFF_MENU = [
   "docs/decisions",
   "docs/performance.md",
   "docs/torture.md",
-  "docs/upgrading.md",
   "CHANGELOG.md",
   "CONTRIBUTING.md",
   "AGENTS.md",
