@@ -9,13 +9,13 @@
  */
 
 import type {
+  AnswerPiece,
   AssistantMessage,
   CompactionPiece,
   NeutralMessage,
-  SystemMessage,
 } from "./conversation.ts";
-import type { EntryLine, RepairReason, Repairs } from "./repair-report.ts";
-import type { SourcedPiece, Takes } from "./targets/target.ts";
+import { type EntryLine, type RepairAction, type RepairReason, Repairs } from "./repair-report.ts";
+import { piecesOf, type SourcedPiece, type Takes } from "./targets/target.ts";
 import { sendableValue } from "./wire-text.ts";
 
 type Block = CompactionPiece["block"];
@@ -46,24 +46,98 @@ export function compactionIn(native: unknown): Pick<CompactionPiece, "owner" | "
   return { owner, block: { type: "compaction", ...Object.fromEntries(filled) } };
 }
 
-/** The conversation with the blocks that the target accepts, from the last of them on (KP1). */
-export function withCompactions(
-  messages: readonly NeutralMessage[],
-  takes: Takes,
-  repairs: Repairs,
-): readonly NeutralMessage[] {
-  if (!messages.some(hasCompaction)) return messages;
-  const fitted = messages.map((message): NeutralMessage => {
-    if (message.role !== "assistant") return message;
-    const content = message.content.filter((piece) => {
-      const why = piece.type === "compaction" ? whyNot(piece, takes) : null;
-      if (why !== null && piece.from) repairs.leaveOut(piece.from, why);
-      return why === null;
-    });
+/** A message with blocks of any provider. */
+interface CompactedMessage {
+  readonly index: number;
+  /** Where the last block that the target accepts is in its content; -1: it accepts none. */
+  readonly block: number;
+  readonly actions: readonly RepairAction[];
+}
+
+/** The blocks of a conversation that grows, and where the last one makes the request begin (KP1). */
+export class Compactions {
+  readonly #takes: Takes;
+  readonly #compacted: CompactedMessage[] = [];
+  /** The message that begins the request. */
+  #first: CompactedMessage | null = null;
+  #replaced: readonly RepairAction[] = [];
+
+  constructor(takes: Takes) {
+    this.#takes = takes;
+  }
+
+  /** The index of the message with which the request begins. */
+  get start(): number {
+    return this.#first?.index ?? 0;
+  }
+
+  get actions(): readonly RepairAction[] {
+    return this.#compacted.flatMap(({ actions }) => actions).concat(this.#replaced);
+  }
+
+  /** Reads the messages from an index on, or again. Returns whether the request begins elsewhere. */
+  read(messages: readonly NeutralMessage[], from: number): boolean {
+    while ((this.#compacted.at(-1)?.index ?? -1) >= from) this.#compacted.pop();
+    for (let index = from; index < messages.length; index++) {
+      const message = messages[index];
+      if (message && hasCompaction(message))
+        this.#compacted.push(this.#compactedAt(message, index));
+    }
+    const isAnthropic = this.#takes.compaction === "anthropic";
+    const last = isAnthropic ? this.#compacted.findLast(({ block }) => block >= 0) : null;
+    const before = this.#first;
+    if (!last || (last === before && last.index < from)) return before !== this.#first;
+    this.#first = last;
+    this.#replaced = this.#replacedBy(messages, last);
+    return last.index !== before?.index || last.block !== before.block;
+  }
+
+  /** A message, with the blocks that the target accepts; the first one from its last block on. */
+  messageAt(messages: readonly NeutralMessage[], index: number): NeutralMessage {
+    const message = messages[index] as NeutralMessage;
+    if (!hasCompaction(message)) return message;
+    const content = this.#accepted(message);
+    const { block = 0 } = this.#first?.index === index ? this.#first : {};
     // Results are attached to the calls (CV3), which are the same objects.
-    return { role: "assistant", content };
-  });
-  return takes.compaction === "anthropic" ? fromLast(fitted, repairs) : fitted;
+    return { role: "assistant", content: content.slice(block) };
+  }
+
+  #compactedAt(message: AssistantMessage, index: number): CompactedMessage {
+    const repairs = new Repairs();
+    for (const piece of message.content) {
+      const why = piece.type === "compaction" ? whyNot(piece, this.#takes) : null;
+      if (why !== null && piece.from) repairs.leaveOut(piece.from, why);
+    }
+    const block = this.#accepted(message).findLastIndex(({ type }) => type === "compaction");
+    return { index, block, actions: repairs.actions };
+  }
+
+  #accepted({ content }: AssistantMessage): readonly AnswerPiece[] {
+    return content.filter((piece) => {
+      return piece.type !== "compaction" || whyNot(piece, this.#takes) === null;
+    });
+  }
+
+  /** What comes before a block, without the system prompt: each line once. */
+  #replacedBy(
+    messages: readonly NeutralMessage[],
+    { index, block }: CompactedMessage,
+  ): readonly RepairAction[] {
+    const firstOther = messages.findIndex(({ role }) => role !== "system");
+    const places = new Map<number, EntryLine>();
+    for (let at = firstOther; at <= index; at++) {
+      const message = messages[at] as NeutralMessage;
+      const content = hasCompaction(message) ? this.#accepted(message) : message.content;
+      for (const piece of at === index ? content.slice(0, block) : content) {
+        const result = piece.type === "call" ? piece.result : null;
+        const pieces: readonly SourcedPiece[] = result ? [piece, ...piecesOf(result)] : [piece];
+        for (const { from } of pieces) if (from) places.set(from.line, from);
+      }
+    }
+    const repairs = new Repairs();
+    for (const place of places.values()) repairs.leaveOut(place, "compacted");
+    return repairs.actions;
+  }
 }
 
 /** Whether a conversation begins with a summary: then no user has to speak first. */
@@ -81,40 +155,4 @@ function whyNot({ owner, block, model }: CompactionPiece, takes: Takes): RepairR
 
 function hasCompaction(message: NeutralMessage): message is AssistantMessage {
   return message.role === "assistant" && message.content.some(({ type }) => type === "compaction");
-}
-
-/** KP1 */
-function fromLast(
-  messages: readonly NeutralMessage[],
-  repairs: Repairs,
-): readonly NeutralMessage[] {
-  const at = messages.findLastIndex(hasCompaction);
-  const last = messages[at];
-  if (last?.role !== "assistant") return messages;
-  const from = last.content.findLastIndex(({ type }) => type === "compaction");
-  const rest: NeutralMessage[] = [
-    { role: "assistant", content: last.content.slice(from) },
-    ...messages.slice(at + 1),
-  ];
-  const firstOther = messages.findIndex(({ role }) => role !== "system");
-  const system = messages.slice(0, firstOther) as readonly SystemMessage[];
-  const gone: NeutralMessage[] = [
-    ...messages.slice(firstOther, at),
-    { role: "assistant", content: last.content.slice(0, from) },
-  ];
-  leaveOut(gone, repairs);
-  return [...system, ...rest];
-}
-
-/** Each line once, however much of it is left out. */
-function leaveOut(messages: readonly NeutralMessage[], repairs: Repairs): void {
-  const places = new Map<number, EntryLine>();
-  const pieces = messages.flatMap(({ content }): SourcedPiece[] => {
-    return content.flatMap((piece) => {
-      const result = piece.type === "call" ? piece.result : null;
-      return result ? [piece, result, ...result.content] : [piece];
-    });
-  });
-  for (const { from } of pieces) if (from) places.set(from.line, from);
-  for (const place of places.values()) repairs.leaveOut(place, "compacted");
 }

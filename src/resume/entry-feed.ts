@@ -55,12 +55,14 @@ export class EntryFeed {
     this.agent = agentIn(this.#dialect.name, this.#id, entry.native) ?? this.agent;
   }
 
-  /** Whether entries are held whose meaning may depend on later ones. */
-  get isHolding(): boolean {
-    return [this.#ownLog, this.#takenBack, this.#compacted].some(({ isHolding }) => isHolding);
+  /**
+   * Whether an entry after `finish` changed what earlier ones mean: feed all of them again.
+   */
+  get isOutdated(): boolean {
+    return [this.#ownLog, this.#takenBack, this.#compacted].some(({ isOutdated }) => isOutdated);
   }
 
-  /** Passes on held entries. Call at the end: add more only if none were held. */
+  /** Passes on held entries, and those that are added later at once. */
   finish(): void {
     this.#ownLog.finish();
     this.#takenBack.finish();
@@ -79,14 +81,17 @@ export class Compacted {
   #boundary: number | null = null;
   /** What the boundary kept, to follow the summary. */
   #kept: Held[] = [];
+  #isFinished = false;
+  #isOutdated = false;
 
   constructor({ compaction }: Pick<Dialect, "compaction">, pass: (entry: Held) => void) {
     this.#compaction = compaction;
     this.#pass = pass;
   }
 
-  get isHolding(): boolean {
-    return this.#held.length + this.#kept.length > 0;
+  /** A summary came after `finish`. */
+  get isOutdated(): boolean {
+    return this.#isOutdated;
   }
 
   /** Refuses with RESUME_TOO_LARGE. */
@@ -99,6 +104,11 @@ export class Compacted {
     this.#room.takeChars(entry.end - entry.start, entry.line);
     const isAside = Boolean(entry.aside);
     const isSummary = !isAside && this.#compaction.isSummary(entry.native);
+    if (this.#isFinished) {
+      this.#isOutdated ||= isSummary;
+      this.#pass(entry);
+      return;
+    }
     const isBoundary = !isAside && this.#compaction.isBoundary(entry.native);
     if (isSummary) this.#startOver(isBoundary ? entry : null);
     else this.#held.push(...this.#kept.splice(0)); // After all rows of the summary.
@@ -106,8 +116,8 @@ export class Compacted {
     this.#held.push(entry);
   }
 
-  /** Passes on held entries. Call at the end. */
   finish(): void {
+    this.#isFinished = true;
     for (const entry of [...this.#held, ...this.#kept]) this.#pass(entry);
     this.#held = [];
     this.#kept = [];

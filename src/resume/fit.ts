@@ -11,7 +11,6 @@
  * - A message with more calls than the target accepts is split, each part with its results.
  */
 
-import { withCompactions } from "./compaction.ts";
 import {
   type AnswerPiece,
   type AssistantMessage,
@@ -32,15 +31,17 @@ export interface FittedConversation {
   readonly messages: readonly NeutralMessage[];
 }
 
+/** Of messages in a row. `isBegun`: the conversation has some before them. */
 export function fitTo(
   messages: readonly NeutralMessage[],
+  isBegun: boolean,
   takes: Takes,
   repairs: Repairs,
 ): FittedConversation {
   const system: TextPiece[] = [];
   const fitted: NeutralMessage[] = [];
   let run: Run | null = null;
-  for (const message of withCompactions(messages, takes, repairs)) {
+  for (const message of messages) {
     if (message.role === "assistant") {
       for (const part of split(message, takes.callsMax, repairs)) {
         const said = fitAssistant(part, takes, repairs);
@@ -49,9 +50,10 @@ export function fitTo(
       continue;
     }
     run = null;
-    if (message.role === "user" || (fitted.length > 0 && takes.systemAnywhere)) {
+    const isFirst = !isBegun && fitted.length === 0;
+    if (message.role === "user" || (!isFirst && takes.systemAnywhere)) {
       fitted.push(message);
-    } else if (fitted.length === 0) {
+    } else if (isFirst) {
       system.push(...message.content);
     } else {
       fitted.push({ role: "user", content: message.content.map((each) => asUsers(each, repairs)) });

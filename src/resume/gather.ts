@@ -55,6 +55,8 @@ type SaidCall = Pick<Extract<Part, { type: "tool_call" }>, "callId" | "tool" | "
 
 interface OpenMessage {
   readonly role: "assistant";
+  /** Its index among the messages. */
+  readonly index: number;
   readonly content: AnswerPiece[];
   messageId: string | null;
 }
@@ -69,6 +71,7 @@ export class Gathering {
   readonly #repairs: Repairs;
   readonly #room: Room;
   readonly #messages: NeutralMessage[] = [];
+  readonly #lateAnswers: number[] = [];
   readonly #pairing = new CallPairing<SaidOpen>();
   readonly #ids = new CallIds();
   /** What the model says next belongs to this message; null when something came between. */
@@ -89,6 +92,14 @@ export class Gathering {
 
   get messages(): readonly NeutralMessage[] {
     return this.#messages;
+  }
+
+  /**
+   * The indexes of messages with a call that was answered when they were no longer the last: except
+   * for this, only the last message changes.
+   */
+  get lateAnswers(): readonly number[] {
+    return this.#lateAnswers;
   }
 
   add(entry: GatheredEntry): void {
@@ -193,6 +204,8 @@ export class Gathering {
     }
     this.#takeRoom(content, at);
     call.result = { content, isError: part.error !== null, from: at };
+    const { index = 0 } = message ?? {};
+    if (index < this.#messages.length - 1) this.#lateAnswers.push(index);
     if (this.#last !== message) this.#repairs.move(at, "result_regrouped", callId);
     this.#open = null;
     this.#answeredIn = at.line;
@@ -271,7 +284,8 @@ export class Gathering {
       this.#open = open;
       return open;
     }
-    const message: OpenMessage = { role: "assistant", content: [piece], messageId };
+    const index = this.#messages.length;
+    const message: OpenMessage = { role: "assistant", index, content: [piece], messageId };
     this.#messages.push(message);
     this.#open = message;
     this.#last = message;

@@ -6,14 +6,14 @@
  * - If another program appended a line, the session is read and judged as a whole again, and refused
  *   as `resume` refuses it.
  * - The entries stay in memory, up to the limits of room.ts.
- * - What lines say is gathered once: calls add what is new. Not where a later line can change the
- *   meaning of earlier ones (a layout with summaries): there each call gathers all of them again.
- *   The messages themselves are new objects in each call, because callers may change them.
+ * - Lines are gathered, and messages assembled, once: a call adds what is new. All lines are gathered
+ *   again only when a line changes what earlier ones mean, such as a summary or a withdrawal.
+ * - Calls share their messages, so these are frozen. The list of a call is its own.
  */
 
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { badOption } from "../core/base/choice.ts";
+import { badOption, requireChoice } from "../core/base/choice.ts";
 import type { Host } from "../core/base/host.ts";
 import { toByteOffset } from "../core/base/offset.ts";
 import { dialectNamed } from "../dialects/all.ts";
@@ -27,6 +27,7 @@ import {
 import type { Session as PublishedSession } from "../sessions/store/published.ts";
 import type { Session } from "../sessions/store/session.ts";
 import type { Store } from "../sessions/store/store.ts";
+import { Assembly, freezeDeep } from "./assembly.ts";
 import { continueResumed } from "./continue.ts";
 import { EntryFeed } from "./entry-feed.ts";
 import { Pipeline } from "./pipeline.ts";
@@ -37,7 +38,11 @@ import {
   type ResumeOptions,
   resumedFrom,
   resumeSession,
+  TARGET_NAMES,
+  TARGETS,
+  type TargetMessages,
 } from "./resume.ts";
+import type { MessageTarget } from "./targets/target.ts";
 
 export interface HistoryOptions<Name extends TargetName = TargetName>
   extends Pick<
@@ -54,7 +59,8 @@ export interface History<Name extends TargetName = TargetName> {
   /**
    * The messages of the next request: everything appended so far, as `resume` returns it. Reads only
    * what this process appended since the last call; all of it, through the gate, if another program
-   * appended. `prompt` as for `resume`.
+   * appended. `prompt` as for `resume`. Change the list of messages as you like, but not the
+   * messages: they are frozen, because later calls return them again. Use `structuredClone`.
    */
   resume(options?: { readonly prompt?: string | null }): Promise<Resumed<Name>>;
 }
@@ -68,6 +74,7 @@ export async function openHistory<Name extends TargetName>(
   id: string,
   options: HistoryOptions<Name>,
 ): Promise<History<Name>> {
+  requireChoice("for", options.for, TARGET_NAMES);
   if (!store.isSigning && options.allowUnsigned !== true) {
     throw badOption("allowUnsigned", "must be true for a store that does not sign");
   }
@@ -119,6 +126,7 @@ async function judgedSession<Name extends TargetName>(
   });
   const { dialect, verdict, policy, head } = resumed.report;
   const gated = { id, dialect, verdict, policy, head };
+  freezeDeep(gated); // Reports of all calls have the same head.
   const memory = memoryOf(dialectNamed(dialect), lines);
   return { lines, end: resumed.source.end, gated, memory, resumed };
 }
@@ -133,12 +141,57 @@ function memoryOf({ remembers, decode }: Dialect, lines: readonly Line[]): LineM
   return memory;
 }
 
-/** The first `count` of the lines as a conversation. */
-interface Gathered {
+/** The first `count` of the lines, gathered and assembled. */
+interface GatheredLines<Message> {
   readonly lines: readonly Line[];
   readonly count: number;
   readonly pipeline: Pipeline;
   readonly feed: EntryFeed;
+  readonly assembly: Assembly<Message>;
+}
+
+/** The lines of a session as a conversation that is continued where lines are added. */
+export class GrowingConversation<Message> {
+  readonly #dialect: Dialect;
+  readonly #id: string;
+  readonly #target: MessageTarget<Message>;
+  /** Null: the next call gathers all lines again. */
+  #last: GatheredLines<Message> | null = null;
+
+  constructor(dialect: Dialect, id: string, target: MessageTarget<Message>) {
+    this.#dialect = dialect;
+    this.#id = id;
+    this.#target = target;
+  }
+
+  /** A list that has grown since the last call, or another one. Refuses with RESUME_TOO_LARGE. */
+  gather(lines: readonly Line[]): GatheredLines<Message> {
+    const last = this.#last;
+    this.#last = null; // Lines that are refused are refused again.
+    let gathered = last?.lines === lines ? added(last) : added(this.#begun(lines));
+    if (gathered.feed.isOutdated) gathered = added(this.#begun(lines));
+    this.#last = gathered;
+    return gathered;
+  }
+
+  #begun(lines: readonly Line[]): GatheredLines<Message> {
+    const pipeline = new Pipeline();
+    const feed = new EntryFeed(pipeline, this.#dialect, this.#id);
+    const assembly = new Assembly(this.#target, true);
+    return { lines, count: 0, pipeline, feed, assembly };
+  }
+}
+
+/** With the lines that came since. */
+function added<Message>(before: GatheredLines<Message>): GatheredLines<Message> {
+  const { lines, count, pipeline, feed } = before;
+  for (let at = count; at < lines.length; at++) {
+    const line = lines[at] as Line;
+    if ("native" in line) feed.add(line);
+    else pipeline.addBadLine(line);
+  }
+  feed.finish();
+  return { ...before, count: lines.length };
 }
 
 class OpenHistory<Name extends TargetName> implements History<Name> {
@@ -148,8 +201,7 @@ class OpenHistory<Name extends TargetName> implements History<Name> {
   readonly #store: Store;
   readonly #options: HistoryOptions<Name>;
   #judged: Judged;
-  /** Null: the next call gathers all lines again. */
-  #kept: Gathered | null = null;
+  readonly #conversation: GrowingConversation<TargetMessages[Name]>;
   /** The end of the last call: they come one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -167,6 +219,8 @@ class OpenHistory<Name extends TargetName> implements History<Name> {
     this.isNew = isNew;
     this.#options = options;
     this.#judged = judged;
+    const dialect = dialectNamed(judged.gated.dialect);
+    this.#conversation = new GrowingConversation(dialect, session.id, TARGETS[options.for]);
   }
 
   resume({ prompt }: { readonly prompt?: string | null } = {}): Promise<Resumed<Name>> {
@@ -178,31 +232,11 @@ class OpenHistory<Name extends TargetName> implements History<Name> {
   async #resume(prompt: string | null | undefined): Promise<Resumed<Name>> {
     const { root, path } = this.session;
     await this.#readNew();
-    const { end, gated } = this.#judged;
-    const { pipeline, feed } = this.#gathered();
+    const { end, gated, lines } = this.#judged;
+    const { pipeline, feed, assembly } = this.#conversation.gather(lines);
     const options = { for: this.#options.for, ...(prompt === undefined ? {} : { prompt }) };
     const source = { root, path, end, hash: null, natives: [], agent: feed.agent };
-    return resumedFrom(pipeline, options, gated, source);
-  }
-
-  /** All lines so far as a conversation, continued from that of the last call. */
-  #gathered(): Gathered {
-    const { lines, gated } = this.#judged;
-    let kept = this.#kept;
-    this.#kept = null; // Lines that are refused are refused again.
-    if (kept?.lines !== lines) {
-      const pipeline = new Pipeline();
-      const feed = new EntryFeed(pipeline, dialectNamed(gated.dialect), this.session.id);
-      kept = { lines, count: 0, pipeline, feed };
-    }
-    const { pipeline, feed, count } = kept;
-    for (const line of lines.slice(count)) {
-      if ("native" in line) feed.add(line);
-      else pipeline.addBadLine(line);
-    }
-    if (!feed.isHolding) this.#kept = { ...kept, count: lines.length };
-    feed.finish();
-    return kept;
+    return resumedFrom(pipeline, assembly, options, gated, source);
   }
 
   async #readNew(): Promise<void> {

@@ -27,18 +27,22 @@ export class OwnLogFilter {
   readonly #pass: (entry: Judged) => void;
   readonly #room = new Room();
   #held: VerifiedEntry[] = [];
-  #isKnown: boolean;
+  /** A message of the session's own agent came. */
+  #isKnown = false;
+  #isFinished = false;
+  /** Rows were passed on as those of a subagent's own log. */
+  #isSubagents = false;
 
   /** `id` is the session's; null when unknown. */
   constructor(dialect: Pick<Dialect, "asideOf">, id: string | null, pass: (entry: Judged) => void) {
     this.#dialect = dialect;
     this.#id = id;
     this.#pass = pass;
-    this.#isKnown = false;
   }
 
-  get isHolding(): boolean {
-    return this.#held.length > 0;
+  /** After `finish` a message came that shows that the log is not a subagent's. */
+  get isOutdated(): boolean {
+    return this.#isKnown && this.#isSubagents;
   }
 
   /** Refuses with RESUME_TOO_LARGE. */
@@ -48,21 +52,24 @@ export class OwnLogFilter {
       this.#isKnown = true;
       this.#letGo(false);
     }
-    if (this.#isKnown || (!isOthers && this.#held.length === 0)) {
+    const isFirst = this.#held.length === 0 && !this.#isSubagents;
+    if (this.#isKnown || (!isOthers && isFirst)) {
       this.#passOn(entry, false);
       return;
     }
     this.#room.takeParts(Math.max(1, entry.parts.length), entry.line);
     this.#room.takeChars(entry.end - entry.start, entry.line);
     this.#held.push(entry);
+    if (this.#isFinished) this.#letGo(true);
   }
 
-  /** Passes on held entries. Call at the end. */
   finish(): void {
+    this.#isFinished = true;
     this.#letGo(true);
   }
 
   #letGo(isSubagents: boolean): void {
+    this.#isSubagents ||= isSubagents && this.#held.length > 0;
     for (const entry of this.#held) this.#passOn(entry, isSubagents);
     this.#held = [];
   }

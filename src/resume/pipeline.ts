@@ -3,25 +3,10 @@
  * same entries give the same messages.
  */
 
-import type { CallPiece } from "./conversation.ts";
-import { callsIn } from "./conversation.ts";
-import { fitTo } from "./fit.ts";
+import type { AssembledRequest, Assembly, Prompt } from "./assembly.ts";
 import { type GatheredEntry, Gathering } from "./gather.ts";
-import { type Made, type RepairAction, Repairs } from "./repair-report.ts";
+import { Repairs } from "./repair-report.ts";
 import { Room, type RoomLimits } from "./room.ts";
-import { type Prompt, settle } from "./settle.ts";
-import { contentText, MessageList, type MessageTarget, madeOfPieces } from "./targets/target.ts";
-
-export interface PipelineResult<Message> {
-  readonly messages: Message[];
-  /** The system prompt; null when the session has none. */
-  readonly system: string | null;
-  /** The tools called in the messages, by their names there, sorted. */
-  readonly tools: readonly string[];
-  readonly made: readonly Made[];
-  readonly madeSystem: Made | null;
-  readonly actions: readonly RepairAction[];
-}
 
 /** A line that is not an entry. */
 export interface SkippedLine {
@@ -76,26 +61,9 @@ export class Pipeline {
     this.#repairs.leaveOut({ line, offset: start, verified: false }, "bad_line");
   }
 
-  /** Of the entries so far: more may be added after it. */
-  finish<Message>(
-    { takes, build }: MessageTarget<Message>,
-    prompt: Prompt,
-  ): PipelineResult<Message> {
-    const repairs = new Repairs();
-    const { system, messages } = fitTo(this.#gathering.messages, takes, repairs);
-    const settled = settle(messages, prompt, repairs);
-    const list = new MessageList<Message>();
-    build(settled, list);
-    const calls = settled.flatMap((each): readonly CallPiece[] => {
-      return each.role === "assistant" ? callsIn(each) : [];
-    });
-    return {
-      messages: list.messages,
-      system: system.length === 0 ? null : contentText(system),
-      tools: [...new Set(calls.map(({ tool }) => tool))].sort(),
-      made: list.made,
-      madeSystem: system.length === 0 ? null : madeOfPieces(system),
-      actions: [...this.#repairs.actions, ...repairs.actions],
-    };
+  /** Of the entries so far. More may be added after it, and assembled by the same assembly. */
+  finish<Message>(assembly: Assembly<Message>, prompt: Prompt): AssembledRequest<Message> {
+    const assembled = assembly.finish(this.#gathering, prompt);
+    return { ...assembled, actions: this.#repairs.actions.concat(assembled.actions) };
   }
 }

@@ -134,6 +134,11 @@ export class Repairs {
     return this.#leftOut.has(line);
   }
 
+  /** Removes all actions but the first `count`. */
+  cutTo(count: number): void {
+    this.#actions.length = count;
+  }
+
   leaveOut(place: EntryLine, why: RepairReason, callId?: string | null): void {
     this.#leftOut.add(place.line);
     const last = this.#actions.at(-1);
@@ -142,7 +147,8 @@ export class Repairs {
       const past = last.line + (last.lines ?? 1);
       if (past === place.line) {
         // Not in place: a report that was made of the actions so far keeps its own.
-        this.#actions[this.#actions.length - 1] = { ...last, lines: (last.lines ?? 1) + 1 };
+        const lines = (last.lines ?? 1) + 1;
+        this.#actions[this.#actions.length - 1] = Object.freeze({ ...last, lines });
         return;
       }
     }
@@ -168,12 +174,8 @@ export class Repairs {
     callId: string | null | undefined,
   ): void {
     const named = callId ? { callId: callId.slice(0, CALL_ID_CHARS_MAX) } : {};
-    this.#actions.push({
-      action,
-      why,
-      line: place?.line ?? null,
-      offset: place?.offset ?? null,
-      ...named,
-    });
+    const { line = null, offset = null } = place ?? {};
+    // Reports of later calls have the same objects.
+    this.#actions.push(Object.freeze({ action, why, line, offset, ...named }));
   }
 }

@@ -28,13 +28,13 @@ import type { Policy } from "../trust/judge/policy.ts";
 import type { VerifyReport } from "../trust/judge/report.ts";
 import type { SignedHead } from "../trust/proof/checkpoint.ts";
 import { withAdvice } from "./advice.ts";
+import { Assembly } from "./assembly.ts";
 import { entriesUpTo } from "./conversation.ts";
 import { EntryFeed } from "./entry-feed.ts";
 import type { Native } from "./fork/fork.ts";
 import { otherWriterOf } from "./own-log.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { RepairReport, TargetName } from "./repair-report.ts";
-import type { Prompt } from "./settle.ts";
 import { type AiSdkMessage, aiSdk } from "./targets/ai-sdk.ts";
 import { type AnthropicMessage, anthropic } from "./targets/anthropic.ts";
 import { type ChatMessage, openaiChat } from "./targets/openai-chat.ts";
@@ -95,7 +95,7 @@ export interface ResumedSource {
   readonly agent: string | null;
 }
 
-const TARGETS: { readonly [Name in TargetName]: MessageTarget<TargetMessages[Name]> } = {
+export const TARGETS: { readonly [Name in TargetName]: MessageTarget<TargetMessages[Name]> } = {
   anthropic,
   "openai-chat": openaiChat,
   "openai-responses": openaiResponses,
@@ -135,7 +135,8 @@ export async function resumeSession<Name extends TargetName>(
     const head = headOf(session.report, at);
     const { policy } = session.policy;
     const { id, dialect } = session;
-    return resumedFrom(pipeline, options, { id, dialect, verdict, policy, head }, source);
+    const gated = { id, dialect, verdict, policy, head };
+    return resumedFrom(pipeline, new Assembly(TARGETS[options.for]), options, gated, source);
   } finally {
     session.close();
   }
@@ -153,11 +154,12 @@ export interface GateResult {
 /** The messages of everything that was fed into the pipeline. */
 export function resumedFrom<Name extends TargetName>(
   pipeline: Pipeline,
+  assembly: Assembly<TargetMessages[Name]>,
   options: Pick<ResumeOptions<Name>, "for" | "upTo" | "prompt">,
   { id, dialect, verdict, policy, head }: GateResult,
   source: ResumedSource,
 ): Resumed<Name> {
-  const piped = pipeline.finish(TARGETS[options.for], options.prompt as Prompt);
+  const piped = pipeline.finish(assembly, options.prompt);
   const { messages, system, tools, made, madeSystem, actions } = piped;
   const report: Resumed<Name>["report"] = {
     schema: "verbatim.resume/1",

@@ -78,17 +78,20 @@ class Branches {
     this.#branching = branching;
   }
 
-  note(native: Native): void {
+  /** Adds the next line; returns whether it continues the branch of the one before. */
+  note(native: Native): boolean {
     const id = this.#branching.idOf(native);
     if (id === null) {
       this.#parents.push(-2);
-      return;
+      return true;
     }
     const parent = this.#branching.parentOf(native);
     const named = parent === undefined ? this.#last : this.#byId.get(parent ?? "");
-    const at = this.#parents.push(parent === null ? -1 : (named ?? this.#last)) - 1;
-    if (id.length <= ID_CHARS_MAX) this.#byId.set(id, at);
-    this.#last = at;
+    const continued = parent === null ? -1 : (named ?? this.#last);
+    const isNext = continued === this.#last;
+    this.#last = this.#parents.push(continued) - 1;
+    if (id.length <= ID_CHARS_MAX) this.#byId.set(id, this.#last);
+    return isNext;
   }
 
   /** The positions of the lines on other branches. */
@@ -106,6 +109,8 @@ export class TakeBackFilter {
   readonly #pass: (entry: Held) => void;
   #room = new Room();
   #held: Held[] = [];
+  #isFinished = false;
+  #isOutdated = false;
 
   constructor({ takingBack, branching }: Undoing, pass: (entry: Held) => void) {
     this.#standing = takingBack ? new Standing(takingBack) : null;
@@ -113,8 +118,9 @@ export class TakeBackFilter {
     this.#pass = pass;
   }
 
-  get isHolding(): boolean {
-    return this.#held.length > 0;
+  /** A line after `finish` undid earlier ones, or continued another branch. */
+  get isOutdated(): boolean {
+    return this.#isOutdated;
   }
 
   /** Refuses with RESUME_TOO_LARGE. */
@@ -125,18 +131,30 @@ export class TakeBackFilter {
     }
     this.#room.takeParts(Math.max(1, entry.parts.length), entry.line);
     this.#room.takeChars(entry.end - entry.start, entry.line);
-    this.#branches?.note(entry.native);
-    this.#takeBack(this.#standing?.note(entry.native, this.#held.length) ?? []);
-    this.#held.push(entry);
-    if (this.#standing?.isEmpty && !this.#branches) this.finish();
+    const isNext = this.#branches?.note(entry.native) ?? true;
+    const takenBack = this.#standing?.note(entry.native, this.#held.length) ?? [];
+    if (this.#isFinished) {
+      this.#isOutdated ||= !isNext || takenBack.length > 0;
+      this.#pass(entry);
+    } else {
+      this.#takeBack(takenBack);
+      this.#held.push(entry);
+    }
+    if (!this.#standing?.isEmpty || this.#branches) return;
+    this.#passHeld();
+    this.#room = new Room(); // Nothing can be undone any more.
   }
 
-  /** Passes on held entries. Call at the end. */
   finish(): void {
+    if (this.#isFinished) return;
+    this.#isFinished = true;
     this.#takeBack(this.#branches?.others() ?? []);
+    this.#passHeld();
+  }
+
+  #passHeld(): void {
     for (const entry of this.#held) this.#pass(entry);
     this.#held = [];
-    this.#room = new Room();
   }
 
   #takeBack(places: Iterable<number>): void {

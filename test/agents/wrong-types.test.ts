@@ -12,6 +12,7 @@ import type { Entry } from "../../src/core/model/entry.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { type LineMemory, listedAside, type Native } from "../../src/dialects/dialect.ts";
 import { READ_DIALECT_NAMES } from "../../src/dialects/registry.ts";
+import { Assembly } from "../../src/resume/assembly.ts";
 import { Pipeline } from "../../src/resume/pipeline.ts";
 import { anthropic } from "../../src/resume/targets/anthropic.ts";
 import { renderEntry } from "../../src/sessions/render/entry-markdown.ts";
@@ -133,7 +134,7 @@ class AllReaders {
     JSON.stringify(again?.state());
     JSON.stringify([this.#index.state(), this.#summary.summary({ agent: null })]);
     this.#index.take();
-    this.#pipeline.finish(anthropic, null);
+    this.#pipeline.finish(new Assembly(anthropic), null);
   }
 }
 

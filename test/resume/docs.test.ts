@@ -50,7 +50,10 @@ test("docs/resume.md: the program resumes a session and continues it", async () 
 test("docs/resume.md: the program with a history creates a session, and continues it when run again", async () => {
   new SigningUser();
   const root = tempDirectory();
+  const ending = "await store.close();";
+  const copying = `${block("js cache-control")}\nconsole.log(last.content.at(-1).cache_control.type);`;
   const program = block("js history")
+    .replace(ending, `${copying}\n${ending}`)
     .replace('"verbatim-log"', JSON.stringify(sourceOf("index.ts")))
     .replace('"verbatim-log/resume"', JSON.stringify(sourceOf("resume.ts")));
   const args = [await compiledText(program)];
@@ -60,7 +63,7 @@ test("docs/resume.md: the program with a history creates a session, and continue
   ]) {
     const { stdout, stderr } = await execute(process.execPath, args, { cwd: root });
     assert.equal(stderr, "");
-    assert.equal(stdout, counts.map((count) => `${count} messages\n`).join(""));
+    assert.equal(stdout, `${counts.map((count) => `${count} messages\n`).join("")}ephemeral\n`);
   }
 });
 

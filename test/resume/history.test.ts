@@ -247,33 +247,50 @@ test.each(["verbatim", "claude"] as const)(
   },
 );
 
-test("what a caller does to the messages of a call is not in those of the next one", async () => {
-  const user = new SigningUser();
-  const store = await user.store({ dialect: "verbatim", root: tempDirectory() });
-  const history = await openHistory(store, "chat", { for: "anthropic" });
-  await history.session.append(turnOf("one"));
-  const { messages } = await history.resume({ prompt: null });
-  const before = structuredClone(messages);
-  for (const message of messages) message.content.length = 0;
-  messages.length = 0;
-  assert.deepEqual((await history.resume({ prompt: null })).messages, before);
-  await store.close();
-});
+test.each(TARGET_NAMES)(
+  "no caller can change what later calls return: the list is its own, everything else is frozen (%s)",
+  async (target) => {
+    const user = new SigningUser();
+    const store = await user.store({ dialect: "verbatim", root: tempDirectory() });
+    const history = await openHistory(store, "chat", { for: target });
+    const call = { type: "tool_call", callId: "c", tool: "bash", input: { deep: [{}] } } as const;
+    await history.session.append(turnOf("one"));
+    await history.session.append({ kind: "message", role: "assistant", parts: [call] });
+    const { messages, tools, report } = await history.resume({ prompt: null });
+    const before = structuredClone({ messages, tools, report });
+    assertFrozen([...messages, ...report.messages, ...report.actions, report.head]);
 
-test("what lines say is gathered once: the next call has the very input that one had to wrap", async () => {
+    const [copy] = structuredClone(messages);
+    Object.assign(copy as object, { content: "changed" });
+    messages.length = 0;
+    (tools as string[]).push("another");
+    (report.messages as unknown[]).length = 0;
+    (report.actions as unknown[]).length = 0;
+    const next = await history.resume({ prompt: null });
+    assert.deepEqual({ messages: next.messages, tools: next.tools, report: next.report }, before);
+    await store.close();
+  },
+);
+
+function assertFrozen(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const inner of Object.values(value)) {
+    assert.ok(typeof inner !== "object" || Object.isFrozen(inner), JSON.stringify(inner));
+    assertFrozen(inner);
+  }
+}
+
+test("messages are assembled once: the next call returns the very objects", async () => {
   const user = new SigningUser();
   const store = await user.store({ dialect: "verbatim", root: tempDirectory() });
   const history = await openHistory(store, "chat", { for: "anthropic" });
-  const call = { type: "tool_call", callId: "c", tool: "bash", input: "ls" } as const;
-  await history.session.append({ kind: "message", role: "assistant", parts: [call] });
-  const inputOf = async () => {
-    const { messages } = await history.resume();
-    const blocks = messages.flatMap(({ content }) => content);
-    return blocks.find((block) => block.type === "tool_use")?.input;
-  };
-  const input = await inputOf();
-  assert.deepEqual(input, { input: "ls" });
-  await history.session.append(said("more"));
-  assert.equal(await inputOf(), input);
+  for (const text of ["one", "two", "three"]) await history.session.append(turnOf(text));
+  const first = await history.resume({ prompt: "And now?" });
+  await history.session.append(turnOf("four"));
+  const second = await history.resume();
+  assert.equal(first.messages.length, 7);
+  for (const [at, message] of first.messages.slice(0, 5).entries()) {
+    assert.equal(second.messages[at], message);
+  }
   await store.close();
 });

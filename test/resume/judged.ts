@@ -4,8 +4,9 @@
  */
 
 import assert from "node:assert/strict";
+import { type AssembledRequest, Assembly } from "../../src/resume/assembly.ts";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
-import { Pipeline, type PipelineResult } from "../../src/resume/pipeline.ts";
+import { Pipeline } from "../../src/resume/pipeline.ts";
 import type { TargetName } from "../../src/resume/repair-report.ts";
 import type { TargetMessages } from "../../src/resume/resume.ts";
 import { aiSdk } from "../../src/resume/targets/ai-sdk.ts";
@@ -35,10 +36,10 @@ export function piped<Name extends TargetName>(
   name: Name,
   entries: readonly GatheredEntry[],
   prompt?: string | null,
-): PipelineResult<TargetMessages[Name]> {
+): AssembledRequest<TargetMessages[Name]> {
   const pipeline = new Pipeline();
   for (const entry of entries) pipeline.add(entry);
-  return pipeline.finish(TARGETS[name].target, prompt);
+  return pipeline.finish<TargetMessages[Name]>(new Assembly(TARGETS[name].target), prompt);
 }
 
 /** For every target: the request is valid, every entry is accounted for, nothing varies. */

@@ -33,9 +33,27 @@ export interface MessageTarget<Message> {
 export class MessageList<Message> {
   readonly messages: Message[] = [];
   readonly #pieces: SourcedPiece[][] = [];
+  readonly #made: Made[] = [];
+  #joins = 0;
 
+  /** Call when no message will grow any more, except after `cutTo`. */
   get made(): readonly Made[] {
-    return this.#pieces.map(madeOfPieces);
+    for (const pieces of this.#pieces.slice(this.#made.length)) {
+      this.#made.push(madeOfPieces(pieces));
+    }
+    return this.#made;
+  }
+
+  /** How often a message has grown. */
+  get joins(): number {
+    return this.#joins;
+  }
+
+  /** Removes all messages but the first `count`. */
+  cutTo(count: number): void {
+    this.messages.length = count;
+    this.#pieces.length = count;
+    this.#made.length = Math.min(this.#made.length, count);
   }
 
   add(message: Message, pieces: readonly SourcedPiece[]): void {
@@ -45,8 +63,9 @@ export class MessageList<Message> {
 
   /** The last message was made from these pieces too. */
   grow(pieces: readonly SourcedPiece[]): void {
-    const made = this.#pieces.at(-1);
-    for (const piece of pieces) made?.push(piece);
+    const last = this.#pieces.at(-1);
+    for (const piece of pieces) last?.push(piece);
+    this.#joins++;
   }
 }
 
@@ -63,7 +82,8 @@ export function madeOfPieces(pieces: readonly SourcedPiece[]): Made {
     lines.add(from.line);
     isUnverified ||= !from.verified;
   }
-  return { lines: [...lines], ...(isUnverified ? { unverified: true } : {}) };
+  const made: Made = { lines: Object.freeze([...lines]) };
+  return Object.freeze(isUnverified ? { ...made, unverified: true } : made);
 }
 
 /** A result and its pieces. */
