@@ -229,6 +229,41 @@ test("two forks of a session that is gone count what both repeat once", async ()
   }
 });
 
+const turn = (id: string | null) => ({
+  type: "turn_context",
+  payload: { model: "gpt-5.5", ...(id === null ? {} : { turn_id: id }) },
+});
+const call = (id: string) => ({
+  type: "response_item",
+  payload: { type: "function_call", name: "shell", arguments: "{}", call_id: id },
+});
+
+test.each([
+  ["turns", (name: string) => [turn(`turn ${name}`)]],
+  ["tool calls", (name: string) => [turn(null), call(`call_${name}`)]],
+])(
+  "forks of a lost session that start at one moment count common %s once, and equal ones twice",
+  async (_, begin) => {
+    const at = place();
+    const origin = { forked_from_id: `${UUID}1` };
+    for (const fork of [2, 3]) {
+      put(at.codex, rollout(fork), [
+        meta(`${UUID}${fork}`, origin, 50),
+        meta(`${UUID}1`),
+        ...begin("a"),
+        total(100, 10, 51), // Copies have the time of the copying.
+        ...begin("b"),
+        total(200, 20, 51),
+        ...begin(`of fork ${fork}`),
+        total(260, 26, 60), // Both forks really used this.
+      ]);
+    }
+    const { sum } = await counted(at);
+    assert.deepEqual([sum.input, sum.output], [200 + 60 + 60, 20 + 6 + 6]);
+    assert.deepEqual((await counted(at)).sum, sum);
+  },
+);
+
 test("a model without a price is listed with its tokens, and priced by the user's own file", async () => {
   const at = place();
   const unknown = row("a", 1_000_000);

@@ -1,6 +1,7 @@
 /**
  * Replays: a session that begins with the rows of another one (a fork, a subagent with its parent's
- * context) repeats those that were there when it began. They are marked as duplicates.
+ * context) repeats those that were there when it began, or are of the same request. They are marked as
+ * duplicates.
  *
  * Only for keys that hold within a session: ids of messages are the same in a copy.
  *
@@ -43,8 +44,12 @@ export function originalOf(ledger: UsageLedger, row: number, ancestors: readonly
     const other = scopeHash(scope);
     const high = ((rows.keyHigh[row] ?? 0) ^ own.high ^ other.high) >>> 0;
     const low = ((rows.keyLow[row] ?? 0) ^ own.low ^ other.low) >>> 0;
-    const original = ledger.find(high, low, 0);
-    if (original >= 0 && (rows.at[original] ?? 0) <= (file.startedAt ?? Infinity)) return original;
+    const request = rows.request[row] ?? 0;
+    const alike = ledger.find(high, low, request);
+    const original = alike >= 0 ? alike : ledger.find(high, low, 0);
+    if (original < 0) continue;
+    const isCopy = request !== 0 && rows.request[original] === request;
+    if (isCopy || (rows.at[original] ?? 0) <= (file.startedAt ?? Infinity)) return original;
   }
   return -1;
 }

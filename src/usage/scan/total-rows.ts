@@ -6,7 +6,8 @@
  *
  * A response is what was added to the total. A total that is repeated adds nothing; one that is
  * smaller began again, and the last call's count is taken, as for the first total of a file: a fork
- * may begin with its parent's. Its key is the total itself, so that copies in forks are found.
+ * may begin with its parent's. Its key is the total itself, so that copies in forks are found, and its
+ * request is the turn: forks copy rows as they are, with the id of the turn, or those of tool calls.
  */
 
 import type { RowSet } from "../row-set.ts";
@@ -18,6 +19,9 @@ const needle = (type: string) => Buffer.from(`"${type}"`);
 const COUNT = needle("token_count");
 const CONTEXT = needle("turn_context");
 const META = needle("session_meta");
+const CALL_ID = Buffer.from('"call_id":"');
+const QUOTE = 0x22;
+const ID_BYTES_MAX = 256;
 const LF = 0x0a;
 const ROW_BYTES_MAX = 16 * 1024 * 1024;
 /** In the order of Codex; the input contains the cached and the written. */
@@ -37,6 +41,8 @@ interface State {
   readonly model: string;
   readonly total: Totals | null;
   readonly about: Fields | null;
+  readonly turn: string;
+  readonly call: string;
 }
 
 export class TotalRows implements Scanner {
@@ -44,6 +50,10 @@ export class TotalRows implements Scanner {
   about: Fields | null = null;
   #model = "";
   #total: Totals | null = null;
+  /** The current turn's id; empty in older versions, which write none. */
+  #turn = "";
+  /** The id of the turn's last tool call, if the turn has no id. */
+  #call = "";
   readonly #hash = new Hash();
 
   constructor(set: RowSet) {
@@ -51,11 +61,15 @@ export class TotalRows implements Scanner {
   }
 
   get state(): State {
-    return { model: this.#model, total: this.#total, about: this.about };
+    const { about } = this;
+    return { model: this.#model, total: this.#total, about, turn: this.#turn, call: this.#call };
   }
 
   begin(state: unknown): void {
-    const { model = "", total = null, about = null } = (state ?? {}) as Partial<State>;
+    const { model = "", total = null, about = null, ...ids } = (state ?? {}) as Partial<State>;
+    const { turn = "", call = "" } = ids;
+    this.#turn = turn;
+    this.#call = call;
     this.#model = model;
     this.#total = total;
     this.about = about;
@@ -66,18 +80,29 @@ export class TotalRows implements Scanner {
     let count = lines.indexOf(COUNT, from);
     let context = lines.indexOf(CONTEXT, from);
     let meta = this.#mayDescribe ? lines.indexOf(META, from) : -1;
+    let read = from;
     for (;;) {
       const found = Math.min(orEnd(count, to), orEnd(context, to), orEnd(meta, to));
+      if (this.#turn === "") this.#readCalls(lines.subarray(read, found));
       if (found >= to) return;
       const start = Math.max(from, lines.lastIndexOf(LF, found) + 1);
       const lf = lines.indexOf(LF, found);
       const end = lf < 0 ? to : lf;
+      read = end;
       if (end - start <= ROW_BYTES_MAX) this.#read(parsed(lines.toString("utf8", start, end)));
       if (count >= 0 && count < end) count = lines.indexOf(COUNT, end);
       if (context >= 0 && context < end) context = lines.indexOf(CONTEXT, end);
       if (!this.#mayDescribe) meta = -1;
       else if (meta >= 0 && meta < end) meta = lines.indexOf(META, end);
     }
+  }
+
+  #readCalls(rows: Buffer): void {
+    const at = rows.lastIndexOf(CALL_ID);
+    if (at < 0) return;
+    const start = at + CALL_ID.length;
+    const end = rows.indexOf(QUOTE, start);
+    if (end > start && end - start <= ID_BYTES_MAX) this.#call = rows.toString("utf8", start, end);
   }
 
   /** Descriptions come before all counts. */
@@ -98,6 +123,8 @@ export class TotalRows implements Scanner {
     const payload = objectIn(row, "payload");
     if (row.type === "turn_context" && typeof payload.model === "string") {
       this.#model = payload.model;
+      this.#turn = typeof payload.turn_id === "string" ? payload.turn_id : "";
+      this.#call = "";
     } else if (row.type === "session_meta") {
       this.#describe(payload);
     } else if (row.type === "event_msg" && payload.type === "token_count") {
@@ -143,7 +170,8 @@ export class TotalRows implements Scanner {
     if (hasNoTotal) hash.text(String(timestamp));
     next.keyHigh[0] = hash.end().high;
     next.keyLow[0] = hash.low;
-    next.request[0] = 0;
+    const request = this.#turn || this.#call;
+    next.request[0] = request === "" ? 0 : this.#hash.begin().text(request).end().low;
   }
 }
 
