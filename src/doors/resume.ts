@@ -22,7 +22,7 @@ import { type History, type HistoryOptions, openHistory as historyOf } from "../
 import type { TargetName } from "../resume/repair-report.ts";
 import { requestBody as bodyOf, type RequestBody, type RequestOptions } from "../resume/request.ts";
 import { type Resumed, type ResumeOptions, resumeSession } from "../resume/resume.ts";
-import { bringInHooks } from "../sessions/list/bring-in-hooks.ts";
+import { bringInHooks } from "../sessions/list/waiting-hooks.ts";
 import type { Session, Store } from "../sessions/store/published.ts";
 import { Session as OpenedSession } from "../sessions/store/session.ts";
 import { Store as OpenedStore } from "../sessions/store/store.ts";

@@ -35,7 +35,7 @@ import {
   type VerifiedSession,
 } from "../evidence/verify/verified-entries.ts";
 import { verifyDataDirectory } from "../evidence/verify/verify-directory.ts";
-import { bringInHooks } from "../sessions/list/bring-in-hooks.ts";
+import { bringInHooks } from "../sessions/list/waiting-hooks.ts";
 import type { VerifyReport } from "../trust/judge/report.ts";
 import { loadSigner as loadUserSigner, type Signer } from "../trust/keys/keys.ts";
 import { LEGACY_PROFILE, type LegacyProfile } from "../trust/proof/envelopes.ts";

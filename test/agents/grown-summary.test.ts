@@ -6,7 +6,7 @@ import { join, relative } from "node:path";
 import fc from "fast-check";
 import { test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
-import { grownSummary, type KeptSummary } from "../../src/sessions/summary/grown/grown-summary.ts";
+import { grownSummary, type KeptSummary } from "../../src/sessions/summary/grown-summary.ts";
 import { sampleLogs } from "../support/samples.ts";
 import { runs } from "../support/seed.ts";
 import { sharedFiles } from "../support/shared-files.ts";

@@ -15,7 +15,7 @@ import { compareRows, rowLineOf, type SessionRow } from "../../dialects/session-
 import { keepText, readCachedText } from "../../sessions/catalog/kept-text.ts";
 import { bareRow, CATALOG_VERSION } from "../../sessions/catalog/table.ts";
 import { rowPlaceOf, type SessionLine } from "../../sessions/store/list.ts";
-import type { KeptSummary } from "../../sessions/summary/grown/grown-summary.ts";
+import type { KeptSummary } from "../../sessions/summary/grown-summary.ts";
 import type { ChangedLog } from "./changed-logs.ts";
 import { fullerGenerations, jsonLines, liveAmong, mark } from "./listing-json.ts";
 
@@ -76,7 +76,7 @@ async function sessionOf(
   before: KeptSummary | undefined,
 ): Promise<{ session: SessionLine; kept: KeptSummary | null } | null> {
   const { Store } = await import("../../sessions/store/store.ts");
-  const { grownSummary } = await import("../../sessions/summary/grown/grown-summary.ts");
+  const { grownSummary } = await import("../../sessions/summary/grown-summary.ts");
   const onWarning = (warning: string) => {
     throw new Error(warning);
   };

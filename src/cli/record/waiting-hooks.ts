@@ -4,7 +4,7 @@
  */
 
 import { nodeHost } from "../../core/base/node-host.ts";
-import { bringInHooks } from "../../sessions/list/bring-in-hooks.ts";
+import { bringInHooks } from "../../sessions/list/waiting-hooks.ts";
 import type { Run } from "../command/command.ts";
 
 /** Commands that read sessions. `verify` and `doctor` only report waiting hooks. */

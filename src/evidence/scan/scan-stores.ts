@@ -9,10 +9,9 @@
 import type { Host } from "../../core/base/host.ts";
 import type { FoundLog } from "../../dialects/session-row.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import { SessionWindow } from "../../sessions/list/session-window.ts";
+import { markOf, SessionWindow } from "../../sessions/list/session-window.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { Store } from "../../sessions/store/store.ts";
-import { markOf } from "../../sessions/summary/grown/log-mark.ts";
 import type { KeptScan, KeptScans } from "./kept-scans.ts";
 import {
   type ScanWith,

@@ -19,9 +19,9 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import type { TypeOfSchema } from "../../client/schema.ts";
 import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import { packageVersion } from "../../core/package-file.ts";
-import { bringInHooks } from "../../sessions/list/bring-in-hooks.ts";
 import { findSessionById } from "../../sessions/list/find-session.ts";
 import { openFoundSession } from "../../sessions/list/found-session.ts";
+import { bringInHooks } from "../../sessions/list/waiting-hooks.ts";
 import { LIST_ANSWER, READ_ANSWER, SEARCH_ANSWER, VERIFY_ANSWER } from "./answers.ts";
 import { LIST_ARGUMENTS, READ_ARGUMENTS, SEARCH_ARGUMENTS, VERIFY_ARGUMENTS } from "./arguments.ts";
 import { readTool } from "./read-tool.ts";

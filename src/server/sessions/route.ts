@@ -13,7 +13,7 @@ import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import { lookAtLog } from "../../sessions/catalog/pages.ts";
 import { isAbsence } from "../../sessions/list/session-window.ts";
 import { programIdOf } from "../../sessions/list/whose.ts";
-import { threadsOf } from "../../sessions/outline/threads/threads.ts";
+import { threadsOf } from "../../sessions/outline/threads.ts";
 import type { Admission } from "../auth/gate.ts";
 import type { ServerContext, SessionContext } from "../context.ts";
 import { refuseWriting } from "../http/answer.ts";
@@ -290,7 +290,8 @@ async function threadsAnswer(
 }
 
 async function known(service: SessionService, { store, session }: ServedSession) {
-  return threadsOf(await service.catalog(), service.outlines, store, session);
+  const calls = await service.outlines.agentCalls(session);
+  return threadsOf(await service.catalog(), calls, store, session.id);
 }
 
 /** The session that began this one, and the line with the call that did. */

@@ -14,9 +14,8 @@ import type { VerbatimError } from "../../core/base/errors.ts";
 import type { NewEntry, Part, Usage } from "../../core/model/entry.ts";
 import type { CaptureBudget, SizedCopy } from "./budget.ts";
 import { type Capture, type CaptureOptions, type CaptureSession, capture } from "./capture.ts";
-import { assistantEntry, type EventFold } from "./event-fold.ts";
+import { assistantEntry, type EventFold, isBrokenOff, readInput } from "./event-fold.ts";
 import type { ByteStream } from "./source.ts";
-import { isBrokenOff, readInput } from "./tool-input.ts";
 import {
   badStream,
   beyond,
@@ -250,7 +249,7 @@ export class AnthropicMessage implements EventFold<AnthropicResult> {
   /** The blocks in order, with the inputs of tools parsed. */
   #finished(isWhole: boolean): JsonObject[] {
     const blocks = [...this.#blocks].sort(([a], [b]) => a - b).map(([, block]) => block);
-    // A block that was cut has an end event, too (tool-input.ts, TI2).
+    // A block that was cut has an end event, too (event-fold.ts, TI2).
     const last = isBrokenOff(this.#stopReason) ? blocks.at(-1) : undefined;
     return blocks.map((block) => {
       const isCut = block === last && hasNoInput(block);

@@ -11,7 +11,7 @@ import type { VerbatimError } from "../../core/base/errors.ts";
 import { CAPTURED_BLOCK_BYTES } from "../../core/base/limits.ts";
 import type { Part } from "../../core/model/entry.ts";
 import type { CaptureBudget } from "./budget.ts";
-import { isBrokenOff, readArguments } from "./tool-input.ts";
+import { isBrokenOff, readArguments } from "./event-fold.ts";
 import {
   badStream,
   beyond,
@@ -229,7 +229,7 @@ export class ChatChoice {
 
   #partsOf({ fields, name, json }: ToolCall, isLast: boolean): readonly Part[] {
     const native = Object.fromEntries(fields);
-    const isCut = isLast && json === "" && isBrokenOff(this.finishReason); // tool-input.ts, TI2
+    const isCut = isLast && json === "" && isBrokenOff(this.finishReason); // event-fold.ts, TI2
     // Until the choice is finished, no call is known to be complete.
     const read = this.finishReason === null || isCut ? null : readArguments(json);
     if (!read) return [other({ ...native, function: { name }, input_text: json })];

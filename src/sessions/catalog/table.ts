@@ -21,7 +21,14 @@ import {
   type SortKey,
 } from "../../dialects/session-row.ts";
 import { NOTHING_KNOWN } from "../summary/summary.ts";
-import { EXTRACTION } from "./extraction.ts";
+
+/**
+ * The version of what the catalog and the search index store of a session's lines.
+ *
+ * Raise it when an entry of the same log would be stored differently: another title, other roles,
+ * other words. It is part of both schemas, so files with an older number are rebuilt from the logs.
+ */
+export const EXTRACTION = 18;
 
 /** A root in one dialect. */
 export interface CatalogRoot {

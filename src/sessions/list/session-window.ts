@@ -6,6 +6,7 @@
  * cost of a piece does not depend on the length of the session (core/log/window.ts, WI1).
  */
 
+import { createHash } from "node:crypto";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Mutable } from "../../core/base/files.ts";
 import type { Host } from "../../core/base/host.ts";
@@ -197,3 +198,18 @@ const ABSENCES: ReadonlySet<string> = new Set([
   "SESSION_NOT_FOUND",
   "UNSAFE_PATH",
 ]);
+
+/** How much of a log's beginning, and of the end of the part that was read, is compared. */
+const MARK_BYTES = 1_024;
+
+/**
+ * A mark of a log's bytes up to `end`, which tells whether the beginning of a log is probably the one
+ * that was read before. The last line may still lack its LF, so the LF is left out.
+ */
+export async function markOf(log: LogWindow, end: number): Promise<string> {
+  const last = Math.max(0, end - 1);
+  const hash = createHash("sha256").update(String(end));
+  hash.update(await log.bytes(0, Math.min(MARK_BYTES, last)));
+  hash.update(await log.bytes(Math.max(0, last - MARK_BYTES), last));
+  return hash.digest("base64url").slice(0, 22);
+}

@@ -1,13 +1,15 @@
 /**
- * Waiting hooks: moves recorded hooks from the spool into their sessions, before sessions are
- * listed or searched and regularly while the server runs. (Opening one session does it too:
+ * Waiting hooks: moves recorded hooks from the spool into their sessions: before sessions are listed
+ * or searched and regularly while the server runs; and, for a command, before a session is looked
+ * for by name, since it may consist only of waiting lines. (Opening one session does it too:
  * sessions/store/store.ts.) If none wait, it costs one directory listing.
  */
 
+import { resolve, sep } from "node:path";
 import type { Host } from "../../core/base/host.ts";
-import { dialectNamed } from "../../dialects/all.ts";
-import { Store } from "../store/store.ts";
-import type { FoundStore } from "./find-stores.ts";
+import { dialectNamed, loadDialects } from "../../dialects/all.ts";
+import { DIALECT_NAMES, registryEntry } from "../../dialects/registry.ts";
+import { type FoundStore, isStore, type StoreLookup, storesAt } from "./find-stores.ts";
 
 const AGAIN_AFTER_MS = 500;
 
@@ -61,6 +63,7 @@ export class WaitingHooks {
     try {
       for (const { dialect, root } of stores()) {
         if (!dialectNamed(dialect).inbox) continue;
+        const { Store } = await import("../store/store.ts");
         await new Store(host, { dialect, root, onWarning }).drainInbox();
       }
     } catch (cause) {
@@ -73,5 +76,46 @@ export class WaitingHooks {
     if (text === this.#reported) return;
     this.#reported = text;
     this.#options.onFault("putting recorded hooks into their sessions", cause);
+  }
+}
+
+/**
+ * Moves the recorded lines that may be of the named sessions, and loads a store only if some wait.
+ * Reports lines that still wait to `onWarning`; default: a process warning. `names` may be paths
+ * into a store.
+ */
+export async function bringInHooks(
+  host: Host,
+  { cwd, root }: StoreLookup,
+  names: readonly string[],
+  onWarning?: (warning: string) => void,
+): Promise<void> {
+  const paths = names.map((name) => resolve(cwd, name));
+  for (const dialect of DIALECT_NAMES) {
+    const { hasInbox, under } = registryEntry(dialect);
+    if (!hasInbox) continue;
+    const inside = `${sep}${under[0]}${sep}`;
+    const roots = new Set(rootsOf({ cwd, root, dialect }));
+    for (const path of paths) {
+      const at = `${path}${sep}`.indexOf(inside);
+      if (at >= 0) roots.add(path.slice(0, at) || sep);
+    }
+    for (const each of roots) {
+      if (!isStore(dialect, each)) continue;
+      await loadDialects([dialect]);
+      if (!dialectNamed(dialect).inbox?.mayWait(each)) continue;
+      const { Store } = await import("../store/store.ts");
+      const reporting = onWarning === undefined ? {} : { onWarning };
+      await new Store(host, { dialect, root: each, ...reporting }).drainInbox();
+    }
+  }
+}
+
+/** A root that is not a directory has none; the code that reads there reports it. */
+function rootsOf(where: StoreLookup): string[] {
+  try {
+    return storesAt(where).map(({ root }) => root);
+  } catch {
+    return [];
   }
 }

@@ -17,7 +17,7 @@ import { lookAtLog } from "../catalog/pages.ts";
 import { SessionWindow } from "../list/session-window.ts";
 import type { Session } from "../store/session.ts";
 import { type Exchange, OutlineFold, type OutlineMark } from "./outline-fold.ts";
-import { AgentCalls } from "./threads/agent-calls.ts";
+import { AgentCalls, type FoldedCalls } from "./threads.ts";
 
 export interface OutlinesOptions {
   readonly host: Host;
@@ -90,9 +90,7 @@ export class Outlines {
   }
 
   /** The calls that started subagents, as far as the log was read. */
-  async agentCalls(
-    session: Session,
-  ): Promise<{ readonly agents: AgentCalls; readonly isComplete: boolean }> {
+  async agentCalls(session: Session): Promise<FoldedCalls> {
     const { isComplete } = await this.part(session, { from: 0, limit: 0 });
     return { agents: this.#buildingOf(keyOf(session)).agents, isComplete };
   }

@@ -10,8 +10,7 @@
 
 import type { Cache, SqlValue } from "../../core/sqlite/sqlite.ts";
 import { realRoot } from "../catalog/catalog.ts";
-import { EXTRACTION } from "../catalog/extraction.ts";
-import type { LogState } from "../catalog/table.ts";
+import { EXTRACTION, type LogState } from "../catalog/table.ts";
 import type { FoldedPiece, FoldState } from "./index-fold.ts";
 
 export const SEARCH_SCHEMA = `

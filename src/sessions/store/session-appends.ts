@@ -36,7 +36,6 @@ import {
 } from "../../trust/signer/dues.ts";
 import type { LogSigner } from "../../trust/signer/log-signer.ts";
 import type { SignedLog } from "../../trust/signer/signed-log.ts";
-import { spillGroup, unspillGroup } from "./group-spills.ts";
 import { KnownLines } from "./known-lines.ts";
 import { IdleTimer, SessionCheckpoints, staysInLog, voidError } from "./session-checkpoints.ts";
 import { type SessionAppendsParts, type SessionSigning, warnOnFailure } from "./session-signing.ts";
@@ -46,6 +45,8 @@ import {
   entriesOf,
   place,
   sharedCount,
+  spillGroup,
+  unspillGroup,
   type Write,
   withoutDue,
   writtenBytes,

@@ -1,13 +1,18 @@
-/** Session write: lines that will be written to a session's log together. */
+/**
+ * Session write: lines that will be written to a session's log together, and the spill files that
+ * are written before them (for values too long for a line).
+ */
 
+import { type ErrorCode, VerbatimError } from "../../core/base/errors.ts";
+import type { Directory } from "../../core/base/files.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
 import type { Waiting } from "../../core/log/waiting.ts";
 import type { Turns } from "../../core/model/turns.ts";
 import type { SpillFile } from "../../dialects/dialect.ts";
+import { removeSpills, writeSpills } from "../../dialects/files/spill-files.ts";
 import type { LogSigner } from "../../trust/signer/log-signer.ts";
-import type { KnownLinesDraft } from "./known-lines.ts";
-import type { PreparedLine } from "./prepared-line.ts";
+import type { KnownLinesDraft, PreparedLine } from "./known-lines.ts";
 
 /** Reserved in a write for links that make lines longer, and for checkpoints. */
 const RESERVED_BYTES = 64 * 1024;
@@ -96,4 +101,62 @@ export function addChunk(write: Write, chunk: Uint8Array): void {
 export function writtenBytes({ chunks, length }: Write): Uint8Array {
   const [only] = chunks;
   return only?.length === length ? only : Buffer.concat(chunks, length);
+}
+
+type Spilling = Waiting<{ readonly spills: readonly SpillFile[] }>;
+type OpenDirectory = () => Promise<Directory>;
+
+/** After these errors the log is unchanged. */
+const NOTHING_WRITTEN: readonly ErrorCode[] = ["NO_SPACE", "LOG_LOCKED", "LOG_CLOSED"];
+
+/**
+ * Writes the files (spill-files.ts, SF1). Rejects entries whose files cannot be written; returns
+ * the rest.
+ */
+export async function spillGroup<T extends Spilling>(
+  group: readonly T[],
+  openDirectory: OpenDirectory,
+): Promise<readonly T[]> {
+  const written: T[] = [];
+  for (const waiting of group) {
+    const { spills } = waiting.content;
+    try {
+      if (spills.length > 0) await inDirectory(openDirectory, (at) => writeSpills(at, spills));
+      written.push(waiting);
+    } catch (error) {
+      waiting.reject(error);
+    }
+  }
+  return written;
+}
+
+/**
+ * Removes the spill files of a refused append if it left nothing in the log. After a failed sync
+ * that is unknown: the line may be there when the log is reopened, and would need its files.
+ */
+export async function unspillGroup(
+  group: readonly Spilling[],
+  openDirectory: OpenDirectory,
+  error: unknown,
+): Promise<void> {
+  const spills = group.flatMap(({ content }) => content.spills);
+  const isGone = error instanceof VerbatimError && NOTHING_WRITTEN.includes(error.code);
+  if (spills.length === 0 || !isGone) return;
+  try {
+    await inDirectory(openDirectory, async (at) => removeSpills(at, spills));
+  } catch {
+    // The files stay, but nothing refers to them. The caller reports why the append failed.
+  }
+}
+
+async function inDirectory(
+  openDirectory: OpenDirectory,
+  work: (directory: Directory) => Promise<void>,
+): Promise<void> {
+  const directory = await openDirectory();
+  try {
+    await work(directory);
+  } finally {
+    directory.close();
+  }
 }

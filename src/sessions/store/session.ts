@@ -31,8 +31,8 @@ import {
 } from "../../dialects/files/stored-entries.ts";
 import type { Due } from "../../trust/signer/dues.ts";
 import type { LogSigner } from "../../trust/signer/log-signer.ts";
-import { bytesOf, endsOf, expressEntry, inWrites, isLine, type NewLine } from "./given-lines.ts";
 import type { Repeat } from "./known-lines.ts";
+import { bytesOf, endsOf, expressEntry, inWrites, isLine, type NewLine } from "./new-lines.ts";
 import { makeOwnDirectory } from "./own-directory.ts";
 import type { Session as Published } from "./published.ts";
 import { SessionAppends } from "./session-appends.ts";

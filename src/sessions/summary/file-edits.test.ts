@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { fileEditsOf, LINE_PAIRS_MAX } from "./file-edits.ts";
+import { ChangedLinesFold, fileEditsOf, LINE_PAIRS_MAX } from "./file-edits.ts";
 
 /** Without the texts. */
 function counts(tool: string, input: unknown) {
@@ -96,4 +96,17 @@ test("an edit has the texts that replace each other, a patch one pair for each o
       [{ old: "", now: "one\ntwo", isLines: true, isWhole: true }],
     ],
   );
+});
+
+const call = (callId: string, input: unknown) => {
+  return { type: "tool_call", callId, tool: "write", input } as const;
+};
+
+test("a failed edit does not count, and a repeated call counts once", () => {
+  const fold = new ChangedLinesFold();
+  assert.equal(fold.sum, null);
+  const edit = { path: "a", content: "x\ny" };
+  fold.add([call("1", edit), call("1", edit), call("2", edit)]);
+  fold.add([{ type: "tool_result", callId: "2", output: "", error: "no", durationMs: null }]);
+  assert.deepEqual(fold.sum, { added: 2, removed: 0 });
 });

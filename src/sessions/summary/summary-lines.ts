@@ -1,8 +1,10 @@
 /** Summary lines: folds the entries of a log into its summary, with what its dialect says of each. */
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { VerbatimError } from "../../core/base/errors.ts";
 import type { Entry } from "../../core/model/entry.ts";
 import { type Dialect, listedAside, type Native } from "../../dialects/dialect.ts";
-import { repeatedRows } from "./repeated-rows.ts";
 import { SummaryFold, type SummaryState } from "./summary.ts";
 
 /** The lines so far as JSON, to continue later. */
@@ -45,5 +47,30 @@ export class SummaryLines {
     const about = dialect.about?.(native, id);
     if (about) this.fold.learn(about);
     this.#agent ??= dialect.agentSaidIn?.(native) ?? null;
+  }
+}
+
+/**
+ * Whether a row of session `id` is a subagent's, and the subagent has a log of its own with the same
+ * rows. They count there, and are found there.
+ */
+export function repeatedRows(dialect: Dialect, root: string, id: string): (row: Native) => boolean {
+  const { subagents } = dialect;
+  const known = new Map<string, boolean>();
+  const isThere = (own: string) => {
+    const isKnown = known.get(own) ?? existsSync(pathOf(dialect, root, own) ?? "");
+    known.set(own, isKnown);
+    return isKnown;
+  };
+  return (row) => subagents?.ownLogsOf?.(row, id).some(isThere) ?? false;
+}
+
+/** Null: a row may name anything, also what is no id. */
+function pathOf(dialect: Dialect, root: string, id: string): string | null {
+  try {
+    return join(root, ...dialect.logPath(id));
+  } catch (cause) {
+    if (cause instanceof VerbatimError && cause.code === "BAD_ID") return null;
+    throw cause;
   }
 }

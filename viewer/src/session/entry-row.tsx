@@ -4,8 +4,11 @@ import { Component } from "preact";
 import { useMemo } from "preact/hooks";
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
 import { emptyEntry } from "../../../src/core/model/entry.ts";
-import type { CallPlace, Calls } from "../../../src/sessions/render/html/call-places.ts";
-import { CallResults } from "../../../src/sessions/render/html/call-results.ts";
+import {
+  type CallPlace,
+  CallResults,
+  type Calls,
+} from "../../../src/sessions/render/html/call-results.ts";
 import {
   type EntryContext,
   entryHtml,

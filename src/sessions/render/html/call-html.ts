@@ -24,10 +24,10 @@ import { markdownHtml } from "./markdown-html.ts";
 import { type Html, html } from "./markup.ts";
 import { anchorOf, type ResultView } from "./placed-entry.ts";
 import { planHtml, planIn, planNote } from "./plan-html.ts";
-import { shownLines } from "./read-html.ts";
 import {
   inputValueHtml,
   plainValueHtml,
+  shownLines,
   sourceHtml,
   type ValueHtml,
   valueHtml,

@@ -1,16 +1,18 @@
 /**
- * Call results: which result is shown in the row of which call.
+ * Call results: which result is shown in the row of which call, and where the call of a result is.
  *
- * Dialects write a call and its result in separate entries. They are one row, at the place of the
- * call. Fed entries in the order of the log.
+ * Dialects write a call and its result in separate entries, the result with only the call's id. They
+ * are one row, at the place of the call. Fed entries in the order of the log.
  *
  * - A result answers the earliest open call with its id. Without ids they are paired in order, and
  *   only within a turn. A call in a later entry takes over the id of an open one.
- * - What is forgotten is no longer paired: a result is then shown in its own place.
+ * - What is forgotten is no longer paired: a result is then shown in its own place, with a link to
+ *   its call if that is among the last CALLS_HELD_MAX, so that memory is bounded.
  */
 
 import type { Part } from "../../../core/model/entry.ts";
 import { opensTurn } from "../../../core/model/pairing.ts";
+import type { ToolView } from "../../../core/model/tool-view.ts";
 import type { PlacedEntry, ResultView } from "./placed-entry.ts";
 
 export type ResultPart = Extract<Part, { type: "tool_result" }>;
@@ -96,5 +98,36 @@ export class CallResults {
     const open = this.#open.get(callId);
     if (open && (callId === null || open.at(-1)?.start === start)) open.push({ start, place });
     else this.#open.set(callId, [{ start, place }]);
+  }
+}
+
+/** Calls that a result in a later place can be linked to. */
+export const CALLS_HELD_MAX = 1000;
+
+export interface CallPlace {
+  readonly view: ToolView;
+  /** Link to the entry of the call; made by us. */
+  readonly href: string;
+}
+
+/** Lookup of a session's calls. */
+export interface Calls {
+  add(callId: string, place: CallPlace): void;
+  get(callId: string | null): CallPlace | null;
+}
+
+export class CallPlaces implements Calls {
+  readonly #places = new Map<string, CallPlace>();
+
+  add(callId: string, place: CallPlace): void {
+    this.#places.delete(callId); // Re-inserted as the latest.
+    this.#places.set(callId, place);
+    if (this.#places.size <= CALLS_HELD_MAX) return;
+    const [oldest] = this.#places.keys();
+    if (oldest !== undefined) this.#places.delete(oldest);
+  }
+
+  get(callId: string | null): CallPlace | null {
+    return callId === null ? null : (this.#places.get(callId) ?? null);
   }
 }

@@ -3,8 +3,7 @@ import { test } from "vitest";
 import { ParsedHtml } from "../../../../test/e2e/parsed-html.ts";
 import { type Entry, emptyEntry, type Part } from "../../../core/model/entry.ts";
 import type { ToolView } from "../../../core/model/tool-view.ts";
-import { CallPlaces } from "./call-places.ts";
-import { CallResults } from "./call-results.ts";
+import { CallPlaces, CallResults } from "./call-results.ts";
 import { BLOCK_CHARS_MAX, type EntryContext, entryHtml, insideOf } from "./entry-html.ts";
 import type { PlacedEntry } from "./placed-entry.ts";
 

@@ -19,8 +19,7 @@ import {
 } from "../phrases.ts";
 import { jsonText } from "../text.ts";
 import { type CallPart, callHtml, callInside, type ShownCall } from "./call-html.ts";
-import type { CallPlace, Calls } from "./call-places.ts";
-import type { CallResults, ResultPart } from "./call-results.ts";
+import type { CallPlace, CallResults, Calls, ResultPart } from "./call-results.ts";
 import { imageHtml } from "./image-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Html, html } from "./markup.ts";

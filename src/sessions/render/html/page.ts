@@ -13,8 +13,7 @@
 
 import { SESSION_STATUSES, type Summary } from "../../../core/model/summary.ts";
 import { groupDigits, lengthOf, moneyOf } from "../phrases.ts";
-import { CallPlaces } from "./call-places.ts";
-import { CallResults } from "./call-results.ts";
+import { CallPlaces, CallResults } from "./call-results.ts";
 import {
   displayTime,
   type EntryHtmlOptions,

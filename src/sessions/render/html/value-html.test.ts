@@ -13,7 +13,9 @@ import {
   FOLD_LINES_MAX,
   foldedHtml,
   inputValueHtml,
+  NUMBERED_LINES_MAX,
   plainValueHtml,
+  shownLines,
   valueHtml,
 } from "./value-html.ts";
 
@@ -98,4 +100,24 @@ test("an input is shown field by field, a short value on the line of its name", 
   for (const input of [["b\nc"], "d\ne", null, 5, {}]) {
     assert.deepEqual(parsed(input).named("dt"), []);
   }
+});
+
+const linesHtmlOf = (text: string, first = 1) => shownLines(text, first)?.html.toString() ?? null;
+
+test("lines of a file have their numbers, from the first line that was read", () => {
+  const shown = linesHtmlOf("const a = 1;\nconst b = 2;\n", 40);
+  assert.match(shown ?? "", /<span data-n="40">const a = 1;\n<\/span><span data-n="41">const b/);
+});
+
+test("numbers that the tool printed are used, and other lines have none", () => {
+  const shown = linesHtmlOf("     7→a\n     8→b\n\n<system-reminder>", 1) ?? "";
+  assert.match(shown, /<span data-n="7">a\n<\/span><span data-n="8">b\n<\/span><span>\n<\/span>/);
+  assert.match(shown, /<span>&lt;system-reminder&gt;\n<\/span>/);
+});
+
+test("a message, output of a terminal and a very long file are not numbered", () => {
+  assert.equal(linesHtmlOf("File unchanged since last read"), null);
+  assert.equal(linesHtmlOf("\u001b[31ma\nb"), null);
+  assert.notEqual(linesHtmlOf("a\n".repeat(NUMBERED_LINES_MAX)), null);
+  assert.equal(linesHtmlOf("a\n".repeat(NUMBERED_LINES_MAX + 1)), null);
 });

@@ -5,8 +5,7 @@ import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { openCache } from "../../core/sqlite/sqlite.ts";
 import { SEARCH_SCHEMA } from "../search/index-table.ts";
 import { SearchIndex } from "../search/search-index.ts";
-import { EXTRACTION } from "./extraction.ts";
-import { SCHEMA } from "./table.ts";
+import { EXTRACTION, SCHEMA } from "./table.ts";
 
 /** A file left by a version with another extraction, with one root in it. */
 async function madeBefore(schema: string): Promise<string> {

@@ -1,4 +1,4 @@
-/** Given lines: what a caller appends, as lines of the dialect, and which of them share a write. */
+/** New lines: what a caller appends, as lines of the dialect, and which of them share a write. */
 
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
 import type { NewEntry } from "../../core/model/entry.ts";

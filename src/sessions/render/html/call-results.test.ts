@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { CALLS_HELD_MAX, CallPlaces } from "./call-places.ts";
+import { CALLS_HELD_MAX, CallPlaces } from "./call-results.ts";
 
 const VIEW = { kind: "other", verb: "a", subject: null, path: null, lines: null } as const;
 

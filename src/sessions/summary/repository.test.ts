@@ -3,21 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { ChangedLinesFold } from "./changed-lines.ts";
 import { repositoryName, repositoryOf } from "./repository.ts";
-
-const call = (callId: string, input: unknown) => {
-  return { type: "tool_call", callId, tool: "write", input } as const;
-};
-
-test("a failed edit does not count, and a repeated call counts once", () => {
-  const fold = new ChangedLinesFold();
-  assert.equal(fold.sum, null);
-  const edit = { path: "a", content: "x\ny" };
-  fold.add([call("1", edit), call("1", edit), call("2", edit)]);
-  fold.add([{ type: "tool_result", callId: "2", output: "", error: "no", durationMs: null }]);
-  assert.deepEqual(fold.sum, { added: 2, removed: 0 });
-});
 
 test("of a remote's URL, only owner and name are kept: never a password", () => {
   for (const [url, name] of [

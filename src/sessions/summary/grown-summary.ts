@@ -6,13 +6,12 @@
  *   first and the last kilobyte of them are, as for the search index.
  */
 
-import type { Host } from "../../../core/base/host.ts";
-import type { Summary } from "../../../core/model/summary.ts";
-import type { FoundLog } from "../../../dialects/session-row.ts";
-import { SessionWindow } from "../../list/session-window.ts";
-import type { Store } from "../../store/store.ts";
-import { SummaryLines, type SummaryLinesState } from "../summary-lines.ts";
-import { markOf } from "./log-mark.ts";
+import type { Host } from "../../core/base/host.ts";
+import type { Summary } from "../../core/model/summary.ts";
+import type { FoundLog } from "../../dialects/session-row.ts";
+import { markOf, SessionWindow } from "../list/session-window.ts";
+import type { Store } from "../store/store.ts";
+import { SummaryLines, type SummaryLinesState } from "./summary-lines.ts";
 
 /** Lines of a session up to an offset, as JSON. */
 export interface KeptSummary {
