@@ -17,7 +17,7 @@ import type { OpenStoreOptions } from "../sessions/store/store-options.ts";
 /** Opens a store of sessions; creates nothing on disk before the first session. */
 export async function openStore(options: OpenStoreOptions = {}): Promise<Store> {
   if (options?.remote === undefined) return OpenedStore.open(nodeHost, options);
-  const { openFollowedStore } = await import("../guard/remote/followed-store.ts");
+  const { openFollowedStore } = await import("../guard/remote/delivery/sender.ts");
   return openFollowedStore(nodeHost, options);
 }
 

@@ -5,14 +5,14 @@
  * which file changed, and a scan every minute finds what they missed.
  */
 
-import { realpathSync } from "node:fs";
+import { type FSWatcher, realpathSync, watch } from "node:fs";
+import { dirname, join } from "node:path";
 import { errnoOf } from "../core/base/errors.ts";
 import type { Host } from "../core/base/host.ts";
 import { surroundings } from "../core/base/node-paths.ts";
 import { guardDirectory } from "../dialects/files/guard-store.ts";
 import { programOf, READ_DIALECT_NAMES } from "../dialects/registry.ts";
 import { type GuardPass, RootGuard } from "./root-guard.ts";
-import { RootWatch } from "./root-watch.ts";
 import type { GuardSigning } from "./signatures.ts";
 
 /** How often all sessions are looked at while the system reports changes, and while it does not. */
@@ -232,4 +232,79 @@ function sum(a: GuardPass, b: GuardPass): GuardPass {
     bytes: a.bytes + b.bytes,
     failed: a.failed + b.failed,
   };
+}
+
+const RUN_OUT: ReadonlySet<string> = new Set(["ENOSPC", "EMFILE", "ENFILE"]);
+
+/**
+ * Which directories of a root changed, by the system's watches. They are hints: the guard also polls.
+ * When the system has no watches left, all are given up, and only polling remains.
+ */
+class RootWatch {
+  readonly #root: string;
+  readonly #onChange: (path: string | null) => void;
+  readonly #onRunOut: (errno: string) => void;
+  readonly #watch: typeof watch;
+  readonly #watchers = new Map<string, FSWatcher>();
+  #hasRunOut = false;
+
+  /** `onChange`: a path below the root may have changed; null: unknown which. */
+  constructor(
+    root: string,
+    onChange: (path: string | null) => void,
+    onRunOut: (errno: string) => void,
+    watchWith = watch,
+  ) {
+    this.#root = root;
+    this.#onChange = onChange;
+    this.#onRunOut = onRunOut;
+    this.#watch = watchWith;
+  }
+
+  get hasRunOut(): boolean {
+    return this.#hasRunOut;
+  }
+
+  /**
+   * Watches these directories, below the root, and those above them. Returns whether some were not
+   * watched before: what changed in them until now was not noticed.
+   */
+  watch(directories: Iterable<string>): boolean {
+    const before = this.#watchers.size;
+    this.#add(".");
+    for (const each of directories) {
+      for (let at = each; at !== "." && !this.#watchers.has(at); at = dirname(at)) this.#add(at);
+    }
+    return this.#watchers.size > before;
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
+  }
+
+  #add(directory: string): void {
+    if (this.#hasRunOut || this.#watchers.has(directory)) return;
+    const drop = (cause: unknown) => this.#drop(directory, errnoOf(cause));
+    try {
+      const path = join(this.#root, directory);
+      const watcher = this.#watch(path, { persistent: false }, (_, name) => {
+        this.#onChange(name === null ? null : directory === "." ? name : `${directory}/${name}`);
+      });
+      watcher.on("error", drop);
+      this.#watchers.set(directory, watcher);
+    } catch (cause) {
+      drop(cause);
+    }
+  }
+
+  /** A deleted directory is watched again when it is back and a scan finds it. */
+  #drop(directory: string, errno: string): void {
+    this.#watchers.get(directory)?.close();
+    this.#watchers.delete(directory);
+    if (!RUN_OUT.has(errno) || this.#hasRunOut) return;
+    this.#hasRunOut = true;
+    this.close();
+    this.#onRunOut(errno);
+  }
 }

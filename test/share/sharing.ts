@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { createShare } from "../../src/evidence/share/create-share.ts";
+import type { MakeOptions, Withholding } from "../../src/evidence/share/share.ts";
 import { FileShares } from "../../src/evidence/share/share-files.ts";
-import type { MakeOptions, Withholding } from "../../src/evidence/share/share-request.ts";
 import { answered, SigningUser, said, type Written } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

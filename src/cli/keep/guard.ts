@@ -197,8 +197,7 @@ async function isGuarded(directory: string): Promise<boolean> {
 }
 
 export async function verifyCopies({ options, io }: Run): Promise<number> {
-  const { checkGuardedSession, readPins } = await import("../../guard/check.ts");
-  const { checkSources } = await import("../../guard/check-sources.ts");
+  const { checkGuardedSession, checkSources, readPins } = await import("../../guard/check.ts");
   io.goOnUnread();
   const pins = await readPins(nodeHost);
   let [generations, verified, problems] = [0, 0, 0];

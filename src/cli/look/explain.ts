@@ -6,8 +6,7 @@
 import { nodeHost } from "../../core/base/node-host.ts";
 import { safeLine } from "../../sessions/render/text.ts";
 import type { PriceBook } from "../../usage/prices/price-book.ts";
-import { type PromptGroup, PromptRows } from "../../usage/prompts/prompt-rows.ts";
-import { sessionsOf } from "../../usage/prompts/sessions.ts";
+import { type PromptGroup, PromptRows, sessionsOf } from "../../usage/prompts/prompt-rows.ts";
 import { traceCopies } from "../../usage/prompts/trace.ts";
 import type { CountedUsage } from "../../usage/report/counted-usage.ts";
 import { Days } from "../../usage/report/days.ts";

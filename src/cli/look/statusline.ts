@@ -10,11 +10,15 @@
 import { fstatSync, mkdirSync, readSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";
-import { lastLook, ledgerPlaceOf } from "../../usage/ledger/ledger-file.ts";
+import {
+  lastLook,
+  ledgerPlaceOf,
+  ownPricesPath,
+  usageDirectory,
+} from "../../usage/ledger/ledger-file.ts";
 import { readOwnPrices } from "../../usage/prices/own-prices.ts";
 import { activeBlock, todayIn } from "../../usage/sums/status-figures.ts";
 import { isOf, priceMark, readSums, type SumsFile } from "../../usage/sums/sums-file.ts";
-import { ownPricesPath, usageDirectory } from "../../usage/usage-places.ts";
 import { costText, dollars } from "./usage-numbers.ts";
 
 const LOOK_MS = 60_000;

@@ -9,9 +9,15 @@ import { Matches } from "../../evidence/redact/matching.ts";
 import type { RedactionResult } from "../../evidence/redact/redact.ts";
 import { addShare, createShare } from "../../evidence/share/create-share.ts";
 import { followLive } from "../../evidence/share/live-share.ts";
-import { DEFAULT_REASON, type Share, type Shares, shareState } from "../../evidence/share/share.ts";
+import {
+  DEFAULT_REASON,
+  type NewShare,
+  type Share,
+  type Shares,
+  shareState,
+  type Withholding,
+} from "../../evidence/share/share.ts";
 import { FileShares } from "../../evidence/share/share-files.ts";
-import type { NewShare, Withholding } from "../../evidence/share/share-request.ts";
 import { SessionVerifier } from "../../evidence/verify/session-verifier.ts";
 import { isServed, readServedViewer } from "../../server/auth/browser-keys.ts";
 import { HOST_DEFAULT, PORT_DEFAULT } from "../../server/serve.ts";

@@ -88,7 +88,7 @@ async function warnIfSigned(store: Store, session: Session, io: Io): Promise<voi
 /** Loaded only on request: it needs the network. */
 async function openSending(to: string, io: Io) {
   const { openSender, tellLeft } = await import("../keep/send.ts");
-  const { followerOf } = await import("../../guard/remote/followed-store.ts");
+  const { followerOf } = await import("../../guard/remote/delivery/sender.ts");
   const sender = await openSender(to, io);
   sender.sendOthers();
   const follower = followerOf(sender, (warning) => io.err(`warning: ${warning}`));

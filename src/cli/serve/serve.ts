@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";
-import type { CreateShare } from "../../evidence/share/share-request.ts";
+import type { CreateShare } from "../../evidence/share/share.ts";
 import {
   type Io,
   type Run,

@@ -1,7 +1,7 @@
 /**
  * Examine: examines a session, or a whole store, and reports findings as it meets them.
  *
- * Writes nothing anywhere (examine-session.ts, X1). Repairs are in `mend.ts`.
+ * Writes nothing anywhere (examine-session.ts, X1). Repairs are in `repair.ts`.
  */
 
 import { basename, dirname, join } from "node:path";

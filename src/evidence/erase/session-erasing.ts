@@ -32,7 +32,7 @@ import { STREAMS } from "../../trust/proof/envelopes.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
 import type { Due } from "../../trust/signer/dues.ts";
 import { Trust } from "../../trust/trusted-keys/trust.ts";
-import { removeIndex } from "../prove/index-file.ts";
+import { removeIndex } from "../prove/leaf-index.ts";
 import { UserJudging } from "../verify/user-judging.ts";
 import type { CarryingOut } from "./carry-out.ts";
 import type { Erasing } from "./erase.ts";

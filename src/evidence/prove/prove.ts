@@ -23,8 +23,7 @@ import { Copying, type Genesis, refuseUnsigned } from "../redact/redact.ts";
 import { verifyWithCopy } from "../verify/erased-copy.ts";
 import { type AssembleOptions, assembleProof, type ProofRequest } from "./assemble.ts";
 import { CopyProofSource } from "./copy-source.ts";
-import { loadIndex, saveIndex } from "./index-file.ts";
-import { IndexBuilder, type LeafIndex } from "./leaf-index.ts";
+import { IndexBuilder, type LeafIndex, loadIndex, saveIndex } from "./leaf-index.ts";
 import { LogSource, StaleIndex } from "./log-source.ts";
 
 /** Smaller logs are read whole each time, and have no index. */

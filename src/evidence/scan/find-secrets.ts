@@ -14,8 +14,7 @@
  *      a few windows of each rule, however the bytes are chosen.
  */
 
-import { AFTER_BYTES, BEFORE_BYTES, type Rule } from "./rule.ts";
-import { OUR_RULES } from "./rules.ts";
+import { AFTER_BYTES, BEFORE_BYTES, OUR_RULES, type Rule } from "./rules.ts";
 import { secretlintRules } from "./secretlint.ts";
 import { DEPTH_MAX, ESCAPE, TriggerSearch } from "./triggers.ts";
 import { OTHER, unescapeOnce } from "./unescape.ts";

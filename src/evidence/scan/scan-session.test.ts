@@ -13,10 +13,9 @@ import { Store } from "../../sessions/store/store.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
 import { JOINED_BYTES_MAX } from "./deltas.ts";
 import { allRules, SecretFinder } from "./find-secrets.ts";
-import { KeptScans } from "./kept-scans.ts";
 import { OVERRUNS_MAX, OwnPatterns, parseOwnPattern } from "./own-patterns.ts";
 import type { SessionFind } from "./scan-session.ts";
-import { scanTarget } from "./scan-stores.ts";
+import { KeptScans, scanTarget } from "./scan-stores.ts";
 
 const finder = new SecretFinder(await allRules());
 const TOKEN = ["gh", "p_"].join("") + "aB3dE6gH9jK2".repeat(3);

@@ -1,10 +1,39 @@
-/** Create share: makes the copy of a session, then the share that shows it. */
+/**
+ * Create share: scans a session and writes its disclosed copy, of what was scanned and nothing after;
+ * then makes the share that shows it.
+ *
+ * A scan that fails, or that could not search a line, shows nothing: CANNOT_DISCLOSE. Values that
+ * are split over lines are found by the scan of the whole session (evidence/scan/deltas.ts).
+ */
 
 import { VerbatimError } from "../../core/base/errors.ts";
-import { makeCopy } from "./make-copy.ts";
-import type { Shares } from "./share.ts";
-import { newShareId, newShareToken, SHARE_LIMITS, type Share, shareHash } from "./share.ts";
-import type { CreateShare, NewShare } from "./share-request.ts";
+import type { Host } from "../../core/base/host.ts";
+import { userPaths } from "../../core/base/node-paths.ts";
+import { hostOf } from "../../dialects/all.ts";
+import { SessionWindow } from "../../sessions/list/session-window.ts";
+import { Store } from "../../sessions/store/store.ts";
+import { loadSigner } from "../../trust/keys/keys.ts";
+import { allOf, type Finder } from "../redact/hits.ts";
+import { entriesNumbered, MATCH, matching } from "../redact/matching.ts";
+import { type RedactionResult, redactLog } from "../redact/redact.ts";
+import { findsIn, findsOfRules } from "../redact/scanned.ts";
+import { allRules, SecretFinder } from "../scan/find-secrets.ts";
+import { scanSession } from "../scan/scan-session.ts";
+import { UserJudging } from "../verify/user-judging.ts";
+import {
+  type CopyOut,
+  type CreateShare,
+  type MakeOptions,
+  type NewShare,
+  newShareId,
+  newShareToken,
+  SHARE_LIMITS,
+  type Share,
+  type SharedSession,
+  type Shares,
+  shareHash,
+  type Withholding,
+} from "./share.ts";
 
 /** A share without a copy; `token` is returned once and not stored. */
 export async function addShare(
@@ -55,3 +84,68 @@ export const createShare: CreateShare = async (host, shares, asked, options) => 
     throw cause;
   }
 };
+
+const DEFAULT_RULES = "default";
+
+export async function makeCopy(
+  host: Host,
+  log: SharedSession,
+  withholding: Withholding,
+  out: CopyOut,
+  options: MakeOptions,
+): Promise<RedactionResult> {
+  const { delay = 0, onPlace = () => {}, decided = (finder) => finder } = options;
+  const { onWarning, nowMs, matches } = options;
+  const { rules, texts = [], entries = [], reason } = withholding;
+  const names = rules.map((name) => (name === DEFAULT_RULES ? "all" : name));
+  const finders: Finder[] = [entriesNumbered(new Set(entries))];
+  if (texts.length > 0) finders.push(matching(texts, MATCH, matches));
+  if (names.length > 0) finders.push(await findsOfRules(names));
+  const scan = await scanned(host, log, names);
+  finders.push(scan.finder);
+  const judging = await UserJudging.load(host, { onWarning });
+  const finder = decided(allOf(...finders));
+  return redactLog(hostOf(host, log), log, {
+    verify: await judging.optionsFor(log),
+    finder,
+    reason,
+    nowMs,
+    onPlace,
+    signer: await loadSigner(host, userPaths()),
+    out: (bytes) => out.write(bytes),
+    until: { turnsBack: delay, endMax: scan.end },
+  });
+}
+
+/** The finds of these rules in the session, and where it ended when it was scanned. */
+async function scanned(
+  host: Host,
+  { dialect, root, id }: SharedSession,
+  names: readonly string[],
+): Promise<{ readonly finder: Finder; readonly end: number }> {
+  const session = new Store(host, { dialect, root, onWarning: () => {} }).session(id);
+  try {
+    const window = await SessionWindow.open(host, session);
+    try {
+      const { end } = window;
+      if (names.length === 0) return { finder: () => [], end };
+      const all = await allRules();
+      const rules = names.includes("all") ? all : all.filter((rule) => names.includes(rule.id));
+      const how = { finder: new SecretFinder(rules), own: null };
+      const { finds, unscanned } = await scanSession(host, session, window, how);
+      const missed = unscanned.find(({ entry }) => entry !== null);
+      if (missed) throw notScanned(session.path, missed.entry ?? 0, missed.reason);
+      return { finder: findsIn(finds), end };
+    } finally {
+      window.close();
+    }
+  } finally {
+    await session.release();
+  }
+}
+
+function notScanned(path: string, entry: number, why: string): VerbatimError {
+  const reason = `line ${entry} could not be scanned: ${why}`;
+  const message = `${path} is not shown: ${reason}; leave out the rules, or mend the session`;
+  return new VerbatimError("CANNOT_DISCLOSE", message, { path, reason });
+}

@@ -14,10 +14,15 @@ import { userFileMark } from "../../core/base/node-user-files.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
 import type { Finder, Hit } from "../redact/hits.ts";
 import { NO_CHECKPOINT, NOTHING_YET, type RedactionResult } from "../redact/redact.ts";
-import { makeCopy } from "./make-copy.ts";
-import type { Shares } from "./share.ts";
-import { type Share, shareState } from "./share.ts";
-import type { MakeOptions, SharedSession, Withholding } from "./share-request.ts";
+import { makeCopy } from "./create-share.ts";
+import {
+  type MakeOptions,
+  type Share,
+  type SharedSession,
+  type Shares,
+  shareState,
+  type Withholding,
+} from "./share.ts";
 
 const POLL_MS = 500;
 

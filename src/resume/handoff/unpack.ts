@@ -21,7 +21,7 @@ import { readStretch } from "../../core/log/bytes.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import { DIALECT_NAMES, registryEntry } from "../../dialects/registry.ts";
 import { examineOne } from "../../evidence/doctor/examine.ts";
-import { mendSession } from "../../evidence/doctor/mend.ts";
+import { mendSession } from "../../evidence/doctor/repair.ts";
 import { SessionVerifier } from "../../evidence/verify/session-verifier.ts";
 import { UserJudging } from "../../evidence/verify/user-judging.ts";
 import type { FoundSession } from "../../sessions/list/found-session.ts";

@@ -1,7 +1,7 @@
 /** Serve options: what a server is opened with. */
 
 import type { Time } from "../../core/base/time.ts";
-import type { CreateShare } from "../../evidence/share/share-request.ts";
+import type { CreateShare } from "../../evidence/share/share.ts";
 import type { Durability } from "../../streams/postgres/store-options.ts";
 import type { RequestRecord } from "../http/request-track.ts";
 import type { MountName } from "../router/mount-names.ts";

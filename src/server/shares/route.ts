@@ -8,9 +8,15 @@ import type { Schema } from "../../client/schema.ts";
 import * as shared from "../../client/share-shapes.ts";
 import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
-import { DEFAULT_REASON, type Share, type Shares, shareState } from "../../evidence/share/share.ts";
+import {
+  type CreateShare,
+  DEFAULT_REASON,
+  type Share,
+  type SharedSession,
+  type Shares,
+  shareState,
+} from "../../evidence/share/share.ts";
 import { FileShares } from "../../evidence/share/share-files.ts";
-import type { CreateShare, SharedSession } from "../../evidence/share/share-request.ts";
 import type { ServerContext } from "../context.ts";
 import {
   answer,

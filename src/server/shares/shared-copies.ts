@@ -14,12 +14,12 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import { repeat, type Time } from "../../core/base/time.ts";
-import type { Shares } from "../../evidence/share/share.ts";
 import {
   noSuchShare,
   SHARE_LIMITS,
   SHARE_TOKEN,
   type Share,
+  type Shares,
   shareHash,
   shareState,
   sharesRefused,

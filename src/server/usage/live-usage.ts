@@ -14,10 +14,10 @@ import { join } from "node:path";
 import type { Host } from "../../core/base/host.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { isAbsence } from "../../sessions/list/session-window.ts";
+import { usageDirectory } from "../../usage/ledger/ledger-file.ts";
 import { type OpenedUsage, openUsage } from "../../usage/open-usage.ts";
 import type { SessionUsageFiles } from "../../usage/prompts/prompt-rows.ts";
 import { type Trace, traceCopies } from "../../usage/prompts/trace.ts";
-import { usageDirectory } from "../../usage/usage-places.ts";
 
 /** After a count that took no longer, the next begins after `freshMs`. */
 const COUNTED_QUICKLY_MS = 100;

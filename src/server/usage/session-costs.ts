@@ -10,8 +10,8 @@ import {
   type PromptGroup,
   PromptRows,
   type SessionUsageFiles,
+  sessionAt,
 } from "../../usage/prompts/prompt-rows.ts";
-import { sessionAt } from "../../usage/prompts/sessions.ts";
 import type { Trace } from "../../usage/prompts/trace.ts";
 import type { CountedUsage } from "../../usage/report/counted-usage.ts";
 import { Days } from "../../usage/report/days.ts";

@@ -3,9 +3,13 @@
 import type { UsageReport as Report } from "../../client/usage-shapes.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import { TABLE, TABLE_DATE } from "../../usage/prices/price-book.ts";
-import { byCost, dearestPrompts } from "../../usage/prompts/dearest-prompts.ts";
-import { PromptRows, type SessionUsageFiles } from "../../usage/prompts/prompt-rows.ts";
-import { sessionsOf } from "../../usage/prompts/sessions.ts";
+import {
+  byCost,
+  dearestPrompts,
+  PromptRows,
+  type SessionUsageFiles,
+  sessionsOf,
+} from "../../usage/prompts/prompt-rows.ts";
 import { agentNameOf } from "../../usage/report/agent-choice.ts";
 import type { CountedUsage, UsageRowChoice } from "../../usage/report/counted-usage.ts";
 import { type Days, dayNumber, dayText, periodsBetween } from "../../usage/report/days.ts";

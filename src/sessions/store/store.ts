@@ -44,7 +44,7 @@ interface SessionChoices extends OpenOptions {
   readonly isBrief?: boolean;
 }
 
-/** Sends what is appended somewhere else, too (guard/remote/followed-store.ts). */
+/** Sends what is appended somewhere else, too (guard/remote/delivery/sender.ts). */
 export interface Follower {
   /** Begins with a session; `end` is its acknowledged end. Never rejects. Call it when closed. */
   follow(session: Session, end: () => number): Promise<() => void>;

@@ -18,10 +18,21 @@ import {
   utimesSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { errnoOf } from "../../core/base/errors.ts";
+import { dataDirectory, userPaths } from "../../core/base/node-paths.ts";
 import { HEAD_BYTES, type Pack, packBytes, unpack } from "./pack.ts";
+
+/** Where the ledger, the sums and the price journal are. */
+export function usageDirectory(): string {
+  return join(dataDirectory(), "usage");
+}
+
+/** The user's own prices. */
+export function ownPricesPath(): string {
+  return join(dirname(userPaths().configPath), "prices.json");
+}
 
 const NAME = "ledger.bin";
 const { O_RDONLY, O_RDWR, O_CREAT, O_NOFOLLOW, O_TRUNC } = constants;

@@ -7,9 +7,7 @@ import { nodeHost } from "../../core/base/node-host.ts";
 import { openUsage } from "../open-usage.ts";
 import { Days } from "../report/days.ts";
 import { byFile, groupBy, sumOf } from "../report/groups.ts";
-import { dearestPrompts } from "./dearest-prompts.ts";
-import { PromptRows } from "./prompt-rows.ts";
-import { sessionAt, sessionsOf } from "./sessions.ts";
+import { dearestPrompts, PromptRows, sessionAt, sessionsOf } from "./prompt-rows.ts";
 import { traceCopies } from "./trace.ts";
 
 const NOW = Date.parse("2026-11-16T12:00:00Z");

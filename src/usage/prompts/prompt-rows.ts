@@ -1,5 +1,6 @@
 /**
- * Prompt rows: which prompt of a session each response belongs to, and what each prompt cost.
+ * Prompt rows: which prompt of a session each response belongs to, what each prompt cost, and the
+ * most expensive prompts of all sessions.
  *
  * - A response belongs to the last prompt before its row in the log.
  * - All of a subagent belongs to the prompt that started it: where the log says so, else the last
@@ -117,4 +118,91 @@ function lastBefore(prompts: readonly TracedPrompt[], at: number): number {
 
 function keyOf({ dialect }: LedgerFile, name: string): string {
   return `${dialect}\0${name}`;
+}
+
+/** The files of each session in the ledger, by the name that reports have. */
+export function sessionsOf(usage: CountedUsage): Map<string, SessionUsageFiles> {
+  const sessions = new Map<string, { own: LedgerFile[]; subagents: LedgerFile[] }>();
+  for (const file of usage.ledger.files) {
+    const name = usage.sessionOf(file);
+    const known = sessions.get(name) ?? { own: [], subagents: [] };
+    sessions.set(name, known);
+    (file.name === name ? known.own : known.subagents).push(file);
+  }
+  return new Map([...sessions].map(([name, files]) => [name, { name, ...files }]));
+}
+
+/** The session of a log, or the subagent with those that it started. */
+export function sessionAt(usage: CountedUsage, dialect: string, root: string, id: string) {
+  const { files } = usage.ledger;
+  const file = files.find((each) => each.id === id && each.root === root);
+  if (file === undefined || file.dialect !== dialect) return null;
+  const ofSame = files.filter((each) => each.dialect === dialect);
+  const names = new Set([file.name]);
+  const subagents = new Set<LedgerFile>();
+  // Subagents may start subagents: until no more are found.
+  for (let size = -1; size < subagents.size; ) {
+    size = subagents.size;
+    for (const each of ofSame) {
+      if (each.parent === null || !names.has(each.parent) || names.has(each.name)) continue;
+      subagents.add(each);
+    }
+    for (const each of subagents) names.add(each.name);
+  }
+  const own = ofSame.filter(({ name }) => name === file.name);
+  return { name: file.name, own, subagents: [...subagents], file };
+}
+
+interface DearPrompt extends PromptGroup {
+  readonly session: SessionUsageFiles;
+}
+
+interface DearestOptions {
+  /** Sums of the sessions. */
+  readonly groups: readonly Group[];
+  readonly sessions: ReadonlyMap<string, SessionUsageFiles>;
+  readonly rows: PromptRows;
+  readonly limit: number;
+  /** Sessions that are read at most. */
+  readonly sessionsMax: number;
+  /** Null: the log cannot be read, and its prompts are not known. Undefined: stop here. */
+  readonly traceOf: (session: SessionUsageFiles) => Promise<Trace | null | undefined>;
+  /** Called before each session: lets other work run. */
+  readonly pause?: () => Promise<void>;
+}
+
+/**
+ * The most expensive prompts of all sessions, without reading them all. A prompt costs at most what
+ * its session does. Sessions are read by their cost, the highest first, until the next one costs
+ * less than the prompts that were found.
+ */
+export async function dearestPrompts(
+  options: DearestOptions,
+): Promise<{ readonly prompts: readonly DearPrompt[]; readonly isComplete: boolean }> {
+  const { groups, sessions, rows, limit, sessionsMax, traceOf, pause } = options;
+  let prompts: DearPrompt[] = [];
+  let isComplete = true;
+  let read = 0;
+  for (const group of [...groups].sort(byCost)) {
+    const last = prompts[limit - 1];
+    if (last !== undefined && byCost(last, group) <= 0) break;
+    const session = sessions.get(group.key);
+    if (session === undefined) continue;
+    if (++read > sessionsMax) break;
+    await pause?.();
+    const trace = await traceOf(session);
+    if (trace === undefined) {
+      isComplete = false;
+      break;
+    }
+    const found = rows.groups(session, trace).filter(({ prompt }) => prompt !== null);
+    prompts.push(...found.map((each) => ({ ...each, session })));
+    prompts = prompts.sort(byCost).slice(0, limit);
+  }
+  return { prompts, isComplete };
+}
+
+/** The highest cost first; without known prices, the most tokens. */
+export function byCost(a: Group, b: Group): number {
+  return b.cost - a.cost || b.total - a.total;
 }

@@ -8,9 +8,8 @@ import { rowTokens } from "../columns.ts";
 import type { UsageLedger } from "../ledger/ledger.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
 import type { PriceBook } from "../prices/price-book.ts";
-import type { Rates } from "../prices/rates.ts";
+import { costOf, type Rates } from "../prices/rates.ts";
 import { markReplays } from "../replays.ts";
-import { costOf } from "../row-cost.ts";
 import { FLAGS } from "../usage-row.ts";
 import { type Days, dayNumber, NO_DAY } from "./days.ts";
 

@@ -12,9 +12,8 @@ import { COUNTS, Columns, rowTokens } from "../columns.ts";
 import type { UsageLedger } from "../ledger/ledger.ts";
 import { readPacks } from "../ledger/ledger-file.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
-import { priceAt, type Rates } from "../prices/rates.ts";
+import { factorOf, priceAt, type Rates } from "../prices/rates.ts";
 import { KeySet, traceLog } from "../prompts/trace.ts";
-import { factorOf } from "../row-cost.ts";
 import { FLAGS, isTooLow, searchesIn, type TokenCounts } from "../usage-row.ts";
 import type { CountedUsage } from "./counted-usage.ts";
 

@@ -12,12 +12,9 @@
 import type { RowSet } from "../row-set.ts";
 import { FLAGS, floorBits } from "../usage-row.ts";
 import { Hash } from "./hash.ts";
-import { type Response, responseIn } from "./plain-row.ts";
-import { ByteSpan, RowCursor } from "./row-cursor.ts";
+import { ByteSpan, RowCursor, timeIn } from "./row-cursor.ts";
 import type { Scanner } from "./scanner.ts";
-import { floorIn, floorOf } from "./text-floor.ts";
-import { timeIn } from "./time.ts";
-import { UsageCounts } from "./usage-counts.ts";
+import { floorIn, floorOf, UsageCounts } from "./usage-counts.ts";
 
 /** Without its first quote: the search looks for the first byte, and a `u` is rarer than a quote. */
 const NEEDLE = Buffer.from('usage":');
@@ -241,4 +238,72 @@ export class MessageRows implements Scanner {
     this.#modelIndex = model === SYNTHETIC ? -1 : this.set.modelIndex(model);
     return this.#modelIndex;
   }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A response, from its row as a whole. */
+interface Response {
+  readonly messageId: string | null;
+  readonly requestId: string | null;
+  readonly uuid: string | null;
+  readonly model: string | null;
+  /** Milliseconds since 1970; NaN if unknown. */
+  readonly at: number;
+  /** In US dollars; NaN if none was recorded. */
+  readonly cost: number;
+  readonly usage: Fields;
+  readonly content: unknown;
+  readonly isNested: boolean;
+  readonly cwd: string | null;
+  readonly sessionId: string | null;
+}
+
+/** Null: the row is not JSON, or has no response. */
+function responseIn(text: string): Response | null {
+  let row: unknown;
+  try {
+    row = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!isObject(row)) return null;
+  const own = row.message;
+  if (isObject(own) && isObject(own.usage)) return response(row, row, own, own.usage, false);
+  // A subagent's row inside a progress row.
+  const inner = isObject(row.data) ? row.data.message : null;
+  const nested = isObject(inner) ? inner.message : null;
+  if (!isObject(inner) || !isObject(nested) || !isObject(nested.usage)) return null;
+  return response(row, inner, nested, nested.usage, true);
+}
+
+function response(
+  ...[row, own, message, usage, isNested]: [Fields, Fields, Fields, Fields, boolean]
+): Response {
+  const at = timeOf(own.timestamp);
+  return {
+    messageId: textOf(message.id),
+    requestId: textOf(own.requestId),
+    uuid: textOf(own.uuid),
+    model: textOf(message.model),
+    at: Number.isNaN(at) ? timeOf(row.timestamp) : at,
+    cost: typeof own.costUSD === "number" ? own.costUSD : Number.NaN,
+    usage,
+    content: message.content,
+    isNested,
+    cwd: textOf(row.cwd),
+    sessionId: textOf(row.sessionId),
+  };
+}
+
+function timeOf(value: unknown): number {
+  return typeof value === "string" ? Date.parse(value) : Number.NaN;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

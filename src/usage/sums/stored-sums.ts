@@ -8,10 +8,9 @@
 
 import { type Columns, rowTokens } from "../columns.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
-import type { Rates } from "../prices/rates.ts";
+import { costOf, type Rates } from "../prices/rates.ts";
 import type { CountedUsage } from "../report/counted-usage.ts";
 import { addCells, CELL_LENGTH, FILE_LENGTH, FILE_SUM, SUM } from "../report/sum-rows.ts";
-import { costOf } from "../row-cost.ts";
 import { atOnce } from "../slices.ts";
 import { FLAGS } from "../usage-row.ts";
 

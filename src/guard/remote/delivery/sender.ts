@@ -14,8 +14,10 @@ import { badOption } from "../../../core/base/choice.ts";
 import { VerbatimError } from "../../../core/base/errors.ts";
 import type { Host } from "../../../core/base/host.ts";
 import { userPaths } from "../../../core/base/node-paths.ts";
+import { type Follower, Store } from "../../../sessions/store/store.ts";
+import { checkStoreOptions, type StoreOptions } from "../../../sessions/store/store-options.ts";
 import { sidecarOf } from "../../../trust/session-log.ts";
-import type { Remote } from "../remote-url.ts";
+import { type Remote, remoteOf } from "../remote-url.ts";
 import { type OutgoingSession, SessionOutbox } from "./outbox.ts";
 import { type DeliveryParts, type DeliveryState, SessionDelivery } from "./session-delivery.ts";
 
@@ -254,4 +256,36 @@ function sidecarSize({ root, file }: OutgoingSession): number {
   } catch {
     return 0; // Delivering it reports the error.
   }
+}
+
+type Warn = (warning: string) => void;
+
+/** Throws BAD_SETTING. Closing the store waits a bounded time for the server. */
+export async function openFollowedStore(host: Host, options: StoreOptions): Promise<Store> {
+  checkStoreOptions(options);
+  const warn: Warn = (warning) => process.emitWarning(warning, "VerbatimWarning");
+  const { remote = "", onWarning = warn } = options;
+  const sender = await Sender.open({ host, remote: remoteOf(remote, "remote"), onWarning });
+  sender.sendOthers();
+  return Store.open(host, options, followerOf(sender, onWarning));
+}
+
+/** A session that cannot be followed is recorded all the same. */
+export function followerOf(sender: Sender, onWarning: Warn): Follower {
+  return {
+    async follow({ dialect, root, logId, path }, end) {
+      const files = { path: logId, file: logId };
+      try {
+        return await sender.follow(
+          { dialect: dialect.name, root, ...files, generation: null },
+          end,
+        );
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        onWarning(`${path} is recorded, but not sent: ${reason}`);
+        return () => {};
+      }
+    },
+    close: () => sender.close(),
+  };
 }

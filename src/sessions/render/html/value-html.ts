@@ -158,7 +158,7 @@ const PRINTED = /^ *(\d{1,9})(?:→|\t)/;
 /**
  * The lines of a file that a tool read, with their numbers in the file; `first`: that of the first
  * line. Some tools print the numbers themselves: these are used, and are not part of the text.
- * Numbers are not copied with it (call-style.ts). Null when the text is not lines of a file.
+ * Numbers are not copied with it (entry-style.ts). Null when the text is not lines of a file.
  */
 export function shownLines(text: string, first: number): ValueHtml | null {
   const lines = text.replace(/\n$/, "").split("\n");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { timeIn } from "./time.ts";
+import { timeIn } from "./row-cursor.ts";
 
 const TIME = "2025-10-26T10:39:04.035Z";
 

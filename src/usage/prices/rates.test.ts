@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { Columns } from "./columns.ts";
-import { lookUp } from "./prices/price-table.ts";
-import type { Rates } from "./prices/rates.ts";
-import { costOf } from "./row-cost.ts";
-import { FLAGS } from "./usage-row.ts";
+import { Columns } from "../columns.ts";
+import { FLAGS } from "../usage-row.ts";
+import { lookUp } from "./price-table.ts";
+import { costOf, type Rates } from "./rates.ts";
 
 function rowOf(counts: Partial<Record<"input" | "output" | "cacheRead", number>>, flags = 0) {
   const rows = new Columns();
