@@ -75,7 +75,7 @@ export class Places {
   }
 
   async #bringIn(names: readonly string[]): Promise<void> {
-    const { bringInHooks } = await import("../sessions/list/bring-in-hooks.ts");
+    const { bringInHooks } = await import("../sessions/list/waiting-hooks.ts");
     for (const lookup of this.lookups) {
       await bringInHooks(this.host, lookup, names, this.onWarning);
     }

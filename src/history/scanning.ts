@@ -8,7 +8,6 @@ import { catalogPath } from "../core/base/node-paths.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { iterateLogs } from "../dialects/find.ts";
 import { allRules, RULES_VERSION, SecretFinder } from "../evidence/scan/find-secrets.ts";
-import { KeptScans } from "../evidence/scan/kept-scans.ts";
 import {
   type OwnPattern,
   OwnPatterns,
@@ -17,6 +16,7 @@ import {
 } from "../evidence/scan/own-patterns.ts";
 import type { ScanWith, SessionFind, UnscannedEntry } from "../evidence/scan/scan-session.ts";
 import {
+  KeptScans,
   type ScannedSession,
   type ScanTarget,
   scanOpened,

@@ -3,8 +3,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { badOption } from "../core/base/choice.ts";
-import { createShare } from "../evidence/share/create-share.ts";
-import { DEFAULT_RULES } from "../evidence/share/make-copy.ts";
+import { createShare, DEFAULT_RULES } from "../evidence/share/create-share.ts";
 import { DEFAULT_REASON } from "../evidence/share/share.ts";
 import { FileShares } from "../evidence/share/share-files.ts";
 import type { ShareOptions } from "./options.ts";

@@ -85,7 +85,7 @@ export const createShare: CreateShare = async (host, shares, asked, options) => 
   }
 };
 
-const DEFAULT_RULES = "default";
+export const DEFAULT_RULES = "default";
 
 export async function makeCopy(
   host: Host,
